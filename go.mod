@@ -3,9 +3,14 @@ module github.com/datacite-go/datacite-go
 go 1.26
 
 require (
-	github.com/google/go-querystring v1.2.0 // indirect
+	github.com/google/go-querystring v1.2.0
+	github.com/hashicorp/go-retryablehttp v0.7.8
+	github.com/stretchr/testify v1.12.1
+	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
+)
+
+require (
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
-	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
-	gopkg.in/dnaeon/go-vcr.v3 v3.2.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
