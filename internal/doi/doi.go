@@ -1,0 +1,166 @@
+// Package doi knows DOI names: how people write them, which ones may be made
+// new, and how one is written into a request path so that it reaches exactly
+// that DOI.
+package doi
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrName is the sentinel that every [NameError] matches.
+var ErrName = errors.New("not a usable DOI name")
+
+// A NameError says what is wrong with a DOI name.
+type NameError struct{ Name, Reason string }
+
+func (e *NameError) Error() string { return fmt.Sprintf("DOI name %q %s", e.Name, e.Reason) }
+
+// Is matches [ErrName].
+func (e *NameError) Is(target error) bool { return target == ErrName }
+
+// resolvers are the addresses that people put in front of a DOI name.
+var resolvers = []string{
+	"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/",
+	"https://www.doi.org/", "http://www.doi.org/", "doi.org/", "dx.doi.org/",
+}
+
+// Parse reads a DOI name in any of its usual forms: bare, after "doi:", or as
+// an address of the resolver, whose percent-encoding it undoes. The case of the
+// name is kept.
+func Parse(text string) (string, error) {
+	name := strings.TrimSpace(text)
+	for _, r := range resolvers {
+		if rest, ok := cutPrefixFold(name, r); ok {
+			plain, err := url.PathUnescape(rest)
+			if err != nil {
+				return "", &NameError{text, "has a percent sign that encodes nothing"}
+			}
+			return check(plain, text)
+		}
+	}
+	if rest, ok := cutPrefixFold(name, "doi:"); ok {
+		name = strings.TrimLeft(rest, " ")
+	}
+	return check(name, text)
+}
+
+func check(name, text string) (string, error) {
+	prefix, suffix, ok := strings.Cut(name, "/")
+	switch {
+	case name == "":
+		return "", &NameError{text, "is empty"}
+	case !utf8.ValidString(name):
+		return "", &NameError{text, "is not valid UTF-8"}
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "", &NameError{text, "has a control character"}
+	case !isPrefix(prefix, true):
+		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
+	case !ok || suffix == "":
+		return "", &NameError{text, "has no suffix after the prefix"}
+	}
+	return name, nil
+}
+
+// CheckNew refuses a name that the service would not register anew: its prefix
+// is "10." and digits, its suffix a-z, A-Z, 0-9 and - . _ ; ( ) / (specification
+// §2.3, §8).
+func CheckNew(name string) error {
+	prefix, suffix, _ := strings.Cut(name, "/")
+	if err := CheckPrefix(prefix); err != nil {
+		return &NameError{name, `has a prefix that is not "10." and digits`}
+	}
+	for _, r := range suffix {
+		if !newSuffixRune(r) {
+			return &NameError{name, fmt.Sprintf("has the character %q, which new names cannot have; allowed are letters, digits and - . _ ; ( ) /", r)}
+		}
+	}
+	return nil
+}
+
+// CheckPrefix accepts "10." followed by digits.
+func CheckPrefix(prefix string) error {
+	if !isPrefix(prefix, false) {
+		return &NameError{prefix, `is not a prefix: "10." and digits`}
+	}
+	return nil
+}
+
+// isPrefix accepts "10." and digits; old prefixes may have further dotted parts.
+func isPrefix(prefix string, dotted bool) bool {
+	rest, ok := strings.CutPrefix(prefix, "10.")
+	if !ok || rest == "" {
+		return false
+	}
+	if !dotted {
+		return !strings.ContainsFunc(rest, notDigit)
+	}
+	for part := range strings.SplitSeq(rest, ".") {
+		if part == "" || strings.ContainsFunc(part, notDigit) {
+			return false
+		}
+	}
+	return true
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+func newSuffixRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		r < utf8.RuneSelf && strings.ContainsRune("-._;()/", r)
+}
+
+// Prefix returns what stands before the first slash.
+func Prefix(name string) string {
+	prefix, _, _ := strings.Cut(name, "/")
+	return prefix
+}
+
+// Equal compares two names as the system does: without case.
+func Equal(a, b string) bool { return strings.EqualFold(a, b) }
+
+// Path writes a name as the end of a request path. Slashes stay, double ones
+// too; everything that a path gives another meaning is percent-encoded, and so
+// are the segments "." and "..", which some servers would resolve.
+func Path(name string) string {
+	var b strings.Builder
+	for i, segment := range strings.Split(name, "/") {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		if segment == "." || segment == ".." {
+			b.WriteString(strings.ReplaceAll(segment, ".", "%2E"))
+			continue
+		}
+		escapeSegment(&b, segment)
+	}
+	return b.String()
+}
+
+func escapeSegment(b *strings.Builder, segment string) {
+	const hex = "0123456789ABCDEF"
+	for i := range len(segment) {
+		c := segment[i]
+		if plainInPath(c) {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+}
+
+// plainInPath leaves out the plus sign: some servers read it as a blank.
+func plainInPath(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		strings.IndexByte("-._~;():@!$&'*,=", c) >= 0
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}

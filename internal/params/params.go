@@ -1,0 +1,63 @@
+// Package params writes option structs as query parameters or as the JSON body
+// that says the same (specification §4.2).
+package params
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-querystring/query"
+)
+
+// Values turns a struct with url tags into parameters.
+func Values(options any) (url.Values, error) { return query.Values(options) }
+
+// Encode writes parameters for a URL: sorted by name, a blank as %20 and a plus
+// as %2B, as specification §4.2.1(7) asks.
+func Encode(v url.Values) string {
+	return strings.ReplaceAll(v.Encode(), "+", "%20")
+}
+
+// JSON writes parameters as the JSON object that means the same: page[size]
+// becomes the member size of the object page. All values are strings, because
+// the service compares some of them, such as "true", with the text in a URL.
+func JSON(v url.Values) ([]byte, error) {
+	root := map[string]any{}
+	for name, values := range v {
+		if len(values) == 0 {
+			continue
+		}
+		if err := set(root, name, values); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(root)
+}
+
+func set(root map[string]any, name string, values []string) error {
+	keys := strings.Split(strings.ReplaceAll(name, "]", ""), "[")
+	object := root
+	for _, key := range keys[:len(keys)-1] {
+		inner, ok := object[key].(map[string]any)
+		if !ok {
+			if _, taken := object[key]; taken {
+				return fmt.Errorf("parameter %s: %s is a value and an object at once", name, key)
+			}
+			inner = map[string]any{}
+			object[key] = inner
+		}
+		object = inner
+	}
+	last := keys[len(keys)-1]
+	if _, taken := object[last]; taken {
+		return fmt.Errorf("parameter %s: %s is a value and an object at once", name, last)
+	}
+	if len(values) == 1 {
+		object[last] = values[0]
+		return nil
+	}
+	object[last] = values
+	return nil
+}

@@ -1,0 +1,197 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"mime"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxErrorBody is how much of an error answer is kept.
+const maxErrorBody = 64 << 10
+
+// maxMessage is how long a message taken from an answer may be, in bytes.
+const maxMessage = 500
+
+// explain finds the best text in an error answer. The services send JSON:API
+// arrays, objects, bare titles, maps from field to messages, plain text, HTML
+// and nothing at all.
+func explain(contentType string, body []byte) (string, []Detail) {
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	if len(body) == 0 {
+		return "the answer says no more", nil
+	}
+	if isHTML(contentType, body) {
+		return htmlMessage(body), nil
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return shorten(string(body)), nil
+	}
+	details := jsonDetails(members)
+	if len(details) == 0 {
+		return shorten(string(body)), nil
+	}
+	return shorten(joinDetails(details)), details
+}
+
+// jsonDetails reads the error members that the services use, the most telling first.
+func jsonDetails(members map[string]json.RawMessage) []Detail {
+	if raw, ok := members["errors"]; ok {
+		if details := errorsMember(raw); len(details) > 0 {
+			return details
+		}
+	}
+	for _, name := range []string{"title", "error", "message", "detail"} {
+		if text := jsonText(members[name]); text != "" {
+			return []Detail{{Message: text}}
+		}
+	}
+	return fieldMap(members)
+}
+
+// errorsMember reads {"errors": …}: an array of objects or texts, one object, or a text.
+func errorsMember(raw json.RawMessage) []Detail {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		var details []Detail
+		for _, item := range list {
+			details = append(details, errorItem(item)...)
+		}
+		return details
+	}
+	return errorItem(raw)
+}
+
+func errorItem(raw json.RawMessage) []Detail {
+	if text := jsonText(raw); text != "" {
+		return []Detail{{Message: text}}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	field := jsonText(members["source"])
+	if field == "" {
+		var source struct{ Pointer, Parameter string }
+		if json.Unmarshal(members["source"], &source) == nil {
+			field = source.Pointer + source.Parameter
+		}
+	}
+	var texts []string
+	for _, name := range []string{"title", "detail", "message"} {
+		if text := jsonText(members[name]); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) > 0 {
+		return []Detail{{Field: field, Message: strings.Join(texts, ": ")}}
+	}
+	return fieldMap(members)
+}
+
+// fieldMap reads {"report_id": ["can't be blank"], "base": [[{"#/report-id": "…"}]]}:
+// names with messages below them, in lists of any depth.
+func fieldMap(members map[string]json.RawMessage) []Detail {
+	var details []Detail
+	for _, name := range sortedNames(members) {
+		details = append(details, messages(name, members[name], 0)...)
+	}
+	return details
+}
+
+func messages(field string, raw json.RawMessage, depth int) []Detail {
+	const deepest = 8
+	if depth > deepest {
+		return nil
+	}
+	if text := jsonText(raw); text != "" {
+		return []Detail{{Field: field, Message: text}}
+	}
+	var details []Detail
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, item := range list {
+			details = append(details, messages(field, item, depth+1)...)
+		}
+		return details
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil {
+		for _, name := range sortedNames(members) {
+			details = append(details, messages(name, members[name], depth+1)...)
+		}
+	}
+	return details
+}
+
+func sortedNames(members map[string]json.RawMessage) []string {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func jsonText(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 || json.Unmarshal(raw, &text) != nil {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+func joinDetails(details []Detail) string {
+	const most = 5
+	var texts []string
+	for i, d := range details {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(details)-most))
+			break
+		}
+		if d.Field != "" {
+			texts = append(texts, d.Field+": "+d.Message)
+			continue
+		}
+		texts = append(texts, d.Message)
+	}
+	return strings.Join(texts, "; ")
+}
+
+func isHTML(contentType string, body []byte) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	start := bytes.ToLower(body[:min(len(body), 64)])
+	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte("\ufeff")))
+	return media == "text/html" && len(start) > 0 && start[0] == '<' ||
+		bytes.HasPrefix(start, []byte("<!doctype html")) ||
+		bytes.HasPrefix(start, []byte("<html"))
+}
+
+var (
+	htmlTitle = regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>`)
+	htmlTag   = regexp.MustCompile(`(?s)<[^>]*>`)
+)
+
+func htmlMessage(body []byte) string {
+	if m := htmlTitle.FindSubmatch(body); m != nil {
+		title := htmlTag.ReplaceAllString(string(m[1]), " ")
+		return shorten("an HTML page: " + html.UnescapeString(title))
+	}
+	return "an HTML page without a title"
+}
+
+// shorten makes one line of a text, without control characters, of bounded length.
+func shorten(text string) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
+		return r <= ' ' || r == 0x7f
+	}), " ")
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}

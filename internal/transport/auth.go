@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strings"
+)
+
+// Bearer authorizes with the token that source returns.
+func Bearer(source func(context.Context) (string, error)) Authorizer {
+	return func(ctx context.Context, h http.Header) error {
+		token, err := source(ctx)
+		if err != nil {
+			return err
+		}
+		if err := CheckToken(token); err != nil {
+			return err
+		}
+		h.Set("Authorization", "Bearer "+token)
+		return nil
+	}
+}
+
+// Basic authorizes with a name and a password.
+func Basic(username, password string) Authorizer {
+	value := "Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))
+	return func(_ context.Context, h http.Header) error {
+		h.Set("Authorization", value)
+		return nil
+	}
+}
+
+// CheckToken refuses a token that a header cannot carry, without quoting it.
+func CheckToken(token string) error {
+	switch {
+	case token == "":
+		return &OptionError{"token", "is empty"}
+	case strings.Trim(token, `"'`) != token:
+		return &OptionError{"token", "has quotes around it; they belong to the command line, not to the token"}
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return &OptionError{"token", "has a blank or another character that a token cannot hold"}
+	}
+	return nil
+}
+
+// CheckBasic refuses a name or password that Basic credentials cannot carry.
+func CheckBasic(username, password string) error {
+	switch {
+	case username == "":
+		return &OptionError{"username", "is empty"}
+	case password == "":
+		return &OptionError{"password", "is empty"}
+	case strings.Contains(username, ":"):
+		return &OptionError{"username", "has a colon, which Basic credentials cannot carry"}
+	case hasControl(username):
+		return &OptionError{"username", "has a control character"}
+	case hasControl(password):
+		return &OptionError{"password", "has a control character"}
+	}
+	return nil
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// secrets lists the texts of an Authorization header that must not be repeated
+// anywhere, longest first.
+func secrets(h http.Header) []string {
+	value := h.Get("Authorization")
+	scheme, credentials, ok := strings.Cut(value, " ")
+	if !ok {
+		return nil
+	}
+	found := []string{credentials}
+	if scheme == "Basic" {
+		if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil {
+			_, password, _ := strings.Cut(string(plain), ":")
+			found = append(found, string(plain), password)
+		}
+	}
+	return found
+}
+
+// redact takes secrets out of a text that the service sent.
+func redact(text string, secrets []string) string {
+	for _, s := range secrets {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "REDACTED")
+		}
+	}
+	return text
+}

@@ -1,0 +1,197 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Version is the version of the module that the User-Agent header names.
+const Version = "0.1.0"
+
+// Defaults of [Config].
+const (
+	DefaultMaxAttempts = 5
+	DefaultMaxWait     = 30 * time.Second
+	DefaultTimeout     = 2 * time.Minute
+	DefaultMaxBody     = 256 << 20
+)
+
+// Limiter makes a caller wait before each attempt.
+type Limiter interface {
+	Wait(context.Context) error
+}
+
+// Authorizer puts credentials on a request's header.
+type Authorizer func(context.Context, http.Header) error
+
+// Config says how to reach a service. Zero values stand for the defaults.
+type Config struct {
+	BaseURL     string
+	HTTPClient  *http.Client
+	UserAgent   string
+	Contact     string
+	Logger      *slog.Logger
+	MaxAttempts int
+	MaxWait     time.Duration
+	Timeout     time.Duration
+	MaxBody     int64
+	Limiter     Limiter
+	Authorize   Authorizer // nil: no credentials
+}
+
+// Client sends requests to one service. It is safe for concurrent use.
+type Client struct {
+	base        string
+	origin      string
+	http        *http.Client
+	userAgent   string
+	logger      *slog.Logger
+	maxAttempts int
+	maxWait     time.Duration
+	maxBody     int64
+	limiter     Limiter
+	authorize   Authorizer
+}
+
+// New checks cfg and makes a Client. The error is an [*OptionError].
+func New(cfg Config) (*Client, error) {
+	base, err := parseBase(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := userAgent(cfg.UserAgent, cfg.Contact)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.checkNumbers(); err != nil {
+		return nil, err
+	}
+	logger := cfg.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{
+		base:        strings.TrimRight(base.String(), "/"),
+		origin:      base.Scheme + "://" + base.Host,
+		userAgent:   agent,
+		logger:      logger,
+		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
+		maxWait:     cmp.Or(cfg.MaxWait, DefaultMaxWait),
+		maxBody:     cmp.Or(cfg.MaxBody, DefaultMaxBody),
+		limiter:     cfg.Limiter,
+		authorize:   cfg.Authorize,
+	}
+	c.http = c.httpClient(cfg.HTTPClient, cmp.Or(cfg.Timeout, DefaultTimeout))
+	return c, nil
+}
+
+// BaseURL returns the address requests go to, without a trailing slash.
+func (c *Client) BaseURL() string { return c.base }
+
+// An OptionError names the option that a client cannot be made with.
+type OptionError struct{ Option, Reason string }
+
+func (e *OptionError) Error() string { return e.Option + " " + e.Reason }
+
+func (cfg Config) checkNumbers() error {
+	for _, o := range []struct {
+		name  string
+		value int64
+	}{
+		{"MaxAttempts", int64(cfg.MaxAttempts)},
+		{"MaxWait", int64(cfg.MaxWait)},
+		{"Timeout", int64(cfg.Timeout)},
+		{"MaxBody", cfg.MaxBody},
+	} {
+		if o.value < 0 {
+			return &OptionError{o.name, "is negative"}
+		}
+	}
+	return nil
+}
+
+// parseBase accepts https addresses, and http for a loopback host, since
+// credentials must not travel in the clear (specification §5).
+func parseBase(text string) (*url.URL, error) {
+	const option = "base URL"
+	if text == "" {
+		return nil, &OptionError{option, "is empty; use the package's Production or Test constant"}
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, &OptionError{option, "is not a URL"} // the cause would quote the text, and with it any password
+	case u.User != nil:
+		return nil, &OptionError{option, "holds credentials; pass them as options instead"}
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, &OptionError{option, fmt.Sprintf("%q does not start with https://", text)}
+	case u.Host == "":
+		return nil, &OptionError{option, fmt.Sprintf("%q has no host", text)}
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		return nil, &OptionError{option, "has a query or a fragment"}
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, &OptionError{option, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text)}
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func userAgent(product, contact string) (string, error) {
+	agent := "datacite-go/" + Version
+	if product != "" {
+		agent = product + " " + agent
+	}
+	if contact != "" {
+		agent += " (mailto:" + strings.TrimPrefix(contact, "mailto:") + ")"
+	}
+	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "", &OptionError{"UserAgent or Contact", "has a character that a header cannot hold"}
+	}
+	return agent, nil
+}
+
+// httpClient copies the caller's client, so that its own is never changed, and
+// adds what keeps credentials and patience in bounds.
+func (c *Client) httpClient(given *http.Client, silence time.Duration) *http.Client {
+	var hc http.Client
+	if given != nil {
+		hc = *given
+	}
+	if hc.Transport == nil {
+		hc.Transport = http.DefaultTransport
+	}
+	hc.Transport = &watchdog{base: hc.Transport, silence: silence}
+	hc.CheckRedirect = c.checkRedirect
+	return &hc
+}
+
+// errRedirect is the cause when an answer points somewhere we do not follow.
+var errRedirect = errors.New("redirect not followed")
+
+// checkRedirect follows a redirect only for a read and only on the same origin:
+// a write must not arrive anywhere, or in any shape, that the caller did not ask for.
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	same := req.URL.Scheme+"://"+req.URL.Host == c.origin
+	if !same || !reads(first.Method) || len(via) >= 10 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }

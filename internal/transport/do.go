@@ -1,0 +1,319 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Do sends r as often as its Replay allows and returns the first success. Every
+// error is an [*Error].
+func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
+	x := &exchange{client: c, request: r, requestID: newRequestID()}
+	req, err := x.prepare(ctx)
+	if err != nil {
+		return nil, x.fail(err)
+	}
+	if err := x.wait(req.Request); err != nil {
+		return nil, x.fail(err)
+	}
+	sender := &retryablehttp.Client{
+		HTTPClient:   c.http,
+		RetryMax:     c.maxAttempts - 1,
+		CheckRetry:   x.check,
+		Backoff:      x.backoff,
+		PrepareRetry: x.wait,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		RequestLogHook: func(retryablehttp.Logger, *http.Request, int) {
+			x.attempts++
+			x.started = time.Now()
+		},
+	}
+	if _, err = sender.Do(req); x.success != nil {
+		return x.success, nil
+	}
+	return nil, x.fail(err)
+}
+
+// JSON sends r and decodes the answer into a T.
+func JSON[T any](ctx context.Context, c *Client, r Request) (T, *Response, error) {
+	var value T
+	r.Accept = JSONType
+	res, err := c.Do(ctx, r)
+	if err != nil {
+		return value, nil, err
+	}
+	if err := json.Unmarshal(res.Data, &value); err != nil {
+		return value, nil, c.Unreadable(r, res, err)
+	}
+	return value, res, nil
+}
+
+// Unreadable is the error for a success whose body does not make sense.
+func (c *Client) Unreadable(r Request, res *Response, cause error) error {
+	return &Error{
+		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode,
+		Message:   fmt.Sprintf("%v: %v", ErrUnreadable, cause),
+		Body:      res.Data[:min(len(res.Data), maxErrorBody)],
+		RequestID: res.RequestID, Attempts: res.Attempts, Unclear: r.changes(),
+		Err: errors.Join(ErrUnreadable, cause),
+	}
+}
+
+func (c *Client) url(r Request) string {
+	if r.Query == "" {
+		return c.base + r.Path
+	}
+	return c.base + r.Path + "?" + r.Query
+}
+
+// An exchange is one Do: its attempts and what came of them.
+type exchange struct {
+	client    *Client
+	request   Request
+	requestID string
+	secrets   []string
+
+	attempts int
+	started  time.Time
+	unclear  bool // some attempt may have been carried out without our knowing
+	success  *Response
+	failure  *Error // of the last attempt
+	pause    time.Duration
+}
+
+func newRequestID() string {
+	return fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64())
+}
+
+func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) {
+	r, c := x.request, x.client
+	var body any
+	if r.Body != nil {
+		body = r.Body
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, r.Method, c.url(r), body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.Header {
+		req.Header[name] = values
+	}
+	for name, value := range map[string]string{
+		"Accept":           r.Accept,
+		"Content-Type":     r.ContentType,
+		"Content-Encoding": r.ContentEncoding,
+		"User-Agent":       c.userAgent,
+		"X-Request-Id":     x.requestID,
+	} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
+	}
+	if err := x.authorize(ctx, req.Header); err != nil {
+		return nil, err
+	}
+	return req, nil
+}
+
+func (x *exchange) authorize(ctx context.Context, h http.Header) error {
+	authorize := x.client.authorize
+	switch {
+	case x.request.Access == Anonymous:
+		return nil
+	case authorize == nil && x.request.Access == Required:
+		return ErrNoCredentials
+	case authorize == nil:
+		return nil
+	}
+	if err := authorize(ctx, h); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoCredentials, err)
+	}
+	x.secrets = secrets(h)
+	return nil
+}
+
+// wait asks the limiter before each attempt.
+func (x *exchange) wait(req *http.Request) error {
+	if x.client.limiter == nil {
+		return nil
+	}
+	if err := x.client.limiter.Wait(req.Context()); err != nil {
+		return fmt.Errorf("limiter: %w", err)
+	}
+	return nil
+}
+
+// check judges an attempt: it reads the answer, keeps the outcome, and says
+// whether to send again.
+func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bool, error) {
+	x.success, x.failure, x.pause = nil, nil, 0
+	again := false
+	if err != nil {
+		again = x.lost(ctx, err)
+	} else {
+		again = x.answered(res)
+	}
+	if x.failure != nil && x.request.changes() && x.failure.Unclear {
+		x.unclear = true
+	}
+	x.log(ctx)
+	return again && ctx.Err() == nil, nil
+}
+
+// lost handles an attempt that brought no answer.
+func (x *exchange) lost(ctx context.Context, err error) (again bool) {
+	unsent := neverSent(err)
+	x.failure = x.newError(0, "", causeText(err))
+	x.failure.Err = err
+	x.failure.Unclear = !unsent
+	switch {
+	case ctx.Err() != nil, permanent(err):
+		return false
+	case x.request.Replay == IfUnsent:
+		return unsent
+	}
+	return true
+}
+
+// answered handles an attempt that brought an answer, and closes its body
+// unless the caller gets it.
+func (x *exchange) answered(res *http.Response) (again bool) {
+	id := res.Header.Get("X-Request-Id")
+	ok := res.StatusCode >= 200 && res.StatusCode < 300
+	if ok && x.request.Stream {
+		x.success = x.newResponse(res, id)
+		x.success.Body = newBoundedBody(res.Body, x.client.maxBody)
+		return false
+	}
+	limit := x.client.maxBody
+	if !ok {
+		limit = min(limit, maxErrorBody)
+	}
+	data, err := readBounded(res.Body, limit)
+	res.Body.Close()
+	switch {
+	case !ok:
+		return x.refused(res, id, data)
+	case err != nil:
+		return x.garbled(res, id, data, fmt.Errorf("body cut off: %w", err))
+	case x.wrongKind(res, data):
+		text, _ := explain(res.Header.Get("Content-Type"), data)
+		return x.garbled(res, id, data, errors.New(text))
+	}
+	x.success = x.newResponse(res, id)
+	x.success.Data = data
+	return false
+}
+
+func (x *exchange) newResponse(res *http.Response, id string) *Response {
+	if id == "" {
+		id = x.requestID
+	}
+	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: id, Attempts: x.attempts}
+}
+
+// wrongKind recognises the pages that gateways put in the place of an answer.
+func (x *exchange) wrongKind(res *http.Response, data []byte) bool {
+	if len(data) == 0 {
+		return false
+	}
+	if isHTML(res.Header.Get("Content-Type"), data) {
+		return true
+	}
+	start := bytes.TrimLeft(data, " \t\r\n")
+	return x.request.Accept == JSONType && (len(start) == 0 || start[0] != '{' && start[0] != '[')
+}
+
+// refused handles a status other than success.
+func (x *exchange) refused(res *http.Response, id string, data []byte) (again bool) {
+	message, details := explain(res.Header.Get("Content-Type"), data)
+	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
+		message = "redirect to " + shorten(location) + " not followed"
+	}
+	x.failure = x.newError(res.StatusCode, id, message)
+	for _, d := range details {
+		x.failure.Details = append(x.failure.Details, Detail{x.redact(d.Field), x.redact(d.Message)})
+	}
+	x.failure.Body = []byte(x.redact(string(data)))
+	x.failure.Unclear = res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout
+	if res.StatusCode/100 == 3 {
+		x.failure.Err = errRedirect
+	}
+
+	hint, hinted := retryAfter(res.Header.Get("Retry-After"))
+	x.pause = hint
+	switch {
+	case res.StatusCode == http.StatusTooManyRequests:
+		if !hinted {
+			x.pause = x.client.maxWait // the service counts in windows of minutes
+		}
+		return true
+	case res.StatusCode == http.StatusServiceUnavailable && hinted:
+		// A service that names a time to come back did not take the request up.
+		x.failure.Unclear = false
+		return true
+	}
+	return x.failure.Unclear && x.request.Replay == Always
+}
+
+// garbled handles a success status with a body that is none.
+func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) (again bool) {
+	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", ErrUnreadable, cause))
+	x.failure.Body = []byte(x.redact(string(data[:min(len(data), maxErrorBody)])))
+	x.failure.Err = errors.Join(ErrUnreadable, cause)
+	x.failure.Unclear = true
+	if errors.Is(cause, ErrTooLarge) {
+		return false
+	}
+	return x.request.Replay == Always
+}
+
+func (x *exchange) redact(text string) string { return redact(text, x.secrets) }
+
+func (x *exchange) newError(status int, id, message string) *Error {
+	if id == "" {
+		id = x.requestID
+	}
+	return &Error{
+		Op: x.request.Op, Method: x.request.Method, URL: x.client.url(x.request),
+		StatusCode: status, Message: x.redact(message), RequestID: id, Attempts: x.attempts,
+	}
+}
+
+// fail makes the error that Do returns. err is what ended the exchange apart
+// from the attempts: a context that ended while waiting, a limiter, bad input.
+func (x *exchange) fail(err error) error {
+	e := x.failure
+	switch {
+	case e == nil:
+		e = x.newError(0, "", causeText(err))
+		e.Err = err
+		if x.attempts == 0 {
+			e.RequestID = "" // the service never saw it
+		}
+	case err != nil && !errors.Is(e.Err, err):
+		e.Message = fmt.Sprintf("%s; then gave up: %v", e.Message, err)
+		e.Err = errors.Join(e.Err, err)
+	}
+	e.Attempts = x.attempts
+	e.Unclear = x.unclear
+	return e
+}
+
+// causeText is the text of a network error without the method and address that
+// net/http puts in front of it, since [Error] names them already.
+func causeText(err error) string {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,561 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// script is a network that answers the nth attempt with its nth step.
+type script struct {
+	steps []step
+	seen  []time.Time
+	reqs  []*http.Request
+	sent  []string
+}
+
+type step func(*http.Request) (*http.Response, error)
+
+func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+	s.seen = append(s.seen, time.Now())
+	s.reqs = append(s.reqs, req)
+	body := ""
+	if req.Body != nil {
+		data, _ := io.ReadAll(req.Body)
+		body = string(data)
+	}
+	s.sent = append(s.sent, body)
+	next := s.steps[min(len(s.seen), len(s.steps))-1]
+	return next(req)
+}
+
+func answer(status int, contentType, body string, header ...string) step {
+	return func(req *http.Request) (*http.Response, error) {
+		h := http.Header{"Content-Type": {contentType}}
+		for i := 0; i+1 < len(header); i += 2 {
+			h.Set(header[i], header[i+1])
+		}
+		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	}
+}
+
+func ok(body string) step { return answer(200, "application/json", body) }
+
+func lost(err error) step {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+// cut sends half a body and then drops the connection.
+func cut(body string) step {
+	return func(req *http.Request) (*http.Response, error) {
+		r := io.MultiReader(strings.NewReader(body), iotestErr{io.ErrUnexpectedEOF})
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(r), Request: req}, nil
+	}
+}
+
+type iotestErr struct{ error }
+
+func (e iotestErr) Read([]byte) (int, error) { return 0, e.error }
+
+// silent never answers.
+func silent(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+var refusedDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+
+func client(t *testing.T, net http.RoundTripper, change func(*transport.Config)) *transport.Client {
+	t.Helper()
+	cfg := transport.Config{BaseURL: "https://api.example.org", HTTPClient: &http.Client{Transport: net}}
+	if change != nil {
+		change(&cfg)
+	}
+	c, err := transport.New(cfg)
+	require.NoError(t, err)
+	return c
+}
+
+func get() transport.Request {
+	return transport.Request{Op: "dois.Get", Method: "GET", Path: "/dois/10.5072/a", Accept: transport.JSONType}
+}
+
+func put() transport.Request {
+	return transport.Request{Op: "mds.PutURL", Method: "PUT", Path: "/doi/10.5072/a", Body: []byte("body")}
+}
+
+func mint() transport.Request {
+	r := put()
+	r.Op, r.Replay = "mds.Mint", transport.IfUnsent
+	return r
+}
+
+func TestRetriesFollowTheOperation(t *testing.T) {
+	broken := errors.New("connection reset by peer")
+	for _, tt := range []struct {
+		name     string
+		request  transport.Request
+		steps    []step
+		attempts int
+		fails    bool
+		unclear  bool
+	}{
+		{"read, lost answer", get(), []step{lost(broken), ok(`{}`)}, 2, false, false},
+		{"read, 500", get(), []step{answer(500, "", ""), ok(`{}`)}, 2, false, false},
+		{"read, HTML with 200", get(), []step{answer(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
+		{"read, body cut off", get(), []step{cut(`{"a":`), ok(`{}`)}, 2, false, false},
+		{"read, 404", get(), []step{answer(404, "", "")}, 1, true, false},
+		{"read, lost for good", get(), []step{lost(broken)}, 5, true, false},
+		{"idempotent write, lost answer", put(), []step{lost(broken), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 503", put(), []step{answer(503, "", ""), ok(`OK`)}, 2, false, false},
+		{"idempotent write, lost for good", put(), []step{lost(broken)}, 5, true, true},
+		{"idempotent write, unclear and then refused", put(), []step{lost(broken), answer(403, "", "")}, 2, true, true},
+		{"one-time write, never reached the service", mint(), []step{lost(refusedDial), ok(`OK`)}, 2, false, false},
+		{"one-time write, never reached it at all", mint(), []step{lost(refusedDial)}, 5, true, false},
+		{"one-time write, lost answer", mint(), []step{lost(broken), ok(`OK`)}, 1, true, true},
+		{"one-time write, 500", mint(), []step{answer(500, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, HTML with 200", mint(), []step{answer(200, "text/html", "<html>"), ok(`OK`)}, 1, true, true},
+		{"one-time write, body cut off", mint(), []step{cut("OK"), ok(`OK`)}, 1, true, true},
+		{"one-time write, 429", mint(), []step{answer(429, "", ""), ok(`OK`)}, 2, false, false},
+		{"one-time write, 503 with a time", mint(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
+		{"one-time write, bare 503", mint(), []step{answer(503, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, 422", mint(), []step{answer(422, "", "")}, 1, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net := &script{steps: tt.steps}
+				_, err := client(t, net, nil).Do(t.Context(), tt.request)
+				assert.Len(t, net.seen, tt.attempts)
+				if !tt.fails {
+					require.NoError(t, err)
+					return
+				}
+				e, is := errors.AsType[*transport.Error](err)
+				require.True(t, is, "%T", err)
+				assert.Equal(t, tt.unclear, e.Unclear, err)
+				assert.Equal(t, tt.attempts, e.Attempts)
+				assert.Equal(t, tt.unclear, strings.Contains(err.Error(), "not known whether"))
+			})
+		})
+	}
+}
+
+func TestEachAttemptSendsTheWholeBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := &script{steps: []step{answer(502, "", ""), answer(504, "", ""), ok("OK")}}
+		_, err := client(t, net, nil).Do(t.Context(), put())
+		require.NoError(t, err)
+		assert.Equal(t, []string{"body", "body", "body"}, net.sent)
+	})
+}
+
+func TestWaiting(t *testing.T) {
+	waited := func(t *testing.T, s step, change func(*transport.Config)) time.Duration {
+		net := &script{steps: []step{s, ok(`{}`)}}
+		_, err := client(t, net, change).Do(t.Context(), get())
+		require.NoError(t, err)
+		return net.seen[1].Sub(net.seen[0])
+	}
+	synctest.Test(t, func(t *testing.T) {
+		assert.Equal(t, 7*time.Second, waited(t, answer(503, "", "", "Retry-After", "7"), nil), "as asked")
+		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
+		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", ""), nil), "429 without a hint")
+		date := time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat)
+		assert.InDelta(t, 9*time.Second, waited(t, answer(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")
+		hour := func(c *transport.Config) { c.MaxWait = time.Hour }
+		assert.Equal(t, time.Hour, waited(t, answer(429, "", "", "Retry-After", "7200"), hour), "MaxWait moves the cap")
+		assert.LessOrEqual(t, waited(t, answer(500, "", ""), nil), 500*time.Millisecond, "first pause")
+	})
+}
+
+func TestPausesGrowAndVary(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sums := make([]time.Duration, 9)
+		different := map[time.Duration]bool{}
+		for range 200 {
+			net := &script{steps: []step{answer(500, "", "")}}
+			_, err := client(t, net, func(c *transport.Config) { c.MaxAttempts = 10 }).Do(t.Context(), get())
+			require.Error(t, err)
+			for i := range sums {
+				pause := net.seen[i+1].Sub(net.seen[i])
+				require.LessOrEqual(t, pause, 30*time.Second)
+				sums[i] += pause
+				different[pause] = true
+			}
+		}
+		assert.Greater(t, sums[3], sums[0])
+		assert.Greater(t, sums[6], sums[3])
+		assert.Greater(t, len(different), 1000, "full jitter")
+	})
+}
+
+func TestContextEndsTheWaitAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		net := &script{steps: []step{answer(503, "", "down for repair", "Retry-After", "20")}}
+		_, err := client(t, net, nil).Do(ctx, get())
+		assert.Equal(t, 5*time.Second, time.Since(start))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "down for repair", "what happened before is not forgotten")
+		assert.Len(t, net.seen, 1)
+	})
+}
+
+func TestServiceThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := &script{steps: []step{silent}}
+		c := client(t, net, func(c *transport.Config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
+		_, err := c.Do(t.Context(), put())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no answer: nothing sent or received for 1m0s")
+		assert.Len(t, net.seen, 2)
+		assert.Equal(t, time.Minute, net.seen[1].Sub(net.seen[0]).Truncate(time.Minute))
+	})
+}
+
+func TestSlowBodiesAreNotSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(req *http.Request) (*http.Response, error) {
+			r, w := io.Pipe()
+			go func() {
+				for range 10 {
+					time.Sleep(50 * time.Second)
+					io.WriteString(w, " ")
+				}
+				io.WriteString(w, "{}")
+				w.Close()
+			}()
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r, Request: req}, nil
+		}
+		net := &script{steps: []step{slow}}
+		_, err := client(t, net, func(c *transport.Config) { c.Timeout = time.Minute }).Do(t.Context(), get())
+		require.NoError(t, err)
+		assert.Len(t, net.seen, 1)
+	})
+}
+
+func TestAnswerThatStopsInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stops := func(req *http.Request) (*http.Response, error) {
+			r, w := io.Pipe()
+			go func() {
+				io.WriteString(w, `{"data":`)
+				<-req.Context().Done()
+				w.CloseWithError(req.Context().Err())
+			}()
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r, Request: req}, nil
+		}
+		net := &script{steps: []step{stops, ok(`{}`)}}
+		_, err := client(t, net, nil).Do(t.Context(), get())
+		require.NoError(t, err)
+		assert.Len(t, net.seen, 2, "sent again after the silence")
+	})
+}
+
+func TestLimiterIsAskedBeforeEachAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &countingLimiter{}
+		net := &script{steps: []step{answer(500, "", ""), answer(500, "", ""), ok(`{}`)}}
+		_, err := client(t, net, func(c *transport.Config) { c.Limiter = l }).Do(t.Context(), get())
+		require.NoError(t, err)
+		assert.Equal(t, 3, l.asked)
+
+		l.err = errors.New("budget used up")
+		net = &script{steps: []step{ok(`{}`)}}
+		_, err = client(t, net, func(c *transport.Config) { c.Limiter = l }).Do(t.Context(), put())
+		require.ErrorIs(t, err, l.err)
+		assert.Empty(t, net.seen)
+		e, _ := errors.AsType[*transport.Error](err)
+		assert.False(t, e.Unclear)
+	})
+}
+
+type countingLimiter struct {
+	asked int
+	err   error
+}
+
+func (l *countingLimiter) Wait(context.Context) error {
+	l.asked++
+	return l.err
+}
+
+func TestErrorBodies(t *testing.T) {
+	for _, tt := range []struct {
+		name, contentType, body string
+		message                 string
+		details                 []transport.Detail
+	}{
+		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []transport.Detail{{Message: "It doesn't exist."}}},
+		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []transport.Detail{{"url", "Can't be blank"}, {"creators", "is missing"}}},
+		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []transport.Detail{{"/data/attributes/url", "Invalid: no host"}}},
+		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []transport.Detail{{Message: "parse_exception: line 1"}}},
+		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []transport.Detail{{Message: "one"}, {Message: "two"}}},
+		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []transport.Detail{{Message: "invalid date"}}},
+		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []transport.Detail{{Message: "Internal Server Error"}}},
+		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []transport.Detail{{"#/report-id", "wrong type"}, {"#/report-datasets/0", "no publisher"}, {"report_id", "can't be blank"}}},
+		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
+		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
+		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
+		{"empty", "text/html", "", "the answer says no more", nil},
+		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
+		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []transport.Detail{{Message: "x"}}},
+		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
+		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			net := &script{steps: []step{answer(422, tt.contentType, tt.body, "X-Request-Id", "id-7")}}
+			_, err := client(t, net, nil).Do(t.Context(), put())
+			e, is := errors.AsType[*transport.Error](err)
+			require.True(t, is)
+			assert.Equal(t, tt.message, e.Message)
+			if tt.details != nil {
+				assert.Equal(t, tt.details, e.Details)
+			}
+			assert.Equal(t, tt.body, string(e.Body))
+			assert.Equal(t, "id-7", e.RequestID)
+			assert.Equal(t, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: 422 Unprocessable Entity: "+tt.message+" [request id-7]", err.Error())
+		})
+	}
+}
+
+func TestErrorBodiesAreKeptInPart(t *testing.T) {
+	net := &script{steps: []step{answer(400, "text/plain", strings.Repeat("x", 1<<20))}}
+	_, err := client(t, net, nil).Do(t.Context(), put())
+	e, _ := errors.AsType[*transport.Error](err)
+	assert.Len(t, e.Body, 64<<10)
+	assert.Less(t, len(err.Error()), 1000)
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	small := func(c *transport.Config) { c.MaxBody = 10 }
+	net := &script{steps: []step{ok(`{"a":"0123456789"}`)}}
+	_, err := client(t, net, small).Do(t.Context(), get())
+	require.ErrorIs(t, err, transport.ErrTooLarge)
+	assert.Len(t, net.seen, 1, "asking again would not make it shorter")
+
+	stream := get()
+	stream.Stream = true
+	res, err := client(t, net, small).Do(t.Context(), stream)
+	require.NoError(t, err)
+	data, err := io.ReadAll(res.Body)
+	require.ErrorIs(t, err, transport.ErrTooLarge)
+	assert.Equal(t, `{"a":"0123`, string(data))
+	require.NoError(t, res.Body.Close())
+}
+
+func TestRedirects(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed to another host") }))
+	defer elsewhere.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/other/host", http.RedirectHandler(elsewhere.URL+"/x", http.StatusTemporaryRedirect))
+	mux.Handle("/same/host", http.RedirectHandler("/end", http.StatusMovedPermanently))
+	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Authorization")) })
+	here := httptest.NewServer(mux)
+	defer here.Close()
+	c, err := transport.New(transport.Config{BaseURL: here.URL, Authorize: transport.Basic("jane", "sesame")})
+	require.NoError(t, err)
+
+	for _, method := range []string{"GET", "PUT"} {
+		_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host", Access: transport.Required})
+		assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+"/x not followed")
+	}
+	_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: "PUT", Path: "/same/host", Access: transport.Required})
+	assert.ErrorContains(t, err, "redirect to /end not followed", "a write goes nowhere else")
+	res, err := c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host", Access: transport.Required})
+	require.NoError(t, err)
+	assert.Equal(t, "Basic amFuZTpzZXNhbWU=", string(res.Data))
+}
+
+func TestCredentials(t *testing.T) {
+	r := get()
+	t.Run("none given", func(t *testing.T) {
+		net := &script{steps: []step{ok(`{}`)}}
+		r.Access = transport.Required
+		_, err := client(t, net, nil).Do(t.Context(), r)
+		require.ErrorIs(t, err, transport.ErrNoCredentials)
+		assert.Empty(t, net.seen)
+
+		r.Access = transport.Optional
+		_, err = client(t, net, nil).Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Empty(t, net.reqs[0].Header.Get("Authorization"))
+	})
+	t.Run("sent only where they belong", func(t *testing.T) {
+		net := &script{steps: []step{ok(`{}`)}}
+		c := client(t, net, func(c *transport.Config) { c.Authorize = transport.Basic("jane", "sesame") })
+		for _, access := range []transport.Access{transport.Anonymous, transport.Optional, transport.Required} {
+			r.Access = access
+			_, err := c.Do(t.Context(), r)
+			require.NoError(t, err)
+		}
+		for i, want := range []string{"", "Basic amFuZTpzZXNhbWU=", "Basic amFuZTpzZXNhbWU="} {
+			assert.Equal(t, want, net.reqs[i].Header.Get("Authorization"))
+		}
+	})
+	t.Run("token source", func(t *testing.T) {
+		net := &script{steps: []step{ok(`{}`)}}
+		r.Access = transport.Required
+		source := func(context.Context) (string, error) { return "abc.def", nil }
+		_, err := client(t, net, func(c *transport.Config) { c.Authorize = transport.Bearer(source) }).Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Equal(t, "Bearer abc.def", net.reqs[0].Header.Get("Authorization"))
+
+		vault := errors.New("vault sealed")
+		bad := func(context.Context) (string, error) { return "", vault }
+		_, err = client(t, net, func(c *transport.Config) { c.Authorize = transport.Bearer(bad) }).Do(t.Context(), r)
+		require.ErrorIs(t, err, vault)
+	})
+}
+
+func TestSecretsStayPut(t *testing.T) {
+	const password, token = "open-sesame", "eyJh.eyJz.c2ln"
+	echo := func(req *http.Request) (*http.Response, error) {
+		text := "you sent " + req.Header.Get("Authorization") + " that is jane:" + password + " or " + token
+		return answer(403, "application/json", `{"errors":[{"title":"`+text+`"}]}`)(req)
+	}
+	for name, authorize := range map[string]transport.Authorizer{
+		"basic":  transport.Basic("jane", password),
+		"bearer": transport.Bearer(func(context.Context) (string, error) { return token, nil }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			c := client(t, &script{steps: []step{echo}}, func(c *transport.Config) {
+				c.Authorize = authorize
+				c.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			})
+			r := put()
+			r.Access = transport.Required
+			_, err := c.Do(t.Context(), r)
+			e, _ := errors.AsType[*transport.Error](err)
+			everything := err.Error() + string(e.Body) + e.Message + e.Details[0].Message + log.String()
+			secret := password
+			if name == "bearer" {
+				secret = token
+			}
+			assert.NotContains(t, everything, secret)
+			assert.NotContains(t, everything, "amFuZTpvcGVuLXNlc2FtZQ", "nor encoded")
+			assert.Contains(t, everything, "REDACTED")
+		})
+	}
+}
+
+func TestOneLogRecordPerAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		net := &script{steps: []step{answer(502, "text/html", "<title>Bad Gateway</title>"), ok(`{}`)}}
+		c := client(t, net, func(c *transport.Config) {
+			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		})
+		_, err := c.Do(t.Context(), get())
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		require.Len(t, lines, 2)
+		assert.Contains(t, lines[0], "level=WARN msg=dois.Get method=GET url=https://api.example.org/dois/10.5072/a attempt=1 status=502")
+		assert.Contains(t, lines[0], `error="an HTML page: Bad Gateway"`)
+		assert.Contains(t, lines[1], "level=DEBUG msg=dois.Get")
+		assert.Contains(t, lines[1], "attempt=2 status=200")
+	})
+}
+
+func TestHeaders(t *testing.T) {
+	net := &script{steps: []step{ok(`{}`)}}
+	c := client(t, net, func(c *transport.Config) { c.UserAgent, c.Contact = "repo/2.1", "ops@repo.example" })
+	r := put()
+	r.ContentType, r.ContentEncoding, r.Accept = transport.GzipType, "gzip", transport.JSONType
+	_, err := c.Do(t.Context(), r)
+	require.NoError(t, err)
+	h := net.reqs[0].Header
+	assert.Equal(t, "repo/2.1 datacite-go/"+transport.Version+" (mailto:ops@repo.example)", h.Get("User-Agent"))
+	assert.Equal(t, "application/gzip", h.Get("Content-Type"))
+	assert.Equal(t, "gzip", h.Get("Content-Encoding"))
+	assert.Equal(t, "application/json", h.Get("Accept"))
+	assert.NotEmpty(t, h.Get("X-Request-Id"))
+	assert.EqualValues(t, 4, net.reqs[0].ContentLength)
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cfg   transport.Config
+		fault string
+	}{
+		{"no address", transport.Config{}, "base URL is empty"},
+		{"plain HTTP", transport.Config{BaseURL: "http://api.example.org"}, "is not HTTPS"},
+		{"another scheme", transport.Config{BaseURL: "ftp://api.example.org"}, "does not start with https://"},
+		{"no scheme", transport.Config{BaseURL: "api.example.org"}, "does not start with https://"},
+		{"no host", transport.Config{BaseURL: "https:///x"}, "has no host"},
+		{"credentials in the address", transport.Config{BaseURL: "https://jane:sesame@api.example.org"}, "holds credentials"},
+		{"query", transport.Config{BaseURL: "https://api.example.org?x=1"}, "has a query"},
+		{"not a URL", transport.Config{BaseURL: "https://jane:se same@x:y"}, "is not a URL"},
+		{"line break in the agent", transport.Config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"}, "a header cannot hold"},
+		{"negative attempts", transport.Config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts is negative"},
+		{"negative wait", transport.Config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait is negative"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := transport.New(tt.cfg)
+			require.ErrorContains(t, err, tt.fault)
+			assert.NotContains(t, err.Error(), "same")
+		})
+	}
+	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "https://api.example.org/v2/"} {
+		_, err := transport.New(transport.Config{BaseURL: base})
+		assert.NoError(t, err, base)
+	}
+}
+
+func TestCallersClientIsNotChanged(t *testing.T) {
+	own := &http.Client{}
+	_, err := transport.New(transport.Config{BaseURL: "https://api.example.org", HTTPClient: own})
+	require.NoError(t, err)
+	assert.Equal(t, &http.Client{}, own)
+}
+
+func TestCheckToken(t *testing.T) {
+	assert.NoError(t, transport.CheckToken("eyJh.eyJz.c2ln"))
+	for _, token := range []string{"", `"eyJh"`, "s3 cret", "s3\ncret", "sécret"} {
+		err := transport.CheckToken(token)
+		require.Error(t, err)
+		if token != "" {
+			assert.NotContains(t, err.Error(), token)
+		}
+	}
+}
+
+func TestCheckBasic(t *testing.T) {
+	assert.NoError(t, transport.CheckBasic("REPO.ONE", "pass:word"))
+	for _, c := range [][2]string{{"", "x"}, {"x", ""}, {"a:b", "x"}, {"a\nb", "x"}, {"x", "a\rb"}} {
+		assert.Error(t, transport.CheckBasic(c[0], c[1]))
+	}
+}
+
+func TestJSON(t *testing.T) {
+	type data struct{ A int }
+	net := &script{steps: []step{ok(`{"a":5}`)}}
+	v, res, err := transport.JSON[data](t.Context(), client(t, net, nil), get())
+	require.NoError(t, err)
+	assert.Equal(t, 5, v.A)
+	assert.NotEmpty(t, res.RequestID)
+
+	for _, body := range []string{`{"a":"x"}`, `{"a":`, ``} {
+		net = &script{steps: []step{ok(body)}}
+		_, _, err = transport.JSON[data](t.Context(), client(t, net, nil), get())
+		require.ErrorIs(t, err, transport.ErrUnreadable, body)
+	}
+}

@@ -1,0 +1,30 @@
+package transport
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// log writes one record for the attempt that just ended.
+func (x *exchange) log(ctx context.Context) {
+	level, status, message := slog.LevelDebug, 0, ""
+	switch {
+	case x.success != nil:
+		status = x.success.StatusCode
+	case x.failure != nil:
+		level, status, message = slog.LevelWarn, x.failure.StatusCode, x.failure.Message
+	}
+	attrs := []slog.Attr{
+		slog.String("method", x.request.Method),
+		slog.String("url", x.client.url(x.request)),
+		slog.Int("attempt", x.attempts),
+		slog.Int("status", status),
+		slog.Duration("duration", time.Since(x.started)),
+		slog.String("request_id", x.requestID),
+	}
+	if message != "" {
+		attrs = append(attrs, slog.String("error", message))
+	}
+	x.client.logger.LogAttrs(ctx, level, x.request.Op, attrs...)
+}

@@ -1,0 +1,64 @@
+package transport
+
+import (
+	"io"
+	"net/http"
+)
+
+// Replay says when a request may be sent again.
+type Replay int
+
+const (
+	// Always is for operations that have the same effect done once or twice.
+	Always Replay = iota
+	// IfUnsent is for operations that add something each time: they are sent
+	// again only when the service surely did not carry them out.
+	IfUnsent
+)
+
+// Access says whether a request carries credentials.
+type Access int
+
+const (
+	// Anonymous requests carry none, even if the client has some.
+	Anonymous Access = iota
+	// Optional requests carry the client's credentials if there are any.
+	Optional
+	// Required requests fail before they are sent if there are none.
+	Required
+)
+
+// Media types that requests and answers carry.
+const (
+	JSONType = "application/json"
+	GzipType = "application/gzip"
+)
+
+// A Request is one operation of a service.
+type Request struct {
+	Op              string // package and method, such as "mds.PutURL"
+	Method          string
+	Path            string // escaped, begins with a slash
+	Query           string // encoded, without the question mark
+	Accept          string
+	ContentType     string
+	ContentEncoding string
+	Body            []byte
+	Header          http.Header // further headers; nil for none
+	Replay          Replay
+	Access          Access
+	Stream          bool // hand out the answer's body unread
+}
+
+// changes reports whether the operation changes something on the service.
+func (r *Request) changes() bool { return !reads(r.Method) }
+
+// A Response is an answer with a success status.
+type Response struct {
+	StatusCode int
+	Header     http.Header
+	Data       []byte        // the whole body, unless Stream was asked for
+	Body       io.ReadCloser // the body when Stream was asked for; the caller closes it
+	RequestID  string
+	Attempts   int
+}
