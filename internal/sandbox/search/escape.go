@@ -1,0 +1,86 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape takes the backslashes out of a word, a phrase or a bound: \x is x,
+// and \uXXXX is the UTF-16 unit of that number.
+func unescape(s string) (string, error) {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s, nil
+	}
+	var out []rune
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		if r == '\\' {
+			var err error
+			if r, s, err = escaped(s); err != nil {
+				return "", err
+			}
+		}
+		out = append(out, r)
+		if last := len(out) - 2; last >= 0 {
+			if pair := utf16.DecodeRune(out[last], r); pair != utf8.RuneError {
+				out = append(out[:last], pair)
+			}
+		}
+	}
+	return string(out), nil
+}
+
+// escaped reads what stands after a backslash.
+func escaped(s string) (r rune, rest string, err error) {
+	if s == "" {
+		return 0, "", errors.New("Term can not end with escape character.")
+	}
+	if s[0] != 'u' {
+		r, n := utf8.DecodeRuneInString(s)
+		return r, s[n:], nil
+	}
+	s = s[1:]
+	for i, r := range s[:min(len(s), 4)] {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
+			return 0, "", fmt.Errorf("Non-hex character in Unicode escape sequence: %q", s[i:i+1])
+		}
+	}
+	if len(s) < 4 {
+		return 0, "", errors.New("Truncated unicode escape sequence.")
+	}
+	n, err := strconv.ParseUint(s[:4], 16, 16)
+	return rune(n), s[4:], err
+}
+
+// Wildcards in a pattern; every other rune there stands for itself.
+const (
+	anyRunes rune = -1 - iota // *
+	oneRune                   // ?
+)
+
+// pattern reads a wildcard pattern. A backslash makes the next character
+// literal; \uXXXX is not decoded, which is how search servers read patterns.
+func pattern(s string) []rune {
+	var out []rune
+	literal := false
+	for _, r := range s {
+		switch {
+		case literal:
+			literal = false
+		case r == '\\':
+			literal = true
+			continue
+		case r == '*':
+			r = anyRunes
+		case r == '?':
+			r = oneRune
+		}
+		out = append(out, r)
+	}
+	return out
+}

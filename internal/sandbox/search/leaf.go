@@ -1,0 +1,205 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type op uint8
+
+const (
+	opWord op = iota
+	opPhrase
+	opPattern
+	opFuzzy
+	opRange
+	opExists
+)
+
+// leaf is what one clause looks for, before it is known in which kind of field.
+type leaf struct {
+	op      op
+	text    string // of a word, phrase or fuzzy word
+	slop    int    // of a phrase: how far apart its words may be
+	edits   int    // of a fuzzy word: how many characters may differ
+	pattern []rune
+	prefix  bool // the pattern is a prefix; for the error text
+
+	low, high         *string // of a range; nil is open
+	withLow, withHigh bool
+}
+
+// test looks at one value of a field.
+type test func(value any) bool
+
+// size is how many clauses the leaf counts for.
+func (l leaf) size() int {
+	n := 0
+	if l.op == opWord {
+		for range words(l.text) {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// in makes the node that looks for the leaf in a field. It answers nil if
+// there is nothing to look for, and an error if the field has no such values.
+func (l leaf) in(f field, opts Options) (node, error) {
+	if l.op == opExists {
+		return inField{f, hasValue}, nil
+	}
+	switch f.kind {
+	case text:
+		return l.inText(f, opts), nil
+	case exact:
+		return inField{f, onString(l.onWhole(func(s string) string { return s }))}, nil
+	case folded:
+		return inField{f, onString(l.onWhole(strings.ToLower))}, nil
+	}
+	if err := l.refused(f); err != nil {
+		return nil, err
+	}
+	if f.kind == number {
+		t, err := l.onNumber()
+		return inField{f, t}, err
+	}
+	t, err := l.onTime(f.kind == year, opts.Now)
+	return inField{f, t}, err
+}
+
+// refused is the error of looking for parts of something that has none.
+func (l leaf) refused(f field) error {
+	what := ""
+	switch {
+	case l.op == opPattern && l.prefix:
+		what = "prefix"
+	case l.op == opPattern:
+		what = "wildcard"
+	case l.op == opFuzzy:
+		what = "fuzzy"
+	default:
+		return nil
+	}
+	return fmt.Errorf("Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
+}
+
+// inText looks for the leaf word by word.
+func (l leaf) inText(f field, opts Options) node {
+	switch l.op {
+	case opWord:
+		var clauses []clause
+		for w := range words(strings.ToLower(l.text)) {
+			o := should
+			if opts.And {
+				o = must
+			}
+			clauses = appendClause(clauses, o, inField{f, onWords(isWord(w))})
+		}
+		return newGroup(clauses)
+	case opPhrase:
+		ws := slices.Collect(words(strings.ToLower(l.text)))
+		switch len(ws) {
+		case 0:
+			return nil
+		case 1:
+			return inField{f, onWords(isWord(ws[0]))}
+		}
+		return inField{f, onString(isPhrase(ws, l.slop))}
+	}
+	whole := l.onWhole(strings.ToLower)
+	return inField{f, onWords(whole)}
+}
+
+// onWhole looks for the leaf in whole values, made comparable by fold.
+func (l leaf) onWhole(fold func(string) string) func(string) bool {
+	switch l.op {
+	case opPattern:
+		p := slices.Clone(l.pattern)
+		for i, r := range p {
+			if r >= 0 {
+				p[i] = []rune(fold(string(r)))[0]
+			}
+		}
+		return func(s string) bool { return like(fold(s), p) }
+	case opFuzzy:
+		want := []rune(fold(l.text))
+		return func(s string) bool { return near(want, []rune(fold(s)), l.edits) }
+	case opRange:
+		low, high := folded1(l.low, fold), folded1(l.high, fold)
+		return func(s string) bool { return within(fold(s), low, high, l.withLow, l.withHigh) }
+	}
+	want := fold(l.text)
+	return func(s string) bool { return fold(s) == want }
+}
+
+func folded1(bound *string, fold func(string) string) *string {
+	if bound == nil {
+		return nil
+	}
+	return new(fold(*bound))
+}
+
+func within[T string | float64 | int64](v T, low, high *T, withLow, withHigh bool) bool {
+	if low != nil && (v < *low || v == *low && !withLow) {
+		return false
+	}
+	return high == nil || v < *high || v == *high && withHigh
+}
+
+// onNumber looks for the leaf among counts and other numbers.
+func (l leaf) onNumber() (test, error) {
+	low, high := l.low, l.high
+	withLow, withHigh := l.withLow, l.withHigh
+	if l.op != opRange {
+		low, high, withLow, withHigh = &l.text, &l.text, true, true
+	}
+	from, err := numberOf(low)
+	if err != nil {
+		return nil, err
+	}
+	to, err := numberOf(high)
+	if err != nil {
+		return nil, err
+	}
+	return func(v any) bool {
+		n, ok := v.(float64)
+		if !ok {
+			s, isScalar := scalar(v)
+			parsed, err := strconv.ParseFloat(s, 64)
+			n, ok = parsed, isScalar && err == nil
+		}
+		return ok && within(n, from, to, withLow, withHigh)
+	}, nil
+}
+
+func numberOf(bound *string) (*float64, error) {
+	if bound == nil {
+		return nil, nil
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(*bound), 64)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create query: For input string: %q", *bound)
+	}
+	return &n, nil
+}
+
+func onString(match func(string) bool) test {
+	return func(v any) bool {
+		s, ok := scalar(v)
+		return ok && match(s)
+	}
+}
+
+func onWords(match func(string) bool) test {
+	return onString(func(s string) bool {
+		for w := range words(s) {
+			if match(w) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,85 @@
+// Package search is the search engine of the embedded service: it parses a
+// query string (specification §4.2.1) and says whether a record matches.
+//
+//	q, err := search.Parse("titles.title:climate AND publicationYear:[2015 TO 2020]", search.Options{})
+//	...
+//	score, ok := q.Match(record)
+//
+// # Language
+//
+// The grammar is the one of Lucene's classic query parser, with what common
+// search servers add to it: _exists_:field, field:*, and the comparisons
+// > >= < <=. AND, OR and NOT are not Boolean operators there. They say which
+// of the clauses of one flat list are required, optional or prohibited, and so
+// do they here; brackets make the meaning plain. A list of prohibited clauses
+// alone matches every other record. There are no regular expressions: a slash
+// is a character like any other.
+//
+// # Fields
+//
+// A field is a path through the JSON record, such as titles.title or
+// creators.nameIdentifiers.nameIdentifier; arrays on the way are looked
+// through. The names of the deployed service's index, such as
+// publication_year, uid or client_id, work too. Words without a field are
+// looked for in the common fields. A field that no record has matches nothing.
+//
+// Titles, names, descriptions and other running text are compared word by
+// word and without regard to case. Identifiers, types and codes are compared
+// as whole values. Years, dates and counts are compared as such, and a date
+// with parts left out stands for all of its span.
+package search
+
+import (
+	"strings"
+	"time"
+)
+
+// Options choose between the rules of parsing. The zero value follows the
+// specification.
+type Options struct {
+	// And makes neighbours without an operator all required, and hands them to
+	// each field as one text, as the deployed service does. False makes them
+	// optional, as the specification says (§4.2.1(4)).
+	And bool
+
+	// Now is the time that "now" means in a date; the zero time is the time of
+	// parsing.
+	Now time.Time
+}
+
+// Query is a parsed query. It may be used by many goroutines at once.
+type Query struct {
+	root node
+}
+
+// Parse reads a query string. A blank one matches every record. The text of an
+// error says what is wrong and where, ready to follow "parse_exception: ".
+func Parse(text string, opts Options) (*Query, error) {
+	if strings.Trim(text, " \t\r\n\u3000") == "" {
+		return &Query{root: everything{}}, nil
+	}
+	if opts.Now.IsZero() {
+		opts.Now = time.Now()
+	}
+	tokens, err := lex(text)
+	if err != nil {
+		return nil, err
+	}
+	p := parser{text: text, tokens: tokens, opts: opts}
+	root, err := p.query()
+	if err != nil {
+		return nil, err
+	}
+	return &Query{root: root}, nil
+}
+
+// Match reports whether the record matches, and how well: the sum of the
+// boosts of the clauses that match. The record is decoded JSON, the attributes
+// of one DOI (specification §2.2); publisher may be a string or an object, and
+// affiliations may be either too.
+func (q *Query) Match(record map[string]any) (score float64, ok bool) {
+	if q.root == nil {
+		return 0, false
+	}
+	return q.root.match(record)
+}

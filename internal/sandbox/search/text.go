@@ -1,0 +1,256 @@
+package search
+
+import (
+	"iter"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// words yields the words of a text as they are written. They end where Unicode
+// says (UAX #29), nearly: letters and digits stick together, points and
+// apostrophes inside numbers and words belong to them, ideographs stand alone.
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s != "" {
+			n, isWord := segment(s)
+			if isWord && !yield(s[:n]) {
+				return
+			}
+			s = s[n:]
+		}
+	}
+}
+
+type class uint8
+
+const (
+	other class = iota
+	letter
+	digit
+	katakana
+	ideograph // and what else is a word of its own
+	joiner    // an underscore and the like
+	extender  // marks and invisible signs go with what is before them
+	midLetter
+	midNumber
+	midBoth
+)
+
+var asciiClass = func() (table [utf8.RuneSelf]class) {
+	for c := range table {
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
+			table[c] = letter
+		case '0' <= c && c <= '9':
+			table[c] = digit
+		}
+	}
+	table['_'] = joiner
+	table[':'] = midLetter
+	table[','], table[';'] = midNumber, midNumber
+	table['.'], table['\''] = midBoth, midBoth
+	return table
+}()
+
+func classOf(r rune) class {
+	if r < utf8.RuneSelf {
+		return asciiClass[r]
+	}
+	switch {
+	case r == '\u2018' || r == '\u2019' || r == '\u2024':
+		return midBoth
+	case r == '\u00b7' || r == '\u0387' || r == '\u2027':
+		return midLetter
+	case unicode.In(r, unicode.Han, unicode.Hiragana):
+		return ideograph
+	case r >= 0x1f000 && unicode.Is(unicode.So, r):
+		return ideograph
+	case unicode.Is(unicode.Katakana, r) || r == '\u30fc':
+		return katakana
+	case unicode.In(r, unicode.L, unicode.Nl):
+		return letter
+	case unicode.Is(unicode.Nd, r):
+		return digit
+	case unicode.In(r, unicode.M, unicode.Cf):
+		return extender
+	case unicode.Is(unicode.Pc, r):
+		return joiner
+	}
+	return other
+}
+
+// segment is the length of the next word or of the next thing between words.
+func segment(s string) (n int, isWord bool) {
+	first, n := utf8.DecodeRuneInString(s)
+	c := classOf(first)
+	switch c {
+	case other, extender, midLetter, midNumber, midBoth:
+		return n, false
+	}
+	isWord = c != joiner
+	for n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		switch next := classOf(r); {
+		case next == extender:
+		case sticks(c, next):
+			c = next
+			isWord = isWord || c != joiner
+		case !bridges(c, next, s[n+size:]):
+			return n, isWord
+		}
+		n += size
+	}
+	return n, isWord
+}
+
+// sticks tells whether two neighbours are in one word.
+func sticks(c, next class) bool {
+	switch c {
+	case letter, digit:
+		return next == letter || next == digit || next == joiner
+	case katakana:
+		return next == katakana || next == joiner
+	case joiner:
+		return next == letter || next == digit || next == katakana || next == joiner
+	}
+	return false
+}
+
+// bridges tells whether a point or an apostrophe is inside a word, which needs
+// letters, or digits, on both of its sides.
+func bridges(c, mid class, rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	switch mid {
+	case midLetter:
+		return c == letter && classOf(r) == letter
+	case midNumber:
+		return c == digit && classOf(r) == digit
+	case midBoth:
+		return (c == letter || c == digit) && classOf(r) == c
+	}
+	return false
+}
+
+// isWord compares words in any case; want is in lower case.
+func isWord(want string) func(string) bool {
+	return func(word string) bool {
+		rest := want
+		for _, r := range word {
+			w, size := utf8.DecodeRuneInString(rest)
+			if size == 0 || unicode.ToLower(r) != w {
+				return false
+			}
+			rest = rest[size:]
+		}
+		return rest == ""
+	}
+}
+
+// isPhrase looks for words side by side, or as far apart as slop allows: that
+// is how many places words may be moved in all to make the phrase.
+func isPhrase(want []string, slop int) func(string) bool {
+	return func(s string) bool {
+		places := make([][]int, len(want))
+		at := 0
+		for w := range words(s) {
+			for i := range want {
+				if isWord(want[i])(w) {
+					places[i] = append(places[i], at)
+				}
+			}
+			at++
+		}
+		for i := range places {
+			if len(places[i]) == 0 {
+				return false
+			}
+		}
+		return aligned(want, places, slop)
+	}
+}
+
+// aligned looks for a start from which each word is at its own distance, give
+// or take the slop.
+func aligned(want []string, places [][]int, slop int) bool {
+	for i := range places {
+		for _, place := range places[i] {
+			if fits(want, places, place-i, slop) {
+				return true
+			}
+		}
+		if slop == 0 {
+			return false
+		}
+	}
+	return false
+}
+
+func fits(want []string, places [][]int, start, slop int) bool {
+	taken := make(map[string]int) // last place of a word that is in the phrase twice
+	for i, w := range want {
+		from := start + i
+		if last, ok := taken[w]; ok {
+			from = max(from, last+1)
+		}
+		k, _ := slices.BinarySearch(places[i], from)
+		if k == len(places[i]) || places[i][k] > start+i+slop {
+			return false
+		}
+		taken[w] = places[i][k]
+	}
+	return true
+}
+
+// like matches a text against a pattern.
+func like(s string, pattern []rune) bool {
+	text := []rune(s)
+	t, p := 0, 0
+	star, retry := -1, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == anyRunes:
+			star, retry = p, t
+			p++
+		case p < len(pattern) && (pattern[p] == oneRune || pattern[p] == text[t]):
+			t++
+			p++
+		case star >= 0:
+			retry++
+			t, p = retry, star+1
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == anyRunes {
+		p++
+	}
+	return p == len(pattern)
+}
+
+// near tells whether a becomes b by at most that many edits: a character
+// inserted, deleted, replaced, or exchanged with its neighbour.
+func near(a, b []rune, edits int) bool {
+	if d := len(a) - len(b); d > edits || -d > edits {
+		return false
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)] <= edits
+}
