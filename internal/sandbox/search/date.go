@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -84,13 +86,87 @@ func (l leaf) onTime(years bool, now time.Time) (test, error) {
 	}, nil
 }
 
-func boundSpan(s string, years bool, _ time.Time) (span, error) {
-	if years && len(s) != len("2006") {
-		return span{}, fmt.Errorf("failed to parse date field [%s] with format [yyyy]", s)
+// boundSpan reads a date of a query, which may be reckoned from now or from a
+// date before "||": now-1d/d, 2014-11-18||+1M.
+func boundSpan(s string, years bool, now time.Time) (span, error) {
+	anchor, steps, reckoned := strings.Cut(s, "||")
+	if rest, ok := strings.CutPrefix(s, "now"); ok {
+		return reckonedSpan(now.UTC(), rest)
 	}
-	at, ok := dateSpan(s)
-	if !ok {
+	at, ok := dateSpan(anchor)
+	switch {
+	case years && (!ok || len(anchor) != len("2006")):
+		return span{}, fmt.Errorf("failed to parse date field [%s] with format [yyyy]", s)
+	case !ok:
 		return span{}, fmt.Errorf("failed to parse date field [%s]", s)
+	case reckoned:
+		return reckonedSpan(time.UnixMilli(at.first).UTC(), steps)
 	}
 	return at, nil
+}
+
+// reckonedSpan takes steps such as +1M-2d/y from a date. Rounding by / gives
+// the whole of that unit.
+func reckonedSpan(from time.Time, steps string) (span, error) {
+	first, last := from, from
+	for rest := steps; rest != ""; {
+		sign := rest[0]
+		digits := len(rest) - 1 - len(strings.TrimLeft(rest[1:], "0123456789"))
+		n, err := strconv.ParseInt(cmp.Or(rest[1:1+digits], "1"), 10, 32)
+		if !strings.ContainsRune("+-/", rune(sign)) || err != nil || 1+digits == len(rest) || sign == '/' && digits > 0 {
+			return span{}, fmt.Errorf("failed to parse date math [%s]", steps)
+		}
+		u, ok := units[rest[1+digits]]
+		if !ok {
+			return span{}, fmt.Errorf("unit [%c] not supported for date math [%s]", rest[1+digits], steps)
+		}
+		switch sign {
+		case '/':
+			first, last = u.floor(first), u.add(u.floor(last), 1).Add(-time.Millisecond)
+		case '-':
+			first, last = u.add(first, -n), u.add(last, -n)
+		default:
+			first, last = u.add(first, n), u.add(last, n)
+		}
+		rest = rest[2+digits:]
+	}
+	return span{first.UnixMilli(), last.UnixMilli()}, nil
+}
+
+// unit is a step of the calendar or of the clock.
+type unit struct {
+	months int
+	millis int64
+}
+
+var units = map[byte]unit{
+	'y': {months: 12},
+	'M': {months: 1},
+	'w': {millis: 7 * 24 * time.Hour.Milliseconds()},
+	'd': {millis: 24 * time.Hour.Milliseconds()},
+	'h': {millis: time.Hour.Milliseconds()},
+	'H': {millis: time.Hour.Milliseconds()},
+	'm': {millis: time.Minute.Milliseconds()},
+	's': {millis: time.Second.Milliseconds()},
+}
+
+// add keeps the day of the month where the new month has it, and else takes
+// its last day.
+func (u unit) add(t time.Time, n int64) time.Time {
+	if u.months == 0 {
+		return time.UnixMilli(t.UnixMilli() + n*u.millis).UTC()
+	}
+	first := t.AddDate(0, 0, 1-t.Day()).AddDate(0, u.months*int(n), 0)
+	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
+}
+
+func (u unit) floor(t time.Time) time.Time {
+	switch u.months {
+	case 12:
+		return time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
+	case 1:
+		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+	// Truncate counts from a Monday, so that weeks begin where they should.
+	return t.Truncate(time.Duration(u.millis) * time.Millisecond)
 }
