@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Account is a member with credentials: a repository that may register DOIs
+// under its prefixes and send usage reports.
+type Account struct {
+	Username, Password string
+	ClientID           string   // the repository, as in client-id filters
+	ProviderID         string   // the member the repository belongs to
+	ConsortiumID       string   // the consortium of that member, if any
+	Prefixes           []string // as in "10.5072"
+	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
+}
+
+// DefaultAccount is the account of a service whose options name none.
+var DefaultAccount = Account{
+	Username: "EXAMPLE.REPO", Password: "sandbox-password",
+	ClientID: "example.repo", ProviderID: "example",
+	Prefixes: []string{"10.5072", "10.82433"},
+}
+
+// basic finds the account whose username and password the request carries.
+// given says whether it carries any.
+func (s *Service) basic(r *http.Request) (account *Account, given bool) {
+	user, password, ok := r.BasicAuth()
+	if !ok || user == "" || password == "" {
+		return nil, false
+	}
+	for i, a := range s.accounts {
+		if strings.EqualFold(a.Username, user) && a.Password == password {
+			return &s.accounts[i], true
+		}
+	}
+	return nil, true
+}
+
+// bearer returns the token of an Authorization header with the Bearer scheme.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// Token returns an unsigned JSON web token of the first account. The service
+// takes it until its clock shows expires.
+func (s *Service) Token(expires time.Time) string {
+	return token(claims{UID: s.accounts[0].ClientID, Role: "client_admin", Expires: expires.Unix()})
+}
+
+// TokenFor is Token for the account with that username.
+func (s *Service) TokenFor(username string, expires time.Time) string {
+	i := slices.IndexFunc(s.accounts, func(a Account) bool { return strings.EqualFold(a.Username, username) })
+	if i < 0 {
+		return ""
+	}
+	return token(claims{UID: s.accounts[i].ClientID, Role: "client_admin", Expires: expires.Unix()})
+}
+
+type claims struct {
+	UID     string `json:"uid"`
+	Role    string `json:"role_id"`
+	Expires int64  `json:"exp"`
+}
+
+func token(c claims) string {
+	part := base64.RawURLEncoding
+	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(encode(c)) + "."
+}
+
+// tokenAccount checks a token as specification §7 says: none is 401, an
+// expired one 403. One that means nothing to the service is 401 too.
+func (s *Service) tokenAccount(token string) (*Account, error) {
+	if token == "" {
+		return nil, fail(http.StatusUnauthorized, "No token was provided.")
+	}
+	c, ok := readClaims(token)
+	if !ok {
+		return nil, fail(http.StatusUnauthorized, notAuthorized)
+	}
+	if !s.Now().Before(time.Unix(c.Expires, 0)) {
+		return nil, fail(http.StatusForbidden, "The token has expired.")
+	}
+	for i, a := range s.accounts {
+		if strings.EqualFold(a.ClientID, c.UID) {
+			return &s.accounts[i], nil
+		}
+	}
+	return nil, fail(http.StatusUnauthorized, notAuthorized)
+}
+
+const notAuthorized = "You are not authorized to access this resource."
+
+func readClaims(token string) (claims, bool) {
+	var c claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return c, false
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &c) != nil {
+		return c, false
+	}
+	return c, c.UID != ""
+}
+
+// holds says whether DOIs under the prefix may be registered by the account.
+func (a *Account) holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
+
+// allows says whether the account may register the URL: http, https or ftp,
+// no blanks, and a host of its domains.
+func (a *Account) allows(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(u.Scheme)) {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if host == "" || strings.ContainsAny(address, " \t\r\n") {
+		return false
+	}
+	return len(a.Domains) == 0 || slices.ContainsFunc(a.Domains, func(domain string) bool {
+		domain = strings.ToLower(domain)
+		below, wild := strings.CutPrefix(domain, "*")
+		return domain == host || wild && strings.HasSuffix(host, below)
+	})
+}

@@ -1,0 +1,356 @@
+package sandbox
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// report is a stored usage report. It is replaced, never changed.
+type report struct {
+	id     string
+	owner  string // client id of the account that sent it
+	header object
+	parts  []part
+}
+
+// part is one body of a report, kept as it came: a report is one, or one for
+// each subset.
+type part struct {
+	content
+	body       []byte
+	compressed bool
+	checksum   string // SHA-256 of body, in hex
+}
+
+// reportKey is what makes two reports the same (specification §3.2).
+type reportKey struct{ createdBy, begin string }
+
+func keyOf(header object) reportKey {
+	period, _ := header["reporting-period"].(object)
+	return reportKey{createdBy: text(header["created-by"]), begin: text(period["begin-date"])}
+}
+
+// notedCompressed says whether an exceptions entry has the code 69, "report is
+// compressed" (specification §4.1).
+func notedCompressed(header object) bool {
+	exceptions, _ := header["exceptions"].([]any)
+	for _, e := range exceptions {
+		if o, ok := e.(object); ok && o["code"] == 69.0 {
+			return true
+		}
+	}
+	return false
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+var errNoReport = fail(http.StatusNotFound, notFound)
+
+const notFound = "The resource you are looking for doesn't exist."
+
+// serveReports is interface A (specification §4.1).
+func (s *Service) serveReports(q *request, path string) (reply, error) {
+	id := strings.ToLower(strings.TrimSuffix(path, "/"))
+	switch q.method {
+	case http.MethodGet:
+		nameConsumer(q)
+		if id == "" {
+			return s.listReports(q)
+		}
+		return s.getReport(id)
+	case http.MethodPost, http.MethodPut:
+		if (q.method == http.MethodPost) != (id == "") {
+			return reply{}, errNoReport
+		}
+		return s.takeReport(q, id)
+	case http.MethodDelete:
+		// Only the operator's staff deletes reports.
+		return reply{}, fail(http.StatusUnauthorized, notAuthorized)
+	}
+	return reply{}, errNoReport
+}
+
+// nameConsumer sets the header that says who asks.
+func nameConsumer(q *request) {
+	if c, ok := readClaims(bearer(q.Request)); ok {
+		q.header.Set("X-Credential-Username", c.UID)
+		return
+	}
+	q.header.Set("X-Anonymous-Consumer", "true")
+}
+
+func (s *Service) getReport(id string) (reply, error) {
+	s.mu.RLock()
+	r := s.reports[id]
+	s.mu.RUnlock()
+	if r == nil {
+		return reply{}, errNoReport
+	}
+	return r.expanded(), nil
+}
+
+// takeReport is POST, without an id, and PUT.
+func (s *Service) takeReport(q *request, id string) (reply, error) {
+	account, err := s.tokenAccount(bearer(q.Request))
+	if err != nil {
+		return reply{}, err
+	}
+	if id != "" && !uuidForm.MatchString(id) {
+		return reply{}, fail(http.StatusUnprocessableEntity, "Record invalid")
+	}
+	compressed, err := reportEncoding(q)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := readPart(q, compressed)
+	if err != nil {
+		return reply{}, err
+	}
+	r, status, err := s.storeReport(account, id, p)
+	if err != nil {
+		return reply{}, err
+	}
+	q.header.Set("X-Credential-Username", account.ClientID)
+	return r.stored(status), nil
+}
+
+// reportEncoding says whether the body is compressed, from the two pairs of
+// headers that specification §4.1 allows. Any other is 415.
+func reportEncoding(q *request) (compressed bool, err error) {
+	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	switch coding := q.Header.Get("Content-Encoding"); {
+	case kind == "application/json" && coding == "":
+		return false, nil
+	case kind == "application/gzip" && coding == "gzip":
+		return true, nil
+	default:
+		return false, fail(http.StatusUnsupportedMediaType,
+			"Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), coding)
+	}
+}
+
+// readPart reads and checks the body of a report.
+func readPart(q *request, compressed bool) (part, error) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return part{}, fail(http.StatusBadRequest, "reading the body: %v", err)
+	}
+	p := newPart(body, compressed)
+	r, err := p.open()
+	if err == nil {
+		p.content, err = readReport(r, reportHeader, reportDataset)
+	}
+	switch {
+	case err != nil:
+		return part{}, fail(http.StatusUnprocessableEntity, "%v", err)
+	case compressed && !notedCompressed(p.header):
+		return part{}, fail(http.StatusUnprocessableEntity, "a compressed report needs an exceptions entry with code 69")
+	case !compressed && notedCompressed(p.header):
+		return part{}, fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
+	}
+	return p, nil
+}
+
+func newPart(body []byte, compressed bool) part {
+	sum := sha256.Sum256(body)
+	return part{body: body, compressed: compressed, checksum: hex.EncodeToString(sum[:])}
+}
+
+// open returns the JSON text of the part.
+func (p part) open() (io.Reader, error) {
+	if !p.compressed {
+		return bytes.NewReader(p.body), nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(p.body))
+	if err != nil {
+		return nil, fmt.Errorf("the body is not gzip: %w", err)
+	}
+	return r, nil
+}
+
+// storeReport stores a body under an id, or, without one, where its creator
+// and begin-date say.
+func (s *Service) storeReport(account *Account, id string, p part) (r *report, status int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := keyOf(p.header)
+	holder, taken := s.periods[key]
+	fresh := &report{id: id, owner: account.ClientID, header: p.header, parts: []part{p}}
+	switch {
+	case id != "" && taken && holder != id:
+		return nil, 0, fail(http.StatusConflict, "The resource already exists.")
+	case id != "":
+		status = http.StatusCreated
+		if old := s.reports[id]; old != nil {
+			status, fresh.owner = http.StatusOK, old.owner
+			delete(s.periods, keyOf(old.header))
+		}
+	case taken:
+		old := s.reports[holder]
+		if !p.compressed {
+			return old, http.StatusCreated, nil
+		}
+		if !strings.EqualFold(old.owner, account.ClientID) {
+			return nil, 0, fail(http.StatusConflict, "The resource already exists.")
+		}
+		c := *old
+		c.parts = append(old.parts[:len(old.parts):len(old.parts)], p)
+		fresh, status = &c, http.StatusCreated
+	default:
+		fresh.id, status = newUUID(), http.StatusCreated
+	}
+	s.reports[fresh.id], s.periods[key] = fresh, fresh.id
+	return fresh, status, nil
+}
+
+// PutReport stores a report as it is: {"id", "report-header",
+// "report-datasets"}, all of it optional but header and datasets. A report of
+// the same id is replaced; without an id it gets a new one. The contents are
+// not checked, so that odd reports can be played. Exceptions code 69 makes it
+// a compressed report.
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
+	c, err := readReport(bytes.NewReader(data), anyObject, anyValue)
+	if err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	var named struct{ ID string }
+	if err := json.Unmarshal(data, &named); err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	id = strings.ToLower(named.ID)
+	if id == "" {
+		id = newUUID()
+	}
+	p := newPart(bytes.Clone(data), false)
+	if notedCompressed(c.header) {
+		p = newPart(compress(data), true)
+	}
+	p.content = c
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reports[id] = &report{id: id, owner: s.accounts[0].ClientID, header: c.header, parts: []part{p}}
+	s.periods[keyOf(c.header)] = id
+	return id, nil
+}
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// expanded is the answer to GET: one report with the datasets of all its
+// bodies, in the order they came.
+func (r *report) expanded() reply {
+	return r.answer(http.StatusOK, "expanded", func(w io.Writer) error {
+		if _, err := w.Write([]byte(`"report-datasets":[`)); err != nil {
+			return err
+		}
+		between := ""
+		for _, p := range r.parts {
+			if p.datasets == 0 {
+				continue
+			}
+			if _, err := io.WriteString(w, between); err != nil {
+				return err
+			}
+			between = ","
+			if err := p.copyDatasets(w); err != nil {
+				return err
+			}
+		}
+		_, err := w.Write([]byte("]"))
+		return err
+	})
+}
+
+// copyDatasets writes the elements of the part's report-datasets.
+func (p part) copyDatasets(w io.Writer) error {
+	r, err := p.open()
+	if err != nil {
+		return err
+	}
+	if _, err := io.CopyN(io.Discard, r, p.start); err != nil {
+		return err
+	}
+	_, err = io.CopyN(w, r, p.end-p.start)
+	return err
+}
+
+// stored is the answer to POST and PUT. A compressed report is shown by its
+// subsets, as the deployed server does it.
+func (r *report) stored(status int) reply {
+	for _, p := range r.parts {
+		if !p.compressed {
+			res := r.expanded()
+			res.status = status
+			return res
+		}
+	}
+	return r.answer(status, "subsets", func(w io.Writer) error {
+		_, err := io.WriteString(w, `"report-datasets":[],"report-subsets":[`)
+		for i, p := range r.parts {
+			if err != nil {
+				return err
+			}
+			err = p.writeSubset(w, i > 0)
+		}
+		if err == nil {
+			_, err = io.WriteString(w, "]")
+		}
+		return err
+	})
+}
+
+func (p part) writeSubset(w io.Writer, comma bool) error {
+	open := `{"gzip":"`
+	if comma {
+		open = "," + open
+	}
+	if _, err := io.WriteString(w, open); err != nil {
+		return err
+	}
+	enc := base64.NewEncoder(base64.StdEncoding, w)
+	if _, err := enc.Write(p.body); err != nil {
+		return err
+	}
+	if err := enc.Close(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, `","checksum":"%s"}`, p.checksum)
+	return err
+}
+
+// answer is {"report":{id, report-header, and what rest writes}}.
+func (r *report) answer(status int, form string, rest func(io.Writer) error) reply {
+	header := encode(r.header)
+	sums := [][]byte{[]byte(form), []byte(r.id), header}
+	for _, p := range r.parts {
+		sums = append(sums, []byte(p.checksum))
+	}
+	return reply{
+		status: status, contentType: jsonType, etag: weakETag(sums...),
+		stream: func(w io.Writer) error {
+			if _, err := fmt.Fprintf(w, `{"report":{"id":%s,"report-header":%s,`, encode(r.id), header); err != nil {
+				return err
+			}
+			if err := rest(w); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, "}}")
+			return err
+		},
+	}
+}

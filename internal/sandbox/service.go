@@ -1,0 +1,107 @@
+// Package sandbox is the registration service in memory: usage reports, DOI
+// query and metadata store over one set of records, as an [http.Handler].
+//
+// It follows the specification. Where that says "not shown", it does what the
+// deployed servers do. It speaks raw JSON and XML and shares no type with the
+// clients, so a wrong member name on one side cannot hide behind the same
+// mistake on the other.
+//
+//	service := sandbox.New(nil)
+//	client := &http.Client{Transport: service.Transport()}
+//
+// What it leaves out: the schema check of metadata covers the mandatory
+// properties, the controlled lists and the known element names, not every rule
+// of the XSD; facets, media, content negotiation other than DataCite XML and
+// rate limits do not exist.
+package sandbox
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options sets up a [Service]; the zero value and nil are the defaults.
+type Options struct {
+	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
+	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
+	Accounts     []Account        // nil means DefaultAccount alone
+}
+
+// Service is the registration service in memory. Many goroutines may use it at
+// once.
+type Service struct {
+	now      func() time.Time
+	moved    atomic.Int64 // nanoseconds added by Advance
+	delay    time.Duration
+	accounts []Account
+	requests requestLog
+
+	mu      sync.RWMutex
+	records map[string]*record // by lower-case DOI name; a stored record never changes, it is replaced
+	ordered []*record          // records by creation; nil after a change
+	reports map[string]*report // by lower-case UUID; replaced, not changed
+	periods map[reportKey]string
+}
+
+// New returns an empty service.
+func New(opts *Options) *Service {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.ResolveDelay == 0 {
+		o.ResolveDelay = 3 * time.Minute
+	}
+	if o.Accounts == nil {
+		o.Accounts = []Account{DefaultAccount}
+	}
+	return &Service{
+		now: o.Now, delay: o.ResolveDelay, accounts: o.Accounts,
+		records: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
+	}
+}
+
+// Now is the time by the service's clock.
+func (s *Service) Now() time.Time { return s.now().Add(time.Duration(s.moved.Load())).UTC() }
+
+// Advance moves the service's clock forward by d.
+func (s *Service) Advance(d time.Duration) { s.moved.Add(int64(d)) }
+
+// ServeHTTP answers a request to any of the three interfaces, by its path:
+// /reports, /dois, or /doi and /metadata.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := time.Now()
+	body := &countedBody{ReadCloser: r.Body}
+	if r.Body == nil {
+		body.ReadCloser = http.NoBody
+	}
+	q := &request{Request: r, path: r.URL.Path, method: r.Method, header: http.Header{}}
+	q.Request.Body = body
+	if q.method == http.MethodHead {
+		q.method = http.MethodGet // the same answer; net/http leaves the body out
+	}
+	res := s.answer(q)
+	s.requests.add(r, res.status, body.n)
+	res.send(w, q, time.Since(started))
+}
+
+func (s *Service) answer(q *request) reply {
+	// The path arrives decoded once, and nothing cleans it: a DOI name may
+	// hold "//", "#", "?" or "%".
+	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
+	switch area {
+	case "reports":
+		return inJSON(s.serveReports(q, rest))
+	case "doi":
+		return inText(s.serveDOI(q, rest))
+	case "metadata":
+		return inText(s.serveMetadata(q, rest))
+	}
+	return inText(reply{}, fail(http.StatusNotFound, "Resource not found"))
+}

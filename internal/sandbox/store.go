@@ -1,0 +1,147 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The states of specification §3.1.
+const (
+	draft      = "draft"
+	registered = "registered"
+	findable   = "findable"
+)
+
+// record is one DOI, for interfaces B and C alike. A stored record is never
+// changed: who changes it stores a copy, so readers need no lock.
+type record struct {
+	doi        string         // lower case
+	attributes map[string]any // the metadata, as the JSON record has them
+	xml        []byte         // the metadata as XML, if given so
+	state      string
+	url        string
+	client     string
+	provider   string
+	consortium string
+	source     string
+	version    int // of the metadata, from 0
+	created    time.Time
+	updated    time.Time
+	registered time.Time // zero for drafts
+	handles    []handle  // what the global resolver knows, oldest first
+	search     map[string]any
+}
+
+// handle is a URL in the global handle system, from a moment on.
+type handle struct {
+	url  string
+	from time.Time
+}
+
+func (rec *record) owner(a *Account) bool {
+	return a != nil && strings.EqualFold(rec.client, a.ClientID)
+}
+
+// hasMetadata tells a DOI with metadata from a bare name.
+func (rec *record) hasMetadata() bool {
+	return rec != nil && (rec.xml != nil || rec.attributes["titles"] != nil)
+}
+
+// register enters the URL in the handle system, where it shows after a while.
+func (rec *record) register(now time.Time, delay time.Duration) {
+	if rec.registered.IsZero() {
+		rec.registered = now
+	}
+	known := slices.Clone(rec.handles)
+	if len(known) > 0 && known[len(known)-1].url == rec.url {
+		return
+	}
+	rec.handles = append(known, handle{rec.url, now.Add(delay)})
+}
+
+func (s *Service) newRecord(doi string, a *Account, source string) *record {
+	now := s.Now()
+	return &record{
+		doi: doi, state: draft, attributes: map[string]any{}, source: source, version: -1,
+		client: a.ClientID, provider: a.ProviderID, consortium: a.ConsortiumID, created: now, updated: now,
+	}
+}
+
+func (s *Service) find(doi string) *record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.records[doi]
+}
+
+// change replaces the record of a DOI in one step. edit gets a copy of the
+// record, nil if there is none, and returns what to store; nil removes it.
+func (s *Service) change(doi string, edit func(rec *record) (*record, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rec *record
+	if old := s.records[doi]; old != nil {
+		c := *old
+		rec = &c
+	}
+	rec, err := edit(rec)
+	if err != nil {
+		return err
+	}
+	s.ordered = nil
+	if rec == nil {
+		delete(s.records, doi)
+		return nil
+	}
+	s.records[doi] = rec
+	return nil
+}
+
+// all returns every record by creation, then by name. The slice is shared:
+// callers must not change it.
+func (s *Service) all() []*record {
+	s.mu.RLock()
+	ordered := s.ordered
+	s.mu.RUnlock()
+	if ordered != nil {
+		return ordered
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ordered = make([]*record, 0, len(s.records))
+	for _, rec := range s.records {
+		s.ordered = append(s.ordered, rec)
+	}
+	slices.SortFunc(s.ordered, func(a, b *record) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.doi, b.doi))
+	})
+	return s.ordered
+}
+
+// State is the state of a DOI: draft, registered or findable; "" when the
+// service does not know the DOI.
+func (s *Service) State(doi string) string {
+	name, _ := doiName(doi)
+	if rec := s.find(name); rec != nil {
+		return rec.state
+	}
+	return ""
+}
+
+// Resolve is what the global DOI resolver would answer now: the URL of the
+// DOI, once the delay after its registration is over.
+func (s *Service) Resolve(doi string) (url string, ok bool) {
+	name, _ := doiName(doi)
+	rec := s.find(name)
+	if rec == nil {
+		return "", false
+	}
+	now := s.Now()
+	for _, h := range slices.Backward(rec.handles) {
+		if !h.from.After(now) {
+			return h.url, true
+		}
+	}
+	return "", false
+}

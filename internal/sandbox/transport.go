@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+)
+
+// Transport serves requests in memory, without a port. Bodies stream both
+// ways. An answer that fits its buffer leaves no goroutine; a longer one has
+// one, which ends when the body is read to its end or closed, or the request's
+// context is done.
+func (s *Service) Transport() http.RoundTripper { return roundTripper{s} }
+
+type roundTripper struct{ handler http.Handler }
+
+// answerBuffer is how much of an answer is held before it starts to stream.
+const answerBuffer = 64 << 10
+
+func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	in, err := incoming(req.WithContext(ctx))
+	if err != nil || ctx.Err() != nil {
+		closeBody(req)
+		cancel(nil)
+		return nil, errors.Join(err, req.Context().Err())
+	}
+	out := &answerWriter{header: http.Header{}, ready: make(chan struct{})}
+	out.read, out.write = io.Pipe()
+	// A reader of the body learns why it ends early, and a handler stuck in
+	// reading or writing gets free.
+	stop := context.AfterFunc(ctx, func() {
+		_ = out.write.CloseWithError(context.Cause(ctx))
+		closeBody(req)
+	})
+	go func() {
+		err := serve(t.handler, out, in)
+		if stop() {
+			closeBody(req)
+		}
+		out.finish(err)
+		cancel(nil)
+	}()
+	select {
+	case <-out.ready:
+	case <-ctx.Done():
+		// The answer may have come at the same moment.
+		select {
+		case <-out.ready:
+		default:
+			return nil, context.Cause(ctx)
+		}
+	}
+	if out.err != nil {
+		return nil, out.err
+	}
+	return out.response(req, cancel), nil
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// incoming is the request as a server would read it from the wire.
+func incoming(req *http.Request) (*http.Request, error) {
+	if req.URL == nil || req.URL.Host == "" {
+		return nil, errors.New("sandbox: no host in the request URL")
+	}
+	address, err := url.ParseRequestURI(req.URL.RequestURI())
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	in := req.Clone(req.Context())
+	in.URL, in.RequestURI = address, req.URL.RequestURI()
+	in.Proto, in.ProtoMajor, in.ProtoMinor = "HTTP/1.1", 1, 1
+	in.RemoteAddr = "192.0.2.1:1234"
+	if in.Method == "" {
+		in.Method = http.MethodGet
+	}
+	if in.Host == "" {
+		in.Host = req.URL.Host
+	}
+	if in.Header == nil {
+		in.Header = http.Header{}
+	}
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	if req.URL.Scheme == "https" {
+		in.TLS = &tls.ConnectionState{HandshakeComplete: true}
+	}
+	return in, nil
+}
+
+// serve runs the handler; the error says that it broke the answer off.
+func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		if p := recover(); p == http.ErrAbortHandler {
+			err = io.ErrUnexpectedEOF
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	h.ServeHTTP(w, r)
+	return nil
+}
+
+// answerWriter collects an answer, and passes it on through a pipe from the
+// moment it outgrows the buffer.
+type answerWriter struct {
+	header http.Header // the handler's
+	buf    bytes.Buffer
+	read   *io.PipeReader
+	write  *io.PipeWriter
+
+	once   sync.Once
+	ready  chan struct{} // closed when what follows is set
+	sent   http.Header
+	status int
+	whole  bool // the buffer is the whole body
+	err    error
+}
+
+func (w *answerWriter) Header() http.Header { return w.header }
+
+func (w *answerWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status, w.sent = status, w.header.Clone()
+	}
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.buf.Len()+len(p) <= answerBuffer {
+		return w.buf.Write(p)
+	}
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	if len(p) < answerBuffer/2 {
+		return w.buf.Write(p)
+	}
+	return w.write.Write(p)
+}
+
+// flush sends what is in the buffer.
+func (w *answerWriter) flush() error {
+	w.announce(false)
+	_, err := w.write.Write(w.buf.Bytes())
+	w.buf.Reset()
+	return err
+}
+
+func (w *answerWriter) announce(whole bool) {
+	w.once.Do(func() {
+		w.whole = whole
+		close(w.ready)
+	})
+}
+
+// finish ends the answer; with an error, as a broken connection would.
+func (w *answerWriter) finish(err error) {
+	w.WriteHeader(http.StatusOK)
+	select {
+	case <-w.ready: // it streams
+		if err == nil {
+			_, err = w.write.Write(w.buf.Bytes())
+		}
+		_ = w.write.CloseWithError(err)
+	default:
+		w.err = err
+		w.announce(true)
+	}
+}
+
+func (w *answerWriter) response(req *http.Request, cancel context.CancelCauseFunc) *http.Response {
+	res := &http.Response{
+		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: maps.Clone(w.sent), Request: req, ContentLength: -1,
+	}
+	if !w.whole {
+		res.Body = &streamedBody{PipeReader: w.read, cancel: cancel}
+		return res
+	}
+	res.ContentLength = int64(w.buf.Len())
+	res.Body = io.NopCloser(bytes.NewReader(w.buf.Bytes()))
+	if w.status != http.StatusNoContent && w.status != http.StatusNotModified && req.Method != http.MethodHead {
+		res.Header.Set("Content-Length", strconv.Itoa(w.buf.Len()))
+	}
+	return res
+}
+
+// streamedBody is a body whose handler may still be at work.
+type streamedBody struct {
+	*io.PipeReader
+	cancel context.CancelCauseFunc
+}
+
+func (b *streamedBody) Close() error {
+	err := b.PipeReader.Close()
+	b.cancel(errors.New("sandbox: body closed"))
+	return err
+}
