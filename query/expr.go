@@ -1,0 +1,73 @@
+package query
+
+// An Expr is a query or a part of one. Expressions are made by the functions
+// and [Field] methods of this package and by [Parse]. They never change, so
+// they can be kept, shared between goroutines and used in several queries.
+//
+// String gives the text that goes into the query parameter (specification
+// §4.2.1). An expression that cannot be written, such as one with a text that
+// is not valid UTF-8, prints as "()", which every server refuses; [Check] says
+// what is wrong with it.
+type Expr interface {
+	String() string
+	tree() *Node
+}
+
+// expr is the one implementation of Expr. Its node is never changed after the
+// constructor has returned, and never handed out without a copy.
+type expr struct{ node Node }
+
+func (e *expr) tree() *Node { return &e.node }
+
+// Term looks for one word or value in the default fields: title, creator name,
+// creator nameIdentifier, publisher, description, subject and
+// relatedIdentifier. The word is literal whatever it holds: quotes, colons,
+// wildcards and words such as AND have no special meaning. Several words in it
+// stand side by side, as in [Phrase].
+func Term(word string) Expr { return Field("").Is(word) }
+
+// Phrase looks for text in the default fields, its words side by side and in
+// order (specification §4.2.1(6)). The deployed service allows one other word
+// in between when a query does not say how many; Phrase says none.
+func Phrase(text string) Expr { return Field("").Near(text, 0) }
+
+// Wildcard looks for words that fit the pattern in the default fields: *
+// stands for any characters or none, ? for exactly one; everything else is
+// literal, and so are \*, \? and \\. See [Field.Like] for what is refused.
+func Wildcard(pattern string) Expr { return Field("").Like(pattern) }
+
+// All matches every record: *:*.
+func All() Expr { return everything }
+
+var everything = &expr{Node{Kind: KindAll}}
+
+// Raw is query text taken as it is, for what the other functions do not offer.
+// As a part of another expression it is first read with [Parse], so that it
+// cannot reach beyond its place. Prefer Parse for text that other people
+// typed.
+func Raw(text string) Expr { return &expr{Node{Kind: KindRaw, Text: text}} }
+
+// Boost lets the matches of expr weigh factor times as much in
+// [ByRelevance] order. Which records match does not change. The factor is a
+// finite number from 0 up.
+func Boost(expr Expr, factor float32) Expr {
+	if !(factor >= 0 && factor <= maxBoost) {
+		return invalid("a boost factor must be a finite number from 0 up")
+	}
+	n := *operand(expr).tree()
+	if n.Kind == KindInvalid {
+		return expr
+	}
+	if n.Boost != nil {
+		n = Node{Kind: KindGroup, Clauses: []Clause{{Expr: fromNode(n)}}}
+	}
+	n.Boost = &factor
+	return fromNode(n)
+}
+
+const maxBoost = 3.4e38
+
+func fromNode(n Node) Expr { return &expr{n} }
+
+// invalid stands for an expression that has no text; Check reports the reason.
+func invalid(reason string) Expr { return &expr{Node{Kind: KindInvalid, Text: reason}} }

@@ -1,0 +1,209 @@
+package query
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Field is the name of a field, such as titles.title: the names of the JSON
+// record, joined by dots (specification §2.2, §4.2.1(1)). Any name may be used,
+// also one without a constant here; a * in it stands for any characters. The
+// empty Field stands for the default fields.
+//
+// What a field holds decides what it can be asked for: a year, a date and a
+// count have no [Field.Like], [Field.StartsWith] and [Field.Fuzzy]. [Check]
+// says so before the service does.
+type Field string
+
+const existsField Field = "_exists_"
+
+// Is looks for a value: field:value. The value is literal, whatever it holds,
+// and quoted where it has to be. In a text field the words of the value stand
+// side by side somewhere in the text; elsewhere it is the whole value.
+func (f Field) Is(value string) Expr { return fromNode(f.value(value)) }
+
+func (f Field) value(text string) Node {
+	switch {
+	case isPlain(text):
+		return Node{Kind: KindTerm, Field: f, Text: text}
+	case !utf8.ValidString(text):
+		return Node{Kind: KindInvalid, Text: "a value is not valid UTF-8"}
+	case f.isAnalysed() && hasParts(text):
+		return Node{Kind: KindPhrase, Field: f, Text: text, Slop: &exact}
+	}
+	return Node{Kind: KindPhrase, Field: f, Text: text}
+}
+
+var exact = 0
+
+// hasParts reports whether analysis may make several words of text.
+func hasParts(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsDigit(r) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
+	})
+}
+
+// Near looks for the words of text, at most slop moves apart from standing
+// side by side and in order: field:"text"~slop. With slop 0 they stand exactly
+// so.
+func (f Field) Near(text string, slop int) Expr {
+	switch {
+	case !utf8.ValidString(text):
+		return invalid("a text is not valid UTF-8")
+	case slop < 0:
+		return invalid("the slop of a phrase is a number from 0 up")
+	}
+	n := Node{Kind: KindPhrase, Field: f, Text: text}
+	if slop > 0 || f.isAnalysed() && hasParts(text) {
+		n.Slop = &slop
+	}
+	return fromNode(n)
+}
+
+// Like looks for words that fit the pattern: * stands for any characters or
+// none, ? for exactly one. Everything else is literal, and so are \*, \? and
+// \\ (specification §4.2.1(3)). A pattern fits a whole word of a text, or the
+// whole value of another field.
+//
+// A slash can be written right for the specification and for the deployed
+// service in a pattern whose only wildcard is a * at the end. In others it is
+// refused; a ? in its place matches it.
+func (f Field) Like(pattern string) Expr {
+	if !utf8.ValidString(pattern) {
+		return invalid("a pattern is not valid UTF-8")
+	}
+	text, literal, live := readPattern(pattern)
+	switch {
+	case live == 0:
+		return f.Is(literal)
+	case text == "*":
+		return f.Exists()
+	case live == 1 && text[len(text)-1] == '*' && !strings.HasSuffix(text, `\*`):
+		return f.StartsWith(literal[:len(literal)-1])
+	case strings.Contains(text, "/"):
+		return invalid(slashInPattern)
+	}
+	return fromNode(Node{Kind: KindWildcard, Field: f, Text: text})
+}
+
+const slashInPattern = "a slash cannot be written in a pattern such as a*/b; put ? in its place"
+
+// readPattern returns the pattern with only \*, \? and \\ escaped, its text
+// without escapes, and the number of wildcards in it.
+func readPattern(pattern string) (text, literal string, live int) {
+	var t, l strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		if c == '\\' {
+			if i+1 < len(pattern) && strings.IndexByte(`*?\`, pattern[i+1]) >= 0 {
+				i++
+			}
+			t.WriteByte('\\')
+			t.WriteByte(pattern[i])
+			l.WriteByte(pattern[i])
+			continue
+		}
+		if c == '*' || c == '?' {
+			live++
+		}
+		t.WriteByte(c)
+		l.WriteByte(c)
+	}
+	return t.String(), l.String(), live
+}
+
+// StartsWith looks for words that begin with the literal prefix: field:prefix*.
+func (f Field) StartsWith(prefix string) Expr {
+	switch {
+	case !utf8.ValidString(prefix):
+		return invalid("a prefix is not valid UTF-8")
+	case prefix == "":
+		return f.Exists()
+	}
+	return fromNode(Node{Kind: KindPrefix, Field: f, Text: prefix})
+}
+
+// Fuzzy looks for words that differ from word in at most edits characters, 0
+// to 2: field:word~1.
+func (f Field) Fuzzy(word string, edits int) Expr {
+	switch {
+	case !utf8.ValidString(word):
+		return invalid("a word is not valid UTF-8")
+	case word == "":
+		return invalid("a fuzzy search needs a word")
+	case edits < 0 || edits > 2:
+		return invalid("a fuzzy search allows 0, 1 or 2 edits")
+	}
+	return fromNode(Node{Kind: KindFuzzy, Field: f, Text: word, Edits: float32(edits)})
+}
+
+// Regexp looks for words that match a regular expression of Lucene:
+// field:/pattern/. The specification does not have it and the deployed service
+// reads it as a literal text, so [Check] refuses it and the clients do not
+// send it; it is here for queries to other servers.
+func (f Field) Regexp(pattern string) Expr {
+	if !utf8.ValidString(pattern) {
+		return invalid("a regular expression is not valid UTF-8")
+	}
+	var b strings.Builder
+	escaped := false
+	for _, r := range pattern {
+		if r == '/' && !escaped {
+			b.WriteByte('\\')
+		}
+		escaped = r == '\\' && !escaped
+		b.WriteRune(r)
+	}
+	if escaped {
+		return invalid("a regular expression ends in a backslash")
+	}
+	return fromNode(Node{Kind: KindRegexp, Field: f, Text: b.String()})
+}
+
+// Exists looks for records that have any value in the field: field:*.
+func (f Field) Exists() Expr { return fromNode(Node{Kind: KindExists, Field: f}) }
+
+// Between looks for values from low to high, both included; "" leaves that
+// side open: field:[low TO high]. Dates may leave out their end and then mean
+// all of it: 2015 as the high bound includes December. A literal * as a bound
+// cannot be written.
+func (f Field) Between(low, high string) Expr { return f.Within(Range{Low: low, High: high}) }
+
+// Within looks for values in a range whose bounds may be excluded:
+// field:{low TO high]. See [Field.Between].
+func (f Field) Within(r Range) Expr {
+	switch {
+	case !utf8.ValidString(r.Low) || !utf8.ValidString(r.High):
+		return invalid("a bound is not valid UTF-8")
+	case r.Low == "*" || r.High == "*":
+		return invalid(`a literal * cannot be the bound of a range; "" leaves the range open`)
+	}
+	return fromNode(Node{Kind: KindRange, Field: f, Range: &r})
+}
+
+// In looks for any of the values: field:(a OR b). It needs at least one.
+func (f Field) In(values ...string) Expr {
+	if len(values) == 0 {
+		return invalid("In needs at least one value")
+	}
+	clauses := make([]Clause, len(values))
+	for i, v := range values {
+		n := f.value(v)
+		n.Field = "" // the brackets have it
+		clauses[i].Expr = fromNode(n)
+	}
+	return f.Match(list(clauses, JoinOr))
+}
+
+// Match looks for expr in the field: field:(a AND b). Parts of expr that name
+// a field keep theirs.
+func (f Field) Match(expr Expr) Expr {
+	expr = operand(expr)
+	n := *expr.tree()
+	if f == "" || n.Field != "" || n.Kind == KindAll || n.Kind == KindInvalid {
+		return expr
+	}
+	n.Field = f
+	return fromNode(n)
+}

@@ -1,0 +1,101 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Page says which part of the results to return (specification §4.2). The
+// zero value is the first page of 25 records.
+//
+// Pages by Number reach the first 10,000 records only; a Cursor reaches all,
+// in the order of their creation.
+type Page struct {
+	Number int    // from 1; 0 means the first page
+	Size   int    // records in a page, at most 1,000; 0 means the service's 25
+	Cursor string // "1" begins; afterwards what the service returned for the next page
+}
+
+const (
+	defaultPageSize = 25
+	maxPageSize     = 1000
+	pageWindow      = 10_000
+)
+
+// Check returns an [*Error] for a page that the service would refuse or
+// silently replace by another one.
+func (p Page) Check() error {
+	size := p.Size
+	if size == 0 {
+		size = defaultPageSize
+	}
+	switch {
+	case p.Number < 0:
+		return &Error{Part: "page number", Reason: fmt.Sprintf("is %d; pages are counted from 1", p.Number)}
+	case p.Size < 0 || p.Size > maxPageSize:
+		return &Error{Part: "page size", Reason: fmt.Sprintf("is %d; a page has 1 to %d records", p.Size, maxPageSize)}
+	case p.Number > 0 && p.Cursor != "":
+		return &Error{Part: "page", Reason: "has a number and a cursor; only one of them can say where the page begins"}
+	case p.Number > pageWindow/size:
+		return &Error{Part: "page number", Reason: fmt.Sprintf(
+			"is %d with %d records a page; the service shows the first %d records by number and would return another page again: use a cursor",
+			p.Number, size, pageWindow)}
+	}
+	return nil
+}
+
+// A Sample asks for a random part of the results (specification §4.2). The
+// zero value asks for none.
+type Sample struct {
+	Random bool   // records in random order: Page.Size of them
+	Group  string // or some records of each group: GroupClient, GroupProvider or GroupResourceType
+	Size   int    // records from each group; 0 means 1
+}
+
+// The values of [Sample.Group].
+const (
+	GroupClient       = "client"
+	GroupProvider     = "provider"
+	GroupResourceType = "resource-type"
+)
+
+// Check returns an [*Error] for a sample that the service would refuse or
+// ignore.
+func (s Sample) Check() error {
+	switch s.Group {
+	case "", GroupClient, GroupProvider, GroupResourceType:
+	default:
+		return &Error{Part: fmt.Sprintf("sample group %q", s.Group), Reason: "is none of client, provider, resource-type"}
+	}
+	switch {
+	case s.Size < 0:
+		return &Error{Part: "sample size", Reason: fmt.Sprintf("is %d; it is counted from 1", s.Size)}
+	case s.Random && s.Group != "":
+		return &Error{Part: "sample", Reason: "is random and grouped; the service knows one or the other"}
+	case s.Size > 0 && s.Group == "":
+		return &Error{Part: "sample size", Reason: "has no effect without a group; for a random sample set the size of the page"}
+	}
+	return nil
+}
+
+// CheckList checks the parts of a list request and whether they fit together.
+// A nil expression is no query. All faults are reported at once, each as an
+// [*Error].
+func CheckList(expr Expr, s Sort, p Page, sample Sample) error {
+	return errors.Join(Check(expr), s.Check(), p.Check(), sample.Check(), checkTogether(s, p, sample))
+}
+
+func checkTogether(s Sort, p Page, sample Sample) error {
+	sampled := sample.Random || sample.Group != ""
+	switch {
+	case p.Cursor != "" && s != "" && s != ByCreated:
+		return &Error{Part: "sort with a cursor", Reason: "a cursor walks in the order of creation and the service ignores any other; use ByCreated or none"}
+	case sampled && p.Cursor != "":
+		return &Error{Part: "sample with a cursor", Reason: "a sample is one answer, which a cursor cannot walk through"}
+	case sampled && p.Number > 1:
+		return &Error{Part: "sample with a page number", Reason: "a sample is one answer; another page would be another sample"}
+	case sample.Random && s != "":
+		return &Error{Part: "sort of a random sample", Reason: "a random sample is in random order and the service ignores any other"}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+)
+
+// String writes the query. Brackets stand only where the grammar needs them.
+func (e *expr) String() string {
+	if e.node.Kind == KindRaw {
+		return e.node.Text
+	}
+	var p printer
+	p.b = make([]byte, 0, 64*max(1, len(e.node.Clauses)))
+	p.node(&e.node, true)
+	if p.swallows() {
+		p = printer{b: p.b[:0], closeRegexps: true}
+		p.node(&e.node, true)
+	}
+	return string(p.b)
+}
+
+// A printer writes nodes one after the other.
+type printer struct {
+	b []byte
+	// A regular expression that ends in a backslash goes on to the next slash,
+	// wherever that is. openRegexp is the end of the first such, if any.
+	openRegexp   int
+	closeRegexps bool
+}
+
+func (p *printer) swallows() bool {
+	return p.openRegexp > 0 && strings.Contains(string(p.b[p.openRegexp:]), "/")
+}
+
+func (p *printer) node(n *Node, outermost bool) {
+	if n.Kind == KindGroup {
+		p.group(n, outermost)
+	} else {
+		p.leaf(n)
+	}
+	if n.Boost != nil {
+		p.b = append(p.b, '^')
+		p.b = strconv.AppendFloat(p.b, float64(*n.Boost), 'f', -1, 32)
+	}
+}
+
+func (p *printer) group(n *Node, outermost bool) {
+	p.field(n.Field)
+	brackets := !outermost || n.Field != "" || n.Boost != nil
+	if brackets {
+		p.b = append(p.b, '(')
+	}
+	words := len(n.Clauses) > 1 && n.Clauses[1].Join != NoJoin
+	for i, c := range n.Clauses {
+		if i > 0 {
+			p.b = append(p.b, ' ')
+		}
+		if c.Join != NoJoin {
+			p.b = append(p.b, c.Join...)
+			p.b = append(p.b, ' ')
+		}
+		if c.Sign == SignMustNot && (words || c.Join != NoJoin) {
+			p.b = append(p.b, "NOT "...)
+		} else {
+			p.b = append(p.b, c.Sign...)
+		}
+		p.node(c.Expr.tree(), false)
+	}
+	if brackets {
+		p.b = append(p.b, ')')
+	}
+}
+
+func (p *printer) leaf(n *Node) {
+	switch n.Kind {
+	case KindAll:
+		p.b = append(p.b, "*:*"...)
+		return
+	case KindInvalid, KindRaw: // raw text becomes part of a group only through operand
+		p.b = append(p.b, "()"...)
+		return
+	}
+	p.field(n.Field)
+	switch n.Kind {
+	case KindTerm:
+		p.word(n.Field, n.Text)
+	case KindPhrase:
+		p.phrase(n)
+	case KindPrefix:
+		p.b = append(appendWord(p.b, n.Text), '*')
+	case KindWildcard:
+		p.b = appendPattern(p.b, n.Text)
+	case KindFuzzy:
+		p.b = append(appendWord(p.b, n.Text), '~')
+		if n.Edits != AutoEdits {
+			p.b = strconv.AppendFloat(p.b, float64(n.Edits), 'f', -1, 32)
+		}
+	case KindRegexp:
+		p.regexp(n.Text)
+	case KindRange:
+		p.rng(n.Range)
+	case KindExists:
+		p.b = append(p.b, '*')
+	}
+}
+
+func (p *printer) field(f Field) {
+	if f == "" {
+		return
+	}
+	p.b = append(appendField(p.b, f), ':')
+}
+
+// word writes a bare word. The value of _exists_ is the name of a field.
+func (p *printer) word(f Field, text string) {
+	if f == existsField {
+		p.b = appendField(p.b, Field(text))
+		return
+	}
+	p.b = appendWord(p.b, text)
+}
+
+func (p *printer) phrase(n *Node) {
+	p.b = append(p.b, '"')
+	if n.Field == existsField {
+		p.b = append(p.b, n.Text...)
+	} else {
+		p.b = appendQuoted(p.b, n.Text)
+	}
+	p.b = append(p.b, '"')
+	if n.Slop != nil {
+		p.b = append(p.b, '~')
+		p.b = strconv.AppendInt(p.b, int64(*n.Slop), 10)
+	}
+}
+
+func (p *printer) rng(r *Range) {
+	p.b = append(p.b, pick(r.ExcludeLow, '{', '['))
+	p.b = appendBound(p.b, r.Low)
+	p.b = append(p.b, " TO "...)
+	p.b = appendBound(p.b, r.High)
+	p.b = append(p.b, pick(r.ExcludeHigh, '}', ']'))
+}
+
+func pick(yes bool, a, b byte) byte {
+	if yes {
+		return a
+	}
+	return b
+}
+
+func (p *printer) regexp(text string) {
+	p.b = append(p.b, '/')
+	p.b = append(p.b, text...)
+	if strings.HasSuffix(text, `\`) {
+		if p.closeRegexps {
+			p.b = append(p.b, "()"...) // matches the empty text
+		} else if p.openRegexp == 0 {
+			p.openRegexp = len(p.b) + 1
+		}
+	}
+	p.b = append(p.b, '/')
+}

@@ -1,0 +1,55 @@
+package query
+
+import "strings"
+
+// The deployed service edits the text of a query before it is parsed: it
+// renames attributes of the record to the names of its index wherever these
+// stand, in values too, and puts a backslash before every slash. In a value
+// such a name is hidden by a backslash, which the parser drops, before one
+// character of it, the pivot.
+
+// renames are the names that the service replaces, cut at the pivot.
+var renames = [...]struct{ before, from, to string }{
+	{"publication", "Year", "publication_year"},
+	{"related", "Identifiers", "related_identifiers"},
+	{"related", "Items", "related_items"},
+	{"rights", "List", "rights_list"},
+	{"funding", "References", "funding_references"},
+	{"geo", "Locations", "geo_locations"},
+	{"version", ":", "version_info:"},
+	{"landing", "Page", "landing_page"},
+	{"content", "Url", "content_url"},
+	{"citation", "Count", "citation_count"},
+	{"view", "Count", "view_count"},
+	{"download", "Count", "download_count"},
+	{"publisher", ".name", "publisher_obj.name"},
+	{"publisher", ".publisherIdentifier", "publisher_obj.publisherIdentifier"},
+	{"publisher", ".schemeUri", "publisher_obj.schemeUri"},
+	{"publisher", ".lang", "publisher_obj.lang"},
+	{"schema", "Version", "schema_version"},
+}
+
+// renamed reports whether s[i] is the pivot of a name that the service
+// replaces, and where that name begins and ends.
+func renamed(s string, i int) (start, end int, ok bool) {
+	switch s[i] {
+	case 'Y', 'I', 'L', 'R', ':', 'P', 'U', 'C', '.', 'V':
+	default:
+		return 0, 0, false
+	}
+	for _, r := range renames {
+		if strings.HasPrefix(s[i:], r.from) && strings.HasSuffix(s[:i], r.before) {
+			return i - len(r.before), i + len(r.from), true
+		}
+	}
+	return 0, 0, false
+}
+
+// edited returns the text that the deployed service parses when it is sent
+// text.
+func edited(text string) string {
+	for _, r := range renames {
+		text = strings.ReplaceAll(text, r.before+r.from, r.to)
+	}
+	return strings.ReplaceAll(text, "/", `\/`)
+}

@@ -1,0 +1,46 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Sort is an order of the results (specification §4.2.2). The zero value
+// leaves the order to the service, which puts the last updated first.
+type Sort string
+
+// The orders. All are ascending except ByRelevance, which has the best match
+// first. The deployed service has no values to sort by for ByPublished.
+const (
+	ByName          Sort = "name" // the DOI name
+	ByCreated       Sort = "created"
+	ByUpdated       Sort = "updated"
+	ByPublished     Sort = "published"
+	ByViewCount     Sort = "view-count"
+	ByDownloadCount Sort = "download-count"
+	ByCitationCount Sort = "citation-count"
+	ByTitle         Sort = "title" // the first title
+	ByRelevance     Sort = "relevance"
+)
+
+// Desc returns the same order, descending. ByRelevance is descending already
+// and has no other direction.
+func (s Sort) Desc() Sort {
+	if s == "" || s == ByRelevance || strings.HasPrefix(string(s), "-") {
+		return s
+	}
+	return "-" + s
+}
+
+// Check returns an [*Error] for an order that the service does not know. The
+// service would take its default order without a word.
+func (s Sort) Check() error {
+	switch Sort(strings.TrimPrefix(string(s), "-")) {
+	case ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount, ByTitle:
+		return nil
+	}
+	if s == "" || s == ByRelevance {
+		return nil
+	}
+	return &Error{Part: fmt.Sprintf("sort %q", string(s)), Reason: "is none of the orders of the service"}
+}
