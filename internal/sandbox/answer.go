@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -106,8 +107,8 @@ func encode(v any) []byte {
 // send writes the answer with the headers of specification §4.1.
 func (res reply) send(w http.ResponseWriter, q *request, took time.Duration) {
 	h := w.Header()
-	for name, values := range q.header {
-		h[name] = values
+	if res.status < 400 {
+		maps.Copy(h, q.header)
 	}
 	for name, value := range res.header {
 		h.Set(name, value)

@@ -117,7 +117,7 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 		if rec != nil && !rec.owner(account) {
 			return nil, errDenied
 		}
-		if !rec.hasMetadata() || missing(rec.attributes) != "" {
+		if !rec.hasMetadata() || len(missing(rec.attributes)) > 0 {
 			return nil, fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 		}
 		now := s.Now()

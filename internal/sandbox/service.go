@@ -38,6 +38,7 @@ type Service struct {
 	delay    time.Duration
 	accounts []Account
 	requests requestLog
+	serial   atomic.Int64 // numbers of records, as the deployed service gives them
 
 	mu      sync.RWMutex
 	records map[string]*record // by lower-case DOI name; a stored record never changes, it is replaced
@@ -98,6 +99,8 @@ func (s *Service) answer(q *request) reply {
 	switch area {
 	case "reports":
 		return inJSON(s.serveReports(q, rest))
+	case "dois":
+		return inJSON(s.serveDOIs(q, rest))
 	case "doi":
 		return inText(s.serveDOI(q, rest))
 	case "metadata":

@@ -94,6 +94,7 @@ func (s *Service) change(doi string, edit func(rec *record) (*record, error)) er
 		delete(s.records, doi)
 		return nil
 	}
+	rec.search = rec.searchable()
 	s.records[doi] = rec
 	return nil
 }

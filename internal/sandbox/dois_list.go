@@ -1,0 +1,275 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pageWindow is how far page numbers reach: a page beyond record 10,000 is
+// answered with the last one before it.
+const pageWindow = 10_000
+
+// listDOIs is GET /dois.
+func (s *Service) listDOIs(q *request) (reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := readParams(q)
+	if err != nil {
+		return reply{}, err
+	}
+	if accepted(q) != "json" {
+		return reply{}, errType
+	}
+	found, err := s.hits(p, account)
+	if err != nil {
+		return reply{}, err
+	}
+	l, err := arrange(found, p)
+	if err != nil {
+		return reply{}, err
+	}
+	return l.reply(q, p), nil
+}
+
+// listing is the page of a list that is answered.
+type listing struct {
+	hits []hit
+	meta object
+	next map[string]string // parameters of the next page; nil at the end
+}
+
+// arrange puts the hits in order and cuts out the page that is asked for.
+func arrange(found []hit, p params) (listing, error) {
+	size, err := pageSize(p)
+	if err != nil {
+		return listing{}, err
+	}
+	random := strings.EqualFold(p["random"], "true")
+	if cursor, given := p["page[cursor]"]; given {
+		if random {
+			return listing{}, fail(http.StatusBadRequest, "page[cursor] and random are mutually exclusive")
+		}
+		return byCursor(found, cursor, size), nil
+	}
+	if group := samplers[p["sample_group"]]; group != nil {
+		return sampled(found, group, max(p.number("sample", 1), 1)), nil
+	}
+	if random {
+		rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	} else {
+		slices.SortStableFunc(found, order(p["sort"]))
+	}
+	return byNumber(found, p.number("page[number]", 1), size), nil
+}
+
+// pageSize is 25 by default and 1,000 at most.
+func pageSize(p params) (int, error) {
+	size := p.number("page[size]", 25)
+	if size < 0 {
+		return 0, fail(http.StatusBadRequest, "page[size] must not be negative")
+	}
+	return min(size, maxPage), nil
+}
+
+func byNumber(found []hit, page, size int) listing {
+	page = max(page, 1)
+	total := pages(min(len(found), pageWindow), size)
+	if size > 0 {
+		page = min(page, pageWindow/size)
+	}
+	l := listing{
+		hits: window(found, page, size),
+		meta: object{"total": len(found), "totalPages": total, "page": page},
+	}
+	if size > 0 && len(l.hits) == size && page != total {
+		l.next = map[string]string{"page[number]": strconv.Itoa(page + 1), "page[size]": strconv.Itoa(size)}
+	}
+	return l
+}
+
+// byCursor walks all records in the order of their creation, whatever sort
+// says. A cursor that cannot be read starts from the beginning.
+func byCursor(found []hit, cursor string, size int) listing {
+	slices.SortFunc(found, byCreation)
+	after := readCursor(cursor)
+	start, _ := slices.BinarySearchFunc(found, after, func(h hit, after place) int {
+		if h.place().compare(after) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	total := pages(len(found), size)
+	l := listing{
+		hits: found[start:min(start+size, len(found))],
+		meta: object{"total": len(found), "totalPages": total},
+	}
+	if size > 0 && len(l.hits) == size && total > 1 {
+		last := l.hits[size-1].place()
+		l.next = map[string]string{"page[cursor]": last.cursor(), "page[size]": strconv.Itoa(size)}
+	}
+	return l
+}
+
+// place is where a record stands in the order of a cursor.
+type place struct {
+	created int64 // in ms since 1970
+	doi     string
+}
+
+func (rec *record) place() place { return place{rec.created.UnixMilli(), rec.doi} }
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.created, other.created), cmp.Compare(p.doi, other.doi))
+}
+
+func byCreation(a, b hit) int { return a.place().compare(b.place()) }
+
+func (p place) cursor() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d,%s", p.created, p.doi))
+}
+
+// beginning is before all records.
+var beginning = place{created: -1 << 63}
+
+func readCursor(cursor string) place {
+	plain, err := base64.RawURLEncoding.DecodeString(cursor)
+	ms, doi, ok := strings.Cut(string(plain), ",")
+	if err != nil || !ok {
+		return beginning
+	}
+	created, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		return beginning
+	}
+	return place{created, doi}
+}
+
+// samplers name the groups of sample-group.
+var samplers = map[string]func(hit) string{
+	"client":      func(h hit) string { return h.client },
+	"data-center": func(h hit) string { return h.client },
+	"provider":    func(h hit) string { return h.provider },
+	"resource-type": func(h hit) string {
+		types, _ := h.attributes["types"].(object)
+		return text(types["resourceTypeGeneral"])
+	},
+}
+
+// sampled picks n records of each group at random.
+func sampled(found []hit, group func(hit) string, n int) listing {
+	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	picked := map[string]int{}
+	l := listing{}
+	for _, h := range found {
+		if g := group(h); picked[g] < n {
+			picked[g]++
+			l.hits = append(l.hits, h)
+		}
+	}
+	l.meta = object{"total": len(l.hits), "totalPages": 1, "page": 1}
+	return l
+}
+
+// orders are the sort options of specification §4.2.2, ascending.
+var orders = map[string]func(a, b hit) int{
+	"name":           func(a, b hit) int { return cmp.Compare(a.doi, b.doi) },
+	"created":        func(a, b hit) int { return a.created.Compare(b.created) },
+	"updated":        func(a, b hit) int { return a.updated.Compare(b.updated) },
+	"published":      func(a, b hit) int { return cmp.Compare(a.year(), b.year()) },
+	"view-count":     byCount("viewCount"),
+	"download-count": byCount("downloadCount"),
+	"citation-count": byCount("citationCount"),
+	"title":          func(a, b hit) int { return cmp.Compare(a.title(), b.title()) },
+}
+
+func byCount(counter string) func(a, b hit) int {
+	return func(a, b hit) int {
+		x, _ := a.search[counter].(float64)
+		y, _ := b.search[counter].(float64)
+		return cmp.Compare(x, y)
+	}
+}
+
+func (rec *record) year() string { return yearText(rec.attributes["publicationYear"]) }
+
+func (rec *record) title() string {
+	titles, _ := rec.attributes["titles"].([]any)
+	if len(titles) == 0 {
+		return ""
+	}
+	first, _ := titles[0].(object)
+	return strings.ToLower(text(first["title"]))
+}
+
+// order is the comparison for a sort option. One that does not exist is taken
+// as the default, the last updated first. Equals come by name.
+func order(sort string) func(a, b hit) int {
+	name, descending := strings.CutPrefix(sort, "-")
+	compare := orders[name]
+	switch {
+	case sort == "relevance":
+		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
+	case compare == nil:
+		compare, descending = orders["updated"], true
+	}
+	return func(a, b hit) int {
+		c := compare(a, b)
+		if descending {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a.doi, b.doi))
+	}
+}
+
+func (l listing) reply(q *request, p params) reply {
+	data := []any{}
+	v := listView(p)
+	for _, h := range l.hits {
+		data = append(data, h.resource(v))
+	}
+	links := object{"self": address(q) + q.URL.RequestURI()}
+	if l.next != nil {
+		links["next"] = address(q) + "/dois?" + nextQuery(p, l.next)
+	}
+	return jsonReply(http.StatusOK, object{"data": data, "meta": l.meta, "links": links})
+}
+
+// address is the scheme and host that the request was sent to.
+func address(q *request) string {
+	if q.TLS != nil {
+		return "https://" + q.Host
+	}
+	return "http://" + q.Host
+}
+
+// carried are the parameters that the link to the next page keeps. Those that
+// are not here get lost, sort and state among them: who walks a list sends its
+// own parameters again.
+var carried = []string{
+	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "resource-type-id", "prefix",
+	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
+	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
+	"disable-facets", "facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+}
+
+func nextQuery(p params, page map[string]string) string {
+	values := url.Values{}
+	for _, name := range carried {
+		if value := p[canonical(name)]; value != "" {
+			values.Set(name, value)
+		}
+	}
+	for name, value := range page {
+		values.Set(name, value)
+	}
+	return values.Encode()
+}
