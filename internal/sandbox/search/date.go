@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +30,11 @@ type span struct{ first, last int64 }
 func dateSpan(s string) (span, bool) {
 	for _, p := range precisions {
 		layouts := []string{p.layout}
-		if p.span > 0 {
+		switch {
+		case p.span > 0 && len(s) > len(p.layout):
 			layouts = []string{p.layout + "Z07:00", p.layout, p.layout + "Z0700"}
+		case len(s) != len(p.layout):
+			continue
 		}
 		for _, layout := range layouts {
 			t, err := time.Parse(layout, s)
@@ -96,9 +98,9 @@ func boundSpan(s string, years bool, now time.Time) (span, error) {
 	at, ok := dateSpan(anchor)
 	switch {
 	case years && (!ok || len(anchor) != len("2006")):
-		return span{}, fmt.Errorf("failed to parse date field [%s] with format [yyyy]", s)
+		return span{}, refuse("failed to parse date field [%s] with format [yyyy]", s)
 	case !ok:
-		return span{}, fmt.Errorf("failed to parse date field [%s]", s)
+		return span{}, refuse("failed to parse date field [%s]", s)
 	case reckoned:
 		return reckonedSpan(time.UnixMilli(at.first).UTC(), steps)
 	}
@@ -114,11 +116,11 @@ func reckonedSpan(from time.Time, steps string) (span, error) {
 		digits := len(rest) - 1 - len(strings.TrimLeft(rest[1:], "0123456789"))
 		n, err := strconv.ParseInt(cmp.Or(rest[1:1+digits], "1"), 10, 32)
 		if !strings.ContainsRune("+-/", rune(sign)) || err != nil || 1+digits == len(rest) || sign == '/' && digits > 0 {
-			return span{}, fmt.Errorf("failed to parse date math [%s]", steps)
+			return span{}, refuse("failed to parse date math [%s]", steps)
 		}
 		u, ok := units[rest[1+digits]]
 		if !ok {
-			return span{}, fmt.Errorf("unit [%c] not supported for date math [%s]", rest[1+digits], steps)
+			return span{}, refuse("unit [%c] not supported for date math [%s]", rest[1+digits], steps)
 		}
 		switch sign {
 		case '/':

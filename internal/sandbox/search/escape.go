@@ -1,8 +1,6 @@
 package search
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -38,7 +36,7 @@ func unescape(s string) (string, error) {
 // escaped reads what stands after a backslash.
 func escaped(s string) (r rune, rest string, err error) {
 	if s == "" {
-		return 0, "", errors.New("Term can not end with escape character.")
+		return 0, "", refuse("Term can not end with escape character")
 	}
 	if s[0] != 'u' {
 		r, n := utf8.DecodeRuneInString(s)
@@ -47,11 +45,11 @@ func escaped(s string) (r rune, rest string, err error) {
 	s = s[1:]
 	for i, r := range s[:min(len(s), 4)] {
 		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
-			return 0, "", fmt.Errorf("Non-hex character in Unicode escape sequence: %q", s[i:i+1])
+			return 0, "", refuse("Non-hex character in Unicode escape sequence: %q", s[i:i+1])
 		}
 	}
 	if len(s) < 4 {
-		return 0, "", errors.New("Truncated unicode escape sequence.")
+		return 0, "", refuse("Truncated unicode escape sequence")
 	}
 	n, err := strconv.ParseUint(s[:4], 16, 16)
 	return rune(n), s[4:], err

@@ -185,7 +185,11 @@ func fieldNamed(name string) field {
 		return f
 	}
 	places := elsewhere[canonical]
-	if places == nil {
+	switch {
+	case places != nil:
+	case canonical != name:
+		places = []string{canonical, name}
+	default:
 		places = []string{canonical}
 	}
 	f := field{name: name, part: parts[canonical]}

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +55,7 @@ func (l leaf) in(f field, opts Options) (node, error) {
 	case text:
 		return l.inText(f, opts), nil
 	case exact:
-		return inField{f, onString(l.onWhole(func(s string) string { return s }))}, nil
+		return inField{f, onString(l.onWhole(asIs))}, nil
 	case folded:
 		return inField{f, onString(l.onWhole(strings.ToLower))}, nil
 	}
@@ -83,7 +83,7 @@ func (l leaf) refused(f field) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
+	return refuse("Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
 }
 
 // inText looks for the leaf word by word.
@@ -96,7 +96,7 @@ func (l leaf) inText(f field, opts Options) node {
 			if opts.And {
 				o = must
 			}
-			clauses = appendClause(clauses, o, inField{f, onWords(isWord(w))})
+			clauses = appendClause(clauses, o, inField{f, onWord(w)})
 		}
 		return newGroup(clauses)
 	case opPhrase:
@@ -105,15 +105,16 @@ func (l leaf) inText(f field, opts Options) node {
 		case 0:
 			return nil
 		case 1:
-			return inField{f, onWords(isWord(ws[0]))}
+			return inField{f, onWord(ws[0])}
 		}
-		return inField{f, onString(isPhrase(ws, l.slop))}
+		return inField{f, onString(func(s string) bool { return isPhrase(s, ws, l.slop) })}
 	}
-	whole := l.onWhole(strings.ToLower)
-	return inField{f, onWords(whole)}
+	return inField{f, onWords(l.onWhole(strings.ToLower))}
 }
 
-// onWhole looks for the leaf in whole values, made comparable by fold.
+func asIs(s string) string { return s }
+
+// onWhole compares the leaf with a whole text, both made comparable by fold.
 func (l leaf) onWhole(fold func(string) string) func(string) bool {
 	switch l.op {
 	case opPattern:
@@ -126,16 +127,16 @@ func (l leaf) onWhole(fold func(string) string) func(string) bool {
 		return func(s string) bool { return like(fold(s), p) }
 	case opFuzzy:
 		want := []rune(fold(l.text))
-		return func(s string) bool { return near(want, []rune(fold(s)), l.edits) }
+		return func(s string) bool { return near(fold(s), want, l.edits) }
 	case opRange:
-		low, high := folded1(l.low, fold), folded1(l.high, fold)
+		low, high := foldBound(l.low, fold), foldBound(l.high, fold)
 		return func(s string) bool { return within(fold(s), low, high, l.withLow, l.withHigh) }
 	}
 	want := fold(l.text)
 	return func(s string) bool { return fold(s) == want }
 }
 
-func folded1(bound *string, fold func(string) string) *string {
+func foldBound(bound *string, fold func(string) string) *string {
 	if bound == nil {
 		return nil
 	}
@@ -180,8 +181,8 @@ func numberOf(bound *string) (*float64, error) {
 		return nil, nil
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(*bound), 64)
-	if err != nil {
-		return nil, fmt.Errorf("failed to create query: For input string: %q", *bound)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return nil, refuse("failed to create query: For input string: %q", *bound)
 	}
 	return &n, nil
 }
@@ -191,6 +192,10 @@ func onString(match func(string) bool) test {
 		s, ok := scalar(v)
 		return ok && match(s)
 	}
+}
+
+func onWord(want string) test {
+	return onWords(func(word string) bool { return isWord(word, want) })
 }
 
 func onWords(match func(string) bool) test {

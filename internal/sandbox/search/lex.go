@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -147,7 +146,7 @@ func (l *lexer) quoted() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Lexical error: the quotation mark at column %d is not closed", column(l.text, l.at))
+	return refuse("Lexical error: the quotation mark at column %d is not closed", column(l.text, l.at))
 }
 
 func (l *lexer) boost() error {
@@ -280,10 +279,10 @@ func quotedBoundEnd(text string, from int) int {
 
 func lexicalError(text string, at int) error {
 	if at >= len(text) {
-		return fmt.Errorf("Lexical error at column %d: the text ends too early", column(text, at))
+		return refuse("Lexical error at column %d: the text ends too early", column(text, at))
 	}
 	r, _ := utf8.DecodeRuneInString(text[at:])
-	return fmt.Errorf("Lexical error at column %d: %q has no place here", column(text, at), r)
+	return refuse("Lexical error at column %d: %q has no place here", column(text, at), r)
 }
 
 // column counts characters from 1.

@@ -1,8 +1,6 @@
 package search
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -41,9 +39,9 @@ func (p *parser) take(kind tokenKind) (token, bool) {
 func (p *parser) unexpected() error {
 	t := p.peek()
 	if t.kind == tokenEnd {
-		return errors.New("Encountered the end of the query where a clause or a bracket should be")
+		return refuse("Encountered the end of the query where a clause or a bracket should be")
 	}
-	return fmt.Errorf("Encountered %q at column %d", t.text, column(p.text, t.at))
+	return refuse("Encountered %q at column %d", t.text, column(p.text, t.at))
 }
 
 func (p *parser) query() (node, error) {
@@ -171,7 +169,7 @@ func (p *parser) clause(field string) (node, error) {
 
 func (p *parser) bracket(field string) (node, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, fmt.Errorf("brackets are nested more than %d deep", maxDepth)
+		return nil, refuse("brackets are nested more than %d deep", maxDepth)
 	}
 	n, err := p.list(field)
 	if err != nil {
@@ -193,198 +191,9 @@ func (p *parser) boost() (float64, error) {
 	}
 	by, err := strconv.ParseFloat(t.text, 32)
 	if err != nil {
-		return 0, fmt.Errorf("boost must be a positive float, found %q", t.text)
+		return 0, refuse("boost must be a positive float, found %q", t.text)
 	}
 	return by, nil
-}
-
-func (p *parser) leaf(field string) (node, error) {
-	t := p.peek()
-	switch t.kind {
-	case tokenRangeOpen:
-		return p.rangeLeaf(field)
-	case tokenWord, tokenLone, tokenStar, tokenPrefix, tokenPattern, tokenQuoted:
-	default:
-		return nil, p.unexpected()
-	}
-	p.at++
-	by, tilde, err := p.suffix()
-	if err != nil {
-		return nil, err
-	}
-	n, err := p.textLeaf(field, t, tilde)
-	return boosted(n, by), err
-}
-
-// suffix reads a boost and a ~ in either order. The tilde is "" when there is
-// none.
-func (p *parser) suffix() (by float64, tilde string, err error) {
-	early := p.kind(0) == tokenBoost
-	by, err = p.boost()
-	t, _ := p.take(tokenTilde)
-	if !early {
-		by, err = p.boost()
-	}
-	return by, t.text, err
-}
-
-// textLeaf makes the leaf of one token and the ~ that may follow it.
-func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
-	raw := t.text
-	if t.kind == tokenQuoted {
-		raw = raw[1 : len(raw)-1]
-	}
-	text, err := unescape(raw)
-	if err != nil {
-		return nil, err
-	}
-	switch t.kind {
-	case tokenQuoted:
-		slop, err := slopOf(tilde)
-		if err != nil {
-			return nil, err
-		}
-		return p.add(field, leaf{op: opPhrase, text: text, slop: slop})
-	case tokenStar:
-		return p.star(field)
-	case tokenPrefix, tokenPattern:
-		return p.add(field, leaf{op: opPattern, pattern: pattern(raw), prefix: t.kind == tokenPrefix})
-	}
-	if tilde != "" {
-		edits, err := editsOf(tilde, text)
-		if err != nil {
-			return nil, err
-		}
-		return p.add(field, leaf{op: opFuzzy, text: text, edits: edits})
-	}
-	return p.word(field, raw)
-}
-
-// star is *:* for every record, field:* for those that have the field.
-func (p *parser) star(field string) (node, error) {
-	if field == "*" {
-		return everything{}, p.count(1)
-	}
-	return p.add(field, leaf{op: opExists})
-}
-
-// word makes the leaf of an unquoted text that may still be a comparison. The
-// sign counts even when it was escaped: search servers look for it last.
-func (p *parser) word(field, raw string) (node, error) {
-	text, err := unescape(raw)
-	if err != nil {
-		return nil, err
-	}
-	if field != "" && len(text) > 1 && field != existsField {
-		if l, ok := comparison(text); ok {
-			return p.add(field, l)
-		}
-	}
-	return p.add(field, leaf{op: opWord, text: text})
-}
-
-func comparison(text string) (leaf, bool) {
-	l := leaf{op: opRange}
-	sign, bound := text[:1], text[1:]
-	if inclusive, ok := strings.CutPrefix(bound, "="); ok && inclusive != "" {
-		l.withLow, l.withHigh = true, true
-		bound = inclusive
-	}
-	switch sign {
-	case ">":
-		l.low, l.withHigh = openOr(bound), true
-	case "<":
-		l.high, l.withLow = openOr(bound), true
-	default:
-		return leaf{}, false
-	}
-	return l, true
-}
-
-func (p *parser) rangeLeaf(field string) (node, error) {
-	open, _ := p.take(tokenRangeOpen)
-	low, err := p.bound()
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := p.take(tokenRangeTo); !ok {
-		return nil, p.unexpected()
-	}
-	high, err := p.bound()
-	if err != nil {
-		return nil, err
-	}
-	closing, ok := p.take(tokenRangeClose)
-	if !ok {
-		return nil, p.unexpected()
-	}
-	by, err := p.boost()
-	if err != nil {
-		return nil, err
-	}
-	n, err := p.add(field, leaf{op: opRange, low: low, high: high, withLow: open.text == "[", withHigh: closing.text == "]"})
-	return boosted(n, by), err
-}
-
-// bound reads one end of a range; nil is an open one.
-func (p *parser) bound() (*string, error) {
-	t := p.peek()
-	raw := t.text
-	switch t.kind {
-	case tokenQuotedBound:
-		raw = raw[1 : len(raw)-1]
-	case tokenBound, tokenRangeTo:
-	default:
-		return nil, p.unexpected()
-	}
-	p.at++
-	text, err := unescape(raw)
-	if err != nil {
-		return nil, err
-	}
-	return openOr(text), nil
-}
-
-// openOr is nil, an open end, for a star. Search servers do not tell a quoted
-// or escaped star from a bare one here.
-func openOr(bound string) *string {
-	if bound == "*" {
-		return nil
-	}
-	return &bound
-}
-
-// slopOf reads how far apart the words of a phrase may be. What is no number
-// is ignored.
-func slopOf(tilde string) (int, error) {
-	n, err := strconv.ParseFloat(strings.TrimPrefix(tilde, "~"), 64)
-	if err != nil || n != n {
-		return 0, nil
-	}
-	if n <= -1 {
-		return 0, fmt.Errorf("slop must be >= 0, found %q", tilde)
-	}
-	return int(min(n, 1<<31-1)), nil
-}
-
-// editsOf reads how many characters of a fuzzy word may differ: at most two,
-// and without a number as many as the length of the word allows.
-func editsOf(tilde, text string) (int, error) {
-	s := strings.TrimPrefix(tilde, "~")
-	if s == "" || strings.EqualFold(s, "AUTO") {
-		switch n := len([]rune(text)); {
-		case n < 3:
-			return 0, nil
-		case n < 6:
-			return 1, nil
-		}
-		return 2, nil
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n != n || n <= -1 {
-		return 0, fmt.Errorf("Valid edit distances are [0, 1, 2] but was [%s]", s)
-	}
-	return int(min(n, 2)), nil
 }
 
 // add makes the node of a leaf in the fields that name stands for.
@@ -422,7 +231,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 // count keeps the number of clauses within bounds.
 func (p *parser) count(n int) error {
 	if p.clauses += n; p.clauses > maxClauses {
-		return fmt.Errorf("too many clauses: a query may have %d", maxClauses)
+		return refuse("too many clauses: a query may have %d", maxClauses)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -82,4 +83,14 @@ func (q *Query) Match(record map[string]any) (score float64, ok bool) {
 		return 0, false
 	}
 	return q.root.match(record)
+}
+
+// refusal is the reason why a query is refused. Its text is part of an answer
+// of the service, so it reads like the service's and not like a Go error.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error {
+	return refusal(fmt.Sprintf(format, args...))
 }

@@ -72,7 +72,7 @@ func classOf(r rune) class {
 		return letter
 	case unicode.Is(unicode.Nd, r):
 		return digit
-	case unicode.In(r, unicode.M, unicode.Cf):
+	case unicode.In(r, unicode.M, unicode.Cf) && r != '\u200b': // zero width, but a space
 		return extender
 	case unicode.Is(unicode.Pc, r):
 		return joiner
@@ -133,41 +133,36 @@ func bridges(c, mid class, rest string) bool {
 }
 
 // isWord compares words in any case; want is in lower case.
-func isWord(want string) func(string) bool {
-	return func(word string) bool {
-		rest := want
-		for _, r := range word {
-			w, size := utf8.DecodeRuneInString(rest)
-			if size == 0 || unicode.ToLower(r) != w {
-				return false
-			}
-			rest = rest[size:]
+func isWord(word, want string) bool {
+	for _, r := range word {
+		w, size := utf8.DecodeRuneInString(want)
+		if size == 0 || unicode.ToLower(r) != w {
+			return false
 		}
-		return rest == ""
+		want = want[size:]
 	}
+	return want == ""
 }
 
 // isPhrase looks for words side by side, or as far apart as slop allows: that
 // is how many places words may be moved in all to make the phrase.
-func isPhrase(want []string, slop int) func(string) bool {
-	return func(s string) bool {
-		places := make([][]int, len(want))
-		at := 0
-		for w := range words(s) {
-			for i := range want {
-				if isWord(want[i])(w) {
-					places[i] = append(places[i], at)
-				}
-			}
-			at++
-		}
-		for i := range places {
-			if len(places[i]) == 0 {
-				return false
+func isPhrase(s string, want []string, slop int) bool {
+	places := make([][]int, len(want))
+	at := 0
+	for word := range words(s) {
+		for i, w := range want {
+			if isWord(word, w) {
+				places[i] = append(places[i], at)
 			}
 		}
-		return aligned(want, places, slop)
+		at++
 	}
+	for _, found := range places {
+		if len(found) == 0 {
+			return false
+		}
+	}
+	return aligned(want, places, slop)
 }
 
 // aligned looks for a start from which each word is at its own distance, give
@@ -204,20 +199,20 @@ func fits(want []string, places [][]int, start, slop int) bool {
 
 // like matches a text against a pattern.
 func like(s string, pattern []rune) bool {
-	text := []rune(s)
-	t, p := 0, 0
-	star, retry := -1, 0
-	for t < len(text) {
+	p, star, retry := 0, -1, 0
+	for at := 0; at < len(s); {
+		r, size := utf8.DecodeRuneInString(s[at:])
 		switch {
 		case p < len(pattern) && pattern[p] == anyRunes:
-			star, retry = p, t
+			star, retry = p, at
 			p++
-		case p < len(pattern) && (pattern[p] == oneRune || pattern[p] == text[t]):
-			t++
+		case p < len(pattern) && (pattern[p] == oneRune || pattern[p] == r):
+			at += size
 			p++
 		case star >= 0:
-			retry++
-			t, p = retry, star+1
+			_, size = utf8.DecodeRuneInString(s[retry:])
+			retry += size
+			at, p = retry, star+1
 		default:
 			return false
 		}
@@ -228,13 +223,15 @@ func like(s string, pattern []rune) bool {
 	return p == len(pattern)
 }
 
-// near tells whether a becomes b by at most that many edits: a character
-// inserted, deleted, replaced, or exchanged with its neighbour.
-func near(a, b []rune, edits int) bool {
-	if d := len(a) - len(b); d > edits || -d > edits {
+// near tells whether a text becomes another by at most that many edits: a
+// character inserted, deleted, replaced, or exchanged with its neighbour.
+func near(s string, want []rune, edits int) bool {
+	if d := utf8.RuneCountInString(s) - len(want); d > edits || -d > edits {
 		return false
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	a, b, width := []rune(s), want, len(want)+1
+	rows := make([]int, 3*width)
+	before, last, row := rows[:width], rows[width:2*width], rows[2*width:]
 	for j := range row {
 		row[j] = j
 	}
