@@ -1,0 +1,150 @@
+package metadata
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Validate reports all that the service would refuse and all that the schema
+// makes mandatory, as one [*ValidationError], and nil when the record may be
+// sent. A record without a DOI passes, since the path of a request may name it.
+func (r *Record) Validate() error { return faults(r.Check(nil)) }
+
+// Findings returns what [Record.Validate] reports, and warnings: what the
+// service takes but drops or changes, identifiers whose check digits are wrong,
+// dates it cannot read, and what goes against the schema's prose. Findings come
+// in the order of the record's properties.
+func (r *Record) Findings() []Finding { return r.Check(nil) }
+
+// Check returns the findings of [Record.Findings], as strict as the options say.
+// No options are the defaults.
+func (r *Record) Check(opts *CheckOptions) []Finding {
+	c := &checker{}
+	if opts != nil {
+		c.opts = *opts
+	}
+	c.characters(nil, reflect.ValueOf(r).Elem())
+	c.record(r)
+	return c.findings
+}
+
+// unwritable returns the error for a record that holds what XML cannot.
+func (r *Record) unwritable() error {
+	c := &checker{}
+	c.characters(nil, reflect.ValueOf(r).Elem())
+	return faults(c.findings)
+}
+
+// checker collects what is wrong with a record.
+type checker struct {
+	opts     CheckOptions
+	findings []Finding
+}
+
+// A path leads to a value of a record. It is written out for findings only.
+type path struct {
+	parent *path
+	name   string
+	index  int // of an item, when name is empty
+}
+
+func at(name string) *path            { return &path{name: name} }
+func (p *path) dot(name string) *path { return &path{parent: p, name: name} }
+func (p *path) item(i int) *path      { return &path{parent: p, index: i} }
+
+func (p *path) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.name == "":
+		return p.parent.String() + "[" + strconv.Itoa(p.index) + "]"
+	case p.parent == nil:
+		return p.name
+	}
+	return p.parent.String() + "." + p.name
+}
+
+// check applies a rule to a value.
+func (c *checker) check(p *path, value string, r rule) {
+	if f := r(&c.opts, value); f != nil {
+		c.add(f.level, f.code, p, value, f.message)
+	}
+}
+
+func (c *checker) fault(code Code, p *path, value, format string, args ...any) {
+	c.add(LevelError, code, p, value, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) warn(code Code, p *path, value, format string, args ...any) {
+	c.add(LevelWarning, code, p, value, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) add(level Level, code Code, p *path, value, message string) {
+	c.findings = append(c.findings, Finding{Level: level, Code: code, Path: p.String(), Value: value, Message: message})
+}
+
+// scheme applies the rule of an identifier's scheme, as a warning: the service
+// has taken identifiers with wrong check digits.
+func (c *checker) scheme(p *path, value string, s schemeRule) {
+	if message := s.fault(trim(value)); message != "" {
+		c.warn(s.code, p, value, "%s", message)
+	}
+}
+
+// uri applies the rule for URIs, and warns of those that lead nowhere.
+func (c *checker) uri(p *path, value string) {
+	if value == "" {
+		return
+	}
+	before := len(c.findings)
+	c.check(p, value, uriRule)
+	if len(c.findings) == before && !isAbsoluteURI(trim(value)) {
+		c.warn(CodeURI, p, value, "a URI should be absolute, such as https://orcid.org")
+	}
+}
+
+// characters finds, in every string of a value, what an XML document cannot
+// hold.
+func (c *checker) characters(p *path, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if bad := badChar(v.String()); bad >= 0 {
+			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
+		}
+	case reflect.Slice:
+		if list, ok := v.Interface().([]Attribute); ok {
+			c.extra(p, list)
+			return
+		}
+		for i := range v.Len() {
+			c.characters(p.item(i), v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			c.characters(p.dot(memberName(v.Type().Field(i))), v.Field(i))
+		}
+	}
+}
+
+// memberName is how a field is called in a path.
+func memberName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" || name == "-" {
+		return f.Name
+	}
+	return name
+}
+
+// extra checks attributes that are written as they are.
+func (c *checker) extra(p *path, list []Attribute) {
+	for i, a := range list {
+		switch at := badChar(a.Value); {
+		case !extraName(a.Name) || hasAttribute(list[:i], a.Name):
+			c.fault(CodeAttribute, p.item(i), a.Name, "there can be no further attribute of this name")
+		case at >= 0:
+			c.fault(CodeText, p.item(i), a.Value, "XML cannot hold the character at byte %d; leave it out", at)
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package metadata
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ValidateXML reports what [Record.Validate] reports, for a document nobody has
+// parsed: all faults as one [*ValidationError], each with its line and column.
+// It also sees what a [Record] cannot hold: elements and attributes that are
+// unknown, doubled, empty or out of order, and whether the document is well
+// formed. It needs no schema file and no network.
+//
+// An empty identifier is a fault here, of [CodeIdentifier]; see
+// [ValidationError.Except]. Any other error is that of the reader.
+func ValidateXML(r io.Reader) error {
+	s, err := readDocument(r)
+	if err != nil {
+		return err
+	}
+	x := &xmlChecker{scanner: s}
+	x.document()
+	return faults(x.located())
+}
+
+// CheckXML returns what [Record.Findings] returns, errors and warnings, for a
+// document nobody has parsed, in the order of the document. See [ValidateXML].
+// No options are the defaults. The error is that of the reader.
+func CheckXML(r io.Reader, opts *CheckOptions) ([]Finding, error) {
+	s, err := readDocument(r)
+	if err != nil {
+		return nil, err
+	}
+	x := &xmlChecker{scanner: s, places: map[string]place{}}
+	if opts != nil {
+		x.opts = *opts
+	}
+	x.document()
+	if x.err == nil {
+		x.warnings(s.src)
+	}
+	return x.located(), nil
+}
+
+// xmlChecker compares a document with the schema, element by element.
+type xmlChecker struct {
+	*scanner
+	opts     CheckOptions
+	kernel   string // namespace of the record's elements
+	trail    []trace
+	findings []Finding
+	offsets  []int            // of the findings
+	places   map[string]place // by path, when they are asked for
+}
+
+// A trace is a step of an XPath; index counts from 1, and 0 is no index.
+type trace struct {
+	name  string
+	index int
+}
+
+type place struct {
+	xpath  string
+	offset int
+}
+
+func (x *xmlChecker) document() {
+	if x.err == nil && x.next() == startTag && x.root() {
+		x.kernel = x.space
+		x.trail = []trace{{name: x.name}}
+		x.element(resourceRule, nil)
+	}
+	for x.err == nil && x.next() != endOfDocument {
+		continue
+	}
+	if x.err != nil {
+		x.findings = append(x.findings, Finding{
+			Level: LevelError, Code: CodeSyntax, Message: x.err.Reason, Line: x.err.Line, Column: x.err.Column,
+		})
+		x.offsets = append(x.offsets, len(x.src))
+	}
+}
+
+// root checks the root element and reports whether it is worth going on.
+func (x *xmlChecker) root() bool {
+	isRecord := x.name == "resource" && isKernel(x.space)
+	switch {
+	case isRecord && x.space == Namespace:
+		return true
+	case isRecord && (strings.Contains(x.space, "/kernel-2") || strings.Contains(x.space, "/kernel-3")):
+		x.add(x.start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace %s", Namespace), x.space)
+	default:
+		x.add(x.start, nil, newFault(CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.space)
+	}
+	return isRecord
+}
+
+// element checks the element whose start tag was read last, up to its end.
+func (x *xmlChecker) element(e *elementRule, p *path) {
+	depth, start := len(x.open), x.start
+	x.remember(p, start)
+	x.attributesOf(e, p)
+	body := elementBody{seen: make([]int, len(e.children)), items: map[string]int{}}
+	for {
+		switch x.next() {
+		case characters:
+			x.characters(e, p, &body)
+		case startTag:
+			x.child(e, p, &body)
+		case endTag:
+			if len(x.open) < depth {
+				x.finish(e, p, start, &body)
+				return
+			}
+		case endOfDocument:
+			return
+		}
+	}
+}
+
+// elementBody is what has been seen inside an element.
+type elementBody struct {
+	seen  []int          // how often, by child
+	items map[string]int // by list in JSON
+	last  int            // child that came last
+	text  strings.Builder
+	stray bool // text has been found where none may be
+}
+
+func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
+	switch e.kind {
+	case anyOrder, inOrder, nothing:
+		if trim(x.text) != "" && !body.stray {
+			body.stray = true
+			x.add(x.start, p, newFault(CodeElement, "<%s> has no text of its own", e.name), trim(x.text))
+		}
+	default:
+		if e.text != nil {
+			body.text.WriteString(x.text)
+		}
+	}
+}
+
+func (x *xmlChecker) child(e *elementRule, p *path, body *elementBody) {
+	i := slices.IndexFunc(e.children, func(c child) bool { return c.name == x.name && x.space == x.kernel })
+	if i < 0 {
+		x.unknown(e, p)
+		return
+	}
+	c := e.children[i]
+	switch {
+	case body.seen[i] > 0 && !c.many:
+		x.add(x.start, p, newFault(CodeElement, "<%s> is there more than once in <%s>", c.name, e.name), "")
+	case e.kind == inOrder && i < body.last:
+		x.add(x.start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.children[body.last].name), "")
+	case geoRepeats(c, body.seen[i]):
+		x.add(x.start, p, &fault{LevelWarning, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
+	}
+	body.last = max(body.last, i)
+	body.seen[i]++
+	index := body.items[c.step.member]
+	body.items[c.step.member]++
+	t := trace{name: c.name}
+	if c.many {
+		t.index = body.seen[i]
+	}
+	x.trail = append(x.trail, t)
+	x.element(c.elementRule, c.step.from(p, index))
+	x.trail = x.trail[:len(x.trail)-1]
+}
+
+// geoRepeats reports whether a part of a geoLocation comes again of which the
+// service keeps the first only.
+func geoRepeats(c child, seen int) bool {
+	return seen > 0 && (c.name == "geoLocationPlace" || c.name == "geoLocationPoint" || c.name == "geoLocationBox")
+}
+
+// unknown reports an element the schema does not have here, and skips it.
+func (x *xmlChecker) unknown(e *elementRule, p *path) {
+	name := x.name
+	switch e.kind {
+	case untyped:
+		x.add(x.start, p, &fault{LevelWarning, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
+	case textOnly:
+		x.add(x.start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
+	default:
+		var names []string
+		for _, c := range e.children {
+			names = append(names, c.name)
+		}
+		x.add(x.start, p, newFault(CodeElement, "<%s> does not belong into <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+	}
+	for depth := len(x.open); len(x.open) >= depth; {
+		if x.next() == endOfDocument {
+			return
+		}
+	}
+}
+
+// attributesOf checks the attributes of the start tag read last.
+func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
+	for _, a := range x.attrs {
+		x.attributeOf(e, p, a)
+	}
+	for _, rule := range e.attrs {
+		if rule.mandatory && !slices.ContainsFunc(x.attrs, func(a attribute) bool { return a.is(rule.name) }) {
+			f := newFault(CodeRequired, "the attribute %s is mandatory", rule.name)
+			if known := rule.rule(&x.opts, ""); known.code == CodeRequired {
+				f = known
+			}
+			x.add(x.start, p.dot(rule.member), f, "")
+		}
+	}
+}
+
+// is reports whether a has the name, in which the prefix xml may stand.
+func (a attribute) is(name string) bool {
+	if local, ok := strings.CutPrefix(name, "xml:"); ok {
+		return a.space == xmlSpace && a.name == local
+	}
+	return a.space == "" && a.name == name
+}
+
+func (x *xmlChecker) attributeOf(e *elementRule, p *path, a attribute) {
+	if a.space == xmlnsSpace || a.space == xsiSpace && a.name != "nil" {
+		return
+	}
+	i := slices.IndexFunc(e.attrs, func(r attributeRule) bool { return a.is(r.name) })
+	x.trail = append(x.trail, trace{name: "@" + a.name})
+	defer func() { x.trail = x.trail[:len(x.trail)-1] }()
+	if i < 0 {
+		x.add(a.start, p, unknownAttribute(e, a), a.value)
+		return
+	}
+	r := e.attrs[i]
+	x.remember(p.dot(r.member), a.start)
+	if r.rule == nil {
+		return
+	}
+	f := r.rule(&x.opts, a.value)
+	if f != nil && f.code == CodeRequired && !r.mandatory {
+		f = newFault(CodeVocabulary, "the attribute %s is empty; leave it out", r.name)
+	}
+	x.add(a.start, p.dot(r.member), f, a.value)
+}
+
+func unknownAttribute(e *elementRule, a attribute) *fault {
+	var names []string
+	for _, r := range e.attrs {
+		names = append(names, r.name)
+	}
+	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.name, vocabulary{{"", names}}.hint(a.name))
+	if e.kind == untyped {
+		f.level = LevelWarning
+	}
+	return f
+}
+
+// finish checks what can be told at the end of an element only.
+func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBody) {
+	for i, c := range e.children {
+		if body.seen[i] < c.min {
+			x.add(start, c.step.from(p, body.seen[i]), x.missing(e, c), "")
+		}
+	}
+	if e.text == nil {
+		return
+	}
+	at := p
+	if e.member != "" {
+		at = p.dot(e.member)
+	}
+	value := body.text.String()
+	x.remember(at, start)
+	x.add(start, at, e.text(&x.opts, value), value)
+}
+
+func (x *xmlChecker) missing(parent *elementRule, c child) *fault {
+	switch {
+	case c.missing != "":
+		return newFault(CodeRequired, "%s", c.missing)
+	case c.name == "polygonPoint":
+		return newFault(CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+	case c.name == "identifier", c.text == nil:
+		return newFault(CodeRequired, "<%s> is missing in <%s>", c.name, parent.name)
+	}
+	return c.text(&x.opts, "")
+}
+
+func (x *xmlChecker) add(offset int, p *path, f *fault, value string) {
+	if f == nil {
+		return
+	}
+	x.findings = append(x.findings, Finding{
+		Level: f.level, Code: f.code, Path: p.String(), Value: value, Message: f.message, XPath: x.xpath(),
+	})
+	x.offsets = append(x.offsets, offset)
+}
+
+func (x *xmlChecker) xpath() string {
+	var b strings.Builder
+	for _, t := range x.trail {
+		b.WriteString("/" + t.name)
+		if t.index > 0 {
+			b.WriteString("[" + strconv.Itoa(t.index) + "]")
+		}
+	}
+	return b.String()
+}
+
+// remember notes where a value is, for the warnings.
+func (x *xmlChecker) remember(p *path, offset int) {
+	if x.places == nil {
+		return
+	}
+	if key := p.String(); x.places[key] == (place{}) {
+		x.places[key] = place{x.xpath(), offset}
+	}
+}
+
+// warnings adds what only the record as a whole shows.
+func (x *xmlChecker) warnings(src string) {
+	rec, err := ParseXML(strings.NewReader(src))
+	if err != nil {
+		return // the root is no record, which has been said
+	}
+	for _, f := range rec.Check(&x.opts) {
+		if f.Level != LevelWarning || f.Code == CodeVocabulary {
+			continue // found in the document already
+		}
+		where := x.placeOf(f.Path)
+		f.XPath = where.xpath
+		x.findings = append(x.findings, f)
+		x.offsets = append(x.offsets, where.offset)
+	}
+}
+
+// placeOf returns where a path is in the document, or the nearest thing around
+// it that is there.
+func (x *xmlChecker) placeOf(path string) place {
+	for path != "" {
+		if where, ok := x.places[path]; ok {
+			return where
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return x.places[""]
+}
+
+// located sorts the findings by their place and gives them lines and columns.
+func (x *xmlChecker) located() []Finding {
+	order := make([]int, len(x.findings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return x.offsets[a] - x.offsets[b] })
+	out := make([]Finding, 0, len(order))
+	line, column, done := 1, 1, 0
+	for _, i := range order {
+		f, offset := x.findings[i], x.offsets[i]
+		for ; done < offset; done++ {
+			switch c := x.src[done]; {
+			case c == '\n':
+				line, column = line+1, 1
+			case c&0xC0 != 0x80: // the first byte of a character
+				column++
+			}
+		}
+		if f.Line == 0 {
+			f.Line, f.Column = line, column
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package metadata
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// standIns are what the schema offers where a mandatory value is not known.
+var standIns = []string{":unac", ":unal", ":unap", ":unas", ":unav", ":unkn", ":none", ":null", ":tba", ":etal"}
+
+func isStandIn(s string) bool {
+	return slices.Contains(standIns, strings.Trim(s, "()"))
+}
+
+// datePattern is W3CDTF, with years before 0000, and with the marks ~ ? % that
+// EDTF has for dates that are not certain.
+var datePattern = regexp.MustCompile(
+	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
+
+// dateFault says why the service would not read a date; "" when it would.
+func dateFault(s string) string {
+	if isStandIn(s) {
+		return ""
+	}
+	start, end, isRange := strings.Cut(s, "/")
+	if !isRange {
+		_, fault := parseDate(s)
+		return fault
+	}
+	if start == "" || start == ".." || end == "" || end == ".." {
+		return "a range without a start or an end is not read by all; give both"
+	}
+	from, fault := parseDate(start)
+	if fault != "" {
+		return fault
+	}
+	to, fault := parseDate(end)
+	if fault != "" {
+		return fault
+	}
+	common := min(len(from), len(to), 3) // times may be of different zones
+	if slices.Compare(to[:common], from[:common]) < 0 {
+		return "the range ends before it starts"
+	}
+	return ""
+}
+
+// parseDate returns year, month and so on, as many as are there.
+func parseDate(s string) (parts []int, fault string) {
+	m := datePattern.FindStringSubmatch(s)
+	if m == nil {
+		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these with a slash between"
+	}
+	for _, digits := range m[1:] {
+		if digits == "" {
+			break
+		}
+		n, _ := strconv.Atoi(digits) // the pattern lets digits pass only
+		parts = append(parts, n)
+	}
+	if len(parts) > 1 && (parts[1] < 1 || parts[1] > 12) {
+		return nil, "there is no such month"
+	}
+	if len(parts) > 2 {
+		// Day 0 of the next month is the last one of this.
+		last := time.Date(parts[0], time.Month(parts[1])+1, 0, 0, 0, 0, 0, time.UTC).Day()
+		if parts[2] < 1 || parts[2] > last {
+			return nil, "there is no such day"
+		}
+	}
+	for i, most := range []int{23, 59, 60} {
+		if len(parts) > i+3 && parts[i+3] > most {
+			return nil, "there is no such time"
+		}
+	}
+	return parts, ""
+}

@@ -1,0 +1,137 @@
+package metadata
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxSize is the length in bytes of the longest XML document this package
+// reads. The service takes no more either.
+const MaxSize = 10 << 20
+
+// SyntaxError says where an XML document is not well formed, or is not a
+// document this package reads: not UTF-8, too long, too deep, with a document
+// type declaration.
+type SyntaxError struct {
+	Line, Column int // both from 1; columns count characters
+	Reason       string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("metadata: line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// fail notes the first error, at a byte offset.
+func (s *scanner) fail(offset int, format string, args ...any) {
+	if s.err != nil {
+		return
+	}
+	line, column := position(s.src, offset)
+	s.err = &SyntaxError{Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
+}
+
+// position returns the line and column of a byte offset.
+func position(src string, offset int) (line, column int) {
+	before := src[:min(offset, len(src))]
+	lineStart := strings.LastIndexByte(before, '\n') + 1
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[lineStart:]) + 1
+}
+
+// readDocument reads all of r and checks what holds for the document as a whole.
+// An error of the document itself is in the scanner.
+func readDocument(r io.Reader) (*scanner, error) {
+	src, err := readLimited(r)
+	if err != nil {
+		return nil, fmt.Errorf("metadata: reading the document: %w", err)
+	}
+	s := &scanner{src: strings.TrimPrefix(src, "\ufeff")}
+	if strings.HasPrefix(src, "\xfe\xff") || strings.HasPrefix(src, "\xff\xfe") {
+		s.fail(0, "the document is in UTF-16; only UTF-8 is read")
+	} else if len(src) > MaxSize {
+		s.fail(MaxSize, "the document is longer than %d bytes", MaxSize)
+	} else if at := badChar(s.src); at >= 0 {
+		s.failAtBadChar(at)
+	}
+	if s.err == nil {
+		s.declaration()
+	}
+	return s, nil
+}
+
+func (s *scanner) failAtBadChar(at int) {
+	r, size := utf8.DecodeRuneInString(s.src[at:])
+	if r == utf8.RuneError && size == 1 {
+		s.fail(at, "the byte 0x%02X is not UTF-8", s.src[at])
+		return
+	}
+	s.fail(at, "XML cannot hold the character %U", r)
+}
+
+// readLimited reads r up to one byte more than is allowed.
+func readLimited(r io.Reader) (string, error) {
+	size := 4 << 10
+	if sized, ok := r.(interface{ Len() int }); ok {
+		size = min(sized.Len(), MaxSize) + 1 // one more, so that the end shows without growing
+	}
+	buf := make([]byte, 0, size)
+	for len(buf) <= MaxSize {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):min(cap(buf), MaxSize+1)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return string(buf), nil
+}
+
+// declaration reads the XML declaration, if there is one.
+func (s *scanner) declaration() {
+	if !strings.HasPrefix(s.src, "<?xml") || len(s.src) > 5 && isNameChar(rune(s.src[5])) {
+		return
+	}
+	body, _, found := strings.Cut(s.src[len("<?xml"):], "?>")
+	if !found {
+		s.fail(0, "the XML declaration does not end")
+		return
+	}
+	s.pos = len("<?xml") + len(body) + len("?>")
+	version, body := pseudoAttribute(body, "version")
+	encoding, body := pseudoAttribute(body, "encoding")
+	standalone, body := pseudoAttribute(body, "standalone")
+	switch {
+	case !strings.HasPrefix(version, "1.") || strings.Trim(version[2:], "0123456789") != "" || len(version) == 2:
+		s.fail(0, "the XML declaration gives no version 1.x")
+	case trim(body) != "", standalone != "" && standalone != "yes" && standalone != "no":
+		s.fail(0, "the XML declaration is not written correctly")
+	case encoding == "", strings.EqualFold(encoding, "UTF-8"), strings.EqualFold(encoding, "US-ASCII"):
+	default:
+		s.fail(0, "the document is in %s; only UTF-8 is read", encoding)
+	}
+}
+
+// pseudoAttribute cuts name="value" off the front of an XML declaration. When it
+// is not there, value is empty and rest is body.
+func pseudoAttribute(body, name string) (value, rest string) {
+	after, ok := strings.CutPrefix(strings.TrimLeft(body, blanks), name)
+	if !ok || body == "" || !isBlank(body[0]) {
+		return "", body
+	}
+	after, ok = strings.CutPrefix(strings.TrimLeft(after, blanks), "=")
+	after = strings.TrimLeft(after, blanks)
+	if !ok || after == "" || after[0] != '"' && after[0] != '\'' {
+		return "", body
+	}
+	value, rest, ok = strings.Cut(after[1:], after[:1])
+	if !ok {
+		return "", body
+	}
+	return value, rest
+}

@@ -1,0 +1,153 @@
+package metadata
+
+import "unicode/utf8"
+
+// XML returns the record as the document the metadata store takes
+// (specification §2.3), in version 4.7 of the schema. The same record always
+// gives the same bytes: UTF-8, indented, the parts in the schema's order, nothing
+// empty that could be left out. The identifier is always there, empty when the
+// record has no DOI.
+//
+// XML does not ask whether the record is complete or right; see
+// [Record.Validate]. The error is a [*ValidationError] when the record holds
+// characters that XML cannot.
+func (r *Record) XML() ([]byte, error) {
+	w := &writer{buf: make([]byte, 0, 4<<10)}
+	w.record(r)
+	if w.bad {
+		return nil, r.unwritable()
+	}
+	return w.buf, nil
+}
+
+// writer appends the elements of a record. An element is opened, given its
+// attributes, and then either filled with children and closed, or ended by its
+// text. Attributes and optional elements without a value are left out, for the
+// schema refuses empty ones in many places.
+type writer struct {
+	buf   []byte
+	depth int
+	bad   bool // a value holds what XML cannot
+}
+
+const indent = "\n            " // deep enough for every element of a record
+
+func (w *writer) open(name string) {
+	w.buf = append(w.buf, indent[:1+2*w.depth]...)
+	w.buf = append(w.buf, '<')
+	w.buf = append(w.buf, name...)
+}
+
+func (w *writer) attr(name, value string) {
+	if value == "" {
+		return
+	}
+	w.buf = append(w.buf, ' ')
+	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, '=', '"')
+	w.escape(value, &attributeEscapes)
+	w.buf = append(w.buf, '"')
+}
+
+// fill ends a start tag that has children, and close writes its end tag.
+func (w *writer) fill() {
+	w.buf = append(w.buf, '>')
+	w.depth++
+}
+
+func (w *writer) close(name string) {
+	w.depth--
+	w.buf = append(w.buf, indent[:1+2*w.depth]...)
+	w.endTag(name)
+}
+
+func (w *writer) endTag(name string) {
+	w.buf = append(w.buf, '<', '/')
+	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, '>')
+}
+
+// text ends an element with its text.
+func (w *writer) text(name, value string) {
+	if value == "" {
+		w.buf = append(w.buf, '/', '>')
+		return
+	}
+	w.buf = append(w.buf, '>')
+	w.escape(value, &textEscapes)
+	w.endTag(name)
+}
+
+// element writes an element without attributes, if it has a value.
+func (w *writer) element(name, value string) {
+	if value != "" {
+		w.open(name)
+		w.text(name, value)
+	}
+}
+
+// wrap writes a wrapper with an element for each item.
+func wrap[T any](w *writer, name string, list []T, item func(*writer, *T)) {
+	if len(list) == 0 {
+		return
+	}
+	w.open(name)
+	w.fill()
+	for i := range list {
+		item(w, &list[i])
+	}
+	w.close(name)
+}
+
+// escapes holds what stands for a byte in a document; bytes that cannot stand
+// there at all have a mark instead.
+type escapes [256]string
+
+const illegal = "\x00"
+
+var (
+	textEscapes      = newEscapes(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '\r': "&#13;"})
+	attributeEscapes = newEscapes(map[byte]string{
+		'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\r': "&#13;", '\n': "&#10;", '\t': "&#9;",
+	})
+)
+
+func newEscapes(special map[byte]string) (e escapes) {
+	for c := range byte(' ') {
+		if !isBlank(c) {
+			e[c] = illegal
+		}
+	}
+	for c, s := range special {
+		e[c] = s
+	}
+	return e
+}
+
+func (w *writer) escape(s string, table *escapes) {
+	done := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			size := w.wide(s[i:])
+			i += size - 1
+			continue
+		}
+		if with := table[c]; with != "" {
+			w.bad = w.bad || with == illegal
+			w.buf = append(w.buf, s[done:i]...)
+			w.buf = append(w.buf, with...)
+			done = i + 1
+		}
+	}
+	w.buf = append(w.buf, s[done:]...)
+}
+
+// wide checks a character beyond ASCII and returns its length.
+func (w *writer) wide(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && size == 1 || !isChar(r) {
+		w.bad = true
+	}
+	return size
+}
