@@ -1,0 +1,112 @@
+package dois
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Addresses of the public deployment, DataCite.
+const (
+	Production = "https://api.datacite.org"
+	Test       = "https://api.test.datacite.org"
+)
+
+// A Client finds, reads and writes DOI records. Many goroutines may use it at
+// once.
+type Client struct{ core *transport.Client }
+
+// ClientOptions are what a client can do without. Reading public records needs
+// none of them; writing, and reading records that are not public, needs Username
+// and Password, or Token, or TokenSource.
+type ClientOptions struct {
+	Username, Password string                                // of a repository account
+	Token              string                                // in place of Username and Password
+	TokenSource        func(context.Context) (string, error) // asked for a token before each request, in place of Token
+
+	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
+	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
+	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
+	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
+	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
+	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+}
+
+// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
+type Limiter interface {
+	// Wait returns when the next request may be sent, or an error, such as the
+	// context's, if it may not.
+	Wait(context.Context) error
+}
+
+// NewClient makes a client for the service at baseURL, such as [Production] or
+// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. A bad
+// option is a [*FieldError].
+func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
+	if opts == nil {
+		opts = &ClientOptions{}
+	}
+	authorize, err := opts.authorizer()
+	if err != nil {
+		return nil, err
+	}
+	core, err := transport.New(transport.Config{
+		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
+		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
+		Authorize: authorize,
+	})
+	if err != nil {
+		return nil, optionError(err)
+	}
+	return &Client{core: core}, nil
+}
+
+func (o *ClientOptions) authorizer() (transport.Authorizer, error) {
+	basic := o.Username != "" || o.Password != ""
+	switch {
+	case basic && (o.Token != "" || o.TokenSource != nil), o.Token != "" && o.TokenSource != nil:
+		return nil, &FieldError{Path: "ClientOptions", Reason: "has more than one of Username and Password, Token, and TokenSource; give one"}
+	case basic:
+		if err := transport.CheckBasic(o.Username, o.Password); err != nil {
+			return nil, optionError(err)
+		}
+		return transport.Basic(o.Username, o.Password), nil
+	case o.TokenSource != nil:
+		return transport.Bearer(o.TokenSource), nil
+	case o.Token != "":
+		token := o.Token
+		if err := transport.CheckToken(token); err != nil {
+			return nil, optionError(err)
+		}
+		return transport.Bearer(func(context.Context) (string, error) { return token, nil }), nil
+	}
+	return nil, nil
+}
+
+func optionError(err error) error {
+	if e, ok := errors.AsType[*transport.OptionError](err); ok {
+		return &FieldError{Path: e.Option, Reason: e.Reason}
+	}
+	return err
+}
+
+func parseName(path, text string) (string, error) {
+	name, err := doi.Parse(text)
+	return name, nameError(path, err)
+}
+
+func nameError(path string, err error) error {
+	if e, ok := errors.AsType[*doi.NameError](err); ok {
+		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package dois
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Conditions to ask for with errors.Is. The specification does not show the
+// errors of this interface; these are the deployed service's.
+var (
+	// ErrBadRequest: the service could not read the request, such as a query with
+	// a syntax error (400).
+	ErrBadRequest = errors.New("dois: bad request")
+	// ErrUnauthorized: the login is not accepted, or a write was asked of a client
+	// without one (401).
+	ErrUnauthorized = errors.New("dois: login missing or not accepted")
+	// ErrForbidden: the account may not do that (403).
+	ErrForbidden = errors.New("dois: forbidden")
+	// ErrNotFound: there is no such DOI, or it is not public and the account may
+	// not see it (404).
+	ErrNotFound = errors.New("dois: DOI not found")
+	// ErrNotAllowed: the DOI is not in a state that allows this, such as deleting
+	// a DOI that is not a draft (405).
+	ErrNotAllowed = errors.New("dois: not allowed in this state")
+	// ErrConflict: the DOI exists already (409, or a 422 that says so).
+	ErrConflict = errors.New("dois: DOI exists already")
+	// ErrTooLarge: the service refuses a body of that size (413), or the answer
+	// is longer than ClientOptions.MaxBody.
+	ErrTooLarge = errors.New("dois: too large")
+	// ErrInvalid: the input breaks a rule. It was found before sending
+	// ([*FieldError]) or by the service (422).
+	ErrInvalid = errors.New("dois: invalid input")
+	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered.
+	// It matches ErrInvalid too.
+	ErrInvalidDOI = errors.New("dois: not a usable DOI name")
+	// ErrRateLimited: too many requests, even after waiting (429).
+	ErrRateLimited = errors.New("dois: rate limited")
+	// ErrServer: the service failed (5xx).
+	ErrServer = errors.New("dois: service failed")
+	// ErrUnreadable: the service said success with an answer that makes no sense.
+	ErrUnreadable = errors.New("dois: answer cannot be understood")
+	// ErrIncomplete: a walk could not see every record that the service counts.
+	ErrIncomplete = errors.New("dois: walk is incomplete")
+	// ErrUnclear: something was sent and it is not known whether the service
+	// carried it out. Look before sending it again.
+	ErrUnclear = errors.New("dois: outcome unknown")
+)
+
+// An Error is a request that did not succeed: what was asked, where, and why.
+type Error struct {
+	Op         string   // such as "dois.PutURL"
+	Method     string   // HTTP method
+	URL        string   // address, without credentials
+	StatusCode int      // HTTP status; 0 if there was no answer
+	Message    string   // the service's text, or the network's
+	Details    []Detail // faults that the service names one by one
+	Body       []byte   // the answer's first 64 KiB, credentials removed
+	RequestID  string   // quote it when you ask the operator; "" if nothing was sent
+	Attempts   int      // how often the request was sent
+	Unclear    bool     // the service may have carried the request out
+	Err        error    // what failed below HTTP, such as a lost connection; may be nil
+}
+
+// A Detail is one fault that the service names.
+type Detail struct {
+	Field   string // may be empty
+	Message string
+}
+
+// Error says what was asked, where, and why it failed.
+func (e *Error) Error() string { return e.core().Error() }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// LogValue shows an Error to slog as a group.
+func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
+
+func (e *Error) core() *transport.Error {
+	return &transport.Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+	}
+}
+
+// Is matches the Err values of this package.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrBadRequest:
+		return e.StatusCode == http.StatusBadRequest
+	case ErrUnauthorized:
+		return e.StatusCode == http.StatusUnauthorized || errors.Is(e.Err, transport.ErrNoCredentials)
+	case ErrForbidden:
+		return e.StatusCode == http.StatusForbidden
+	case ErrNotFound:
+		return e.StatusCode == http.StatusNotFound
+	case ErrNotAllowed:
+		return e.StatusCode == http.StatusMethodNotAllowed
+	case ErrConflict:
+		return e.StatusCode == http.StatusConflict || e.taken()
+	case ErrTooLarge:
+		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
+	case ErrInvalid:
+		return e.StatusCode == http.StatusUnprocessableEntity
+	case ErrRateLimited:
+		return e.StatusCode == http.StatusTooManyRequests
+	case ErrServer:
+		return e.StatusCode >= 500
+	case ErrUnreadable:
+		return errors.Is(e.Err, transport.ErrUnreadable)
+	case ErrUnclear:
+		return e.Unclear
+	}
+	return false
+}
+
+// taken recognises the other answer to a DOI that exists.
+func (e *Error) taken() bool {
+	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken")
+}
+
+// wrap shows an error of the core as one of this package.
+func wrap(err error) error {
+	e, ok := err.(*transport.Error)
+	if !ok {
+		return err
+	}
+	out := &Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
+	}
+	for _, d := range e.Details {
+		out.Details = append(out.Details, Detail(d))
+	}
+	return out
+}
+
+// A FieldError is a fault in what the caller gave, found before anything was
+// sent. It matches [ErrInvalid], and [ErrInvalidDOI] if the fault is in a DOI
+// name.
+type FieldError struct {
+	Path   string // the parameter or option, such as "doi" or "ListOptions.Created"
+	Reason string // what is wrong and what would be right
+
+	badDOI bool
+	err    error
+}
+
+// Error names the place and the fault.
+func (e *FieldError) Error() string { return fmt.Sprintf("dois: %s %s", e.Path, e.Reason) }
+
+// Unwrap returns the fault in the words of the package that found it, such as a
+// [*query.Error]; often nil.
+func (e *FieldError) Unwrap() error { return e.err }
+
+// Is matches [ErrInvalid] and, for a DOI name, [ErrInvalidDOI].
+func (e *FieldError) Is(target error) bool {
+	return target == ErrInvalid || target == ErrInvalidDOI && e.badDOI
+}

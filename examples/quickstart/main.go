@@ -1,0 +1,127 @@
+// Command quickstart does the main job of the library before your eyes: it
+// registers DOIs, finds their records and reports their usage.
+//
+// Without arguments it works against a service in memory, with no network and
+// no account. Point it at the test hosts with real credentials like this:
+//
+//	export DATACITE_USERNAME=… DATACITE_PASSWORD=… DATACITE_TOKEN=…
+//	go run ./examples/quickstart -live -prefix 10.12345 -url https://your-domain.example/item
+//
+// Passwords and tokens come from the environment only, so that they show neither
+// in the list of processes nor in the shell's history.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+// settings say which service to use and as whom.
+type settings struct {
+	api, mds           string // base URLs
+	username, password string
+	token              string
+	prefix             string
+	url                string // what the DOIs of the demonstration point to
+	creator            string // created-by of the usage report
+	datasets           int    // of the usage report
+}
+
+func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
+	flags.StringVar(&s.api, "api", dois.Test, "base URL of the DOI query and usage report interfaces")
+	flags.StringVar(&s.mds, "mds", mds.Test, "base URL of the metadata store")
+	flags.StringVar(&s.prefix, "prefix", reportstest.Prefix, "prefix of the account")
+	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "address that the DOIs point to; its domain must be the account's")
+	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "creator of the usage report")
+	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
+	if err := flags.Parse(args); err != nil {
+		return s, live, err
+	}
+	s.username, s.password, s.token = getenv("DATACITE_USERNAME"), getenv("DATACITE_PASSWORD"), getenv("DATACITE_TOKEN")
+	if live && (s.username == "" || s.password == "" || s.token == "") {
+		return s, live, errors.New("-live needs DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN in the environment")
+	}
+	return s, live, nil
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	s, live, err := readSettings(args, getenv, out)
+	if err != nil {
+		return err
+	}
+	if !live {
+		server := reportstest.NewServer(nil)
+		defer server.Close()
+		s.api, s.mds = server.URL, server.URL
+		s.username, s.password = reportstest.Username, reportstest.Password
+		s.token = server.Token(time.Now().AddDate(1, 0, 0))
+		fmt.Fprintln(out, "The service runs in memory at", server.URL)
+	}
+	d, err := newDemo(s, out)
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		title string
+		do    func(context.Context) error
+	}{
+		{"Register a DOI in two steps: metadata, then its URL", d.register},
+		{"Let the service choose a name under the prefix", d.mint},
+		{"Hide a DOI: it still resolves, and searching does not find it", d.hide},
+		{"Delete a draft", d.deleteDraft},
+		{"Find records: a built query, sorted, page by page", d.search},
+		{fmt.Sprintf("Report the usage of %d datasets", s.datasets), d.report},
+	} {
+		fmt.Fprintf(out, "\n%s\n", step.title)
+		if err := step.do(ctx); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out, "\nAll steps done.")
+	return nil
+}
+
+// newDemo makes the three clients. They share one logger, which prints each
+// request and what came back.
+func newDemo(s settings, out io.Writer) (*demo, error) {
+	log := newRequestLog(out)
+	store, err := mds.NewClient(s.mds, mds.Credentials{Username: s.username, Password: s.password}, &mds.ClientOptions{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	records, err := dois.NewClient(s.api, &dois.ClientOptions{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	usage, err := reports.NewClient(s.api, &reports.ClientOptions{Token: s.token, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return &demo{settings: s, out: out, mds: store, dois: records, reports: usage, run: time.Now().UTC().Format("20060102150405")}, nil
+}

@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+)
+
+// A Server is a Service that can be reached: on a port of this machine, or by
+// its own HTTP client alone.
+type Server struct {
+	*Service
+	URL string // where it listens; without a port an address that only HTTPClient reaches
+
+	listener *httptest.Server // nil without a port
+}
+
+// Serve starts a service. Without a port it has no goroutine and no socket, so
+// it may live inside testing/synctest.
+func Serve(opts *Options, noPort bool) *Server {
+	s := &Server{Service: New(opts)}
+	if noPort {
+		s.URL = "http://sandbox.localhost"
+		return s
+	}
+	s.listener = httptest.NewServer(s.Service)
+	s.URL = s.listener.URL
+	return s
+}
+
+// HTTPClient returns a client that reaches the server.
+func (s *Server) HTTPClient() *http.Client {
+	if s.listener != nil {
+		return s.listener.Client()
+	}
+	return &http.Client{Transport: s.Transport()}
+}
+
+// Close frees the port and waits for requests that are being answered.
+func (s *Server) Close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}

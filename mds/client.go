@@ -1,0 +1,128 @@
+package mds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Addresses of the public deployment, DataCite.
+const (
+	Production = "https://mds.datacite.org"
+	Test       = "https://mds.test.datacite.org"
+)
+
+// Credentials are the name and the password of an account (specification §5).
+// However they are printed, the password does not show.
+type Credentials struct{ Username, Password string }
+
+// String hides the password.
+func (c Credentials) String() string { return c.Username + ":REDACTED" }
+
+// GoString hides the password.
+func (c Credentials) GoString() string {
+	return fmt.Sprintf("mds.Credentials{Username:%q, Password:REDACTED}", c.Username)
+}
+
+// LogValue hides the password.
+func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText hides the password from encoders such as JSON.
+func (c Credentials) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// A Client registers DOIs. Many goroutines may use it at once.
+type Client struct {
+	core     *transport.Client
+	oldNames bool
+}
+
+// ClientOptions are what a client can do without.
+type ClientOptions struct {
+	// OldNames lets the methods that write use DOI names with characters that new
+	// names cannot have (specification §2.3), such as "#" or "<". Older DOIs have
+	// them. Mind that the deployed service cuts a name at "#" and "?" and then
+	// works on another DOI.
+	OldNames bool
+
+	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
+	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
+	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
+	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
+	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
+	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+}
+
+// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
+type Limiter interface {
+	// Wait returns when the next request may be sent, or an error, such as the
+	// context's, if it may not.
+	Wait(context.Context) error
+}
+
+// NewClient makes a client for the service at baseURL, such as [Production] or
+// [Test]: HTTPS, or plain HTTP on a loopback host. Every request carries creds.
+// Nothing is sent yet. Empty or unusable credentials, or a bad option, are a
+// [*FieldError].
+func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client, error) {
+	if opts == nil {
+		opts = &ClientOptions{}
+	}
+	if err := transport.CheckBasic(creds.Username, creds.Password); err != nil {
+		return nil, optionError("credentials: ", err)
+	}
+	core, err := transport.New(transport.Config{
+		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
+		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
+		Authorize: transport.Basic(creds.Username, creds.Password),
+	})
+	if err != nil {
+		return nil, optionError("", err)
+	}
+	return &Client{core: core, oldNames: opts.OldNames}, nil
+}
+
+func optionError(at string, err error) error {
+	if e, ok := errors.AsType[*transport.OptionError](err); ok {
+		return &FieldError{Path: at + e.Option, Reason: e.Reason}
+	}
+	return err
+}
+
+// do sends a request with the client's credentials.
+func (c *Client) do(ctx context.Context, r transport.Request) (*transport.Response, error) {
+	r.Access = transport.Required
+	res, err := c.core.Do(ctx, r)
+	return res, wrap(err)
+}
+
+// readable parses a name that is only read.
+func readable(text string) (string, error) {
+	name, err := doi.Parse(text)
+	return name, nameError("doi", err)
+}
+
+// writable parses a name that is written, and asks for the characters of
+// specification §2.3.
+func (c *Client) writable(text string) (string, error) {
+	name, err := doi.Parse(text)
+	if err == nil && !c.oldNames {
+		err = doi.CheckNew(name)
+	}
+	return name, nameError("doi", err)
+}
+
+func nameError(path string, err error) error {
+	if e, ok := errors.AsType[*doi.NameError](err); ok {
+		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
+	}
+	return err
+}

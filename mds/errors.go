@@ -1,0 +1,169 @@
+package mds
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Conditions to ask for with errors.Is. The status codes are those of
+// specification §4.3 and §7 and, where the deployed service differs, its own.
+var (
+	// ErrBadRequest: the body of PutURL is not understood, or the domain or the
+	// prefix is wrong (400).
+	ErrBadRequest = errors.New("mds: bad request")
+	// ErrUnauthorized: the service does not accept the login (401).
+	ErrUnauthorized = errors.New("mds: login not accepted")
+	// ErrForbidden: the prefix is not assigned to the account, the DOI belongs to
+	// somebody else, or another permission problem (403).
+	ErrForbidden = errors.New("mds: forbidden")
+	// ErrNotFound: there is no such DOI, or none that the account may see (404).
+	ErrNotFound = errors.New("mds: DOI not found")
+	// ErrNotAllowed: the DOI is not in a state that allows this, such as deleting
+	// a DOI that is not a draft (405).
+	ErrNotAllowed = errors.New("mds: not allowed in this state")
+	// ErrMetadataMissing: PutURL came before PutMetadata (412, or a 422 that says
+	// "Can't be blank").
+	ErrMetadataMissing = errors.New("mds: metadata must be uploaded first")
+	// ErrTooLarge: the service refuses a body of that size (413), or the answer
+	// is longer than ClientOptions.MaxBody.
+	ErrTooLarge = errors.New("mds: too large")
+	// ErrMediaType: the service does not take that Content-Type, or does not
+	// recognise the format of the metadata (415).
+	ErrMediaType = errors.New("mds: wrong content type")
+	// ErrInvalid: the metadata or the DOI break a rule. It was found before
+	// sending ([*FieldError]) or by the service (422, or a 200 that says so).
+	ErrInvalid = errors.New("mds: invalid input")
+	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered.
+	// It matches ErrInvalid too.
+	ErrInvalidDOI = errors.New("mds: not a usable DOI name")
+	// ErrNoMetadata: the DOI is known and has no metadata (204).
+	ErrNoMetadata = errors.New("mds: no metadata registered")
+	// ErrNoURL: the DOI is known and has no URL yet (204).
+	ErrNoURL = errors.New("mds: no URL registered")
+	// ErrRateLimited: too many requests, even after waiting (429).
+	ErrRateLimited = errors.New("mds: rate limited")
+	// ErrServer: the service failed (5xx).
+	ErrServer = errors.New("mds: service failed")
+	// ErrUnreadable: the service said success with an answer that makes no sense.
+	ErrUnreadable = errors.New("mds: answer cannot be understood")
+	// ErrUnclear: something was sent and it is not known whether the service
+	// carried it out. Look before sending it again.
+	ErrUnclear = errors.New("mds: outcome unknown")
+)
+
+// An Error is a request that did not succeed: what was asked, where, and why.
+type Error struct {
+	Op         string   // such as "mds.PutURL"
+	Method     string   // HTTP method
+	URL        string   // address, without credentials
+	StatusCode int      // HTTP status; 0 if there was no answer
+	Message    string   // the service's text, or the network's
+	Details    []Detail // faults that the service names one by one
+	Body       []byte   // the answer's first 64 KiB, credentials removed
+	RequestID  string   // quote it when you ask the operator; "" if nothing was sent
+	Attempts   int      // how often the request was sent
+	Unclear    bool     // the service may have carried the request out
+	Err        error    // what failed below HTTP, such as a lost connection; may be nil
+}
+
+// A Detail is one fault that the service names.
+type Detail struct {
+	Field   string // may be empty
+	Message string
+}
+
+// Error says what was asked, where, and why it failed.
+func (e *Error) Error() string { return e.core().Error() }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// LogValue shows an Error to slog as a group.
+func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
+
+func (e *Error) core() *transport.Error {
+	return &transport.Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+	}
+}
+
+// Is matches the Err values of this package.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrBadRequest:
+		return e.StatusCode == http.StatusBadRequest
+	case ErrUnauthorized:
+		return e.StatusCode == http.StatusUnauthorized
+	case ErrForbidden:
+		return e.StatusCode == http.StatusForbidden
+	case ErrNotFound:
+		return e.StatusCode == http.StatusNotFound
+	case ErrNotAllowed:
+		return e.StatusCode == http.StatusMethodNotAllowed
+	case ErrMetadataMissing:
+		return e.metadataMissing()
+	case ErrTooLarge:
+		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
+	case ErrMediaType:
+		return e.StatusCode == http.StatusUnsupportedMediaType
+	case ErrInvalid:
+		return e.StatusCode == http.StatusUnprocessableEntity && !e.metadataMissing()
+	case ErrRateLimited:
+		return e.StatusCode == http.StatusTooManyRequests
+	case ErrServer:
+		return e.StatusCode >= 500
+	case ErrUnreadable:
+		return errors.Is(e.Err, transport.ErrUnreadable)
+	case ErrUnclear:
+		return e.Unclear
+	}
+	return false
+}
+
+// metadataMissing recognises the two answers to a URL without metadata: that of
+// the specification, and that of the deployed service, whose complaint is about
+// the title, the creators and so on of an empty record.
+func (e *Error) metadataMissing() bool {
+	return e.StatusCode == http.StatusPreconditionFailed ||
+		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
+}
+
+// wrap shows an error of the core as one of this package.
+func wrap(err error) error {
+	e, ok := err.(*transport.Error)
+	if !ok {
+		return err
+	}
+	out := &Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
+	}
+	for _, d := range e.Details {
+		out.Details = append(out.Details, Detail(d))
+	}
+	return out
+}
+
+// A FieldError is a fault in what the caller gave, found before anything was
+// sent. It matches [ErrInvalid], and [ErrInvalidDOI] if the fault is in a DOI
+// name.
+type FieldError struct {
+	Path   string // the parameter or option, such as "doi"
+	Reason string // what is wrong and what would be right
+
+	badDOI bool
+}
+
+// Error names the place and the fault.
+func (e *FieldError) Error() string { return fmt.Sprintf("mds: %s %s", e.Path, e.Reason) }
+
+// Is matches [ErrInvalid] and, for a DOI name, [ErrInvalidDOI].
+func (e *FieldError) Is(target error) bool {
+	return target == ErrInvalid || target == ErrInvalidDOI && e.badDOI
+}

@@ -1,0 +1,77 @@
+package reports
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Addresses of the public deployment, DataCite.
+const (
+	Production = "https://api.datacite.org"
+	Test       = "https://api.test.datacite.org"
+)
+
+// A Client reads and stores usage reports. Many goroutines may use it at once.
+type Client struct {
+	core  *transport.Client
+	token *tokens
+}
+
+// ClientOptions are what a client can do without. Reading needs none of them,
+// writing needs Token or TokenSource.
+type ClientOptions struct {
+	Token       string                                // JSON web token from the operator, without quotes
+	TokenSource func(context.Context) (string, error) // asked for a token before each write, in place of Token
+
+	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
+	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
+	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
+	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
+	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
+	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+}
+
+// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
+type Limiter interface {
+	// Wait returns when the next request may be sent, or an error, such as the
+	// context's, if it may not.
+	Wait(context.Context) error
+}
+
+// NewClient makes a client for the service at baseURL, such as [Production] or
+// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. A bad
+// option is a [*FieldError].
+func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
+	if opts == nil {
+		opts = &ClientOptions{}
+	}
+	o := *opts
+	token, err := newTokens(&o)
+	if err != nil {
+		return nil, err
+	}
+	core, err := transport.New(transport.Config{
+		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
+		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: o.Timeout, MaxBody: o.MaxBody, Limiter: o.Limiter,
+		Authorize: token.authorizer(),
+	})
+	if err != nil {
+		return nil, optionError(err)
+	}
+	return &Client{core: core, token: token}, nil
+}
+
+func optionError(err error) error {
+	if e, ok := errors.AsType[*transport.OptionError](err); ok {
+		return &FieldError{e.Option, e.Reason}
+	}
+	return err
+}

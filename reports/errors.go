@@ -1,0 +1,203 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Conditions to ask for with errors.Is. The status codes are those of
+// specification §7 and, where the deployed service differs, its own.
+var (
+	// ErrBadRequest: the service could not read the request (400).
+	ErrBadRequest = errors.New("reports: bad request")
+	// ErrUnauthorized: no token, or one that the service does not accept (401).
+	// A client without a token fails with it before anything is sent.
+	ErrUnauthorized = errors.New("reports: no token, or not an accepted one")
+	// ErrTokenExpired: the token's time is over (403, or 401 when the token's own
+	// expiry has passed). Ask the operator for a new one.
+	ErrTokenExpired = errors.New("reports: token expired")
+	// ErrForbidden: the service refuses this account (403).
+	ErrForbidden = errors.New("reports: forbidden")
+	// ErrNotFound: there is no report with that id (404).
+	ErrNotFound = errors.New("reports: report not found")
+	// ErrConflict: another report, or another account, holds this creator and
+	// month (409).
+	ErrConflict = errors.New("reports: report exists elsewhere")
+	// ErrTooLarge: the service refuses a body of that size (413), or the answer
+	// is longer than ClientOptions.MaxBody.
+	ErrTooLarge = errors.New("reports: too large")
+	// ErrMediaType: the service did not get the Content-Type it asks for (415).
+	ErrMediaType = errors.New("reports: wrong content type")
+	// ErrInvalid: the input breaks a rule of the specification. It was found
+	// before sending ([*FieldError]) or by the service (422).
+	ErrInvalid = errors.New("reports: invalid input")
+	// ErrRateLimited: too many requests, even after waiting (429).
+	ErrRateLimited = errors.New("reports: rate limited")
+	// ErrServer: the service failed (5xx).
+	ErrServer = errors.New("reports: service failed")
+	// ErrUnreadable: the service said success with an answer that makes no sense.
+	ErrUnreadable = errors.New("reports: answer cannot be understood")
+	// ErrIncomplete: a walk through the list, or a stored report, misses something.
+	ErrIncomplete = errors.New("reports: incomplete")
+	// ErrUnclear: something was sent and it is not known whether the service
+	// carried it out. Look before sending it again.
+	ErrUnclear = errors.New("reports: outcome unknown")
+)
+
+// An Error is a request that did not succeed: what was asked, where, and why.
+type Error struct {
+	Op         string   // such as "reports.Put"
+	Method     string   // HTTP method
+	URL        string   // address, without credentials
+	StatusCode int      // HTTP status; 0 if there was no answer
+	Message    string   // the best text found in the answer, or the network's
+	Details    []Detail // faults that the service names one by one
+	Body       []byte   // the answer's first 64 KiB, credentials removed
+	RequestID  string   // quote it when you ask the operator; "" if nothing was sent
+	Attempts   int      // how often the request was sent
+	Unclear    bool     // the service may have carried the request out
+	Err        error    // what failed below HTTP, such as a lost connection; may be nil
+
+	tokenExpired bool
+}
+
+// A Detail is one fault that the service names.
+type Detail struct {
+	Field   string // such as "#/report-datasets/0/yop"; may be empty
+	Message string
+}
+
+// Error says what was asked, where, and why it failed.
+func (e *Error) Error() string { return e.core().Error() }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// LogValue shows an Error to slog as a group.
+func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
+
+func (e *Error) core() *transport.Error {
+	return &transport.Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+	}
+}
+
+// Is matches the Err values of this package.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrBadRequest:
+		return e.StatusCode == http.StatusBadRequest
+	case ErrUnauthorized:
+		return e.StatusCode == http.StatusUnauthorized || e.missingToken()
+	case ErrTokenExpired:
+		return e.tokenExpired
+	case ErrForbidden:
+		return e.StatusCode == http.StatusForbidden
+	case ErrNotFound:
+		return e.StatusCode == http.StatusNotFound
+	case ErrConflict:
+		return e.StatusCode == http.StatusConflict
+	case ErrTooLarge:
+		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
+	case ErrMediaType:
+		return e.StatusCode == http.StatusUnsupportedMediaType
+	case ErrInvalid:
+		return e.StatusCode == http.StatusUnprocessableEntity && !e.missingToken()
+	case ErrRateLimited:
+		return e.StatusCode == http.StatusTooManyRequests
+	case ErrServer:
+		return e.StatusCode >= 500
+	case ErrUnreadable:
+		return errors.Is(e.Err, transport.ErrUnreadable)
+	case ErrUnclear:
+		return e.Unclear
+	}
+	return false
+}
+
+// missingToken recognises a request without a token, of which the deployed
+// service makes a 422 with the words of its programming language.
+func (e *Error) missingToken() bool {
+	if errors.Is(e.Err, transport.ErrNoCredentials) {
+		return true
+	}
+	return e.StatusCode == http.StatusUnprocessableEntity &&
+		strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
+}
+
+// wrap shows an error of the core as one of this package.
+func (c *Client) wrap(err error) error {
+	e, ok := err.(*transport.Error)
+	if !ok {
+		return err
+	}
+	out := &Error{
+		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
+	}
+	for _, d := range e.Details {
+		out.Details = append(out.Details, Detail(d))
+	}
+	out.tokenExpired = c.token.expired(e.StatusCode, e.Message)
+	return out
+}
+
+// A FieldError is a fault in what the caller gave, found before anything was
+// sent. It matches [ErrInvalid].
+type FieldError struct {
+	Path   string // such as "report-datasets[3].performance[0].instance[1].metric-type"
+	Reason string // what is wrong and what would be right
+}
+
+// Error names the place and the fault.
+func (e *FieldError) Error() string { return fmt.Sprintf("reports: %s %s", e.Path, e.Reason) }
+
+// Is matches [ErrInvalid].
+func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
+
+// A ValidationError is every fault found in a report, in the order of the
+// report. It matches [ErrInvalid]; errors.AsType finds the first [*FieldError].
+type ValidationError struct{ Faults []*FieldError }
+
+// Error lists the first faults and counts the rest.
+func (e *ValidationError) Error() string {
+	const most = 5
+	var b strings.Builder
+	fmt.Fprintf(&b, "reports: %d faults", len(e.Faults))
+	if len(e.Faults) == 1 {
+		return e.Faults[0].Error()
+	}
+	for i, f := range e.Faults {
+		if i == most {
+			fmt.Fprintf(&b, "; and %d more", len(e.Faults)-most)
+			break
+		}
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		b.WriteString(sep + f.Path + " " + f.Reason)
+	}
+	return b.String()
+}
+
+// Is matches [ErrInvalid].
+func (e *ValidationError) Is(target error) bool { return target == ErrInvalid }
+
+// Unwrap returns the faults.
+func (e *ValidationError) Unwrap() []error {
+	return slices.Collect(func(yield func(error) bool) {
+		for _, f := range e.Faults {
+			if !yield(f) {
+				return
+			}
+		}
+	})
+}

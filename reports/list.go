@@ -1,0 +1,170 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/datacite-go/datacite-go/internal/params"
+	"github.com/datacite-go/datacite-go/internal/transport"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// MaxPageSize is the most reports that the service puts on one page.
+const MaxPageSize = 1000
+
+// ListOptions choose reports. The service honours one of the filters CreatedBy,
+// Year and ClientID at a time, so more than one is refused.
+type ListOptions struct {
+	CreatedBy string     // reports of one creator, exactly as in the header
+	Year      int        // reports that begin in this year
+	ClientID  string     // reports sent by one account
+	Page      query.Page // Number and Size; 0 means page 1 of 25 reports. There is no cursor here.
+}
+
+// Results is one page of the list of reports.
+type Results struct {
+	Reports []Summary
+	Total   int        // reports on all pages; -1 if the service does not say
+	Next    query.Page // the page after this one, if More is true
+	More    bool
+}
+
+// A Summary is a report without its datasets.
+type Summary struct {
+	ID     string `json:"id"`
+	Header Header `json:"report-header"`
+}
+
+type listParams struct {
+	CreatedBy string     `url:"created-by,omitempty"`
+	Year      int        `url:"year,omitempty"`
+	ClientID  string     `url:"client-id,omitempty"`
+	Page      pageParams `url:"page"`
+}
+
+type pageParams struct {
+	Number int `url:"number,omitempty"`
+	Size   int `url:"size,omitempty"`
+}
+
+func (o *ListOptions) check() error {
+	filters := 0
+	for _, set := range []bool{o.CreatedBy != "", o.Year != 0, o.ClientID != ""} {
+		if set {
+			filters++
+		}
+	}
+	switch {
+	case filters > 1:
+		return &FieldError{"ListOptions", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"}
+	case o.Page.Cursor != "":
+		return &FieldError{"ListOptions.Page.Cursor", "is set; reports are listed by page number"}
+	case o.Page.Number < 0:
+		return &FieldError{"ListOptions.Page.Number", "is negative"}
+	case o.Page.Size < 0 || o.Page.Size > MaxPageSize:
+		return &FieldError{"ListOptions.Page.Size", fmt.Sprintf("is not between 1 and %d", MaxPageSize)}
+	}
+	return nil
+}
+
+// List returns one page of the reports that the service holds, in the order of
+// their ids. No credentials are needed.
+//
+// List sends GET /reports (specification §4.1).
+func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) {
+	return c.list(ctx, "reports.List", opts)
+}
+
+func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Results, error) {
+	if opts == nil {
+		opts = &ListOptions{}
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	values, err := params.Values(listParams{
+		CreatedBy: opts.CreatedBy, Year: opts.Year, ClientID: opts.ClientID,
+		Page: pageParams{Number: opts.Page.Number, Size: opts.Page.Size},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	type envelope struct {
+		Reports []Summary `json:"reports"`
+		Meta    struct {
+			Total *int `json:"total"`
+			Page  *int `json:"page"`
+		} `json:"meta"`
+	}
+	page, res, err := transport.JSON[envelope](ctx, c.core, transport.Request{
+		Op: op, Method: "GET", Path: "/reports", Query: params.Encode(values),
+	})
+	if err != nil {
+		return nil, c.wrap(err)
+	}
+	if page.Reports == nil {
+		return nil, c.wrap(c.core.Unreadable(transport.Request{Op: op, Method: "GET", Path: "/reports"}, res, fmt.Errorf("it has no list named reports")))
+	}
+	return newResults(opts.Page, page.Reports, page.Meta.Total), nil
+}
+
+func newResults(page query.Page, reports []Summary, total *int) *Results {
+	const defaultSize = 25
+	number, size := cmp.Or(page.Number, 1), cmp.Or(page.Size, defaultSize)
+	r := &Results{Reports: reports, Total: -1}
+	if total != nil {
+		r.Total = *total
+		r.More = len(reports) > 0 && number*size < *total
+	} else {
+		r.More = page.Size != 0 && len(reports) == size
+	}
+	if r.More {
+		r.Next = query.Page{Number: number + 1, Size: page.Size}
+	}
+	return r
+}
+
+// All returns the reports that match opts, one by one, each once, asking for
+// further pages as the loop goes on. opts.Page.Size is the size of those pages;
+// 0 means the largest. An error ends the sequence and comes with a nil summary.
+// Ranging over the result again starts from the first page.
+//
+// The service lists reports by id, and ids are random: a report stored during
+// the walk may land on a page already read. All notices by the total that the
+// service counts, and ends with an error that matches [ErrIncomplete].
+func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
+	var o ListOptions
+	if opts != nil {
+		o = *opts
+	}
+	o.Page.Size = cmp.Or(o.Page.Size, MaxPageSize)
+	return func(yield func(*Summary, error) bool) {
+		o := o
+		seen := map[string]bool{}
+		for {
+			page, err := c.list(ctx, "reports.All", &o)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, s := range page.Reports {
+				if seen[s.ID] {
+					continue
+				}
+				seen[s.ID] = true
+				if !yield(&s, nil) {
+					return
+				}
+			}
+			if !page.More {
+				if missing := page.Total - len(seen); o.Page.Number <= 1 && missing > 0 {
+					yield(nil, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", ErrIncomplete, missing, page.Total))
+				}
+				return
+			}
+			o.Page = page.Next
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package reports
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Report is a usage report: a header and what was counted for each dataset
+// (specification §2.1). It is written to and read from JSON in the service's
+// shape.
+type Report struct {
+	ID       string    `json:"id,omitempty"` // a UUID; given by the service on Create, by the caller on Put
+	Header   Header    `json:"report-header"`
+	Datasets []Dataset `json:"report-datasets"` // at most 50,000 in one request
+}
+
+// A Header says what a report is about (specification §2.1, report-header).
+// CreatedBy and the begin date of ReportingPeriod identify a report: the service
+// holds one for each such pair.
+type Header struct {
+	ReportName       string      `json:"report-name"`       // for people, such as "Dataset Report"
+	ReportID         string      `json:"report-id"`         // short code of the report type, such as "dsr"
+	Release          string      `json:"release"`           // release of the code of practice; the service accepts ReleaseRD1
+	CreatedBy        string      `json:"created-by"`        // name of the platform or repository
+	Created          Date        `json:"created"`           // the day the report was made
+	ReportingPeriod  Period      `json:"reporting-period"`  // one month
+	ReportFilters    []NameValue `json:"report-filters"`    // may be empty
+	ReportAttributes []NameValue `json:"report-attributes"` // may be empty
+	Exceptions       []Exception `json:"exceptions,omitempty"`
+}
+
+// ReleaseRD1 is the release of the code of practice that reports follow.
+const ReleaseRD1 = "rd1"
+
+// A Date is a day as YYYY-MM-DD. Stored reports also hold timestamps here,
+// which are kept as they are.
+type Date string
+
+// Day returns the Date of t in t's own time zone.
+func Day(t time.Time) Date { return Date(t.Format(time.DateOnly)) }
+
+// Time returns midnight UTC of the day. A timestamp counts as its day.
+func (d Date) Time() (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, string(d)); err == nil {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
+	}
+	return time.Parse(time.DateOnly, string(d))
+}
+
+// A Period is the first and the last day of what was counted.
+type Period struct {
+	BeginDate Date `json:"begin-date"`
+	EndDate   Date `json:"end-date"`
+}
+
+// Month is the period of a whole calendar month, which is what the service
+// expects of a report.
+func Month(year int, month time.Month) Period {
+	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	return Period{BeginDate: Day(first), EndDate: Day(first.AddDate(0, 1, -1))}
+}
+
+// A NameValue is a filter or an attribute of a report. One without a name is
+// written as a bare text.
+type NameValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// An Exception is a note on the report as a whole (specification §2.1).
+type Exception struct {
+	Code     int    `json:"code"`
+	Severity string `json:"severity"` // such as "warning"
+	Message  string `json:"message"`
+	HelpURL  string `json:"help-url"`
+	Data     string `json:"data"`
+}
+
+// CodeCompressed is the code of the exception that a compressed report carries
+// (specification §4.1, Large reports, 5). The clients add it when, and only
+// when, they send a compressed body.
+const CodeCompressed = 69
+
+// A Dataset is what was counted for one dataset (specification §2.1).
+type Dataset struct {
+	Title        string        `json:"dataset-title"`
+	YOP          string        `json:"yop,omitempty"` // year of publication
+	URI          string        `json:"uri,omitempty"` // where the dataset is shown
+	Platform     string        `json:"platform"`
+	DataType     string        `json:"data-type"` // DataTypeDataset
+	Publisher    string        `json:"publisher"`
+	PublisherID  []TypedValue  `json:"publisher-id"`                   // types: isni, orcid, grid, urn, client-id
+	DatasetID    []TypedValue  `json:"dataset-id"`                     // type doi
+	Dates        []TypedValue  `json:"dataset-dates,omitempty"`        // type pub-date
+	Contributors []TypedValue  `json:"dataset-contributors,omitempty"` // type name
+	Attributes   []TypedValue  `json:"dataset-attributes,omitempty"`   // accepted by the service, not in the specification
+	Performance  []Performance `json:"performance"`
+}
+
+// DataTypeDataset is the one data type in use. Reports on anything else must be
+// arranged with the operator of the service beforehand.
+const DataTypeDataset = "dataset"
+
+// A TypedValue is an identifier, a date or a name together with what kind it is.
+type TypedValue struct {
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// Types of a [TypedValue] that the specification names (§2.1).
+const (
+	TypeDOI     = "doi"      // in Dataset.DatasetID
+	TypePubDate = "pub-date" // in Dataset.Dates
+	TypeName    = "name"     // in Dataset.Contributors
+)
+
+// A Performance is what was counted in one period.
+type Performance struct {
+	Period   Period     `json:"period"`
+	Instance []Instance `json:"instance"`
+}
+
+// An Instance is one count: of what, by whom, and where from.
+type Instance struct {
+	Count         int64         `json:"count"`
+	MetricType    MetricType    `json:"metric-type"`
+	AccessMethod  AccessMethod  `json:"access-method"`
+	CountryCounts CountryCounts `json:"country-counts,omitempty"`
+}
+
+// A MetricType says what an [Instance] counts. Values that this package does not
+// know survive reading; Validate points at them before they are sent.
+type MetricType string
+
+// The metric types of specification §2.1.
+const (
+	TotalDatasetRequests        MetricType = "total-dataset-requests"
+	UniqueDatasetRequests       MetricType = "unique-dataset-requests"
+	TotalDatasetInvestigations  MetricType = "total-dataset-investigations"
+	UniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
+)
+
+// An AccessMethod says whether people or programs are counted.
+type AccessMethod string
+
+// The access methods of specification §2.1.
+const (
+	Regular AccessMethod = "regular"
+	Machine AccessMethod = "machine"
+)
+
+// MarshalJSON writes the lists that the service requires as [] when they are empty.
+func (h Header) MarshalJSON() ([]byte, error) {
+	type plain Header
+	h.ReportFilters = orEmpty(h.ReportFilters)
+	h.ReportAttributes = orEmpty(h.ReportAttributes)
+	return json.Marshal(plain(h))
+}
+
+// MarshalJSON writes the lists that the service requires as [] when they are empty.
+func (d Dataset) MarshalJSON() ([]byte, error) {
+	type plain Dataset
+	d.PublisherID = orEmpty(d.PublisherID)
+	d.DatasetID = orEmpty(d.DatasetID)
+	d.Performance = orEmpty(d.Performance)
+	return json.Marshal(plain(d))
+}
+
+// MarshalJSON writes the list of instances as [] when it is empty.
+func (p Performance) MarshalJSON() ([]byte, error) {
+	type plain Performance
+	p.Instance = orEmpty(p.Instance)
+	return json.Marshal(plain(p))
+}
+
+// MarshalJSON writes the list of datasets as [] when it is empty.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	r.Datasets = orEmpty(r.Datasets)
+	return json.Marshal(plain(r))
+}
+
+// MarshalJSON writes a bare text when there is no name.
+func (n NameValue) MarshalJSON() ([]byte, error) {
+	if n.Name == "" {
+		return json.Marshal(n.Value)
+	}
+	type plain NameValue
+	return json.Marshal(plain(n))
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,125 @@
+// Package reportstest provides a server for tests of programs that use package
+// reports: the registration service in memory, without a network.
+//
+//	srv := reportstest.NewServer(nil)
+//	defer srv.Close()
+//	client := srv.Client()
+//
+// It is a service rather than a mock: what is written can be read, states change
+// as the specification says, and errors have its codes. It is simpler than the
+// real one in what it does not keep: no rate limits, no facets, no handles apart
+// from Resolve.
+package reportstest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A Behaviour says which truth a Server follows.
+type Behaviour string
+
+// Documented follows the specification to the letter. Where the specification
+// says "not shown", it does what the deployed service does.
+const Documented Behaviour = "documented"
+
+// Options are what a Server can do without.
+type Options struct {
+	Behaviour    Behaviour        // "" means Documented
+	Now          func() time.Time // the server's clock; nil means time.Now
+	ResolveDelay time.Duration    // how long a new DOI takes to resolve; 0 means 3 minutes
+	NoPort       bool             // do not listen: only Client and HTTPClient reach the server. It may then live inside testing/synctest.
+}
+
+// Credentials of the account that every Server has. It may register DOIs under
+// [Prefix].
+const (
+	Username = "EXAMPLE.REPO"
+	Password = "sandbox-password"
+	Prefix   = "10.5072"
+)
+
+// A Server is the whole service in memory: usage reports, DOI query and metadata
+// store over one set of records. It is empty at first. Many goroutines may use
+// it at once.
+type Server struct {
+	URL string // base URL of all three interfaces
+
+	service *sandbox.Server
+	client  *reports.Client
+}
+
+// NewServer starts a server; nil options mean the defaults. The caller closes
+// it. It panics if opts names a behaviour that does not exist or no port can be
+// had.
+func NewServer(opts *Options) *Server {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if opts.Behaviour != "" && opts.Behaviour != Documented {
+		panic(fmt.Sprintf("reportstest: no behaviour %q", opts.Behaviour))
+	}
+	service := sandbox.Serve(&sandbox.Options{Now: opts.Now, ResolveDelay: opts.ResolveDelay}, opts.NoPort)
+	s := &Server{URL: service.URL, service: service}
+	var err error
+	s.client, err = reports.NewClient(s.URL, &reports.ClientOptions{TokenSource: s.token, HTTPClient: s.HTTPClient()})
+	if err != nil {
+		panic(fmt.Sprintf("reportstest: %v", err)) // the options are constant
+	}
+	return s
+}
+
+// Close frees the port.
+func (s *Server) Close() { s.service.Close() }
+
+// Client returns a client of the server's account.
+func (s *Server) Client() *reports.Client { return s.client }
+
+// HTTPClient returns an HTTP client that reaches the server, for clients of your
+// own options.
+func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }
+
+// Advance moves the server's clock forward.
+func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
+
+// Requests returns what the server was asked, oldest first, the last 1,000.
+func (s *Server) Requests() []Request {
+	var requests []Request
+	for _, r := range s.service.Requests() {
+		requests = append(requests, Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Bytes: r.BodySize, Status: r.Status})
+	}
+	return requests
+}
+
+// A Request is one that the server answered.
+type Request struct {
+	Method string
+	Path   string      // still escaped
+	Query  string      // still encoded
+	Header http.Header // without credentials
+	Bytes  int64       // of the body
+	Status int         // of the answer
+}
+
+func (s *Server) token(context.Context) (string, error) {
+	return s.Token(s.service.Now().AddDate(1, 0, 0)), nil
+}
+
+// Token returns a token that the server accepts until its clock shows expires.
+func (s *Server) Token(expires time.Time) string { return s.service.Token(expires) }
+
+// Put stores a report as it is, without checking it, and returns its id: r.ID,
+// or a new one if that is empty.
+func (s *Server) Put(r *reports.Report) (id string, err error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	return s.service.PutReport(data)
+}

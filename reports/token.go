@@ -1,0 +1,94 @@
+package reports
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// TokenExpiry reads when a token stops being accepted: one year after it was
+// made (specification §5). The token is read, not checked: only the service can
+// tell whether it is genuine. The error says what is wrong without quoting the
+// token.
+func TokenExpiry(token string) (time.Time, error) {
+	if err := transport.CheckToken(token); err != nil {
+		return time.Time{}, fmt.Errorf("reports.TokenExpiry: %w", err)
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: it does not have three parts")
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil {
+		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: its second part is not base64")
+	}
+	var claims struct {
+		Expires *float64 `json:"exp"`
+	}
+	if json.Unmarshal(payload, &claims) != nil {
+		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: its second part is not a JSON object with a numeric exp")
+	}
+	if claims.Expires == nil {
+		return time.Time{}, errors.New("reports.TokenExpiry: the token does not say when it expires")
+	}
+	seconds := min(max(*claims.Expires, 0), 1<<40)
+	return time.Unix(int64(math.Trunc(seconds)), 0), nil
+}
+
+// tokens hands out the token for a request and remembers when the last one
+// expires, because the service does not tell an expired token from a wrong one.
+type tokens struct {
+	source func(context.Context) (string, error)
+	expiry atomic.Int64 // Unix seconds; 0 if not known
+}
+
+func newTokens(opts *ClientOptions) (*tokens, error) {
+	switch {
+	case opts.Token != "" && opts.TokenSource != nil:
+		return nil, &FieldError{"ClientOptions.Token", "and TokenSource are both set; give one"}
+	case opts.TokenSource != nil:
+		return &tokens{source: opts.TokenSource}, nil
+	case opts.Token == "":
+		return &tokens{}, nil
+	}
+	if err := transport.CheckToken(opts.Token); err != nil {
+		return nil, optionError(err)
+	}
+	return &tokens{source: func(context.Context) (string, error) { return opts.Token, nil }}, nil
+}
+
+func (t *tokens) authorizer() transport.Authorizer {
+	if t.source == nil {
+		return nil
+	}
+	return transport.Bearer(func(ctx context.Context) (string, error) {
+		token, err := t.source(ctx)
+		t.expiry.Store(0)
+		if at, bad := TokenExpiry(token); err == nil && bad == nil {
+			t.expiry.Store(at.Unix())
+		}
+		return token, err
+	})
+}
+
+// expired tells whether an answer means that the token's time is over.
+func (t *tokens) expired(status int, message string) bool {
+	expiry := t.expiry.Load()
+	past := expiry != 0 && time.Now().Unix() >= expiry
+	switch status {
+	case http.StatusUnauthorized:
+		return past
+	case http.StatusForbidden:
+		return past || expiry == 0 || strings.Contains(strings.ToLower(message), "expired")
+	}
+	return false
+}
