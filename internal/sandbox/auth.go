@@ -117,20 +117,21 @@ func readClaims(token string) (claims, bool) {
 // holds says whether DOIs under the prefix may be registered by the account.
 func (a *Account) holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
 
-// allows says whether the account may register the URL: http, https or ftp,
-// no blanks, and a host of its domains.
-func (a *Account) allows(address string) bool {
+// refusal says why the account may not register a URL, "" if it may: http,
+// https or ftp, without blanks, on a host of the account's domains.
+func (a *Account) refusal(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || !slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(u.Scheme)) {
-		return false
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(address, " \t\r\n") ||
+		!slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(u.Scheme)) {
+		return "Not a valid HTTP(S) or FTP URL"
 	}
 	host := strings.ToLower(u.Hostname())
-	if host == "" || strings.ContainsAny(address, " \t\r\n") {
-		return false
-	}
-	return len(a.Domains) == 0 || slices.ContainsFunc(a.Domains, func(domain string) bool {
+	if len(a.Domains) == 0 || slices.ContainsFunc(a.Domains, func(domain string) bool {
 		domain = strings.ToLower(domain)
 		below, wild := strings.CutPrefix(domain, "*")
 		return domain == host || wild && strings.HasSuffix(host, below)
-	})
+	}) {
+		return ""
+	}
+	return "URL is not allowed by repository domain settings."
 }

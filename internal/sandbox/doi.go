@@ -106,8 +106,8 @@ func (s *Service) putURL(q *request, account *Account, path string) (reply, erro
 	if prefix, _ := splitName(name); !account.holds(prefix) {
 		return reply{}, fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
 	}
-	if !account.allows(address) {
-		return reply{}, fail(http.StatusBadRequest, "url is not allowed by the repository's domain settings")
+	if why := account.refusal(address); why != "" {
+		return reply{}, fail(http.StatusBadRequest, "%s", why)
 	}
 	return s.storeURL(account, name, address)
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -133,8 +132,10 @@ func asPerson(v any) (any, error) {
 // registered or findable DOI needs a URL and all mandatory properties.
 func (rec *record) wrongs(account *Account) []wrong {
 	var all []wrong
-	if rec.url != "" && !account.allows(rec.url) {
-		all = append(all, wrong{"url", "URL is not allowed by repository domain settings."})
+	if rec.url != "" {
+		if why := account.refusal(rec.url); why != "" {
+			all = append(all, wrong{"url", why})
+		}
 	}
 	if rec.state == draft {
 		return all
@@ -175,24 +176,12 @@ func unlisted(o object) []wrong {
 	var all []wrong
 	for _, name := range metadataMembers {
 		inside(o[name], func(member, value string) {
-			list, controlled := vocabulary[listOfMember(member)]
-			if controlled && value != "" && !slices.Contains(list, value) {
+			if value != "" && !isListed(member, value) {
 				all = append(all, wrong{name, fmt.Sprintf("%s %q is not an element of the set", member, value)})
 			}
 		})
 	}
 	return all
-}
-
-// listOfMember names the controlled list of a member.
-func listOfMember(member string) string {
-	switch member {
-	case "relatedItemType":
-		return "resourceTypeGeneral"
-	case "relatedItemIdentifierType":
-		return "relatedIdentifierType"
-	}
-	return member
 }
 
 // inside visits all strings that are members of objects in v.

@@ -23,7 +23,7 @@ func singleView(p params) view {
 func listView(p params) view {
 	v := view{affiliation: p["affiliation"] == "true", publisher: p["publisher"] == "true", detail: p["detail"] == "true"}
 	if names := p["fields[dois]"]; names != "" {
-		v.fields = strings.Split(names, ",")
+		v.fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return v
 }

@@ -26,8 +26,6 @@ const (
 	bibtex    format = "BibTeX"
 )
 
-func (f format) xml() bool { return f == kernel || f == crossref }
-
 var pageForm = regexp.MustCompile(`^https?://\S+$`)
 
 // recognise finds the format of a body. One that is none is 415; so is XML of

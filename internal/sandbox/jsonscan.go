@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -82,10 +83,13 @@ func (s *scanner) take(c byte) (bool, error) {
 	return false, err
 }
 
-func (s *scanner) expect(c byte) error {
+func (s *scanner) expect(c byte) error { return s.open(c, strconv.QuoteRune(rune(c))) }
+
+// open takes the first byte of a value of the wanted kind.
+func (s *scanner) open(c byte, wanted string) error {
 	ok, err := s.take(c)
 	if err == nil && !ok {
-		return s.unexpected(fmt.Sprintf("%q", c))
+		return s.unexpected(wanted)
 	}
 	return err
 }
@@ -109,7 +113,7 @@ func (s *scanner) close() error {
 // text takes a string and returns what is between its quotes. The bytes are
 // good until the next call.
 func (s *scanner) text() ([]byte, error) {
-	if err := s.expect('"'); err != nil {
+	if err := s.open('"', "a string"); err != nil {
 		return nil, err
 	}
 	start, held := s.offset(), s.hold
@@ -199,7 +203,7 @@ func (s *scanner) checkWord(start int64) ([]byte, error) {
 // object takes an object. member is called with each name, whose bytes are good
 // during the call only, and returns what takes the value.
 func (s *scanner) object(member func(name []byte) (rule, error)) error {
-	if err := s.expect('{'); err != nil {
+	if err := s.open('{', "an object"); err != nil {
 		return err
 	}
 	if done, err := s.take('}'); done || err != nil {
@@ -230,7 +234,7 @@ func (s *scanner) object(member func(name []byte) (rule, error)) error {
 
 // array takes an array; element is called before each element and takes it.
 func (s *scanner) array(element func(i int) error) error {
-	if err := s.expect('['); err != nil {
+	if err := s.open('[', "an array"); err != nil {
 		return err
 	}
 	if done, err := s.take(']'); done || err != nil {

@@ -4,21 +4,20 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // shape says what an element of the metadata schema may hold. A nil shape is
-// an element with text alone, which may be repeated.
+// an element with text alone.
 type shape struct {
 	children map[string]*shape
+	order    []string // children in the order they must have; nil: any order
 	need     []string // children that must be there
 	once     []string // children that may not be repeated
-	attrs    map[string]string
-	// Attributes that must be there. The value of an attribute in attrs is
-	// the name of its controlled list.
-	needAttrs []string
-	text      func(string) bool // nil: any text
-	open      bool              // anything may be inside: the schema leaves it untyped
+	attrs    []string // attributes it may have; "!" marks one it must have
+	text     func(string) bool
+	open     bool // the schema leaves it untyped: anything may be inside
 }
 
 var (
@@ -29,127 +28,143 @@ var (
 
 func isYear(text string) bool     { return yearForm.MatchString(strings.TrimSpace(text)) }
 func isLanguage(text string) bool { return languageForm.MatchString(strings.TrimSpace(text)) }
-func isNumber(text string) bool   { return floatForm.MatchString(strings.TrimSpace(text)) }
-func notEmpty(text string) bool   { return text != "" }
+func isLatitude(text string) bool { return isDegrees(text, 90) }
+func isEast(text string) bool     { return isDegrees(text, 180) }
+func isFilled(text string) bool   { return text != "" }
+func isEmpty(text string) bool    { return text == "" }
 
-// some is a wrapper around elements of one name.
-func some(name string, of *shape, need ...string) *shape {
+func isDegrees(text string, most float32) bool {
+	text = strings.TrimSpace(text)
+	n, err := strconv.ParseFloat(text, 32) // the schema has single precision
+	return err == nil && floatForm.MatchString(text) && -most <= float32(n) && float32(n) <= most
+}
+
+// wrapper is an element around others of one name.
+func wrapper(name string, of *shape, need ...string) *shape {
 	return &shape{children: map[string]*shape{name: of}, need: need}
+}
+
+// sequence is an element whose children have a fixed order and, but for those
+// in many, come once.
+func sequence(children map[string]*shape, order, many, need []string) *shape {
+	once := slices.DeleteFunc(slices.Clone(order), func(name string) bool { return slices.Contains(many, name) })
+	return &shape{children: children, order: order, once: once, need: need}
 }
 
 var (
 	anything   = &shape{open: true}
+	titleShape = &shape{attrs: []string{"titleType", "lang"}}
 	pointShape = &shape{
-		children: map[string]*shape{"pointLongitude": {text: isNumber}, "pointLatitude": {text: isNumber}},
+		children: map[string]*shape{"pointLongitude": {text: isEast}, "pointLatitude": {text: isLatitude}},
 		need:     []string{"pointLongitude", "pointLatitude"},
 		once:     []string{"pointLongitude", "pointLatitude"},
 	}
-	titleShape = some("title", &shape{attrs: map[string]string{"titleType": "titleType"}})
 )
 
-// person is a creator or a contributor.
-func person(nameElement string, name *shape, needAttrs ...string) *shape {
-	name.attrs = map[string]string{"nameType": "nameType"}
-	return &shape{
-		children: map[string]*shape{
-			nameElement: name, "givenName": anything, "familyName": anything,
-			"nameIdentifier": anything, "affiliation": anything,
-		},
-		need: []string{nameElement}, once: []string{nameElement, "givenName", "familyName"},
-		attrs: map[string]string{"contributorType": "contributorType"}, needAttrs: needAttrs,
+// person is a creator or a contributor. Within a related item people have no
+// identifiers and affiliations.
+func person(nameElement string, text func(string) bool, more ...string) *shape {
+	children := map[string]*shape{
+		nameElement: {text: text, attrs: []string{"nameType", "lang"}}, "givenName": anything, "familyName": anything,
 	}
+	for _, name := range more {
+		children[name] = anything
+	}
+	order := append([]string{nameElement, "givenName", "familyName"}, more...)
+	p := sequence(children, order, more, []string{nameElement})
+	if nameElement == "contributorName" {
+		p.attrs = []string{"contributorType!"}
+	}
+	return p
 }
 
-// kernelShape is the metadata schema, kernel 4: mandatory properties, element
-// names, controlled lists.
+var properties = strings.Fields(`identifier creators titles publisher publicationYear resourceType subjects contributors
+	dates language alternateIdentifiers relatedIdentifiers sizes formats version rightsList descriptions geoLocations
+	fundingReferences relatedItems`)
+
+// kernelShape is the metadata schema, kernel 4, but for the syntax of URIs and
+// one rule: the identifier may be empty (specification §2.3).
 var kernelShape = &shape{
-	need: []string{"identifier", "creators", "titles", "publisher", "publicationYear", "resourceType"},
-	once: []string{
-		"identifier", "creators", "titles", "publisher", "publicationYear", "resourceType", "subjects", "contributors",
-		"dates", "language", "alternateIdentifiers", "relatedIdentifiers", "sizes", "formats", "version", "rightsList",
-		"descriptions", "geoLocations", "fundingReferences", "relatedItems",
-	},
+	need: properties[:6],
+	once: properties,
 	children: map[string]*shape{
-		"identifier":      {needAttrs: []string{"identifierType"}}, // may be empty, specification §2.3
-		"creators":        some("creator", person("creatorName", &shape{}), "creator"),
-		"titles":          some("title", titleShape.children["title"], "title"),
-		"publisher":       {text: notEmpty},
+		"identifier":      {attrs: []string{"identifierType!"}},
+		"creators":        wrapper("creator", person("creatorName", nil, "nameIdentifier", "affiliation"), "creator"),
+		"titles":          wrapper("title", titleShape, "title"),
+		"publisher":       {text: isFilled, attrs: []string{"publisherIdentifier", "publisherIdentifierScheme", "schemeURI", "lang"}},
 		"publicationYear": {text: isYear},
-		"resourceType": {
-			attrs: map[string]string{"resourceTypeGeneral": "resourceTypeGeneral"}, needAttrs: []string{"resourceTypeGeneral"},
-		},
-		"subjects":     some("subject", nil),
-		"contributors": some("contributor", person("contributorName", &shape{text: notEmpty}, "contributorType")),
-		"dates":        some("date", &shape{attrs: map[string]string{"dateType": "dateType"}, needAttrs: []string{"dateType"}}),
-		"language":     {text: isLanguage},
-		"alternateIdentifiers": some("alternateIdentifier", &shape{
-			needAttrs: []string{"alternateIdentifierType"},
+		"resourceType":    {attrs: []string{"resourceTypeGeneral!"}},
+		"subjects": wrapper("subject", &shape{
+			attrs: []string{"subjectScheme", "schemeURI", "valueURI", "classificationCode", "lang"},
 		}),
-		"relatedIdentifiers": some("relatedIdentifier", &shape{
-			text: notEmpty,
-			attrs: map[string]string{
-				"relatedIdentifierType": "relatedIdentifierType", "relationType": "relationType",
-				"resourceTypeGeneral": "resourceTypeGeneral",
-			},
-			needAttrs: []string{"relatedIdentifierType", "relationType"},
+		"contributors":         wrapper("contributor", person("contributorName", isFilled, "nameIdentifier", "affiliation")),
+		"dates":                wrapper("date", &shape{attrs: []string{"dateType!", "dateInformation"}}),
+		"language":             {text: isLanguage},
+		"alternateIdentifiers": wrapper("alternateIdentifier", &shape{attrs: []string{"alternateIdentifierType!"}}),
+		"relatedIdentifiers": wrapper("relatedIdentifier", &shape{attrs: []string{
+			"relatedIdentifierType!", "relationType!", "relatedMetadataScheme", "schemeURI", "schemeType",
+			"resourceTypeGeneral", "relationTypeInformation",
+		}}),
+		"sizes":   wrapper("size", nil),
+		"formats": wrapper("format", nil),
+		"version": nil,
+		"rightsList": wrapper("rights", &shape{
+			attrs: []string{"rightsURI", "rightsIdentifier", "rightsIdentifierScheme", "schemeURI", "lang"},
 		}),
-		"sizes":      some("size", nil),
-		"formats":    some("format", nil),
-		"version":    nil,
-		"rightsList": some("rights", nil),
-		"descriptions": some("description", &shape{
-			children:  map[string]*shape{"br": nil},
-			attrs:     map[string]string{"descriptionType": "descriptionType"},
-			needAttrs: []string{"descriptionType"},
+		"descriptions": wrapper("description", &shape{
+			children: map[string]*shape{"br": {text: isEmpty}}, text: func(string) bool { return true },
+			attrs: []string{"descriptionType!", "lang"},
 		}),
-		"geoLocations":      some("geoLocation", geoLocationShape),
-		"fundingReferences": some("fundingReference", fundingShape),
-		"relatedItems":      some("relatedItem", relatedItemShape),
+		"geoLocations":      wrapper("geoLocation", geoLocationShape),
+		"fundingReferences": wrapper("fundingReference", fundingShape),
+		"relatedItems":      wrapper("relatedItem", relatedItemShape()),
 	},
 }
+
+var boxSides = []string{"westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude"}
 
 var geoLocationShape = &shape{children: map[string]*shape{
 	"geoLocationPlace": anything,
 	"geoLocationPoint": pointShape,
 	"geoLocationBox": {
 		children: map[string]*shape{
-			"westBoundLongitude": {text: isNumber}, "eastBoundLongitude": {text: isNumber},
-			"southBoundLatitude": {text: isNumber}, "northBoundLatitude": {text: isNumber},
+			boxSides[0]: {text: isEast}, boxSides[1]: {text: isEast},
+			boxSides[2]: {text: isLatitude}, boxSides[3]: {text: isLatitude},
 		},
-		need: []string{"westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude"},
-		once: []string{"westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude"},
+		need: boxSides, once: boxSides,
 	},
 	"geoLocationPolygon": {
 		children: map[string]*shape{"polygonPoint": pointShape, "inPolygonPoint": pointShape},
-		need:     []string{"polygonPoint"}, once: []string{"inPolygonPoint"},
+		order:    []string{"polygonPoint", "inPolygonPoint"}, once: []string{"inPolygonPoint"},
+		need: []string{"polygonPoint", "polygonPoint", "polygonPoint", "polygonPoint"},
 	},
 }}
 
 var fundingShape = &shape{
 	children: map[string]*shape{
-		"funderName": {text: notEmpty},
-		"funderIdentifier": {
-			attrs:     map[string]string{"funderIdentifierType": "funderIdentifierType"},
-			needAttrs: []string{"funderIdentifierType"},
-		},
-		"awardNumber": nil, "awardTitle": anything,
+		"funderName":       {text: isFilled},
+		"funderIdentifier": {attrs: []string{"funderIdentifierType!", "schemeURI"}},
+		"awardNumber":      {attrs: []string{"awardURI"}},
+		"awardTitle":       {open: true, attrs: []string{"lang"}},
 	},
 	need: []string{"funderName"}, once: []string{"funderName", "funderIdentifier", "awardNumber", "awardTitle"},
 }
 
-var relatedItemShape = &shape{
-	children: map[string]*shape{
-		"relatedItemIdentifier": {attrs: map[string]string{"relatedItemIdentifierType": "relatedIdentifierType"}},
-		"creators":              some("creator", person("creatorName", &shape{})),
-		"titles":                titleShape,
-		"publicationYear":       {text: isYear},
-		"volume":                anything, "issue": anything, "firstPage": anything, "lastPage": anything,
-		"publisher": anything, "edition": anything,
-		"number":       {attrs: map[string]string{"numberType": "numberType"}, open: true},
-		"contributors": some("contributor", person("contributorName", &shape{}, "contributorType")),
-	},
-	attrs:     map[string]string{"relatedItemType": "resourceTypeGeneral", "relationType": "relationType"},
-	needAttrs: []string{"relatedItemType", "relationType"},
+func relatedItemShape() *shape {
+	order := strings.Fields(`relatedItemIdentifier creators titles publicationYear volume issue number firstPage lastPage
+		publisher edition contributors`)
+	item := sequence(map[string]*shape{
+		"relatedItemIdentifier": {
+			attrs: []string{"relatedItemIdentifierType", "relatedMetadataScheme", "schemeURI", "schemeType"},
+		},
+		"creators": wrapper("creator", person("creatorName", nil)),
+		"titles":   wrapper("title", titleShape), "publicationYear": {text: isYear},
+		"volume": anything, "issue": anything, "number": {open: true, attrs: []string{"numberType"}},
+		"firstPage": anything, "lastPage": anything, "publisher": anything, "edition": anything,
+		"contributors": wrapper("contributor", person("contributorName", nil)),
+	}, order, nil, nil)
+	item.attrs = []string{"relatedItemType!", "relationType!", "relationTypeInformation"}
+	return item
 }
 
 // checkRecord checks a document against the schema; the error names the first
@@ -177,42 +192,74 @@ func (want *shape) check(e *element) error {
 	if want.open {
 		return nil
 	}
-	seen := map[string]bool{}
+	if e.mixed && want.children != nil && want.text == nil {
+		return fmt.Errorf("%s: Character content is not allowed", e.name.Local)
+	}
+	return want.checkChildren(e)
+}
+
+func (want *shape) checkChildren(e *element) error {
+	seen, last := map[string]int{}, 0
 	for _, c := range e.children {
 		name := c.name.Local
 		inside, known := want.children[name]
-		if !known || c.name.Space != kernelNamespace {
+		place := slices.Index(want.order, name)
+		switch {
+		case !known, c.name.Space != kernelNamespace, want.order != nil && place < last:
 			return fmt.Errorf("%s: This element is not expected", name)
-		}
-		if seen[name] && slices.Contains(want.once, name) {
+		case seen[name] > 0 && slices.Contains(want.once, name):
 			return fmt.Errorf("%s: This element is not expected a second time", name)
 		}
-		seen[name] = true
+		seen[name]++
+		last = max(last, place)
 		if err := inside.check(c); err != nil {
 			return err
 		}
 	}
 	for _, name := range want.need {
-		if !seen[name] {
+		if seen[name]--; seen[name] < 0 {
 			return fmt.Errorf("%s: Missing child element %s", e.name.Local, name)
 		}
 	}
 	return nil
 }
 
+const (
+	xmlSpace    = "http://www.w3.org/XML/1998/namespace"
+	schemaSpace = "http://www.w3.org/2001/XMLSchema-instance"
+)
+
 func (want *shape) checkAttributes(e *element) error {
 	for _, a := range e.attrs {
-		list, controlled := want.attrs[a.Name.Local]
-		if controlled && !slices.Contains(vocabulary[list], a.Value) {
-			return fmt.Errorf("%s', attribute '%s': %q is not an element of the set", e.name.Local, a.Name.Local, a.Value)
+		name := a.Name.Local
+		switch space := a.Name.Space; {
+		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
+		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),
+			name == "lang" && space != xmlSpace, name != "lang" && space != "":
+			return fmt.Errorf("%s', attribute '%s': The attribute is not allowed", e.name.Local, name)
+		case name == "lang" && a.Value != "" && !isLanguage(a.Value), !isListed(name, a.Value):
+			return fmt.Errorf("%s', attribute '%s': %q is not a valid value", e.name.Local, name, a.Value)
 		}
 	}
-	for _, name := range want.needAttrs {
-		if !e.hasAttr(name) {
+	for _, name := range want.attrs {
+		if name, must := strings.CutSuffix(name, "!"); must && !e.hasAttr(name) {
 			return fmt.Errorf("%s: The attribute %s is required but missing", e.name.Local, name)
 		}
 	}
 	return nil
+}
+
+// isListed says whether a value is in the controlled list of an attribute, or
+// of the JSON member of that name. Most have none and may be anything.
+func isListed(name, value string) bool {
+	switch name {
+	case "relatedItemType":
+		name = "resourceTypeGeneral"
+	case "relatedItemIdentifierType":
+		name = "relatedIdentifierType"
+	}
+	list, controlled := vocabulary[name]
+	return !controlled || slices.Contains(list, value)
 }
 
 // vocabulary is the controlled lists of the schema, version 4.7.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -75,15 +76,15 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
+	if err := checkMetadataType(q.Header.Get("Content-Type"), body); err != nil {
+		return reply{}, err
+	}
 	format, err := recognise(body)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := checkMetadataType(q.Header.Get("Content-Type"), format); err != nil {
-		return reply{}, err
-	}
 	if prefixForm.MatchString(path) {
-		return s.mint(account, path, format, body)
+		return s.mint(q, account, path, format, body)
 	}
 	if path == "" {
 		path = nameInMetadata(format, body)
@@ -92,15 +93,15 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if !ok {
 		return reply{}, errNoDOI
 	}
-	return s.storeMetadata(account, name, format, body)
+	return s.storeMetadata(q, account, name, format, body)
 }
 
-func (s *Service) mint(account *Account, prefix string, format format, body []byte) (reply, error) {
+func (s *Service) mint(q *request, account *Account, prefix string, format format, body []byte) (reply, error) {
 	if !account.holds(prefix) {
 		return reply{}, errDenied
 	}
 	name := s.freeName(prefix)
-	res, err := s.storeMetadata(account, name, format, body)
+	res, err := s.storeMetadata(q, account, name, format, body)
 	if err == nil {
 		// The new name must be readable from the answer; the deployed server
 		// puts it in brackets and in upper case.
@@ -118,7 +119,7 @@ func (s *Service) freeName(prefix string) string {
 	}
 }
 
-func (s *Service) storeMetadata(account *Account, name string, format format, body []byte) (reply, error) {
+func (s *Service) storeMetadata(q *request, account *Account, name string, format format, body []byte) (reply, error) {
 	existed := false
 	err := s.change(name, func(rec *record) (*record, error) {
 		existed = rec != nil && rec.state != draft
@@ -147,7 +148,7 @@ func (s *Service) storeMetadata(account *Account, name string, format format, bo
 		return reply{}, err
 	}
 	res := textReply(http.StatusCreated, metadataStored(existed))
-	res.header = map[string]string{"Location": "/metadata/" + name}
+	res.header = map[string]string{"Location": address(q) + (&url.URL{Path: "/metadata/" + name}).EscapedPath()}
 	return res, nil
 }
 
@@ -162,9 +163,10 @@ func metadataStored(existed bool) string {
 // checkMetadataType refuses content types as specification §7 says: XML must
 // come as application/xml. For the other formats the content type is open, as
 // the service looks at the body; only what it would take for parameters fails.
-func checkMetadataType(header string, format format) error {
+func checkMetadataType(header string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header)
-	if err != nil || kind == "application/x-www-form-urlencoded" || format.xml() && kind != "application/xml" {
+	isXML := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+	if err != nil || kind == "application/x-www-form-urlencoded" || isXML && kind != "application/xml" {
 		return fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", header)
 	}
 	if kind == "application/json" {
@@ -190,5 +192,5 @@ func readBody(q *request) ([]byte, error) {
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "reading the body: %v", err)
 	}
-	return bytes.TrimPrefix(body, []byte("\ufeff")), nil
+	return bytes.TrimPrefix(body, byteOrderMark), nil
 }

@@ -14,6 +14,27 @@ import (
 
 var errParams = fail(http.StatusBadRequest, "Error occurred while parsing request parameters")
 
+// params are the parameters of a request. A name is spelled with underscores
+// at the top, as in "client_id" and "page[size]".
+type params map[string]string
+
+// number is a parameter read as the service does: its leading digits.
+func (p params) number(name string, missing int) int {
+	text := p[name]
+	if text == "" {
+		return missing
+	}
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
+		end++
+	}
+	n, _ := strconv.Atoi(text[:end])
+	return n
+}
+
+// is says whether the parameter has the value, or is not given.
+func (p params) is(name, value string) bool { return p[name] == "" || p[name] == value }
+
 // readParams reads the parameters of a request: those of a JSON body and those
 // of the URL, which win (specification §4.2). A name may be spelled with
 // hyphens or underscores.

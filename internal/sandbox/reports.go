@@ -193,7 +193,6 @@ func (s *Service) storeReport(account *Account, id string, p part) (r *report, s
 		status = http.StatusCreated
 		if old := s.reports[id]; old != nil {
 			status, fresh.owner = http.StatusOK, old.owner
-			delete(s.periods, keyOf(old.header))
 		}
 	case taken:
 		old := s.reports[holder]
@@ -209,8 +208,16 @@ func (s *Service) storeReport(account *Account, id string, p part) (r *report, s
 	default:
 		fresh.id, status = newUUID(), http.StatusCreated
 	}
-	s.reports[fresh.id], s.periods[key] = fresh, fresh.id
+	s.keepReport(fresh)
 	return fresh, status, nil
+}
+
+// keepReport stores a report and the period it holds. The caller has the lock.
+func (s *Service) keepReport(r *report) {
+	if old := s.reports[r.id]; old != nil && s.periods[keyOf(old.header)] == r.id {
+		delete(s.periods, keyOf(old.header))
+	}
+	s.reports[r.id], s.periods[keyOf(r.header)] = r, r.id
 }
 
 // PutReport stores a report as it is: {"id", "report-header",
@@ -238,8 +245,7 @@ func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
 	p.content = c
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reports[id] = &report{id: id, owner: s.accounts[0].ClientID, header: c.header, parts: []part{p}}
-	s.periods[keyOf(c.header)] = id
+	s.keepReport(&report{id: id, owner: s.accounts[0].ClientID, header: c.header, parts: []part{p}})
 	return id, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // maxPage is the most a page holds, whatever page[size] says.
@@ -41,8 +39,8 @@ func (s *Service) findReports(params params) []*report {
 	var found []*report
 	for _, r := range s.reports {
 		key := keyOf(r.header)
-		if params.oneOf("id", r.id) && params.oneOf("created_by", key.createdBy) &&
-			params.oneOf("year", key.begin[:min(4, len(key.begin))]) && params.oneOf("client_id", r.owner) {
+		if (params["id"] == "" || listed(params["id"], r.id)) && params.is("created_by", key.createdBy) &&
+			params.is("year", key.begin[:min(4, len(key.begin))]) && params.is("client_id", r.owner) {
 			found = append(found, r)
 		}
 	}
@@ -61,33 +59,4 @@ func pages(total, size int) int {
 		return 0
 	}
 	return (total + size - 1) / size
-}
-
-// params are the parameters of a request. A name is spelled with underscores
-// at the top, as in "client_id" and "page[size]".
-type params map[string]string
-
-// number is a parameter read as the service does: its leading digits.
-func (p params) number(name string, missing int) int {
-	text, ok := p[name]
-	if !ok || text == "" {
-		return missing
-	}
-	end := 0
-	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
-		end++
-	}
-	n, _ := strconv.Atoi(text[:end])
-	return n
-}
-
-// oneOf says whether the value is one of those the parameter names, or the
-// parameter is not given.
-func (p params) oneOf(name, value string) bool {
-	if p[name] == "" {
-		return true
-	}
-	return slices.ContainsFunc(strings.Split(p[name], ","), func(wanted string) bool {
-		return strings.EqualFold(strings.TrimSpace(wanted), value)
-	})
 }

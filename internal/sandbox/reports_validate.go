@@ -221,6 +221,11 @@ func oneOf(values ...string) rule {
 }
 
 func integer(s *scanner) error {
+	if c, err := s.peek(); err != nil {
+		return err
+	} else if c != '-' && (c < '0' || c > '9') {
+		return s.unexpected("an integer")
+	}
 	word, err := s.word()
 	if err != nil {
 		return err

@@ -9,10 +9,9 @@
 //	service := sandbox.New(nil)
 //	client := &http.Client{Transport: service.Transport()}
 //
-// What it leaves out: the schema check of metadata covers the mandatory
-// properties, the controlled lists and the known element names, not every rule
-// of the XSD; facets, media, content negotiation other than DataCite XML and
-// rate limits do not exist.
+// What it leaves out: the check of metadata follows the schema but for the
+// syntax of URIs; there are no facets, no media, no content negotiation other
+// than DataCite XML, and no rate limits.
 package sandbox
 
 import (
@@ -59,7 +58,7 @@ func New(opts *Options) *Service {
 	if o.ResolveDelay == 0 {
 		o.ResolveDelay = 3 * time.Minute
 	}
-	if o.Accounts == nil {
+	if len(o.Accounts) == 0 {
 		o.Accounts = []Account{DefaultAccount}
 	}
 	return &Service{

@@ -11,6 +11,8 @@ import (
 	"strings"
 )
 
+var byteOrderMark = []byte("\ufeff")
+
 const kernelNamespace = "http://datacite.org/schema/kernel-4"
 
 // element is one XML element with all that is in it.
@@ -18,6 +20,7 @@ type element struct {
 	name     xml.Name
 	attrs    []xml.Attr
 	text     strings.Builder // of this element and those below, as in the document
+	mixed    bool            // text other than blanks stands directly in it
 	children []*element
 }
 
@@ -134,8 +137,12 @@ func (p *xmlParser) take(tok xml.Token, before int64) error {
 		}
 		p.open = p.open[:len(p.open)-1]
 	case xml.CharData:
-		if len(p.open) == 0 && len(bytes.TrimSpace(tok)) > 0 {
+		blank := len(bytes.TrimSpace(bytes.TrimPrefix(tok, byteOrderMark))) == 0
+		if len(p.open) == 0 && !blank {
 			return errors.New("text outside the root element")
+		}
+		if !blank {
+			p.open[len(p.open)-1].mixed = true
 		}
 		for _, e := range p.open {
 			e.text.Write(tok)
