@@ -44,7 +44,7 @@ var names = map[kind]string{
 		landingPage.url client.name provider.name`,
 	folded: `doi identifiers.identifier relatedIdentifiers.relatedIdentifier types.resourceType
 		relatedItems.relatedItemIdentifier.relatedItemIdentifier fundingReferences.funderIdentifier
-		rightsList.rightsIdentifier container.identifier client.uid`,
+		rightsList.rightsIdentifier container.identifier`,
 	number: `viewCount downloadCount citationCount referenceCount partCount partOfCount versionCount versionOfCount
 		metadataVersion landingPage.status landingPage.redirectCount
 		geoLocations.geoLocationPoint.pointLatitude geoLocations.geoLocationPoint.pointLongitude
@@ -52,7 +52,7 @@ var names = map[kind]string{
 		geoLocations.geoLocationBox.eastBoundLongitude geoLocations.geoLocationBox.westBoundLongitude`,
 	date: `created updated registered published landingPage.checked`,
 	year: `publicationYear`,
-	exact: `prefix suffix state language version schemaVersion source agency sizes formats contentUrl isActive
+	exact: `prefix suffix clientId providerId consortiumId state language version schemaVersion source agency sizes formats contentUrl isActive
 		types.resourceTypeGeneral types.schemaOrg types.citeproc types.bibtex types.ris identifiers.identifierType
 		titles.titleType titles.lang descriptions.descriptionType descriptions.lang
 		subjects.subjectScheme subjects.schemeUri subjects.valueUri subjects.classificationCode subjects.lang
@@ -79,7 +79,7 @@ var names = map[kind]string{
 var kinds = func() map[string]kind {
 	byName := make(map[string]kind)
 	for k, list := range names {
-		for _, name := range strings.Fields(list) {
+		for name := range strings.FieldsSeq(list) {
 			byName[name] = k
 		}
 	}
@@ -138,17 +138,17 @@ var elsewhere = map[string][]string{
 	"alternateIdentifiers.alternateIdentifier":     {"identifiers.identifier", "alternateIdentifiers.alternateIdentifier"},
 	"alternateIdentifiers.alternateIdentifierType": {"identifiers.identifierType", "alternateIdentifiers.alternateIdentifierType"},
 
-	"clientId":     {"clientId", "client_id", "client.id", "client"},
-	"providerId":   {"providerId", "provider_id", "provider.id", "provider"},
-	"consortiumId": {"consortiumId", "consortium_id", "consortium.id", "consortium"},
+	"client.id":    {"clientId"},
+	"client.uid":   {"clientId"},
+	"provider.id":  {"providerId"},
+	"provider.uid": {"providerId"},
 
 	"prefix": {"doi"},
 	"suffix": {"doi"},
 
-	"affiliationId":    {"creators.affiliation.affiliationIdentifier", "contributors.affiliation.affiliationIdentifier"},
-	"organizationId":   {"creators.nameIdentifiers.nameIdentifier", "contributors.nameIdentifiers.nameIdentifier"},
-	"funderRors":       {"fundingReferences.funderIdentifier"},
-	"funderParentRors": {"funderParentRors", "funder_parent_rors"},
+	"affiliationId":  {"creators.affiliation.affiliationIdentifier", "contributors.affiliation.affiliationIdentifier"},
+	"organizationId": {"creators.nameIdentifiers.nameIdentifier", "contributors.nameIdentifiers.nameIdentifier"},
+	"funderRors":     {"fundingReferences.funderIdentifier"},
 }
 
 // parts tells which part of a value in elsewhere the field holds.

@@ -36,13 +36,13 @@ var library = records(`
 {"doi":"10.5072/x/y.2","state":"findable","publicationYear":2020,"viewCount":3,
  "titles":[{"title":"How to change the climate"}],"creators":[{"name":"Lovelace, Ada",
   "affiliation":[{"name":"University of Example","affiliationIdentifier":"https://ror.org/00x6h5n95"}]}],
- "publisher":{"name":"Dryad","publisherIdentifier":"https://ror.org/00x6h5n95"},"client":"example.repo",
+ "publisher":{"name":"Dryad","publisherIdentifier":"https://ror.org/00x6h5n95"},"clientId":"example.repo","providerId":"example",
  "types":{"resourceTypeGeneral":"Text"},"created":"2016-12-31T23:59:59.500Z",
  "fundingReferences":[{"funderName":"Example Fund","funderIdentifier":"https://ror.org/021nxhr62"}],
  "relatedIdentifiers":[{"relatedIdentifier":"10.5072/FJ3W-0SHD","relatedIdentifierType":"DOI","relationType":"Cites"}]}
 
 {"doi":"10.5073/third","state":"registered","publicationYear":2010,"viewCount":0,
- "titles":[{"title":"Notes"}],"creators":[{"name":"Garza, Kristian"}],"publisher":"Zenodo","client":{"id":"example.other"},
+ "titles":[{"title":"Notes"}],"creators":[{"name":"Garza, Kristian"}],"publisher":"Zenodo","clientId":"example.other","client":{"name":"Other Repository"},
  "identifiers":[{"identifier":"ARK:/12345/AB","identifierType":"ARK"}],"sizes":["5 pages"],
  "types":{"resourceTypeGeneral":"Dataset"},"created":"2017-01-01T00:00:00Z","registered":"2017-06-15T12:34:56.000Z"}
 
@@ -179,7 +179,9 @@ func TestFieldNames(t *testing.T) {
 		{"aasm_state:draft", "5"},
 		{"client_id:example.repo", "2"},
 		{"client_id:example.other", "3"},
-		{"client.id:example.other", "3"},
+		{"client.uid:example.other", "3"},
+		{"client.name:repository", "3"},
+		{"provider_id:example", "2"},
 		{"creator_names:garza", "1 3"},
 		{"creators_and_contributors.name:lee", "1"},
 		{"creators_and_contributors.name:garza", "1 3"},
