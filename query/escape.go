@@ -29,55 +29,73 @@ func isASCIILetterOrDigit(c byte) bool {
 
 func isOperator(s string) bool { return s == "AND" || s == "OR" || s == "NOT" || s == "TO" }
 
+// A role says what a text is. The service is meant to rename an attribute at
+// the beginning of the name of a field, and nothing else.
+type role bool
+
+const (
+	aValue role = false
+	aName  role = true
+)
+
+// hides reports whether s[i] needs a backslash so that the service leaves a
+// word of s alone.
+func (r role) hides(s string, i int) bool {
+	start, end, ok := renamed(s, i)
+	if !ok || r == aValue {
+		return ok
+	}
+	return start > 0 || s[i] == ':' || s[i] != '.' && end < len(s) && s[end] != '.'
+}
+
 // appendWord writes a literal text without quotes.
-func appendWord(b []byte, s string) []byte {
+func (r role) appendWord(b []byte, s string) []byte {
 	if isOperator(s) {
 		b = append(b, '\\')
 	}
-	for i, r := range s {
-		if r == '/' {
+	for i, c := range s {
+		if c == '/' {
 			b = append(b, `\u002f`...) // the service breaks \/, Lucene a bare slash
 			continue
 		}
-		b = appendEscaped(b, s, i, r)
+		b = r.appendEscaped(b, s, i, c)
 	}
 	return b
+}
+
+// appendEscaped writes s[i:], whose first character is c, up to the next one.
+func (r role) appendEscaped(b []byte, s string, i int, c rune) []byte {
+	if r.hides(s, i) || strings.ContainsRune(special, c) {
+		b = append(b, '\\')
+	}
+	return utf8.AppendRune(b, c)
 }
 
 // appendPattern writes a pattern in which \*, \? and \\ are literal. A slash
 // is written for Lucene: in a pattern no form of it is right on both kinds of
 // server, and \u002f would stand for itself.
-func appendPattern(b []byte, s string) []byte {
+func (r role) appendPattern(b []byte, s string) []byte {
 	escaped := false
-	for i, r := range s {
+	for i, c := range s {
 		switch {
-		case escaped || r == '*' || r == '?':
-			b, escaped = append(b, byte(r)), false
-		case r == '\\':
+		case escaped || c == '*' || c == '?':
+			b, escaped = append(b, byte(c)), false
+		case c == '\\':
 			b, escaped = append(b, '\\'), true
-		case r == '/':
+		case c == '/':
 			b = append(b, `\/`...)
 		default:
-			b = appendEscaped(b, s, i, r)
+			b = r.appendEscaped(b, s, i, c)
 		}
 	}
 	return b
 }
 
-// appendEscaped writes s[i:], whose first character is r, up to the next one.
-func appendEscaped(b []byte, s string, i int, r rune) []byte {
-	if _, _, hidden := renamed(s, i); hidden || strings.ContainsRune(special, r) {
-		b = append(b, '\\')
-	}
-	return utf8.AppendRune(b, r)
-}
-
 // appendQuoted writes what stands between quotes.
-func appendQuoted(b []byte, s string) []byte {
+func (r role) appendQuoted(b []byte, s string) []byte {
 	done := 0
 	for i := range len(s) {
-		_, _, hidden := renamed(s, i)
-		if hidden || s[i] == '"' || s[i] == '\\' {
+		if s[i] == '"' || s[i] == '\\' || r.hides(s, i) {
 			b = append(append(b, s[done:i]...), '\\')
 			done = i
 		}
@@ -96,14 +114,13 @@ func appendBound(b []byte, s string) []byte {
 	}
 	b = append(b, '"')
 	for i := range len(s) {
-		_, _, hidden := renamed(s, i)
 		switch {
-		case hidden:
-			b = append(b, '\\', s[i])
 		case s[i] == '\\':
 			b = append(b, `\u005c`...)
 		case s[i] == '"':
 			b = append(b, `\u0022`...)
+		case aValue.hides(s, i):
+			b = append(b, '\\', s[i])
 		default:
 			b = append(b, s[i])
 		}
@@ -113,43 +130,25 @@ func appendBound(b []byte, s string) []byte {
 
 func isBareBound(s string) bool {
 	for i := range len(s) {
-		if !isASCIILetterOrDigit(s[i]) && !strings.Contains(".:+-", s[i:i+1]) {
-			return false
-		}
-		if _, _, hidden := renamed(s, i); hidden {
+		if !isASCIILetterOrDigit(s[i]) && !strings.Contains(".:+-", s[i:i+1]) || aValue.hides(s, i) {
 			return false
 		}
 	}
 	return true
 }
 
-// appendField writes the name of a field. The service must rename an attribute
-// of the record at the beginning of it, and nothing else.
+// appendField writes the name of a field and the colon after it.
 func appendField(b []byte, f Field) []byte {
-	if _, known := kinds[f]; known {
-		return append(b, f...)
-	}
-	s := string(f)
-	if s == "*" {
-		return append(b, '*')
-	}
-	if isOperator(s) {
-		b = append(b, '\\')
-	}
-	for i, r := range s {
-		start, end, hit := renamed(s, i)
-		if hit && start == 0 && r != ':' && (end == len(s) || s[end] == '.' || r == '.') {
-			b = utf8.AppendRune(b, r)
-			continue
+	switch _, known := kinds[f]; {
+	case f == "":
+		return b
+	case known || f == "*":
+		b = append(b, f...)
+	default:
+		b = aName.appendWord(b, string(f))
+		if strings.HasSuffix(string(f), "version") {
+			b = append(b[:len(b)-1], `\n`...) // would be read as version: with the colon
 		}
-		if i == len(s)-1 && strings.HasSuffix(s[:i], "versio") && i > len("versio") && r == 'n' {
-			b = append(b, '\\')
-		}
-		if r == '/' {
-			b = append(b, `\u002f`...)
-			continue
-		}
-		b = appendEscaped(b, s, i, r)
 	}
-	return b
+	return append(b, ':')
 }

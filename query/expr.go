@@ -1,5 +1,7 @@
 package query
 
+import "math"
+
 // An Expr is a query or a part of one. Expressions are made by the functions
 // and [Field] methods of this package and by [Parse]. They never change, so
 // they can be kept, shared between goroutines and used in several queries.
@@ -51,8 +53,8 @@ func Raw(text string) Expr { return &expr{Node{Kind: KindRaw, Text: text}} }
 // [ByRelevance] order. Which records match does not change. The factor is a
 // finite number from 0 up.
 func Boost(expr Expr, factor float32) Expr {
-	if !(factor >= 0 && factor <= maxBoost) {
-		return invalid("a boost factor must be a finite number from 0 up")
+	if !(factor >= 0 && factor <= math.MaxFloat32) {
+		return invalid(badBoost)
 	}
 	n := *operand(expr).tree()
 	if n.Kind == KindInvalid {
@@ -64,8 +66,6 @@ func Boost(expr Expr, factor float32) Expr {
 	n.Boost = &factor
 	return fromNode(n)
 }
-
-const maxBoost = 3.4e38
 
 func fromNode(n Node) Expr { return &expr{n} }
 

@@ -173,11 +173,8 @@ func (f Field) Between(low, high string) Expr { return f.Within(Range{Low: low, 
 // Within looks for values in a range whose bounds may be excluded:
 // field:{low TO high]. See [Field.Between].
 func (f Field) Within(r Range) Expr {
-	switch {
-	case !utf8.ValidString(r.Low) || !utf8.ValidString(r.High):
-		return invalid("a bound is not valid UTF-8")
-	case r.Low == "*" || r.High == "*":
-		return invalid(`a literal * cannot be the bound of a range; "" leaves the range open`)
+	if fault := r.fault(); fault != "" {
+		return invalid(fault)
 	}
 	return fromNode(Node{Kind: KindRange, Field: f, Range: &r})
 }

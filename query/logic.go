@@ -135,27 +135,33 @@ func bracket(e Expr) Expr {
 }
 
 // operand returns what expr means as a part of something else, on every kind
-// of server: a raw text is read, a lone +a is a, and a group that only
+// of server: a raw text is read, a lone +a or (a) is a, and a group that only
 // excludes takes away from everything.
 func operand(expr Expr) Expr {
 	if expr == nil {
 		return invalid("an expression is nil")
 	}
 	n := expr.tree()
-	if n.Kind == KindRaw {
+	switch {
+	case n.Kind == KindRaw:
 		return readRaw(n.Text)
-	}
-	if n.Kind != KindGroup || slices.ContainsFunc(n.Clauses, isPositive) {
-		if c, ok := sign(expr); ok {
-			return c.Expr
-		}
+	case n.Kind != KindGroup:
 		return expr
+	case !slices.ContainsFunc(n.Clauses, isPositive):
+		return fromNode(Node{Kind: KindGroup, Field: n.Field, Boost: n.Boost, Clauses: fromEverything(n.Clauses)})
+	case len(n.Clauses) == 1 && n.Boost == nil:
+		return n.Field.Match(n.Clauses[0].Expr)
 	}
-	clauses := slices.Insert(slices.Clone(n.Clauses), 0, Clause{Expr: everything})
-	for i := range clauses[1:] {
-		clauses[i+1].Join = JoinAnd
+	return expr
+}
+
+// fromEverything puts *:* before clauses that only take away.
+func fromEverything(clauses []Clause) []Clause {
+	out := slices.Insert(slices.Clone(clauses), 0, Clause{Expr: everything})
+	for i := range out[1:] {
+		out[i+1].Join = JoinAnd
 	}
-	return fromNode(Node{Kind: KindGroup, Field: n.Field, Boost: n.Boost, Clauses: clauses})
+	return out
 }
 
 // readRaw reads text that becomes a part of something else.

@@ -28,8 +28,8 @@ const (
 //
 // What is read keeps its structure: words side by side stay so, and are
 // optional on a server as specified and required on the deployed one;
-// a platform may settle that. AND and OR have no precedence over each other, so
-// Parse does not invent one.
+// [Explicit] settles that. AND and OR have no precedence over each other, so
+// Parse does not invent one; [Advise] points at lists that mix them.
 //
 // String of the result may differ from text in blanks, brackets and escapes,
 // but means the same. A result of Parse can safely be restricted: in

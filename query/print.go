@@ -12,10 +12,10 @@ func (e *expr) String() string {
 	}
 	var p printer
 	p.b = make([]byte, 0, 64*max(1, len(e.node.Clauses)))
-	p.node(&e.node, true)
+	p.node(&e.node, "", true)
 	if p.swallows() {
 		p = printer{b: p.b[:0], closeRegexps: true}
-		p.node(&e.node, true)
+		p.node(&e.node, "", true)
 	}
 	return string(p.b)
 }
@@ -33,11 +33,15 @@ func (p *printer) swallows() bool {
 	return p.openRegexp > 0 && strings.Contains(string(p.b[p.openRegexp:]), "/")
 }
 
-func (p *printer) node(n *Node, outermost bool) {
+// node writes one node; field is that of the brackets around it.
+func (p *printer) node(n *Node, field Field, outermost bool) {
+	if n.Field != "" {
+		field = n.Field
+	}
 	if n.Kind == KindGroup {
-		p.group(n, outermost)
+		p.group(n, field, outermost)
 	} else {
-		p.leaf(n)
+		p.leaf(n, field)
 	}
 	if n.Boost != nil {
 		p.b = append(p.b, '^')
@@ -45,8 +49,8 @@ func (p *printer) node(n *Node, outermost bool) {
 	}
 }
 
-func (p *printer) group(n *Node, outermost bool) {
-	p.field(n.Field)
+func (p *printer) group(n *Node, field Field, outermost bool) {
+	p.b = appendField(p.b, n.Field)
 	brackets := !outermost || n.Field != "" || n.Boost != nil
 	if brackets {
 		p.b = append(p.b, '(')
@@ -65,34 +69,35 @@ func (p *printer) group(n *Node, outermost bool) {
 		} else {
 			p.b = append(p.b, c.Sign...)
 		}
-		p.node(c.Expr.tree(), false)
+		p.node(c.Expr.tree(), field, false)
 	}
 	if brackets {
 		p.b = append(p.b, ')')
 	}
 }
 
-func (p *printer) leaf(n *Node) {
-	switch n.Kind {
-	case KindAll:
+func (p *printer) leaf(n *Node, field Field) {
+	if n.Kind == KindAll {
 		p.b = append(p.b, "*:*"...)
 		return
-	case KindInvalid, KindRaw: // raw text becomes part of a group only through operand
+	}
+	if n.Kind == KindInvalid || n.Kind == KindRaw { // operand reads raw text before it is part of a group
 		p.b = append(p.b, "()"...)
 		return
 	}
-	p.field(n.Field)
+	value := role(field == existsField) // the value of _exists_ is the name of a field
+	p.b = appendField(p.b, n.Field)
 	switch n.Kind {
 	case KindTerm:
-		p.word(n.Field, n.Text)
+		p.b = value.appendWord(p.b, n.Text)
 	case KindPhrase:
-		p.phrase(n)
+		p.phrase(n, value)
 	case KindPrefix:
-		p.b = append(appendWord(p.b, n.Text), '*')
+		p.b = append(value.appendWord(p.b, n.Text), '*')
 	case KindWildcard:
-		p.b = appendPattern(p.b, n.Text)
+		p.b = value.appendPattern(p.b, n.Text)
 	case KindFuzzy:
-		p.b = append(appendWord(p.b, n.Text), '~')
+		p.b = append(value.appendWord(p.b, n.Text), '~')
 		if n.Edits != AutoEdits {
 			p.b = strconv.AppendFloat(p.b, float64(n.Edits), 'f', -1, 32)
 		}
@@ -105,29 +110,9 @@ func (p *printer) leaf(n *Node) {
 	}
 }
 
-func (p *printer) field(f Field) {
-	if f == "" {
-		return
-	}
-	p.b = append(appendField(p.b, f), ':')
-}
-
-// word writes a bare word. The value of _exists_ is the name of a field.
-func (p *printer) word(f Field, text string) {
-	if f == existsField {
-		p.b = appendField(p.b, Field(text))
-		return
-	}
-	p.b = appendWord(p.b, text)
-}
-
-func (p *printer) phrase(n *Node) {
+func (p *printer) phrase(n *Node, value role) {
 	p.b = append(p.b, '"')
-	if n.Field == existsField {
-		p.b = append(p.b, n.Text...)
-	} else {
-		p.b = appendQuoted(p.b, n.Text)
-	}
+	p.b = value.appendQuoted(p.b, n.Text)
 	p.b = append(p.b, '"')
 	if n.Slop != nil {
 		p.b = append(p.b, '~')
@@ -150,10 +135,10 @@ func pick(yes bool, a, b byte) byte {
 	return b
 }
 
-func (p *printer) regexp(text string) {
+func (p *printer) regexp(pattern string) {
 	p.b = append(p.b, '/')
-	p.b = append(p.b, text...)
-	if strings.HasSuffix(text, `\`) {
+	p.b = append(p.b, pattern...)
+	if strings.HasSuffix(pattern, `\`) {
 		if p.closeRegexps {
 			p.b = append(p.b, "()"...) // matches the empty text
 		} else if p.openRegexp == 0 {

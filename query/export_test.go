@@ -1,0 +1,11 @@
+package query
+
+// Occurs shows the tests what Lucene makes of the clauses of one list.
+func Occurs(clauses []Clause, op Operator) []string {
+	names := map[occur]string{mayOccur: "should", mustOccur: "must", mustNotOccur: "not"}
+	var out []string
+	for _, o := range occurs(clauses, op) {
+		out = append(out, names[o])
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package query
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// IsDOI looks for a DOI name, given bare, with doi: or as an address of the
+// resolver. In [FieldDOI] that is the name; in other fields, such as
+// [FieldRelatedIdentifier], it is the name or its address, since records hold
+// both. Anything that is no DOI name is refused by [Check].
+func (f Field) IsDOI(name string) Expr {
+	name, err := doi.Parse(name)
+	if err != nil {
+		return invalid(err.Error())
+	}
+	name = strings.ToLower(name)
+	switch f {
+	case FieldDOI, "uid", "id":
+		return f.Is(name)
+	}
+	return f.In(name, "https://doi.org/"+name)
+}
+
+// IsORCID looks for an ORCID iD, given bare or as an address, in both forms
+// that records hold. The field is [FieldCreatorNameIdentifier] or
+// [FieldContributorNameIdentifier]. An iD whose check digit is wrong is
+// refused by [Check].
+func (f Field) IsORCID(id string) Expr {
+	bare, ok := orcid(id)
+	if !ok {
+		return invalid(fmt.Sprintf("%q is no ORCID iD, or a digit of it is wrong", id))
+	}
+	return f.In(bare, "https://orcid.org/"+bare)
+}
+
+// orcid returns the iD in the form 0000-0002-1825-0097.
+func orcid(id string) (string, bool) {
+	s := strings.ToUpper(strings.TrimSpace(id))
+	for _, prefix := range []string{"HTTPS://", "HTTP://", "WWW.", "ORCID.ORG/", "ORCID:"} {
+		s = strings.TrimPrefix(s, prefix)
+	}
+	s = strings.ReplaceAll(strings.TrimSpace(s), "-", "")
+	if len(s) != 16 || !consistsOf(s[:15], "0123456789") || s[15:] != checkDigit(s[:15]) {
+		return "", false
+	}
+	return s[:4] + "-" + s[4:8] + "-" + s[8:12] + "-" + s[12:], true
+}
+
+// checkDigit computes ISO 7064 mod 11-2.
+func checkDigit(digits string) string {
+	total := 0
+	for i := range len(digits) {
+		total = (total + int(digits[i]-'0')) * 2
+	}
+	d := (12 - total%11) % 11
+	if d == 10 {
+		return "X"
+	}
+	return strconv.Itoa(d)
+}
+
+// Years looks for values from the first of January of one year to the end of
+// another; 0 leaves that side open. It suits [FieldPublicationYear] and the
+// dates.
+func (f Field) Years(from, to int) Expr {
+	for _, y := range []int{from, to} {
+		if y != 0 && (y < 1000 || y > 9999) {
+			return invalid(fmt.Sprintf("%d is no year of four digits", y))
+		}
+	}
+	if from != 0 && to != 0 && from > to {
+		return invalid(fmt.Sprintf("the years from %d to %d are none", from, to))
+	}
+	return f.Between(yearText(from), yearText(to))
+}
+
+func yearText(y int) string {
+	if y == 0 {
+		return ""
+	}
+	return strconv.Itoa(y)
+}
