@@ -1,0 +1,243 @@
+package testkit_test
+
+import (
+	"cmp"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/testkit"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// The cassettes hold one exchange for each endpoint of specification §4 and each
+// form of its request. They are replayed by default and recorded anew with
+//
+//	go test ./internal/testkit -record
+
+const (
+	name    = "10.5072/wire-1"
+	address = "https://repository.example.org/item?a=1+2&b=50%25"
+	record  = `<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
+  <identifier identifierType="DOI"/>
+  <creators><creator><creatorName nameType="Personal">Lovelace, Ada</creatorName></creator></creators>
+  <titles><title>Glacier length</title></titles>
+  <publisher>Example Repository</publisher>
+  <publicationYear>2024</publicationYear>
+  <resourceType resourceTypeGeneral="Dataset">Table</resourceType>
+</resource>
+`
+)
+
+// An account is who the cassettes are recorded as. While they are replayed, any
+// credentials will do.
+type account struct {
+	username, password, token, prefix string
+	upstream                          http.RoundTripper
+}
+
+func recordingAccount() account {
+	live := account{
+		username: os.Getenv("DATACITE_USERNAME"), password: os.Getenv("DATACITE_PASSWORD"),
+		token: os.Getenv("DATACITE_TOKEN"), prefix: os.Getenv("DATACITE_PREFIX"),
+		upstream: http.DefaultTransport,
+	}
+	if live.username != "" && live.password != "" && live.token != "" && live.prefix != "" {
+		return live
+	}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	service := sandbox.New(&sandbox.Options{Now: func() time.Time { return start }})
+	return account{
+		username: sandbox.DefaultAccount.Username, password: sandbox.DefaultAccount.Password,
+		token: service.Token(start.AddDate(1, 0, 0)), prefix: "10.5072",
+		upstream: service.Transport(),
+	}
+}
+
+type clients struct {
+	mds     *mds.Client
+	dois    *dois.Client
+	reader  *dois.Client // without credentials
+	reports *reports.Client
+	anyone  *reports.Client // without a token
+}
+
+// play makes clients that replay a cassette. Nothing is sent twice, so that a
+// request that is not on it fails at once.
+func play(t *testing.T, cassette string) clients {
+	t.Helper()
+	a := recordingAccount()
+	hc := testkit.Cassette(t, cassette, a.upstream, testkit.Replacements{a.prefix: "10.5072", a.username: "EXAMPLE.REPO"})
+	store, err := mds.NewClient(mds.Test, mds.Credentials{Username: a.username, Password: a.password}, &mds.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	require.NoError(t, err)
+	records, err := dois.NewClient(dois.Test, &dois.ClientOptions{HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password})
+	require.NoError(t, err)
+	reader, err := dois.NewClient(dois.Test, &dois.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	require.NoError(t, err)
+	usage, err := reports.NewClient(reports.Test, &reports.ClientOptions{HTTPClient: hc, MaxAttempts: 1, Token: a.token})
+	require.NoError(t, err)
+	anyone, err := reports.NewClient(reports.Test, &reports.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	require.NoError(t, err)
+	return clients{store, records, reader, usage, anyone}
+}
+
+func TestWireMetadataStore(t *testing.T) {
+	c, ctx := play(t, "mds").mds, t.Context()
+
+	_, err := c.PutURL(ctx, name, address)
+	require.ErrorIs(t, err, mds.ErrMetadataMissing)
+	_, err = c.PutMetadata(ctx, name, mds.XML([]byte(record)))
+	require.NoError(t, err)
+	_, err = c.PutURL(ctx, name, address)
+	require.NoError(t, err)
+	got, err := c.URL(ctx, name)
+	require.NoError(t, err)
+	assert.Equal(t, address, got)
+	doc, err := c.Metadata(ctx, name)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc.Data), "Glacier length")
+	require.NoError(t, c.Hide(ctx, name))
+
+	_, err = c.PutMetadata(ctx, "10.5072/wire-draft", mds.XML([]byte(record)))
+	require.NoError(t, err)
+	require.NoError(t, c.DeleteDraft(ctx, "10.5072/wire-draft"))
+
+	_, err = c.Metadata(ctx, "10.5072/wire#a b?c%d//é")
+	require.ErrorIs(t, err, mds.ErrNotFound)
+}
+
+func TestWireMint(t *testing.T) {
+	c := play(t, "mds-mint").mds
+	minted, err := c.Mint(t.Context(), "10.5072", mds.XML([]byte(record)))
+	require.NoError(t, err)
+	assert.Regexp(t, `^10\.5072/`, minted)
+}
+
+func TestWireDOIs(t *testing.T) {
+	all, ctx := play(t, "dois"), t.Context()
+	_, err := all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)))
+	require.NoError(t, err)
+
+	one, err := all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Affiliation: true, Publisher: true, Detail: true})
+	require.NoError(t, err)
+	assert.Equal(t, "Glacier length", one.Titles[0].Title)
+	_, err = all.reader.Get(ctx, "10.5072/wire#a b?c%d//é", nil)
+	require.ErrorIs(t, err, dois.ErrNotFound)
+
+	opts := &dois.ListOptions{
+		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(), Page: query.Page{Number: 1, Size: 2},
+		ProviderID: "example", ClientID: "example.repo", ConsortiumID: "example", ResourceTypeID: "dataset", Prefix: "10.5072",
+		Registered: "2026", Created: "2025,2026", SchemaVersion: "4", Affiliation: true, Publisher: true, Detail: true, Fields: []string{"doi", "titles"},
+	}
+	_, err = all.reader.List(ctx, opts)
+	require.NoError(t, err)
+	opts.InBody = true
+	_, err = all.reader.List(ctx, opts)
+	require.NoError(t, err)
+	found := 0
+	for r, err := range all.reader.All(ctx, &dois.ListOptions{Prefix: "10.5072", Page: query.Page{Size: 2}}) {
+		require.NoError(t, err)
+		assert.NotEmpty(t, r.DOI)
+		found++
+	}
+	assert.Positive(t, found)
+	_, err = all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 3}})
+	require.NoError(t, err)
+	_, err = all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 1}})
+	require.NoError(t, err)
+}
+
+func TestWireDOIWrites(t *testing.T) {
+	c, ctx := play(t, "dois-write").dois, t.Context()
+	draft := &dois.Draft{DOI: "10.5072/wire-3", URL: address}
+	_, err := c.Create(ctx, draft)
+	require.NoError(t, err)
+	_, err = c.Update(ctx, "10.5072/wire-3", &dois.Draft{MetadataXML: []byte(record), Clear: []string{"version"}})
+	require.NoError(t, err)
+	require.NoError(t, c.Delete(ctx, "10.5072/wire-3"))
+}
+
+func usageReport(datasets int) *reports.Report {
+	period := reports.Month(2025, time.December)
+	r := &reports.Report{Header: reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: "datacite-go wire tests", Created: "2026-01-02", ReportingPeriod: period,
+	}}
+	for i := range datasets {
+		r.Datasets = append(r.Datasets, reports.Dataset{
+			Title: "Glacier length", YOP: "2024", URI: address, Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Repository",
+			PublisherID:  []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
+			DatasetID:    []reports.TypedValue{{Type: reports.TypeDOI, Value: name + string(rune('a'+i))}},
+			Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
+			Contributors: []reports.TypedValue{{Type: reports.TypeName, Value: "Lovelace, Ada"}},
+			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{{
+				Count: 5, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine,
+				CountryCounts: reports.CountryCounts{{Country: "de", Count: 3}, {Country: "fr", Count: 2}},
+			}}}},
+		})
+	}
+	return r
+}
+
+func TestWireReports(t *testing.T) {
+	all, ctx := play(t, "reports"), t.Context()
+	const id = "3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
+	r := usageReport(1)
+	_, err := all.reports.Put(ctx, id, r)
+	require.NoError(t, err)
+	again, err := all.reports.Create(ctx, r)
+	require.NoError(t, err)
+	assert.Equal(t, id, again.ID)
+
+	got, err := all.anyone.Get(ctx, id)
+	require.NoError(t, err)
+	assert.Equal(t, r.Datasets, got.Datasets)
+	page, err := all.anyone.List(ctx, &reports.ListOptions{CreatedBy: "datacite-go wire tests", Page: query.Page{Number: 1, Size: 10}})
+	require.NoError(t, err)
+	assert.Equal(t, id, page.Reports[0].ID)
+	_, err = all.anyone.Get(ctx, "00000000-0000-4000-8000-000000000000")
+	require.ErrorIs(t, err, reports.ErrNotFound)
+}
+
+func TestWireReportSubsets(t *testing.T) {
+	all, ctx := play(t, "reports-subsets"), t.Context()
+	r := usageReport(5)
+	r.Header.ReportingPeriod = reports.Month(2025, time.November)
+	receipt, err := all.reports.Submit(ctx, r.Header, reports.Each(r.Datasets), &reports.SubmitOptions{MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs"})
+	require.NoError(t, err)
+	assert.Len(t, receipt.Subsets, 3)
+	got, err := all.anyone.Get(ctx, receipt.ReportID)
+	require.NoError(t, err)
+	assert.Equal(t, r.Datasets, got.Datasets)
+}
+
+func TestCassettesHoldNoSecrets(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/cassettes/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` + regexp.QuoteMeta(sandbox.DefaultAccount.Password))
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range secret.FindAllString(string(data), -1) {
+			assert.Regexp(t, `^(Basic|Bearer) REDACTED$`, found, file)
+		}
+		for _, env := range []string{"DATACITE_USERNAME", "DATACITE_PASSWORD", "DATACITE_TOKEN"} {
+			if value := cmp.Or(os.Getenv(env), "\x00"); strings.Contains(string(data), value) {
+				t.Errorf("%s holds the value of %s", file, env)
+			}
+		}
+	}
+}
