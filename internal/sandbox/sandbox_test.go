@@ -124,3 +124,10 @@ func header(createdBy, begin, exceptions string) string {
 		`","created":"2020-02-01","reporting-period":{"begin-date":"` + begin + `","end-date":"2020-12-31"},` +
 		`"report-filters":[],"report-attributes":[],"exceptions":[` + exceptions + `]}`
 }
+
+func mustJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	return data
+}
