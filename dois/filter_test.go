@@ -1,0 +1,156 @@
+package dois_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// library is a few records that differ in all that a list can be filtered by.
+var library = []string{
+	`{"doi":"10.5072/ada","client":"demo.alpha","provider":"demo","consortium":"union","created":"2018-02-01T00:00:00Z",
+		"registered":"2019-05-01T00:00:00Z","types":{"resourceTypeGeneral":"Dataset","resourceType":"Table"},
+		"schemaVersion":"http://datacite.org/schema/kernel-4","publicationYear":2019,"citationCount":3,"viewCount":10,
+		"titles":[{"title":"Engine notes"}],"subjects":[{"subject":"Computing"}],"rightsList":[{"rightsIdentifier":"cc-by-4.0"}]}`,
+	`{"doi":"10.5072/bob","client":"demo.beta","provider":"demo","consortium":"union","created":"2019-02-01T00:00:00Z",
+		"registered":"2020-05-01T00:00:00Z","types":{"resourceTypeGeneral":"JournalArticle","resourceType":"Paper"},
+		"schemaVersion":"http://datacite.org/schema/kernel-4.5","publicationYear":2020,"citationCount":1,"downloadCount":4,
+		"titles":[{"title":"Engine repairs"}]}`,
+	`{"doi":"10.5072/eve","client":"other.one","provider":"other","created":"2020-02-01T00:00:00Z",
+		"registered":"2021-05-01T00:00:00Z","types":{"resourceTypeGeneral":"Dataset"},
+		"schemaVersion":"http://datacite.org/schema/kernel-3","publicationYear":2021,
+		"titles":[{"title":"Glaciers"}]}`,
+	`{"doi":"10.82433/far","client":"other.one","provider":"other","created":"2021-02-01T00:00:00Z",
+		"registered":"2021-06-01T00:00:00Z","types":{"resourceTypeGeneral":"Software"},
+		"titles":[{"title":"Glacier viewer"}]}`,
+	`{"doi":"10.5072/hid","state":"registered","created":"2018-03-01T00:00:00Z","titles":[{"title":"Withdrawn engine"}]}`,
+	`{"doi":"10.5072/dra","state":"draft","created":"2018-04-01T00:00:00Z","titles":[{"title":"Draft engine"}]}`,
+}
+
+// TestListFilters asks for the records that each filter of specification §4.2
+// selects, once with the parameters in the URL and once in the body.
+func TestListFilters(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		opts dois.ListOptions
+		want string
+	}{
+		{"no filter", dois.ListOptions{}, "10.82433/far ada bob eve"},
+		{"provider-id", dois.ListOptions{ProviderID: "demo"}, "ada bob"},
+		{"provider-id of a consortium", dois.ListOptions{ProviderID: "union"}, "ada bob"},
+		{"provider-id in capitals", dois.ListOptions{ProviderID: "DEMO"}, "ada bob"},
+		{"client-id", dois.ListOptions{ClientID: "demo.beta"}, "bob"},
+		{"client-id several", dois.ListOptions{ClientID: "demo.beta,demo.alpha"}, "ada bob"},
+		{"consortium-id", dois.ListOptions{ConsortiumID: "union"}, "ada bob"},
+		{"resource-type-id", dois.ListOptions{ResourceTypeID: "dataset"}, "ada eve"},
+		{"resource-type-id as the schema writes it", dois.ListOptions{ResourceTypeID: "JournalArticle"}, "bob"},
+		{"resource-type-id with a hyphen", dois.ListOptions{ResourceTypeID: "journal-article"}, "bob"},
+		{"prefix", dois.ListOptions{Prefix: "10.82433"}, "10.82433/far"},
+		{"registered", dois.ListOptions{Registered: "2021"}, "10.82433/far eve"},
+		{"registered in a span of years", dois.ListOptions{Registered: "2019,2020"}, "ada bob"},
+		{"created", dois.ListOptions{Created: "2019"}, "bob"},
+		{"created in a span of years", dois.ListOptions{Created: "2018,2020"}, "ada bob eve"},
+		{"schema-version", dois.ListOptions{SchemaVersion: "4"}, "ada"},
+		{"schema-version with a minor one", dois.ListOptions{SchemaVersion: "4.5"}, "bob"},
+		{"value nobody has", dois.ListOptions{ClientID: "nobody.here"}, ""},
+		{"two filters together", dois.ListOptions{ResourceTypeID: "dataset", Created: "2020"}, "eve"},
+		{"filter and query", dois.ListOptions{Query: query.Term("engine"), ResourceTypeID: "dataset"}, "ada"},
+		{"further parameter", dois.ListOptions{Extra: url.Values{"published": {"2020"}}}, "bob"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *doistest.Server) {
+				seed(t, srv, library...)
+				client := anonymous(t, srv)
+				for _, inBody := range []bool{false, true} {
+					opts := tt.opts
+					opts.InBody = inBody
+					found, err := client.List(t.Context(), &opts)
+					require.NoError(t, err)
+					assert.Equal(t, words(tt.want), sorted(found.Records), "in body: %v", inBody)
+					assert.Equal(t, len(words(tt.want)), found.Total)
+
+					sent := last(t, srv)
+					assert.Equal(t, inBody, sent.Query == "", "parameters stand in one place: %q", sent.Query)
+					assert.Equal(t, inBody, sent.Bytes > 0)
+				}
+			})
+		})
+	}
+}
+
+// TestVisibility reads with and without credentials (specification §5).
+func TestVisibility(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, library...)
+		t.Run("without credentials a list has public records only", func(t *testing.T) {
+			found, err := anonymous(t, srv).List(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, words("10.82433/far ada bob eve"), sorted(found.Records))
+		})
+		t.Run("without credentials a draft is not found", func(t *testing.T) {
+			for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
+				_, err := anonymous(t, srv).Get(t.Context(), name, nil)
+				assert.ErrorIs(t, err, dois.ErrNotFound)
+			}
+		})
+		t.Run("the owner sees every record", func(t *testing.T) {
+			found, err := srv.Client().List(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
+			draft, err := srv.Client().Get(t.Context(), "10.5072/dra", nil)
+			require.NoError(t, err)
+			assert.Equal(t, dois.StateDraft, draft.State)
+		})
+		t.Run("a state can be asked for", func(t *testing.T) {
+			found, err := srv.Client().List(t.Context(), &dois.ListOptions{Extra: url.Values{"state": {"draft,registered"}}})
+			require.NoError(t, err)
+			assert.Equal(t, words("dra hid"), sorted(found.Records))
+		})
+	})
+}
+
+// TestParametersOnTheWire compares the requests with specification §4.2 and
+// §4.2.1(7), letter by letter.
+func TestParametersOnTheWire(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		opts *dois.ListOptions
+		want string
+	}{
+		{"flags are always sent", nil, "affiliation=false&publisher=false"},
+		{"flags that are set", &dois.ListOptions{Affiliation: true, Publisher: true, Detail: true}, "affiliation=true&detail=true&publisher=true"},
+		{"a blank is %20", &dois.ListOptions{Query: query.Phrase("ice core")}, "affiliation=false&publisher=false&query=%22ice%20core%22~0"},
+		{"a plus is %2B", &dois.ListOptions{Query: query.Raw("+ice")}, "affiliation=false&publisher=false&query=%2Bice"},
+		{"all filters", &dois.ListOptions{
+			ProviderID: "p", ClientID: "c.d", ConsortiumID: "k", ResourceTypeID: "dataset", Prefix: "10.5072",
+			Registered: "2020", Created: "2019,2021", SchemaVersion: "4",
+		}, "affiliation=false&client-id=c.d&consortium-id=k&created=2019%2C2021&prefix=10.5072&provider-id=p" +
+			"&publisher=false&registered=2020&resource-type-id=dataset&schema-version=4"},
+		{"page by number", &dois.ListOptions{Page: query.Page{Number: 2, Size: 10}},
+			"affiliation=false&page%5Bnumber%5D=2&page%5Bsize%5D=10&publisher=false"},
+		{"page by cursor", &dois.ListOptions{Page: query.Page{Cursor: "1", Size: 10}},
+			"affiliation=false&page%5Bcursor%5D=1&page%5Bsize%5D=10&publisher=false"},
+		{"fields", &dois.ListOptions{Fields: []string{"doi", "titles"}}, "affiliation=false&fields%5Bdois%5D=doi%2Ctitles&publisher=false"},
+		{"sort", &dois.ListOptions{Sort: query.ByCreated.Desc()}, "affiliation=false&publisher=false&sort=-created"},
+		{"random", &dois.ListOptions{Sample: query.Sample{Random: true}}, "affiliation=false&publisher=false&random=true"},
+		{"sample of groups", &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 2}},
+			"affiliation=false&publisher=false&sample=2&sample-group=client"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *doistest.Server) {
+				_, err := anonymous(t, srv).List(t.Context(), tt.opts)
+				require.NoError(t, err)
+				sent := last(t, srv)
+				assert.Equal(t, tt.want, sent.Query)
+				assert.Equal(t, "/dois", sent.Path)
+				assert.Equal(t, "application/json", sent.Header.Get("Accept"))
+			})
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package dois_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+)
+
+// behaviours are the truths that the tests of this package hold under.
+var behaviours = []doistest.Behaviour{doistest.Documented}
+
+// onEach runs a test once with an own server of each behaviour.
+func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
+	for _, b := range behaviours {
+		t.Run(string(b), func(t *testing.T) {
+			srv := doistest.NewServer(&doistest.Options{Behaviour: b, NoPort: true})
+			t.Cleanup(srv.Close)
+			test(t, srv)
+		})
+	}
+}
+
+// seed stores records given as the JSON of their attributes.
+func seed(t *testing.T, srv *doistest.Server, records ...string) {
+	t.Helper()
+	for _, r := range records {
+		require.NoError(t, srv.PutJSON([]byte(r)))
+	}
+}
+
+// anonymous is a client of srv without credentials.
+func anonymous(t *testing.T, srv *doistest.Server) *dois.Client {
+	t.Helper()
+	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{HTTPClient: srv.HTTPClient()})
+	require.NoError(t, err)
+	return client
+}
+
+// suffixes are the names of records without the prefix, in the order of the
+// records.
+func suffixes(records []dois.Record) []string {
+	names := []string{}
+	for _, r := range records {
+		names = append(names, strings.TrimPrefix(r.DOI, "10.5072/"))
+	}
+	return names
+}
+
+// sorted are the same, in alphabetical order.
+func sorted(records []dois.Record) []string {
+	names := suffixes(records)
+	slices.Sort(names)
+	return names
+}
+
+// words splits the expected names of a table.
+func words(text string) []string { return append([]string{}, strings.Fields(text)...) }
+
+// last is the latest request that srv has answered.
+func last(t *testing.T, srv *doistest.Server) doistest.Request {
+	t.Helper()
+	requests := srv.Requests()
+	require.NotEmpty(t, requests)
+	return requests[len(requests)-1]
+}
+
+// scripted is a client of a server that plays one trap.
+func scripted(t *testing.T, opts *dois.ClientOptions, handler http.HandlerFunc) *dois.Client {
+	t.Helper()
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	if opts == nil {
+		opts = &dois.ClientOptions{}
+	}
+	opts.HTTPClient = srv.Client()
+	client, err := dois.NewClient(srv.URL, opts)
+	require.NoError(t, err)
+	return client
+}
+
+// answered is the record that a client makes of an answer with these
+// attributes.
+func answered(t *testing.T, attributes string) *dois.Record {
+	t.Helper()
+	client := scripted(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = w.Write([]byte(`{"data":{"id":"10.5072/x","type":"dois","attributes":` + attributes + `}}`))
+	})
+	r, err := client.Get(t.Context(), "10.5072/x", nil)
+	require.NoError(t, err)
+	return r
+}
