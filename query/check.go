@@ -1,8 +1,12 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // ErrInvalid is matched by every [*Error].
@@ -20,23 +24,222 @@ func (e *Error) Error() string { return fmt.Sprintf("query: %s: %s", e.Part, e.R
 // Is matches [ErrInvalid].
 func (e *Error) Is(target error) bool { return target == ErrInvalid }
 
-// Check returns an error for every part of expr that the service would refuse
-// or read as something else, each an [*Error]. A nil expression is no query
-// and has no fault.
+// Check returns an error for every part of expr that the service, as specified
+// or as deployed, would refuse or read as something else. Each is an [*Error]
+// and matches [ErrInvalid]. A nil expression is no query and has no fault.
+//
+// A query that Check accepts cannot be used to reach beyond its place in a
+// larger one. A [Raw] text that is the whole query is accepted if the deployed
+// service reads it as it stands.
 func Check(expr Expr) error {
 	if expr == nil {
 		return nil
 	}
-	var errs []error
-	checkNode(expr.tree(), &errs)
-	return errors.Join(errs...)
+	if n := expr.tree(); n.Kind == KindRaw {
+		return checkRaw(n.Text)
+	}
+	var c checker
+	c.node(expr.tree(), "", 0)
+	if c.leaves > maxClauses {
+		c.fault(fmt.Sprintf("the query has %d clauses", c.leaves), "the service takes %d in all", maxClauses)
+	}
+	return errors.Join(c.errs...)
 }
 
-func checkNode(n *Node, errs *[]error) {
-	if n.Kind == KindInvalid {
-		*errs = append(*errs, &Error{Part: "()", Reason: n.Text})
+// checkRaw compares what the deployed service makes of text with what the text
+// says. A slash may stand bare in it, as that service likes it best.
+func checkRaw(text string) error {
+	fail := func(format string, args ...any) error {
+		return &Error{Part: excerpt(text), Reason: fmt.Sprintf(format, args...)}
 	}
-	for _, c := range n.Clauses {
-		checkNode(c.Expr.tree(), errs)
+	served, err := Parse(withSlashes(renameFields(text)))
+	if err != nil {
+		return fail("the service cannot read it: %s", err.(*SyntaxError).Reason)
 	}
+	c := checker{raw: true}
+	meant, err := Parse(text)
+	if err != nil {
+		meant, err = Parse(withSlashes(text))
+	}
+	if err != nil {
+		return fail("it cannot be read: %s", err.(*SyntaxError).Reason)
+	}
+	reread, err := Parse(renameFields(meant.String()))
+	if err != nil || reread.String() != served.String() {
+		return fail("the service reads it as %s", excerpt(served.String()))
+	}
+	c.node(meant.tree(), "", 0)
+	return errors.Join(c.errs...)
+}
+
+// A checker collects the faults of a query.
+type checker struct {
+	errs   []error
+	leaves int
+	raw    bool // the text is sent as it is, not as String writes it
+}
+
+func (c *checker) fault(part, format string, args ...any) {
+	c.errs = append(c.errs, &Error{Part: part, Reason: fmt.Sprintf(format, args...)})
+}
+
+// node checks n, which is searched in field unless it has one itself.
+func (c *checker) node(n *Node, field Field, depth int) {
+	if n.Field != "" {
+		field = n.Field
+		c.field(n)
+	}
+	if n.Kind != KindGroup {
+		c.leaves++
+		c.leaf(n, field)
+		return
+	}
+	switch {
+	case depth == maxDepth:
+		c.fault("the query", "it has more than %d brackets in one another", maxDepth)
+		return
+	case len(n.Clauses) > maxClauses:
+		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "the service takes %d in a list", maxClauses)
+	}
+	c.neighbours(n, field)
+	for _, cl := range n.Clauses {
+		c.node(cl.Expr.tree(), field, depth+1)
+	}
+}
+
+// neighbours refuses words side by side where the service would make one value
+// of them.
+func (c *checker) neighbours(n *Node, field Field) {
+	k := kinds[field]
+	if k == textField || k == unknownField {
+		return
+	}
+	for i := 1; i < len(n.Clauses); i++ {
+		if merges(n.Clauses[i-1:]) {
+			c.fault(partText(n, field), "the service reads words side by side as one value of %s; put AND or OR between them", k)
+			return
+		}
+	}
+}
+
+// merges reports whether the parser makes one text of the first two clauses:
+// words of which neither has an operator on either side.
+func merges(clauses []Clause) bool {
+	for _, c := range clauses[:2] {
+		if c.Join != NoJoin || c.Sign != NoSign || !isBareWord(c.Expr) {
+			return false
+		}
+	}
+	return len(clauses) == 2 || clauses[2].Join == NoJoin
+}
+
+func (c *checker) leaf(n *Node, field Field) {
+	part := func() string { return partText(n, field) }
+	if reason := c.leafFault(n); reason != "" {
+		c.fault(part(), "%s", reason)
+		return
+	}
+	k := kinds[field]
+	if reason := k.refuses(n); reason != "" {
+		c.fault(part(), "%s", reason)
+		return
+	}
+	if k == textField && field != "" && (n.Kind == KindPhrase || n.Kind == KindTerm) && !hasWord(n.Text) {
+		c.fault(part(), "there is no word in it, so the service would drop this part of the query")
+	}
+	if field == existsField && n.Kind != KindTerm && n.Kind != KindPhrase {
+		c.fault(part(), "_exists_ takes the whole name of one field")
+	}
+}
+
+// leafFault says what no field allows.
+func (c *checker) leafFault(n *Node) string {
+	switch n.Kind {
+	case KindInvalid:
+		return n.Text
+	case KindRegexp:
+		return "the service has no regular expressions and reads the slashes as part of a word"
+	case KindWildcard:
+		if strings.Contains(n.Text, "/") && !c.raw {
+			return n.Text + slashInPattern
+		}
+	case KindRange:
+		return n.Range.fault()
+	case KindFuzzy:
+		if n.Edits > 0 && n.Edits < 1 {
+			return "the service takes 0, 1 or 2 edits after ~ and reads a fraction as 0"
+		}
+	case KindPhrase:
+		if n.Slop != nil && *n.Slop < 0 {
+			return "the number after ~ is negative"
+		}
+	}
+	if (n.Kind == KindPrefix || n.Kind == KindWildcard) && utf8.RuneCountInString(n.Text) > maxPattern {
+		return fmt.Sprintf("a pattern may have %d characters", maxPattern)
+	}
+	return ""
+}
+
+// maxPattern is where Lucene gives up.
+const maxPattern = 1000
+
+// field refuses what can only be a colon misread.
+func (c *checker) field(n *Node) {
+	f := n.Field
+	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
+		return
+	}
+	c.fault(partText(n, f), "what stands before the colon is read as the name of a field and is none; quote the whole text if the colon belongs to it")
+}
+
+func isScheme(s string) bool {
+	switch strings.ToLower(s) {
+	case "http", "https", "ftp", "mailto", "urn", "info", "ark", "hdl":
+		return true
+	}
+	return false
+}
+
+// looksLikeField accepts names joined by dots. A * stands for any characters.
+func looksLikeField(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '_' || c == '@' || c == '*' || isASCIILetterOrDigit(c) && (c < '0' || c > '9'):
+		case i > 0 && (c == '.' || c == '-' || '0' <= c && c <= '9'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// hasWord reports whether analysis leaves anything of a text.
+func hasWord(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
+	})
+}
+
+// partText is the text of a part that is searched in field.
+func partText(n *Node, field Field) string {
+	m := *n
+	if m.Kind != KindAll {
+		m.Field = field
+	}
+	if m.Kind == KindInvalid {
+		return cmp.Or(string(field), "an expression")
+	}
+	return excerpt(fromNode(m).String())
+}
+
+// excerpt shortens a text for a message.
+func excerpt(s string) string {
+	const limit = 80
+	for i := range s {
+		if i > limit {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }

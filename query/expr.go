@@ -1,6 +1,9 @@
 package query
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // An Expr is a query or a part of one. Expressions are made by the functions
 // and [Field] methods of this package and by [Parse]. They never change, so
@@ -54,7 +57,7 @@ func Raw(text string) Expr { return &expr{Node{Kind: KindRaw, Text: text}} }
 // finite number from 0 up.
 func Boost(expr Expr, factor float32) Expr {
 	if !(factor >= 0 && factor <= math.MaxFloat32) {
-		return invalid(badBoost)
+		return invalid(fmt.Sprintf("a boost of %v is no finite number from 0 up", factor))
 	}
 	n := *operand(expr).tree()
 	if n.Kind == KindInvalid {
@@ -69,5 +72,4 @@ func Boost(expr Expr, factor float32) Expr {
 
 func fromNode(n Node) Expr { return &expr{n} }
 
-// invalid stands for an expression that has no text; Check reports the reason.
-func invalid(reason string) Expr { return &expr{Node{Kind: KindInvalid, Text: reason}} }
+func invalid(reason string) Expr { return fromNode(Field("").invalid(reason)) }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,12 +24,13 @@ const existsField Field = "_exists_"
 // side by side somewhere in the text; elsewhere it is the whole value.
 func (f Field) Is(value string) Expr { return fromNode(f.value(value)) }
 
+// value needs no check beyond that of the text: every text has a form.
 func (f Field) value(text string) Node {
 	switch {
 	case isPlain(text):
 		return Node{Kind: KindTerm, Field: f, Text: text}
 	case !utf8.ValidString(text):
-		return Node{Kind: KindInvalid, Text: "a value is not valid UTF-8"}
+		return f.invalid(notUTF8(text))
 	case f.isAnalysed() && hasParts(text):
 		return Node{Kind: KindPhrase, Field: f, Text: text, Slop: &exact}
 	}
@@ -48,17 +50,11 @@ func hasParts(text string) bool {
 // side by side and in order: field:"text"~slop. With slop 0 they stand exactly
 // so.
 func (f Field) Near(text string, slop int) Expr {
-	switch {
-	case !utf8.ValidString(text):
-		return invalid("a text is not valid UTF-8")
-	case slop < 0:
-		return invalid("the slop of a phrase is a number from 0 up")
-	}
 	n := Node{Kind: KindPhrase, Field: f, Text: text}
-	if slop > 0 || f.isAnalysed() && hasParts(text) {
+	if slop != 0 || f.isAnalysed() && hasParts(text) {
 		n.Slop = &slop
 	}
-	return fromNode(n)
+	return n.Expr()
 }
 
 // Like looks for words that fit the pattern: * stands for any characters or
@@ -70,9 +66,6 @@ func (f Field) Near(text string, slop int) Expr {
 // service in a pattern whose only wildcard is a * at the end. In others it is
 // refused; a ? in its place matches it.
 func (f Field) Like(pattern string) Expr {
-	if !utf8.ValidString(pattern) {
-		return invalid("a pattern is not valid UTF-8")
-	}
 	text, literal, live := readPattern(pattern)
 	switch {
 	case live == 0:
@@ -82,12 +75,12 @@ func (f Field) Like(pattern string) Expr {
 	case live == 1 && text[len(text)-1] == '*' && !strings.HasSuffix(text, `\*`):
 		return f.StartsWith(literal[:len(literal)-1])
 	case strings.Contains(text, "/"):
-		return invalid(slashInPattern)
+		return fromNode(f.invalid(quoteText(pattern) + slashInPattern))
 	}
-	return fromNode(Node{Kind: KindWildcard, Field: f, Text: text})
+	return Node{Kind: KindWildcard, Field: f, Text: text}.Expr()
 }
 
-const slashInPattern = "a slash cannot be written in a pattern such as a*/b; put ? in its place"
+const slashInPattern = ": a slash cannot be written in a pattern such as a*/b; put ? in its place"
 
 // readPattern returns the pattern with only \*, \? and \\ escaped, its text
 // without escapes, and the number of wildcards in it.
@@ -115,27 +108,19 @@ func readPattern(pattern string) (text, literal string, live int) {
 
 // StartsWith looks for words that begin with the literal prefix: field:prefix*.
 func (f Field) StartsWith(prefix string) Expr {
-	switch {
-	case !utf8.ValidString(prefix):
-		return invalid("a prefix is not valid UTF-8")
-	case prefix == "":
+	if prefix == "" {
 		return f.Exists()
 	}
-	return fromNode(Node{Kind: KindPrefix, Field: f, Text: prefix})
+	return Node{Kind: KindPrefix, Field: f, Text: prefix}.Expr()
 }
 
 // Fuzzy looks for words that differ from word in at most edits characters, 0
 // to 2: field:word~1.
 func (f Field) Fuzzy(word string, edits int) Expr {
-	switch {
-	case !utf8.ValidString(word):
-		return invalid("a word is not valid UTF-8")
-	case word == "":
-		return invalid("a fuzzy search needs a word")
-	case edits < 0 || edits > 2:
-		return invalid("a fuzzy search allows 0, 1 or 2 edits")
+	if edits < 0 || edits > 2 {
+		return fromNode(f.invalid(fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
 	}
-	return fromNode(Node{Kind: KindFuzzy, Field: f, Text: word, Edits: float32(edits)})
+	return Node{Kind: KindFuzzy, Field: f, Text: word, Edits: float32(edits)}.Expr()
 }
 
 // Regexp looks for words that match a regular expression of Lucene:
@@ -143,9 +128,6 @@ func (f Field) Fuzzy(word string, edits int) Expr {
 // reads it as a literal text, so [Check] refuses it and the clients do not
 // send it; it is here for queries to other servers.
 func (f Field) Regexp(pattern string) Expr {
-	if !utf8.ValidString(pattern) {
-		return invalid("a regular expression is not valid UTF-8")
-	}
 	var b strings.Builder
 	escaped := false
 	for _, r := range pattern {
@@ -155,10 +137,7 @@ func (f Field) Regexp(pattern string) Expr {
 		escaped = r == '\\' && !escaped
 		b.WriteRune(r)
 	}
-	if escaped {
-		return invalid("a regular expression ends in a backslash")
-	}
-	return fromNode(Node{Kind: KindRegexp, Field: f, Text: b.String()})
+	return Node{Kind: KindRegexp, Field: f, Text: b.String()}.Expr()
 }
 
 // Exists looks for records that have any value in the field: field:*.
@@ -172,17 +151,12 @@ func (f Field) Between(low, high string) Expr { return f.Within(Range{Low: low, 
 
 // Within looks for values in a range whose bounds may be excluded:
 // field:{low TO high]. See [Field.Between].
-func (f Field) Within(r Range) Expr {
-	if fault := r.fault(); fault != "" {
-		return invalid(fault)
-	}
-	return fromNode(Node{Kind: KindRange, Field: f, Range: &r})
-}
+func (f Field) Within(r Range) Expr { return Node{Kind: KindRange, Field: f, Range: &r}.Expr() }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.
 func (f Field) In(values ...string) Expr {
 	if len(values) == 0 {
-		return invalid("In needs at least one value")
+		return fromNode(f.invalid("In needs at least one value"))
 	}
 	clauses := make([]Clause, len(values))
 	for i, v := range values {
@@ -203,4 +177,9 @@ func (f Field) Match(expr Expr) Expr {
 	}
 	n.Field = f
 	return fromNode(n)
+}
+
+// invalid is the node of an expression that has no text; Check reports why.
+func (f Field) invalid(reason string) Node {
+	return Node{Kind: KindInvalid, Field: f, Text: reason}
 }

@@ -1,66 +1,88 @@
 package query
 
-// The fields of the DOI record (specification §2.2), and further ones that the
-// deployed service can search. The comment says what a field holds where that
-// is not text; a keyword is compared as a whole and with its case.
+// The fields of the DOI record (specification §2.2) and further ones that the
+// deployed service can search. Those without a remark are texts. A keyword is
+// compared as a whole and with its case, unless the remark says otherwise.
 const (
-	FieldDOI       Field = "doi"    // keyword, any case
-	FieldPrefix    Field = "prefix" // keyword
-	FieldSuffix    Field = "suffix" // keyword
-	FieldURL       Field = "url"    // the landing page
-	FieldTitle     Field = "titles.title"
-	FieldPublisher Field = "publisher" // the name
-
-	FieldCreatorName                  Field = "creators.name"
-	FieldCreatorNameType              Field = "creators.nameType" // keyword
-	FieldCreatorGivenName             Field = "creators.givenName"
-	FieldCreatorFamilyName            Field = "creators.familyName"
-	FieldCreatorNameIdentifier        Field = "creators.nameIdentifiers.nameIdentifier"       // keyword; see Field.IsORCID
-	FieldCreatorNameIdentifierScheme  Field = "creators.nameIdentifiers.nameIdentifierScheme" // keyword
-	FieldCreatorAffiliation           Field = "creators.affiliation.name"
-	FieldCreatorAffiliationIdentifier Field = "creators.affiliation.affiliationIdentifier"       // keyword
-	FieldCreatorAffiliationScheme     Field = "creators.affiliation.affiliationIdentifierScheme" // keyword
-	FieldCreatorAffiliationSchemeURI  Field = "creators.affiliation.schemeUri"                   // keyword
-
-	FieldContributorName                  Field = "contributors.name"
-	FieldContributorType                  Field = "contributors.contributorType" // keyword
-	FieldContributorGivenName             Field = "contributors.givenName"
-	FieldContributorFamilyName            Field = "contributors.familyName"
-	FieldContributorNameIdentifier        Field = "contributors.nameIdentifiers.nameIdentifier" // keyword
-	FieldContributorAffiliation           Field = "contributors.affiliation.name"
-	FieldContributorAffiliationIdentifier Field = "contributors.affiliation.affiliationIdentifier" // keyword
-
-	FieldPublisherName             Field = "publisher.name"
-	FieldPublisherIdentifier       Field = "publisher.publisherIdentifier"       // keyword
-	FieldPublisherIdentifierScheme Field = "publisher.publisherIdentifierScheme" // keyword
-	FieldPublisherSchemeURI        Field = "publisher.schemeUri"                 // keyword
-	FieldPublisherLang             Field = "publisher.lang"                      // keyword
-
+	FieldDOI             Field = "doi"    // keyword, any case; see Field.IsDOI
+	FieldPrefix          Field = "prefix" // keyword
+	FieldSuffix          Field = "suffix" // keyword
+	FieldTitle           Field = "titles.title"
 	FieldPublicationYear Field = "publicationYear" // year
 	FieldDescription     Field = "descriptions.description"
 	FieldSubject         Field = "subjects.subject"
-	FieldLanguage        Field = "language" // keyword
-	FieldVersion         Field = "version"  // keyword
 
-	FieldResourceTypeGeneral Field = "types.resourceTypeGeneral" // keyword, such as Dataset
-	FieldResourceType        Field = "types.resourceType"        // keyword, any case
+	FieldCreatorName                 Field = "creators.name"
+	FieldCreatorNameType             Field = "creators.nameType" // keyword
+	FieldCreatorGivenName            Field = "creators.givenName"
+	FieldCreatorFamilyName           Field = "creators.familyName"
+	FieldCreatorNameIdentifier       Field = "creators.nameIdentifiers.nameIdentifier"       // keyword; see Field.IsORCID
+	FieldCreatorNameIdentifierScheme Field = "creators.nameIdentifiers.nameIdentifierScheme" // keyword
 
+	// FieldCreatorAffiliation is for records with plain affiliations, which
+	// the specification has by default; the deployed service stores objects.
+	FieldCreatorAffiliation                 Field = "creators.affiliation"
+	FieldCreatorAffiliationName             Field = "creators.affiliation.name"
+	FieldCreatorAffiliationSchemeURI        Field = "creators.affiliation.schemeUri"                   // keyword
+	FieldCreatorAffiliationIdentifier       Field = "creators.affiliation.affiliationIdentifier"       // keyword
+	FieldCreatorAffiliationIdentifierScheme Field = "creators.affiliation.affiliationIdentifierScheme" // keyword
+
+	FieldPublisher                 Field = "publisher"
+	FieldPublisherName             Field = "publisher.name"
+	FieldPublisherSchemeURI        Field = "publisher.schemeUri"                 // keyword
+	FieldPublisherIdentifier       Field = "publisher.publisherIdentifier"       // keyword
+	FieldPublisherIdentifierScheme Field = "publisher.publisherIdentifierScheme" // keyword
+	FieldPublisherLang             Field = "publisher.lang"                      // keyword
+
+	FieldResourceTypeGeneral   Field = "types.resourceTypeGeneral"                // keyword, such as Dataset
+	FieldResourceType          Field = "types.resourceType"                       // keyword, any case
+	FieldRelationType          Field = "relatedIdentifiers.relationType"          // keyword, such as IsPartOf
 	FieldRelatedIdentifier     Field = "relatedIdentifiers.relatedIdentifier"     // keyword, any case; see Field.IsDOI
 	FieldRelatedIdentifierType Field = "relatedIdentifiers.relatedIdentifierType" // keyword
-	FieldRelationType          Field = "relatedIdentifiers.relationType"          // keyword
+
+	FieldViewCount     Field = "viewCount"     // count
+	FieldDownloadCount Field = "downloadCount" // count
+	FieldCitationCount Field = "citationCount" // count
+)
+
+// Attributes that a record has only with detail (specification §2.2). The
+// deployed service does not search them under these names; [Advise] knows what
+// it has instead.
+const (
+	FieldViewsOverTime        Field = "viewsOverTime"
+	FieldCitationsOverTime    Field = "citationsOverTime"
+	FieldProvider             Field = "provider"
+	FieldReferences           Field = "references"
+	FieldCitations            Field = "citations"
+	FieldParts                Field = "parts"
+	FieldPartOf               Field = "partOf"
+	FieldVersions             Field = "versions"
+	FieldVersionOf            Field = "versionOf"
+	FieldXML                  Field = "xml"
+	FieldAlternateIdentifiers Field = "alternateIdentifiers"
+)
+
+// Further fields of the deployed service.
+const (
+	FieldURL           Field = "url"           // the landing page
+	FieldLanguage      Field = "language"      // keyword
+	FieldVersion       Field = "version"       // keyword
+	FieldSchemaVersion Field = "schemaVersion" // keyword, such as http://datacite.org/schema/kernel-4
+
+	FieldContributorName                  Field = "contributors.name"
+	FieldContributorType                  Field = "contributors.contributorType"                // keyword
+	FieldContributorNameIdentifier        Field = "contributors.nameIdentifiers.nameIdentifier" // keyword; see Field.IsORCID
+	FieldContributorAffiliationName       Field = "contributors.affiliation.name"
+	FieldContributorAffiliationIdentifier Field = "contributors.affiliation.affiliationIdentifier" // keyword
 
 	FieldAlternateIdentifier     Field = "identifiers.identifier"     // keyword, any case
 	FieldAlternateIdentifierType Field = "identifiers.identifierType" // keyword
+	FieldFunderName              Field = "fundingReferences.funderName"
+	FieldFunderIdentifier        Field = "fundingReferences.funderIdentifier" // keyword, any case
+	FieldAwardNumber             Field = "fundingReferences.awardNumber"      // keyword
+	FieldRightsIdentifier        Field = "rightsList.rightsIdentifier"        // keyword, any case, such as cc-by-4.0
+	FieldGeoLocationPlace        Field = "geoLocations.geoLocationPlace"      // keyword
 
-	FieldFunderName       Field = "fundingReferences.funderName"
-	FieldFunderIdentifier Field = "fundingReferences.funderIdentifier" // keyword, any case
-	FieldAwardNumber      Field = "fundingReferences.awardNumber"      // keyword
-	FieldRightsIdentifier Field = "rightsList.rightsIdentifier"        // keyword, any case
-	FieldGeoLocationPlace Field = "geoLocations.geoLocationPlace"      // keyword
-
-	FieldViewCount      Field = "viewCount"       // count
-	FieldDownloadCount  Field = "downloadCount"   // count
-	FieldCitationCount  Field = "citationCount"   // count
 	FieldReferenceCount Field = "reference_count" // count
 	FieldPartCount      Field = "part_count"      // count
 	FieldVersionCount   Field = "version_count"   // count
@@ -69,71 +91,66 @@ const (
 	FieldUpdated    Field = "updated"    // date
 	FieldRegistered Field = "registered" // date
 
-	FieldState          Field = "aasm_state"      // keyword: draft, registered, findable
-	FieldClientID       Field = "client_id"       // keyword, lower case
-	FieldProviderID     Field = "provider_id"     // keyword, lower case
-	FieldSchemaVersion  Field = "schemaVersion"   // keyword, such as http://datacite.org/schema/kernel-4
+	FieldState          Field = "aasm_state"      // keyword: draft, registered or findable
+	FieldClientID       Field = "client_id"       // keyword
+	FieldProviderID     Field = "provider_id"     // keyword
 	FieldOrganizationID Field = "organization_id" // keyword
 	FieldAffiliationID  Field = "affiliation_id"  // keyword
 	FieldFunderROR      Field = "funder_rors"     // keyword
 )
 
-// What a field holds decides what it can be asked for.
-type fieldKind uint8
-
-const (
-	unknownField fieldKind = iota
-	textField              // analysed into words
-	keywordField           // one value, with its case
-	foldedField            // one value, in any case
-	yearField
-	dateField
-	countField
-)
-
-// kinds holds the fields that the service can search.
-var kinds = map[Field]fieldKind{
-	"": textField,
-
-	FieldDOI: foldedField, "uid": foldedField, "id": foldedField,
-	FieldPrefix: keywordField, FieldSuffix: keywordField, FieldURL: textField,
-	FieldTitle: textField, FieldPublisher: textField,
-
-	FieldCreatorName: textField, FieldCreatorNameType: keywordField,
-	FieldCreatorGivenName: textField, FieldCreatorFamilyName: textField,
-	FieldCreatorNameIdentifier: keywordField, FieldCreatorNameIdentifierScheme: keywordField,
-	FieldCreatorAffiliation: textField, FieldCreatorAffiliationIdentifier: keywordField,
-	FieldCreatorAffiliationScheme: keywordField, FieldCreatorAffiliationSchemeURI: keywordField,
-
-	FieldContributorName: textField, FieldContributorType: keywordField,
-	FieldContributorGivenName: textField, FieldContributorFamilyName: textField,
-	FieldContributorNameIdentifier: keywordField,
-	FieldContributorAffiliation:    textField, FieldContributorAffiliationIdentifier: keywordField,
-
-	FieldPublisherName: textField, FieldPublisherIdentifier: keywordField,
-	FieldPublisherIdentifierScheme: keywordField, FieldPublisherSchemeURI: keywordField,
-	FieldPublisherLang: keywordField,
-
-	FieldPublicationYear: yearField, FieldDescription: textField, FieldSubject: textField,
-	FieldLanguage: keywordField, FieldVersion: keywordField,
-	FieldResourceTypeGeneral: keywordField, FieldResourceType: foldedField,
-	FieldRelatedIdentifier: foldedField, FieldRelatedIdentifierType: keywordField, FieldRelationType: keywordField,
-	FieldAlternateIdentifier: foldedField, FieldAlternateIdentifierType: keywordField,
-
-	FieldFunderName: textField, FieldFunderIdentifier: foldedField, FieldAwardNumber: keywordField,
-	FieldRightsIdentifier: foldedField, FieldGeoLocationPlace: keywordField,
-
-	FieldViewCount: countField, FieldDownloadCount: countField, FieldCitationCount: countField,
-	FieldReferenceCount: countField, FieldPartCount: countField, FieldVersionCount: countField,
-	FieldCreated: dateField, FieldUpdated: dateField, FieldRegistered: dateField,
-
-	FieldState: keywordField, FieldClientID: keywordField, FieldProviderID: keywordField,
-	FieldSchemaVersion: keywordField, FieldOrganizationID: keywordField,
-	FieldAffiliationID: keywordField, FieldFunderROR: keywordField,
+// fieldsOf lists what each kind of field can be asked for on the deployed
+// service, with or without a constant.
+var fieldsOf = map[fieldKind][]Field{
+	textField: {
+		"", FieldURL, FieldTitle, FieldDescription, FieldSubject, FieldPublisher, FieldPublisherName, FieldFunderName,
+		FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName, FieldCreatorAffiliation, FieldCreatorAffiliationName,
+		FieldContributorName, "contributors.givenName", "contributors.familyName", FieldContributorAffiliationName,
+		"creators_and_contributors.name", "creators_and_contributors.givenName", "creators_and_contributors.familyName",
+		"creator_names", "dates.date", "relatedItems.titles.title", "relatedItems.creators.name", "relatedItems.publisher",
+		"landingPage.url", "client.name", "provider.name", "reason",
+	},
+	keywordField: {
+		FieldPrefix, FieldSuffix, FieldLanguage, FieldVersion, FieldSchemaVersion, FieldState, FieldClientID, FieldProviderID,
+		FieldOrganizationID, FieldAffiliationID, FieldFunderROR, "funder_parent_rors", FieldGeoLocationPlace, FieldAwardNumber,
+		FieldCreatorNameType, FieldCreatorNameIdentifier, FieldCreatorNameIdentifierScheme, FieldCreatorAffiliationSchemeURI,
+		FieldCreatorAffiliationIdentifier, FieldCreatorAffiliationIdentifierScheme,
+		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier,
+		"contributors.nameType", "contributors.nameIdentifiers.nameIdentifierScheme",
+		FieldPublisherIdentifier, FieldPublisherIdentifierScheme, FieldPublisherSchemeURI, FieldPublisherLang,
+		FieldResourceTypeGeneral, FieldRelationType, FieldRelatedIdentifierType, FieldAlternateIdentifierType,
+		"titles.titleType", "titles.lang", "descriptions.descriptionType", "descriptions.lang", "dates.dateType",
+		"subjects.subjectScheme", "subjects.schemeUri", "subjects.valueUri", "subjects.classificationCode", "subjects.lang",
+		"types.schemaOrg", "types.citeproc", "types.bibtex", "types.ris", "sizes", "formats", "source", "agency",
+		"rightsList.rights", "rightsList.rightsUri", "rightsList.schemeUri", "rightsList.rightsIdentifierScheme", "rightsList.lang",
+		"fundingReferences.funderIdentifierType", "fundingReferences.awardUri", "fundingReferences.awardTitle",
+		"relatedIdentifiers.resourceTypeGeneral", "relatedItems.relatedItemType", "relatedItems.relationType",
+		"container.type", "container.title", "container.volume", "container.issue", "container.firstPage", "container.lastPage",
+		"relatedItems.publicationYear", "contentUrl",
+	},
+	foldedField: {
+		FieldDOI, "uid", "id", FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier,
+		FieldRightsIdentifier, "relatedItems.relatedItemIdentifier.relatedItemIdentifier", "container.identifier",
+	},
+	yearField: {FieldPublicationYear},
+	dateField: {FieldCreated, FieldUpdated, FieldRegistered},
+	countField: {
+		FieldViewCount, FieldDownloadCount, FieldCitationCount, FieldReferenceCount, FieldPartCount, FieldVersionCount,
+		"part_of_count", "version_of_count",
+	},
+	objectField: {
+		"titles", "creators", "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
+		"descriptions", "subjects", "types", "relatedIdentifiers", "relatedItems", "identifiers", "dates", "rightsList",
+		"fundingReferences", "geoLocations", "container", "landingPage", "client", FieldProvider, "creators_and_contributors",
+	},
 }
 
-// isAnalysed reports whether a quoted value may become several words there.
-func (f Field) isAnalysed() bool {
-	k := kinds[f]
-	return k == textField || k == unknownField
-}
+var kinds = func() map[Field]fieldKind {
+	m := make(map[Field]fieldKind)
+	for kind, fields := range fieldsOf {
+		for _, f := range fields {
+			m[f] = kind
+		}
+	}
+	return m
+}()

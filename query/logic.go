@@ -168,7 +168,7 @@ func fromEverything(clauses []Clause) []Clause {
 func readRaw(text string) Expr {
 	e, err := Parse(text)
 	if err != nil {
-		return invalid("a raw text inside a query must be a query by itself: " + err.Error())
+		return invalid(excerpt(text) + ": a raw text inside a query must be a query by itself: " + err.(*SyntaxError).Reason)
 	}
 	return operand(e)
 }

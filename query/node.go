@@ -1,7 +1,11 @@
 package query
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 )
 
 // A Kind says what a [Node] is.
@@ -92,3 +96,130 @@ func clone[T any](p *T) *T {
 	}
 	return new(*p)
 }
+
+// Expr returns the expression that the node describes. A node that cannot be
+// written gives an expression that [Check] refuses.
+func (n Node) Expr() Expr {
+	if fault := n.fault(); fault != "" {
+		return fromNode(n.Field.invalid(fault))
+	}
+	n.Range, n.Slop, n.Boost = clone(n.Range), clone(n.Slop), clone(n.Boost)
+	switch n.Kind {
+	case KindAll:
+		n.Field = ""
+	case KindExists:
+		if n.Field == "*" {
+			n.Kind, n.Field = KindAll, ""
+		}
+	case KindWildcard:
+		n.Text, _, _ = readPattern(n.Text)
+	case KindGroup:
+		return n.group()
+	}
+	return fromNode(n)
+}
+
+func (n Node) group() Expr {
+	n.Clauses = slices.Clone(n.Clauses)
+	for i, c := range n.Clauses {
+		if c.Expr == nil || c.Expr.tree().Kind == KindRaw {
+			n.Clauses[i].Expr = operand(c.Expr)
+		}
+	}
+	c := n.Clauses[0]
+	keeps := n.Field == "" && n.Boost == nil && isBareWord(c.Expr) // (a) stays apart from its neighbours
+	if len(n.Clauses) > 1 || c.Sign != NoSign || keeps {
+		return fromNode(n)
+	}
+	e := n.Field.Match(c.Expr)
+	if n.Boost != nil {
+		return Boost(e, *n.Boost)
+	}
+	return e
+}
+
+// fault says why the node cannot be written, or is empty.
+func (n Node) fault() string {
+	switch {
+	case n.Kind == KindInvalid:
+		return n.Text
+	case !utf8.ValidString(n.Text):
+		return notUTF8(n.Text)
+	case n.Boost != nil && !(*n.Boost >= 0 && *n.Boost <= math.MaxFloat32):
+		return fmt.Sprintf("a boost of %v is no finite number from 0 up", *n.Boost)
+	}
+	switch n.Kind {
+	case KindTerm, KindPrefix, KindWildcard, KindFuzzy, KindRegexp:
+		return n.wordFault()
+	case KindPhrase:
+		if n.Slop != nil && *n.Slop < 0 {
+			return quoteText(n.Text) + ": the slop of a phrase is a number from 0 up"
+		}
+	case KindRange:
+		return n.Range.fault()
+	case KindGroup:
+		return groupFault(n.Clauses)
+	case KindExists, KindAll, KindRaw:
+	default:
+		return "the kind " + quoteText(string(n.Kind)) + " is unknown"
+	}
+	return ""
+}
+
+func (n Node) wordFault() string {
+	if n.Text == "" {
+		return "a word without quotes is empty"
+	}
+	switch n.Kind {
+	case KindWildcard:
+		if _, _, live := readPattern(n.Text); live == 0 {
+			return quoteText(n.Text) + ": a pattern has no wildcard"
+		}
+	case KindFuzzy:
+		if n.Edits != AutoEdits && n.Edits != 1 && n.Edits != 2 && !(n.Edits >= 0 && n.Edits < 1) {
+			return fmt.Sprintf("%v edits: a fuzzy search allows 0, 1 or 2", n.Edits)
+		}
+	case KindRegexp:
+		p := parser{text: n.Text}
+		if _, err := p.unescape(0, len(n.Text)); err != nil || delimitedLen("/"+n.Text+"/", '/') != len(n.Text)+2 {
+			return quoteText(n.Text) + `: in a regular expression a backslash has to stand before another character, and before every slash`
+		}
+	}
+	return ""
+}
+
+func (r *Range) fault() string {
+	switch {
+	case r == nil:
+		return "a range has no bounds"
+	case !utf8.ValidString(r.Low):
+		return notUTF8(r.Low)
+	case !utf8.ValidString(r.High):
+		return notUTF8(r.High)
+	case r.Low == "*" || r.High == "*":
+		return `a literal * cannot be the bound of a range; "" leaves the range open`
+	}
+	return ""
+}
+
+func groupFault(clauses []Clause) string {
+	for i, c := range clauses {
+		switch c.Sign {
+		case NoSign, SignMust, SignMustNot:
+		default:
+			return "the sign " + quoteText(string(c.Sign)) + " is unknown"
+		}
+		if c.Join != NoJoin && (i == 0 || c.Join != JoinAnd && c.Join != JoinOr) {
+			return "the join " + quoteText(string(c.Join)) + " cannot stand there"
+		}
+	}
+	if len(clauses) == 0 {
+		return "a group is empty"
+	}
+	return ""
+}
+
+func notUTF8(s string) string { return quoteText(s) + " is not valid UTF-8" }
+
+// quoteText quotes a text for a message.
+func quoteText(s string) string { return strconv.Quote(excerpt(s)) }

@@ -45,11 +45,12 @@ func renamed(s string, i int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// edited returns the text that the deployed service parses when it is sent
-// text.
-func edited(text string) string {
+// renameFields and withSlashes are the two edits of the deployed service.
+func renameFields(text string) string {
 	for _, r := range renames {
 		text = strings.ReplaceAll(text, r.before+r.from, r.to)
 	}
-	return strings.ReplaceAll(text, "/", `\/`)
+	return text
 }
+
+func withSlashes(text string) string { return strings.ReplaceAll(text, "/", `\/`) }

@@ -15,7 +15,7 @@ import (
 func (f Field) IsDOI(name string) Expr {
 	name, err := doi.Parse(name)
 	if err != nil {
-		return invalid(err.Error())
+		return fromNode(f.invalid(err.Error()))
 	}
 	name = strings.ToLower(name)
 	switch f {
@@ -32,7 +32,7 @@ func (f Field) IsDOI(name string) Expr {
 func (f Field) IsORCID(id string) Expr {
 	bare, ok := orcid(id)
 	if !ok {
-		return invalid(fmt.Sprintf("%q is no ORCID iD, or a digit of it is wrong", id))
+		return fromNode(f.invalid(fmt.Sprintf("%q is no ORCID iD, or a digit of it is wrong", id)))
 	}
 	return f.In(bare, "https://orcid.org/"+bare)
 }
@@ -69,11 +69,11 @@ func checkDigit(digits string) string {
 func (f Field) Years(from, to int) Expr {
 	for _, y := range []int{from, to} {
 		if y != 0 && (y < 1000 || y > 9999) {
-			return invalid(fmt.Sprintf("%d is no year of four digits", y))
+			return fromNode(f.invalid(fmt.Sprintf("%d is no year of four digits", y)))
 		}
 	}
 	if from != 0 && to != 0 && from > to {
-		return invalid(fmt.Sprintf("the years from %d to %d are none", from, to))
+		return fromNode(f.invalid(fmt.Sprintf("the years from %d to %d are none", from, to)))
 	}
 	return f.Between(yearText(from), yearText(to))
 }

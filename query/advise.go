@@ -1,0 +1,269 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Advice is a remark on a part of a query that the service takes, but that may
+// find something else than was meant, or take long.
+type Advice struct {
+	Part       string // the part of the query as text
+	Reason     string
+	Suggestion string // what to write instead; "" if there is nothing to suggest
+}
+
+// String gives the remark in one line.
+func (a Advice) String() string {
+	if a.Suggestion == "" {
+		return a.Part + ": " + a.Reason
+	}
+	return a.Part + ": " + a.Reason + "; write " + a.Suggestion
+}
+
+// longText is about where addresses become too long for servers on the way.
+const longText = 6000
+
+// Advise returns remarks on what is only doubtful or slow in expr, in the
+// order of the text. No client refuses a query for them. What has to be
+// refused is the business of [Check].
+func Advise(expr Expr) []Advice {
+	if expr == nil {
+		return nil
+	}
+	text := expr.String()
+	if n := expr.tree(); n.Kind == KindRaw {
+		expr = readable(n.Text)
+	}
+	var out []Advice
+	if len(text) > longText {
+		out = append(out, Advice{Part: excerpt(text), Reason: "the query may be too long for an address; send it in the body of the request"})
+	}
+	for n := range Walk(expr) {
+		rules := leafRules
+		if n.Kind == KindGroup {
+			rules = groupRules
+		}
+		for _, rule := range rules {
+			if reason, suggestion := rule(n); reason != "" {
+				out = append(out, Advice{partText(&n, n.Field), reason, suggestion})
+			}
+		}
+	}
+	return out
+}
+
+// readable reads raw text as the deployed service does, where a slash may
+// stand bare.
+func readable(text string) Expr {
+	e, err := Parse(text)
+	if err != nil {
+		e, err = Parse(withSlashes(text))
+	}
+	if err != nil {
+		return invalid(err.Error())
+	}
+	return e
+}
+
+// A rule returns a reason and a suggestion, or nothing.
+type rule func(Node) (reason, suggestion string)
+
+var groupRules = []rule{mixedOperators, missingOperators, onlyExclusions}
+
+// missingOperators finds clauses that the two default operators read
+// differently.
+func missingOperators(n Node) (string, string) {
+	if slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
+		return "", ""
+	}
+	e := fromNode(n)
+	return "clauses without an operator between them are optional as specified but required on the deployed service",
+		Explicit(e, OperatorAnd).String() + ", or " + Explicit(e, OperatorOr).String()
+}
+
+// mixedOperators finds lists that people read with AND before OR.
+func mixedOperators(n Node) (string, string) {
+	var either, all []Expr
+	joins := map[Join]bool{}
+	for i, c := range n.Clauses {
+		e := c.Expr
+		if c.Sign == SignMustNot {
+			e = Not(e)
+		}
+		if c.Join == JoinOr {
+			either, all = append(either, And(all...)), nil
+		}
+		all = append(all, e)
+		joins[c.Join] = joins[c.Join] || i > 0
+	}
+	if !joins[JoinAnd] || !joins[JoinOr] || joins[NoJoin] {
+		return "", ""
+	}
+	either = append(either, And(all...))
+	return "AND does not come before OR; the deployed service reads " + Explicit(fromNode(n), OperatorAnd).String(),
+		n.Field.Match(Or(either...)).String()
+}
+
+func onlyExclusions(n Node) (string, string) {
+	if slices.ContainsFunc(n.Clauses, isPositive) {
+		return "", ""
+	}
+	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else", operand(fromNode(n)).String()
+}
+
+var leafRules = []rule{unknownName, valueOfObject, leadingWildcard, looseOperator, loosePhrase, lowerCaseTerm}
+
+func unknownName(n Node) (string, string) {
+	if _, known := kinds[n.Field]; known || n.Field == existsField || strings.Contains(string(n.Field), "*") {
+		return "", ""
+	}
+	first, _, _ := strings.Cut(string(n.Field), ".")
+	if first == "client" || first == "provider" {
+		return "", ""
+	}
+	better := betterName(n.Field)
+	if better == "" {
+		return "the service knows no field of that name and finds nothing in it; if the colon is part of a text, quote the text", ""
+	}
+	return "the service knows no field of that name and finds nothing in it", inField(n, better)
+}
+
+func inField(n Node, f Field) string {
+	n.Field = f
+	return suggest(n.Expr())
+}
+
+// suggest writes e, if it may be sent.
+func suggest(e Expr) string {
+	if Check(e) != nil {
+		return ""
+	}
+	return e.String()
+}
+
+func valueOfObject(n Node) (string, string) {
+	if kinds[n.Field] != objectField || n.Kind == KindExists {
+		return "", ""
+	}
+	for _, fields := range [][]Field{fieldsOf[textField], fieldsOf[foldedField], fieldsOf[keywordField]} {
+		for _, f := range fields {
+			if strings.HasPrefix(string(f), string(n.Field)+".") {
+				return "the field has members but no value of its own", inField(n, f)
+			}
+		}
+	}
+	return "the field has members but no value of its own", ""
+}
+
+func leadingWildcard(n Node) (string, string) {
+	if n.Kind != KindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
+		return "", ""
+	}
+	n.Text = strings.TrimLeft(n.Text, "*?")
+	if n.Text == "" {
+		return "a wildcard at the beginning is slow", ""
+	}
+	return "a wildcard at the beginning is slow", suggest(n.Field.Like(n.Text))
+}
+
+// looseOperator finds operators that the parser takes for words.
+func looseOperator(n Node) (string, string) {
+	if n.Kind != KindTerm {
+		return "", ""
+	}
+	switch n.Text {
+	case "and", "or", "not":
+		return "operators are written in capitals; this is a word to look for", strings.ToUpper(n.Text)
+	case "-", "+", "!":
+		return "before a blank this is a word to look for", n.Text + " directly before a word, or nothing"
+	case "&", "|", "=":
+		return "this is a word to look for", ""
+	}
+	return "", ""
+}
+
+func loosePhrase(n Node) (string, string) {
+	if n.Kind != KindPhrase || n.Slop != nil || !n.Field.isAnalysed() || len(strings.Fields(n.Text)) < 2 {
+		return "", ""
+	}
+	n.Slop = &exact
+	return "the deployed service also finds the words with another one in between", fromNode(n).String()
+}
+
+// lowerCaseTerm finds terms of vocabularies whose terms begin with a capital.
+func lowerCaseTerm(n Node) (string, string) {
+	switch n.Field {
+	case FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.resourceTypeGeneral":
+	default:
+		return "", ""
+	}
+	r, size := utf8.DecodeRuneInString(n.Text)
+	if n.Kind != KindTerm && n.Kind != KindPhrase || !unicode.IsLower(r) {
+		return "", ""
+	}
+	n.Text = string(unicode.ToUpper(r)) + n.Text[size:]
+	return "the terms of this vocabulary begin with a capital, and case counts", fromNode(n).String()
+}
+
+// betterName returns the field that somebody probably means by name, or "".
+func betterName(name Field) Field {
+	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(string(name)))
+	if f, ok := otherNames[plain]; ok {
+		return f
+	}
+	best, least := Field(""), min(3, len(plain)/2)
+	for f := range kinds {
+		d := distance(strings.ToLower(string(f)), strings.ToLower(string(name)))
+		if f != "" && (d < least || d == least && best != "" && f < best) {
+			best, least = f, d
+		}
+	}
+	return best
+}
+
+// otherNames are names that people try, without case, _ and -.
+var otherNames = map[string]Field{
+	"title": FieldTitle, "name": FieldCreatorName, "author": FieldCreatorName, "authors": FieldCreatorName,
+	"creator": FieldCreatorName, "creatorname": FieldCreatorName, "contributor": FieldContributorName,
+	"orcid": FieldCreatorNameIdentifier, "nameidentifier": FieldCreatorNameIdentifier,
+	"affiliation": FieldCreatorAffiliationName, "ror": FieldCreatorAffiliationIdentifier,
+	"year": FieldPublicationYear, "publicationyear": FieldPublicationYear,
+	"description": FieldDescription, "abstract": FieldDescription,
+	"subject": FieldSubject, "keyword": FieldSubject, "keywords": FieldSubject,
+	"type": FieldResourceTypeGeneral, "resourcetypegeneral": FieldResourceTypeGeneral, "resourcetype": FieldResourceType,
+	"relatedidentifier": FieldRelatedIdentifier, "relationtype": FieldRelationType,
+	"alternateidentifiers": FieldAlternateIdentifier, "alternateidentifiers.alternateidentifier": FieldAlternateIdentifier,
+	"alternateidentifiers.alternateidentifiertype": FieldAlternateIdentifierType, "identifier": FieldAlternateIdentifier,
+	"funder": FieldFunderName, "license": FieldRightsIdentifier, "rights": FieldRightsIdentifier,
+	"state": FieldState, "client": FieldClientID, "clientid": FieldClientID, "providerid": FieldProviderID,
+	"views": FieldViewCount, "viewcount": FieldViewCount, "viewsovertime": FieldViewCount,
+	"downloads": FieldDownloadCount, "downloadcount": FieldDownloadCount,
+	"citationcount": FieldCitationCount, "citations": FieldCitationCount, "citationsovertime": FieldCitationCount,
+	"references": FieldReferenceCount, "referencecount": FieldReferenceCount,
+	"parts": FieldPartCount, "partcount": FieldPartCount, "versions": FieldVersionCount, "versioncount": FieldVersionCount,
+	"schemaversion": FieldSchemaVersion, "published": FieldPublicationYear,
+}
+
+// distance counts the characters to change, add or drop to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
