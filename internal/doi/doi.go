@@ -6,7 +6,6 @@ package doi
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,49 +21,6 @@ func (e *NameError) Error() string { return fmt.Sprintf("DOI name %q %s", e.Name
 // Is matches [ErrName].
 func (e *NameError) Is(target error) bool { return target == ErrName }
 
-// resolvers are the addresses that people put in front of a DOI name.
-var resolvers = []string{
-	"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/",
-	"https://www.doi.org/", "http://www.doi.org/", "doi.org/", "dx.doi.org/",
-}
-
-// Parse reads a DOI name in any of its usual forms: bare, after "doi:", or as
-// an address of the resolver, whose percent-encoding it undoes. The case of the
-// name is kept.
-func Parse(text string) (string, error) {
-	name := strings.TrimSpace(text)
-	for _, r := range resolvers {
-		if rest, ok := cutPrefixFold(name, r); ok {
-			plain, err := url.PathUnescape(rest)
-			if err != nil {
-				return "", &NameError{text, "has a percent sign that encodes nothing"}
-			}
-			return check(plain, text)
-		}
-	}
-	if rest, ok := cutPrefixFold(name, "doi:"); ok {
-		name = strings.TrimLeft(rest, " ")
-	}
-	return check(name, text)
-}
-
-func check(name, text string) (string, error) {
-	prefix, suffix, ok := strings.Cut(name, "/")
-	switch {
-	case name == "":
-		return "", &NameError{text, "is empty"}
-	case !utf8.ValidString(name):
-		return "", &NameError{text, "is not valid UTF-8"}
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", &NameError{text, "has a control character"}
-	case !isPrefix(prefix, true):
-		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
-	case !ok || suffix == "":
-		return "", &NameError{text, "has no suffix after the prefix"}
-	}
-	return name, nil
-}
-
 // CheckNew refuses a name that the service would not register anew: its prefix
 // is "10." and digits, its suffix a-z, A-Z, 0-9 and - . _ ; ( ) / (specification
 // §2.3, §8).
@@ -75,7 +31,7 @@ func CheckNew(name string) error {
 	}
 	for _, r := range suffix {
 		if !newSuffixRune(r) {
-			return &NameError{name, fmt.Sprintf("has the character %q, which new names cannot have; allowed are letters, digits and - . _ ; ( ) /", r)}
+			return &NameError{name, fmt.Sprintf("has the character %s, which new names cannot have; allowed are letters, digits and - . _ ; ( ) /", describe(r))}
 		}
 	}
 	return nil
@@ -119,8 +75,24 @@ func Prefix(name string) string {
 	return prefix
 }
 
-// Equal compares two names as the system does: without case.
-func Equal(a, b string) bool { return strings.EqualFold(a, b) }
+// Equal compares two names as the system does: without the case of ASCII
+// letters. The case of other letters tells names apart.
+func Equal(a, b string) bool { return Normal(a) == Normal(b) }
+
+// Normal returns the form that all spellings of a name share: ASCII letters in
+// lower case.
+func Normal(name string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// Address writes a name as people should see it: an address of the global
+// resolver. Parse reads it back.
+func Address(name string) string { return "https://doi.org/" + Path(name) }
 
 // Path writes a name as the end of a request path. Slashes stay, double ones
 // too; everything that a path gives another meaning is percent-encoded, and so
@@ -156,11 +128,4 @@ func escapeSegment(b *strings.Builder, segment string) {
 func plainInPath(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 		strings.IndexByte("-._~;():@!$&'*,=", c) >= 0
-}
-
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
 }

@@ -21,6 +21,24 @@ func TestParse(t *testing.T) {
 		{name: "resolver", in: "https://doi.org/10.5072/abc", want: "10.5072/abc"},
 		{name: "old resolver", in: "http://dx.doi.org/10.5072/abc", want: "10.5072/abc"},
 		{name: "resolver, encoded", in: "https://doi.org/10.5072/a%23b%2520c", want: "10.5072/a#b%20c"},
+		{name: "resolver without a scheme", in: "DOI.org/10.5072/abc", want: "10.5072/abc"},
+		{name: "resolver, doi scheme behind it", in: "https://doi.org/doi:10.5072/abc", want: "10.5072/abc"},
+		{name: "handle resolver", in: "https://hdl.handle.net/10.5072/abc", want: "10.5072/abc"},
+		{name: "test resolver", in: "https://handle.test.datacite.org/10.5072/abc", want: "10.5072/abc"},
+		{name: "info scheme", in: "info:doi/10.5072/abc", want: "10.5072/abc"},
+		{name: "doi scheme with slashes", in: "doi://10.5072/abc", want: "10.5072/abc"},
+		{name: "first slash encoded", in: "10.5072%2Fa%23b", want: "10.5072/a#b"},
+		{name: "en dash meant so", in: "https://doi.org/10.5072/a%E2%80%93b", want: "10.5072/a–b"},
+		{name: "letters beyond ASCII", in: "10.5072/größe", want: "10.5072/größe"},
+		{name: "en dash", in: "10.5072/a–b", fault: `has the character U+2013 (en dash, which looks like "-") after "10.5072/a"`},
+		{name: "hyphen that is no hyphen", in: "https://doi.org/10.5072/a\u2010b", fault: "U+2010"},
+		{name: "zero-width space", in: "10.5072/a\u200bb", fault: `U+200B (zero-width space, which does not show) after "10.5072/a"`},
+		{name: "byte order mark in front", in: "\ufeff10.5072/ab", fault: "U+FEFF (byte order mark, which does not show) at its start"},
+		{name: "no-break space inside", in: "10.5072/a\u00a0b", fault: "no-break space"},
+		{name: "no-break space around", in: "\u00a010.5072/ab\u00a0", want: "10.5072/ab"},
+		{name: "query of the address", in: "https://doi.org/10.5072/a?utm=x", fault: "write %3F if it belongs to the name"},
+		{name: "fragment of the address", in: "https://doi.org/10.5072/a#b", fault: "write %23 if it belongs to the name"},
+		{name: "control character beyond ASCII", in: "10.5072/a\u0085b", fault: "control character"},
 		{name: "bare names are literal", in: "10.5072/a%23b", want: "10.5072/a%23b"},
 		{name: "odd old characters", in: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2", want: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
 		{name: "dotted prefix", in: "10.1000.10/123", want: "10.1000.10/123"},
@@ -52,6 +70,21 @@ func TestCheckNew(t *testing.T) {
 	assert.NoError(t, doi.CheckNew("10.5072/aZ09-._;()/x//y"))
 	for _, name := range []string{"10.5072/a b", "10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a+b", "10.5072/a<b", "10.5072/ä", "10.5072/a:b", "10.1000.10/a"} {
 		assert.ErrorIs(t, doi.CheckNew(name), doi.ErrName, name)
+	}
+	assert.ErrorContains(t, doi.CheckNew("10.5072/a–b"), "U+2013 (en dash")
+}
+
+func TestEqualIgnoresTheCaseOfASCIIOnly(t *testing.T) {
+	assert.True(t, doi.Equal("10.5072/ABC", "10.5072/abc"))
+	assert.False(t, doi.Equal("10.5072/Ä", "10.5072/ä"))
+	assert.False(t, doi.Equal("10.5072/\u212a", "10.5072/k"), "the Kelvin sign is no k")
+}
+
+func TestAddressReadsBack(t *testing.T) {
+	for _, name := range []string{"10.5072/abc", "10.5072/a–b", "10.5072/a?b#c%d+e", "10.5072//.//..", "10.5072/<1::2>"} {
+		got, err := doi.Parse(doi.Address(name))
+		require.NoError(t, err)
+		assert.Equal(t, name, got)
 	}
 }
 

@@ -1,0 +1,139 @@
+package doi
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// hosts are the resolvers whose addresses people paste.
+var hosts = []string{
+	"doi.org", "www.doi.org", "dx.doi.org", "hdl.handle.net", "doi.test.datacite.org", "handle.test.datacite.org", "handle.stage.datacite.org",
+}
+
+// Parse reads a DOI name in any of the forms that people paste: bare, after
+// "doi:" or "info:doi/", or as an address of a resolver, old or new, whose
+// percent-encoding it undoes. Bare names are literal, unless their first slash
+// is itself encoded. The case of the name is kept.
+//
+// Characters that nobody can see, and dashes that look like the hyphen, come
+// from typesetting, not from the name; the error says which one it is. A name
+// that really has such a dash can be given as an address, percent-encoded.
+func Parse(text string) (string, error) {
+	name := strings.TrimSpace(text)
+	if rest, ok := cutResolver(name); ok {
+		return parseAddress(rest, text)
+	}
+	for _, scheme := range []string{"doi://", "doi:", "info:doi/", "urn:doi:"} {
+		if rest, ok := cutPrefixFold(name, scheme); ok {
+			name = strings.TrimLeft(rest, " ")
+			break
+		}
+	}
+	if err := checkTyped(name, text); err != nil {
+		return "", err
+	}
+	if prefix, _, ok := strings.Cut(strings.ToUpper(name), "%2F"); ok && isPrefix(prefix, true) {
+		return parseAddress(name, text)
+	}
+	return check(name, text)
+}
+
+// cutResolver takes the resolver off an address, with or without a scheme.
+func cutResolver(text string) (rest string, ok bool) {
+	for _, scheme := range []string{"https://", "http://"} {
+		if after, found := cutPrefixFold(text, scheme); found {
+			text = after
+			break
+		}
+	}
+	for _, host := range hosts {
+		if rest, ok := cutPrefixFold(text, host+"/"); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// parseAddress reads the path of a resolver's address.
+func parseAddress(path, text string) (string, error) {
+	if rest, ok := cutPrefixFold(path, "doi:"); ok {
+		path = rest
+	}
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		return "", &NameError{text, fmt.Sprintf("has a %q, where in an address something else begins than the name; write %%%02X if it belongs to the name", path[i], path[i])}
+	}
+	if err := checkTyped(path, text); err != nil {
+		return "", err
+	}
+	name, err := url.PathUnescape(path)
+	if err != nil {
+		return "", &NameError{text, "has a percent sign that encodes nothing"}
+	}
+	return check(name, text)
+}
+
+// check accepts what can be the name of an existing DOI.
+func check(name, text string) (string, error) {
+	prefix, suffix, ok := strings.Cut(name, "/")
+	switch {
+	case name == "":
+		return "", &NameError{text, "is empty"}
+	case !utf8.ValidString(name):
+		return "", &NameError{text, "is not valid UTF-8"}
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", &NameError{text, "has a control character"}
+	case !isPrefix(prefix, true):
+		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
+	case !ok || suffix == "":
+		return "", &NameError{text, "has no suffix after the prefix"}
+	}
+	return name, nil
+}
+
+// checkTyped refuses characters that came in by copying.
+func checkTyped(name, text string) error {
+	for i, r := range name {
+		if lookalikes[r] == "" {
+			continue
+		}
+		where := "at its start"
+		if i > 0 {
+			where = fmt.Sprintf("after %q", name[:i])
+		}
+		return &NameError{text, fmt.Sprintf("has the character %s %s; such characters come from copying formatted text", describe(r), where)}
+	}
+	return nil
+}
+
+// lookalikes are characters that cannot be seen or told from "-", by name.
+var lookalikes = map[rune]string{
+	'\u00a0': "no-break space", '\u202f': "narrow no-break space", '\u00ad': "soft hyphen",
+	'\u200b': "zero-width space", '\u200c': "zero-width non-joiner", '\u200d': "zero-width joiner",
+	'\u200e': "left-to-right mark", '\u200f': "right-to-left mark", '\u2060': "word joiner", '\ufeff': "byte order mark",
+	'\u2028': "line separator", '\u2029': "paragraph separator",
+	'\u2010': "hyphen", '\u2011': "non-breaking hyphen", '\u2012': "figure dash", '\u2013': "en dash",
+	'\u2014': "em dash", '\u2015': "horizontal bar", '\u2212': "minus sign", '\ufe58': "small em dash",
+	'\ufe63': "small hyphen-minus", '\uff0d': "fullwidth hyphen-minus",
+}
+
+// describe names a character so that it can be found even if it does not show.
+func describe(r rune) string {
+	name := lookalikes[r]
+	switch {
+	case name == "":
+		return fmt.Sprintf("%q", r)
+	case strings.ContainsRune("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", r):
+		return fmt.Sprintf("U+%04X (%s, which looks like \"-\")", r, name)
+	}
+	return fmt.Sprintf("U+%04X (%s, which does not show)", r, name)
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
