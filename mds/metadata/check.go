@@ -106,7 +106,7 @@ func (c *checker) uri(p *path, value string) {
 }
 
 // characters finds, in every string of a value, what an XML document cannot
-// hold.
+// hold, and attributes that cannot be added to a tag.
 func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -114,14 +114,16 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
 		}
 	case reflect.Slice:
-		if list, ok := v.Interface().([]Attribute); ok {
-			c.extra(p, list)
-			return
-		}
 		for i := range v.Len() {
 			c.characters(p.item(i), v.Index(i))
 		}
 	case reflect.Struct:
+		switch v := v.Interface().(type) {
+		case NameIdentifier:
+			c.extra(p.dot("Extra"), v.Extra, nameIdentifierAttributes)
+		case Affiliation:
+			c.extra(p.dot("Extra"), v.Extra, affiliationAttributes)
+		}
 		for i := range v.NumField() {
 			c.characters(p.dot(memberName(v.Type().Field(i))), v.Field(i))
 		}
@@ -135,16 +137,4 @@ func memberName(f reflect.StructField) string {
 		return f.Name
 	}
 	return name
-}
-
-// extra checks attributes that are written as they are.
-func (c *checker) extra(p *path, list []Attribute) {
-	for i, a := range list {
-		switch at := badChar(a.Value); {
-		case !extraName(a.Name) || hasAttribute(list[:i], a.Name):
-			c.fault(CodeAttribute, p.item(i), a.Name, "there can be no further attribute of this name")
-		case at >= 0:
-			c.fault(CodeText, p.item(i), a.Value, "XML cannot hold the character at byte %d; leave it out", at)
-		}
-	}
 }

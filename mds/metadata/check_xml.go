@@ -103,7 +103,7 @@ func (x *xmlChecker) element(e *elementRule, p *path) {
 	depth, start := len(x.open), x.start
 	x.remember(p, start)
 	x.attributesOf(e, p)
-	body := elementBody{seen: make([]int, len(e.children)), items: map[string]int{}}
+	body := elementBody{seen: make([]int, len(e.children)), items: map[string]int{}, findings: len(x.findings)}
 	for {
 		switch x.next() {
 		case characters:
@@ -128,6 +128,8 @@ type elementBody struct {
 	last  int            // child that came last
 	text  strings.Builder
 	stray bool // text has been found where none may be
+
+	findings int // how many there were before
 }
 
 func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
@@ -163,13 +165,32 @@ func (x *xmlChecker) child(e *elementRule, p *path, body *elementBody) {
 	body.seen[i]++
 	index := body.items[c.step.member]
 	body.items[c.step.member]++
+	to := c.step.from(p, index)
+	if c.name == "geoLocationPolygon" && index > 0 {
+		x.nest(to, index, body)
+		to = to.item(index)
+	}
 	t := trace{name: c.name}
 	if c.many {
 		t.index = body.seen[i]
 	}
 	x.trail = append(x.trail, t)
-	x.element(c.elementRule, c.step.from(p, index))
+	x.element(c.elementRule, to)
 	x.trail = x.trail[:len(x.trail)-1]
+}
+
+// nest corrects the paths into the first of several polygons. In JSON, one
+// polygon is a list of points, several are a list of lists.
+func (x *xmlChecker) nest(polygons *path, index int, body *elementBody) {
+	if index > 1 {
+		return
+	}
+	prefix := polygons.String()
+	for i := body.findings; i < len(x.findings); i++ {
+		if rest, ok := strings.CutPrefix(x.findings[i].Path, prefix); ok {
+			x.findings[i].Path = prefix + "[0]" + rest
+		}
+	}
 }
 
 // geoRepeats reports whether a part of a geoLocation comes again of which the
@@ -263,7 +284,7 @@ func unknownAttribute(e *elementRule, a attribute) *fault {
 func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBody) {
 	for i, c := range e.children {
 		if body.seen[i] < c.min {
-			x.add(start, c.step.from(p, body.seen[i]), x.missing(e, c), "")
+			x.add(start, c.where(p, body.seen[i]), x.missing(e, c), "")
 		}
 	}
 	if e.text == nil {
@@ -278,12 +299,30 @@ func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBod
 	x.add(start, at, e.text(&x.opts, value), value)
 }
 
+// where is the path of what is missing with a child.
+func (c child) where(p *path, index int) *path {
+	if c.step.item {
+		return p // the list has too few of them
+	}
+	p = c.step.from(p, index)
+	member := c.member
+	if c.text == nil && len(c.attrs) > 0 && c.attrs[0].mandatory {
+		member = c.attrs[0].member
+	}
+	if member == "" {
+		return p
+	}
+	return p.dot(member)
+}
+
 func (x *xmlChecker) missing(parent *elementRule, c child) *fault {
 	switch {
 	case c.missing != "":
 		return newFault(CodeRequired, "%s", c.missing)
 	case c.name == "polygonPoint":
 		return newFault(CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+	case c.text == nil && len(c.attrs) > 0 && c.attrs[0].mandatory:
+		return c.attrs[0].rule(&x.opts, "")
 	case c.name == "identifier", c.text == nil:
 		return newFault(CodeRequired, "<%s> is missing in <%s>", c.name, parent.name)
 	}

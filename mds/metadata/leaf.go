@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -54,7 +55,7 @@ func (y *Year) readFrom(r *jsonReader) {
 	number := r.peek() != '"'
 	text := r.text()
 	if n, err := strconv.ParseUint(text, 10, 32); number && err == nil && n < 1000 {
-		text = strings.Repeat("0", 4-len(text)) + text
+		text = fmt.Sprintf("%04d", n)
 	}
 	*y = Year(text)
 }
@@ -125,6 +126,9 @@ type polygonPoint struct {
 
 // MarshalJSON writes one polygon flat and several nested.
 func (p Polygons) MarshalJSON() ([]byte, error) {
+	if p == nil {
+		return []byte("null"), nil
+	}
 	nested := make([][]polygonPoint, len(p))
 	for i, polygon := range p {
 		nested[i] = polygon.entries()

@@ -5,10 +5,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -184,4 +188,133 @@ func TestOfficialExamples_areValidWhenWritten(t *testing.T) {
 		require.NoError(t, err)
 		assert.NoError(t, lint(written), file)
 	}
+}
+
+// One document with thousands of odd values, each on a line of its own: the
+// schema's engine and ValidateXML must complain about the same lines.
+func TestValidateXML_agreesWithTheEngineOnValues(t *testing.T) {
+	lint := xmllint(t)
+	g := newGenerator(7)
+	mash := func(pieces ...string) string {
+		var b strings.Builder
+		for range 1 + g.IntN(6) {
+			b.WriteString(g.pick(pieces...))
+		}
+		return b.String()
+	}
+	var subjects, places strings.Builder
+	for range 4000 {
+		uri := mash("http", "urn", "a", "1", ":", "/", "//", "?", "#", "[", "]", "@", "%", "%2F", "::1", ":80", "é", " ", "x.org", "{", "+")
+		language := mash("e", "en", "-", "_", "US", "1", "abcdefgh", " ", "é")
+		subjects.WriteString(`<subject xml:lang="` + language + `" schemeURI="` + uri + `">s</subject>` + "\n")
+		degrees := mash("1", "9", "0", ".", "-", "+", "e1", "E-2", "INF", "NaN", " ", "180", "90", ",", "x")
+		places.WriteString("<geoLocation><geoLocationPoint><pointLongitude>" + degrees +
+			"</pointLongitude><pointLatitude>0</pointLatitude></geoLocationPoint></geoLocation>\n")
+	}
+	document := strings.Replace(minimal, "</resource>",
+		"<subjects>\n"+subjects.String()+"</subjects>\n<geoLocations>\n"+places.String()+"</geoLocations></resource>", 1)
+
+	engine := lintLines(lint([]byte(document)))
+	require.Greater(t, len(engine), 1000)
+	invalid, ok := errors.AsType[*metadata.ValidationError](metadata.ValidateXML(strings.NewReader(document)))
+	require.True(t, ok)
+	ours := map[int]bool{}
+	for _, f := range invalid.Findings {
+		ours[f.Line] = true
+	}
+	for number, line := range strings.Split(document, "\n") {
+		assert.Equal(t, engine[number+1], ours[number+1], "line %d: %s", number+1, line)
+	}
+}
+
+// lintLines returns the lines xmllint complains about.
+func lintLines(err error) map[int]bool {
+	lines := map[int]bool{}
+	for line := range strings.Lines(err.Error()) {
+		parts := strings.SplitN(line, ":", 3)
+		if number, err := strconv.Atoi(parts[min(1, len(parts)-1)]); err == nil {
+			lines[number] = true
+		}
+	}
+	return lines
+}
+
+// The examples with an element taken out, doubled, moved or renamed, an
+// attribute changed or text put in: what the schema's engine refuses,
+// ValidateXML must refuse, and nearly the other way round.
+func TestValidateXML_agreesWithTheEngineOnDamage(t *testing.T) {
+	lint := xmllint(t)
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
+	require.NoError(t, err)
+	g := newGenerator(11)
+	refused := 0
+	for range 400 {
+		source, err := os.ReadFile(g.pick(files...))
+		require.NoError(t, err)
+		document := g.damage(string(source))
+		engine := lint([]byte(document))
+		ours := metadata.ValidateXML(strings.NewReader(document))
+		if engine != nil {
+			refused++
+			assert.ErrorIs(t, ours, metadata.ErrInvalid, "%s\nin %s", engine, document)
+			continue
+		}
+		if invalid, ok := errors.AsType[*metadata.ValidationError](ours); ok {
+			assert.NoError(t, invalid.Except(metadata.CodeRequired, metadata.CodeIdentifier), "in %s", document)
+		}
+	}
+	assert.Greater(t, refused, 100)
+}
+
+var markup = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>|[^<]+`)
+
+// damage changes a document at one to three places.
+func (g *generator) damage(document string) string {
+	tokens := markup.FindAllString(document, -1)
+	for range 1 + g.IntN(3) {
+		i := 3 + g.IntN(len(tokens)-6) // neither declaration nor root
+		for !strings.HasPrefix(tokens[i], "<") || strings.HasPrefix(tokens[i], "</") || strings.HasPrefix(tokens[i], "<!") || strings.HasPrefix(tokens[i], "<?") || strings.HasPrefix(tokens[i], "<resource") {
+			i = 3 + g.IntN(len(tokens)-6)
+		}
+		end := elementEnd(tokens, i)
+		element := slices.Clone(tokens[i : end+1])
+		switch g.IntN(7) {
+		case 0:
+			tokens = slices.Delete(tokens, i, end+1)
+		case 1:
+			tokens = slices.Insert(tokens, end+1, element...)
+		case 2: // before what comes before
+			tokens = slices.Insert(slices.Delete(tokens, i, end+1), max(i-4, 3), element...)
+		case 3:
+			name := g.pick("foo", "title", "givenName", "br")
+			tokens[i] = regexp.MustCompile(`^<[^\s/>]+`).ReplaceAllString(tokens[i], "<"+name)
+			if end > i {
+				tokens[end] = "</" + name + ">"
+			}
+		case 4:
+			tokens[i] = regexp.MustCompile(`\s[\w:]+="[^"]*"`).ReplaceAllString(tokens[i], "")
+		case 5:
+			tokens[i] = regexp.MustCompile(`="[^"]*"`).ReplaceAllString(tokens[i], `="`+g.pick("", "x", "1:2", " en ")+`"`)
+		case 6:
+			tokens = slices.Insert(tokens, i+1, g.pick("text", " ", "<br/>", "<foo/>"))
+		}
+	}
+	return strings.Join(tokens, "")
+}
+
+// elementEnd returns where the element that starts at i ends.
+func elementEnd(tokens []string, i int) int {
+	depth := 0
+	for j := i; j < len(tokens); j++ {
+		switch token := tokens[j]; {
+		case strings.HasPrefix(token, "</"):
+			depth--
+		case strings.HasPrefix(token, "<") && !strings.HasPrefix(token, "<!") && !strings.HasSuffix(token, "/>"):
+			depth++
+		}
+		if depth == 0 {
+			return j
+		}
+	}
+	return len(tokens) - 1
 }

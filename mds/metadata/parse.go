@@ -3,7 +3,6 @@ package metadata
 import (
 	"io"
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -146,20 +145,6 @@ func (p *parser) lang() string {
 	return ""
 }
 
-// extra returns the attributes that are not among the known ones.
-func (p *parser) extra(known ...string) []Attribute {
-	var out []Attribute
-	for _, a := range p.attrs {
-		switch {
-		case a.space == xmlSpace:
-			out = append(out, Attribute{"xml:" + a.name, a.value})
-		case a.space == "" && !slices.Contains(known, a.name):
-			out = append(out, Attribute{a.name, a.value})
-		}
-	}
-	return out
-}
-
 // items reads the elements called name inside the wrapper just opened.
 func items[T any](p *parser, list *List[T], name string, read func(*parser) T) {
 	for child := range p.children() {
@@ -254,7 +239,7 @@ func (p *parser) nameIdentifier() NameIdentifier {
 	return NameIdentifier{
 		NameIdentifierScheme: p.attr("nameIdentifierScheme"),
 		SchemeURI:            p.attr("schemeURI"),
-		Extra:                p.extra("nameIdentifierScheme", "schemeURI"),
+		Extra:                p.extra(nameIdentifierAttributes),
 		NameIdentifier:       p.value(),
 	}
 }
@@ -264,7 +249,7 @@ func (p *parser) affiliation() Affiliation {
 		AffiliationIdentifier:       p.attr("affiliationIdentifier"),
 		AffiliationIdentifierScheme: p.attr("affiliationIdentifierScheme"),
 		SchemeURI:                   p.attr("schemeURI"),
-		Extra:                       p.extra("affiliationIdentifier", "affiliationIdentifierScheme", "schemeURI"),
+		Extra:                       p.extra(affiliationAttributes),
 		Name:                        p.value(),
 	}
 }

@@ -121,11 +121,6 @@ type Affiliation struct {
 	Extra                       []Attribute `json:"-"` // XML attributes beside the schema's
 }
 
-// Attribute is an XML attribute the schema has no name for. On affiliations and
-// name identifiers the schema lets any attribute pass and the service stores it,
-// so a record read from XML keeps it; JSON has no place for it.
-type Attribute struct{ Name, Value string }
-
 // Title is a name of the resource; the main title has no type.
 type Title struct {
 	Title     string    `json:"title"`

@@ -3,8 +3,8 @@ package metadata
 import "strings"
 
 // isAnyURI reports whether the service takes s where the schema asks for a URI.
-// It is the grammar of RFC 3986, where characters that no URI may hold count as
-// ordinary ones, which is how the service's XML library reads it.
+// It is the grammar of RFC 3986 as the service's XML library reads it: characters
+// that no URI may hold count as ordinary ones, and brackets may be in a fragment.
 func isAnyURI(s string) bool {
 	s = trim(s)
 	if end := strings.IndexAny(s, ":/?#"); end >= 0 && s[end] == ':' {
@@ -16,7 +16,7 @@ func isAnyURI(s string) bool {
 	}
 	s, fragment, _ := strings.Cut(s, "#")
 	s, query, _ := strings.Cut(s, "?")
-	if !only(fragment, ":@/?") || !only(query, ":@/?") {
+	if !only(fragment, ":@/?[]") || !only(query, ":@/?") {
 		return false
 	}
 	if rest, ok := strings.CutPrefix(s, "//"); ok {

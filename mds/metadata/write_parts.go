@@ -72,7 +72,7 @@ func (w *writer) nameIdentifier(n *NameIdentifier) {
 	w.open("nameIdentifier")
 	w.attr("nameIdentifierScheme", n.NameIdentifierScheme)
 	w.attr("schemeURI", n.SchemeURI)
-	w.extra(n.Extra)
+	w.extra(n.Extra, nameIdentifierAttributes)
 	w.text("nameIdentifier", n.NameIdentifier)
 }
 
@@ -81,41 +81,21 @@ func (w *writer) affiliation(a *Affiliation) {
 	w.attr("affiliationIdentifier", a.AffiliationIdentifier)
 	w.attr("affiliationIdentifierScheme", a.AffiliationIdentifierScheme)
 	w.attr("schemeURI", a.SchemeURI)
-	w.extra(a.Extra)
+	w.extra(a.Extra, affiliationAttributes)
 	w.text("affiliation", a.Name)
 }
 
 // extra writes the attributes the schema does not name. Whoever fills them in
 // answers for the names; those that would spoil the document stop the writing.
-func (w *writer) extra(list []Attribute) {
+func (w *writer) extra(list []Attribute, known []string) {
 	for i, a := range list {
-		w.bad = w.bad || !extraName(a.Name) || hasAttribute(list[:i], a.Name)
+		w.bad = w.bad || !canAdd(list[:i], known, a.Name)
 		w.buf = append(w.buf, ' ')
 		w.buf = append(w.buf, a.Name...)
 		w.buf = append(w.buf, '=', '"')
 		w.escape(a.Value, &attributeEscapes)
 		w.buf = append(w.buf, '"')
 	}
-}
-
-// extraName reports whether an attribute of this name may stand beside those of
-// the schema.
-func extraName(name string) bool {
-	switch name {
-	case "", "xmlns", "nameIdentifierScheme", "affiliationIdentifier", "affiliationIdentifierScheme", "schemeURI":
-		return false
-	}
-	local := strings.TrimPrefix(name, "xml:")
-	return nameLen(local) == len(local) && local != "" && !strings.Contains(local, ":")
-}
-
-func hasAttribute(list []Attribute, name string) bool {
-	for _, a := range list {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *writer) title(t *Title) {

@@ -1,0 +1,106 @@
+package metadata_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+const minimal = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>A</creatorName></creator></creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Dataset">D</resourceType></resource>`
+
+// malformed are documents no reader may take, with where they go wrong.
+var malformed = []struct {
+	name, xml    string
+	line, column int
+	reason       string
+}{
+	{"empty", "", 1, 1, "the document has no element"},
+	{"text only", "hello", 1, 1, "text outside the root element"},
+	{"document type", "<!DOCTYPE resource [\n<!ENTITY a \"b\">]>\n<resource/>", 1, 1, "a document type declaration is not allowed"},
+	{"billion laughs", `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;">]><resource>&lol2;</resource>`, 1, 22, "a document type declaration is not allowed"},
+	{"external entity", "\n<!DOCTYPE r SYSTEM \"file:///etc/passwd\"><resource/>", 2, 1, "a document type declaration is not allowed"},
+	{"named entity", "<resource>\n  <version>&nbsp;</version></resource>", 2, 12, "the reference &nbsp; is not allowed"},
+	{"lone ampersand", "<resource>A & B</resource>", 1, 13, `"&" must start a reference such as &amp;`},
+	{"surrogate reference", "<resource>&#xD800;</resource>", 1, 11, "the reference &#xD800; is not allowed"},
+	{"control reference", "<resource>&#1;</resource>", 1, 11, "the reference &#1; is not allowed"},
+	{"control character", "<resource>\x01</resource>", 1, 11, "XML cannot hold the character U+0001"},
+	{"not UTF-8", "<resource>Caf\xe9</resource>", 1, 14, "the byte 0xE9 is not UTF-8"},
+	{"UTF-16", "\xff\xfe<\x00r\x00", 1, 1, "the document is in UTF-16; only UTF-8 is read"},
+	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1, "the document is in ISO-8859-1; only UTF-8 is read"},
+	{"declaration without version", `<?xml encoding="UTF-8"?><resource/>`, 1, 1, "the XML declaration gives no version 1.x"},
+	{"declaration with rubbish", `<?xml version="1.0" foo="bar"?><resource/>`, 1, 1, "the XML declaration is not written correctly"},
+	{"declaration late", "\n<?xml version=\"1.0\"?><resource/>", 2, 1, "an XML declaration is allowed at the very start only"},
+	{"two roots", "<resource/>\n<resource/>", 2, 1, "a second root element <resource>"},
+	{"trailing text", "<resource/>\nend", 2, 1, "text outside the root element"},
+	{"trailing CDATA", "<resource/><![CDATA[x]]>", 1, 12, "text outside the root element"},
+	{"not closed", "<resource><version>", 1, 20, "the document ends inside <version>"},
+	{"closed wrongly", "<resource><version></resource>", 1, 20, "</resource> comes where </version> is due"},
+	{"closed twice", "<resource/></resource>", 1, 12, "</resource> closes nothing"},
+	{"doubled attribute", `<resource a="1" a="2"/>`, 1, 17, "the attribute a is there twice"},
+	{"doubled in namespace", `<resource xmlns:a="urn:x" xmlns:b="urn:x" a:c="1" b:c="2"/>`, 1, 51, "the attribute c is there twice"},
+	{"prefix not declared", `<resource x:a="1"/>`, 1, 11, "the prefix x is not declared"},
+	{"element prefix not declared", `<x:resource/>`, 1, 2, "the prefix x is not declared"},
+	{"two colons", `<resource xmlns:a="urn:x" a:b:c="1"/>`, 1, 27, "a:b:c is not a name"},
+	{"prefix for nothing", `<resource xmlns:a=""/>`, 1, 11, `the prefix a cannot stand for ""`},
+	{"no quotes", `<resource a=1/>`, 1, 11, "the value of the attribute a is not in quotes"},
+	{"no value", `<resource a/>`, 1, 11, "the attribute a has no value"},
+	{"no blank between", `<resource a="1"b="2"/>`, 1, 16, "the tag <resource> is not written correctly"},
+	{"less-than in attribute", `<resource a="<"/>`, 1, 14, `"<" is not allowed in an attribute; write &lt;`},
+	{"less-than in text", `<resource>a < b</resource>`, 1, 13, `"<" must start a tag; write &lt; in text`},
+	{"end of CDATA in text", `<resource>]]></resource>`, 1, 11, `"]]>" is not allowed in text`},
+	{"CDATA not closed", `<resource><![CDATA[x</resource>`, 1, 11, "the CDATA section does not end"},
+	{"comment not closed", `<resource><!-- x</resource>`, 1, 11, "the comment does not end"},
+	{"dashes in comment", `<resource><!-- a -- b --></resource>`, 1, 18, `"--" is not allowed in a comment`},
+	{"instruction not closed", `<resource><?x </resource>`, 1, 11, "the processing instruction does not end"},
+	{"tag not closed", `<resource a="1"`, 1, 1, "the tag <resource> does not end"},
+	{"columns count characters", "<resource>\n<!-- é --> &\n</resource>", 2, 12, `"&" must start a reference such as &amp;`},
+	{"other root", `<html xmlns="http://www.w3.org/1999/xhtml"/>`, 1, 1, `the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
+	{"other namespace", `<resource xmlns="urn:x"/>`, 1, 1, `the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
+	{"too deep", strings.Repeat("<resource>", 65), 1, 641, "elements nest deeper than 64"},
+	{"too many attributes", "<resource" + manyAttributes(129) + "/>", 1, 1053, "the element <resource> has more than 128 attributes"},
+}
+
+func manyAttributes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " a%d='1'", i)
+	}
+	return b.String()
+}
+
+func TestParseXML_refuses(t *testing.T) {
+	for _, tt := range malformed {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := metadata.ParseXML(strings.NewReader(tt.xml))
+			syntax, ok := errors.AsType[*metadata.SyntaxError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, &metadata.SyntaxError{Line: tt.line, Column: tt.column, Reason: tt.reason}, syntax)
+			assert.ErrorIs(t, metadata.ValidateXML(strings.NewReader(tt.xml)), metadata.ErrInvalid)
+		})
+	}
+}
+
+func TestParseXML_refusesWhatIsTooLong(t *testing.T) {
+	long := func() io.Reader {
+		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", metadata.MaxSize)), iotest.ErrReader(errors.New("read on")))
+	}
+	_, err := metadata.ParseXML(long())
+	assert.EqualError(t, err, "metadata: line 2, column 10485750: the document is longer than 10485760 bytes")
+}
+
+func TestParseXML_passesOnTheErrorOfTheReader(t *testing.T) {
+	broken := errors.New("connection lost")
+	_, err := metadata.ParseXML(io.MultiReader(strings.NewReader("<resource>"), iotest.ErrReader(broken)))
+	assert.ErrorIs(t, err, broken)
+	assert.ErrorIs(t, metadata.ValidateXML(iotest.ErrReader(broken)), broken)
+	_, err = metadata.CheckXML(iotest.ErrReader(broken), nil)
+	assert.ErrorIs(t, err, broken)
+}
