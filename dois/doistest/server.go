@@ -80,6 +80,9 @@ func (s *Server) Close() { s.service.Close() }
 // Client returns a client of the server's account.
 func (s *Server) Client() *dois.Client { return s.client }
 
+// ServeHTTP lets the server be mounted in another one.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
+
 // HTTPClient returns an HTTP client that reaches the server, for clients of your
 // own options.
 func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }

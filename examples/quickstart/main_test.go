@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func noEnvironment(string) string { return "" }
+
+func TestQuickstart(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-datasets", "300"}, noEnvironment, &out))
+	for _, line := range []string{
+		"is findable", "the service chose 10.5072/", "is hidden", "is gone", "2 records found",
+		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "All steps done.",
+	} {
+		assert.Contains(t, out.String(), line)
+	}
+}
+
+func TestQuickstartFailsWhereAStepFails(t *testing.T) {
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"-prefix", "10.9999"}, noEnvironment, &out)
+	require.ErrorContains(t, err, "403 Forbidden")
+	assert.NotContains(t, out.String(), "All steps done.")
+
+	err = run(t.Context(), []string{"-live"}, noEnvironment, &out)
+	require.ErrorContains(t, err, "DATACITE_USERNAME")
+	assert.Error(t, run(t.Context(), []string{"-unknown"}, noEnvironment, &out))
+}
+
+func TestQuickstartShowsNoSecrets(t *testing.T) {
+	var out bytes.Buffer
+	secrets := map[string]string{"DATACITE_USERNAME": "jane", "DATACITE_PASSWORD": "open-sesame", "DATACITE_TOKEN": "secret-token"}
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no login with "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+	}))
+	defer echo.Close()
+	err := run(t.Context(), []string{"-live", "-api", echo.URL, "-mds", echo.URL}, func(name string) string { return secrets[name] }, &out)
+	require.ErrorContains(t, err, "401 Unauthorized: no login with Basic REDACTED")
+	for _, secret := range []string{"open-sesame", "secret-token"} {
+		assert.NotContains(t, strings.ToLower(out.String()+err.Error()), secret)
+	}
+}

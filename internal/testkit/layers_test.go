@@ -1,0 +1,97 @@
+package testkit_test
+
+import (
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+const module = "github.com/datacite-go/datacite-go/"
+
+// imports lists each package of the module with the packages of the module that
+// it depends on, tests left out.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Deps}} {{.}}{{end}}", module+"...").Output()
+	require.NoError(t, err)
+	packages := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		var own []string
+		for _, dep := range fields[1:] {
+			if rest, ok := strings.CutPrefix(dep, module); ok {
+				own = append(own, rest)
+			}
+		}
+		packages[strings.TrimPrefix(fields[0], module)] = own
+	}
+	return packages
+}
+
+// Imports point one way: the public packages use the internal ones, never the
+// other way round, and the embedded service shares nothing with the clients.
+func TestImportsPointOneWay(t *testing.T) {
+	packages := imports(t)
+	require.Contains(t, packages, "internal/sandbox")
+	for name, deps := range packages {
+		for _, dep := range deps {
+			if strings.HasPrefix(name, "internal/") {
+				assert.True(t, strings.HasPrefix(dep, "internal/"), "%s imports the public package %s", name, dep)
+			}
+			if strings.HasPrefix(name, "internal/sandbox") {
+				assert.True(t, strings.HasPrefix(dep, "internal/sandbox"), "%s shares %s with the clients", name, dep)
+			}
+			assert.False(t, strings.HasPrefix(dep, "examples/"), "%s imports an example", name)
+		}
+	}
+	for name, allowed := range map[string][]string{
+		"query":        nil,
+		"mds/metadata": nil,
+		"mds":          {"mds/metadata"},
+		"dois":         {"query", "mds/metadata"},
+		"reports":      {"query"},
+	} {
+		require.Contains(t, packages, name)
+		for _, dep := range packages[name] {
+			assert.True(t, strings.HasPrefix(dep, "internal/") || slices.Contains(allowed, dep), "%s imports %s", name, dep)
+		}
+	}
+	for _, free := range []string{"query", "mds/metadata"} {
+		assert.Empty(t, packages[free], "%s needs nothing of the module", free)
+	}
+}
+
+// The three packages declare their own options and errors, so that each page of
+// documentation is whole. They must not drift apart.
+func TestClientsAreAlike(t *testing.T) {
+	fields := func(v any) []string {
+		var names []string
+		for f := range reflect.TypeOf(v).Fields() {
+			if f.IsExported() {
+				names = append(names, f.Name+" "+strings.NewReplacer("dois.", "", "mds.", "", "reports.", "").Replace(f.Type.String()))
+			}
+		}
+		return names
+	}
+	common := []string{
+		"HTTPClient *http.Client", "UserAgent string", "Contact string", "Logger *slog.Logger", "MaxAttempts int",
+		"MaxWait time.Duration", "Timeout time.Duration", "MaxBody int64", "Limiter Limiter",
+	}
+	for _, options := range []any{dois.ClientOptions{}, mds.ClientOptions{}, reports.ClientOptions{}} {
+		names := fields(options)
+		at := slices.Index(names, common[0])
+		require.GreaterOrEqual(t, at, 0, "%T", options)
+		assert.Equal(t, common, names[at:], "%T", options)
+	}
+	assert.Equal(t, fields(mds.Error{}), fields(dois.Error{}))
+	assert.Equal(t, fields(mds.Error{}), fields(reports.Error{}))
+}

@@ -1,0 +1,91 @@
+// Package reports stores and reads usage reports: what repositories counted of
+// the use of their datasets, month by month, in the service's JSON. It is a
+// client of interface A of the registration service whose public deployment is
+// DataCite.
+//
+//	client, err := reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
+//	if err != nil {
+//		return err
+//	}
+//	header := reports.Header{
+//		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+//		CreatedBy: "My Repository", Created: reports.Day(time.Now()),
+//		ReportingPeriod: reports.Month(2026, time.October),
+//	}
+//	receipt, err := client.Submit(ctx, header, datasets, nil) // datasets: iter.Seq2[reports.Dataset, error]
+//
+// # Sending
+//
+// [Client.Submit] is what most programs need: it takes datasets one by one from
+// a database or a file, of any number, and makes the service's report of that
+// creator and month hold exactly these. It compresses, cuts the report into
+// subsets of at most 50,000 datasets, adds the exception that compressed reports
+// carry, and can be run again at any time.
+//
+// [Client.Create] and [Client.Put] are the two requests of specification §4.1
+// for reports that fit into one. The service holds one report for each creator
+// and begin date: Create returns the one that is there and says so
+// ([Stored].Existing), Put replaces it.
+//
+// Everything is validated before it is sent, because the service tells some
+// faults late or never, and may have replaced the stored report by then. Faults
+// come back all at once, each with its place, as a [*ValidationError].
+//
+// # Reading
+//
+// [Client.List] returns one page of the reports' headers and [Client.All] walks
+// through all of them. [Client.Get] returns one report with its datasets,
+// wherever the service keeps them: in the report, or compressed in subsets, whose
+// checksums are checked. [Client.Open] yields them one by one. Reading needs no
+// credentials.
+//
+// Stored reports were made by many programs. Numbers written as texts, texts as
+// numbers, missing and unknown members do not fail a report.
+//
+// # Authentication
+//
+// Writing needs a token, a JSON web token that the operator issues to members.
+// It is good for one year (specification §5); [TokenExpiry] tells until when.
+// Give it as ClientOptions.Token, or let ClientOptions.TokenSource fetch it for
+// each write. It is sent over HTTPS only, to the host of the base URL only, and
+// appears in no error and no log.
+//
+// # Errors
+//
+// A request that failed is an [*Error], which says what was asked, where, and
+// why. Ask for conditions with errors.Is:
+//
+//	switch {
+//	case errors.Is(err, reports.ErrTokenExpired): // ask the operator for a new one
+//	case errors.Is(err, reports.ErrInvalid): // the data are at fault, here or by the service's word
+//	case errors.Is(err, reports.ErrUnclear): // sent, and not known whether it was carried out
+//	}
+//
+// What may be sent twice without harm is sent again after a lost connection or a
+// failure of the service, up to MaxAttempts times with growing pauses: reads,
+// Put, and an uncompressed Create. A compressed POST adds data each time it
+// arrives, so it is sent again only if it surely did not arrive, and its error
+// matches [ErrUnclear] otherwise.
+//
+// # Testing
+//
+// Package reportstest has a server in memory that plays the service, with a
+// client for it, so that your tests need no network:
+//
+//	srv := reportstest.NewServer(nil)
+//	defer srv.Close()
+//	client := srv.Client()
+//
+// # Where the deployed service differs from its specification
+//
+//   - It answers an expired token with 401 instead of 403, and a missing one with
+//     422. [ErrTokenExpired] and [ErrUnauthorized] hold for both: the token's own
+//     expiry tells them apart.
+//   - It answers a PUT of an existing report with 200 instead of 201.
+//   - It finds the report of a POST by the month of the begin date, not by the day.
+//   - Reports must lie within one calendar month, and release must be "rd1".
+//   - A compressed report comes back with empty report-datasets and its data in
+//     report-subsets, which the specification does not mention.
+//   - Exception 69 on an uncompressed body makes it drop the data. The methods
+//     here never send that.
+package reports

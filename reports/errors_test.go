@@ -1,0 +1,346 @@
+package reports_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+// client returns a client of srv with other options than the server's own.
+func client(t *testing.T, srv *reportstest.Server, opts *reports.ClientOptions) *reports.Client {
+	t.Helper()
+	c, err := reports.NewClient(srv.URL, opts)
+	require.NoError(t, err)
+	return c
+}
+
+// answering returns a client of a service that answers everything in one way.
+func answering(t *testing.T, status int, contentType, body string) *reports.Client {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("X-Request-Id", "request-7")
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}))
+	t.Cleanup(srv.Close)
+	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "any", MaxAttempts: 1})
+	require.NoError(t, err)
+	return c
+}
+
+func jwt(expires time.Time) string {
+	return "e30." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, expires.Unix())) + ".c2ln"
+}
+
+func TestAuthentication(t *testing.T) {
+	srv := server(t)
+	t.Run("401 no token", func(t *testing.T) {
+		_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
+		require.ErrorIs(t, err, reports.ErrUnauthorized)
+		assert.Empty(t, srv.Requests(), "nothing was sent")
+		_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Each(report("", 1).Datasets), nil)
+		require.ErrorIs(t, err, reports.ErrUnauthorized)
+	})
+	t.Run("403 token expired", func(t *testing.T) {
+		expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().Add(-time.Hour))})
+		_, err := expired.Put(t.Context(), id, report("Example", 1))
+		require.ErrorIs(t, err, reports.ErrTokenExpired)
+		require.ErrorIs(t, err, reports.ErrForbidden)
+		e, _ := errors.AsType[*reports.Error](err)
+		assert.Equal(t, 403, e.StatusCode)
+	})
+	t.Run("reads need none", func(t *testing.T) {
+		_, err := client(t, srv, nil).List(t.Context(), nil)
+		require.NoError(t, err)
+	})
+	t.Run("reads send none", func(t *testing.T) {
+		source := func(context.Context) (string, error) { panic("asked for a token to read") }
+		_, err := client(t, srv, &reports.ClientOptions{TokenSource: source}).List(t.Context(), nil)
+		require.NoError(t, err)
+	})
+	t.Run("a token source is asked before each write", func(t *testing.T) {
+		asked := 0
+		source := func(context.Context) (string, error) {
+			asked++
+			return srv.Token(time.Now().AddDate(1, 0, 0)), nil
+		}
+		c := client(t, srv, &reports.ClientOptions{TokenSource: source})
+		for range 2 {
+			_, err := c.Put(t.Context(), id, report("Example", 1))
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 2, asked)
+	})
+}
+
+// The deployed service says less than the specification; the client says the same.
+func TestTokensOnTheDeployedService(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		token      string
+		want, not  error
+	}{
+		{"401 and the token's time is over", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(-time.Minute)), reports.ErrTokenExpired, nil},
+		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(time.Hour)), reports.ErrUnauthorized, reports.ErrTokenExpired},
+		{"401 and nobody knows", `{}`, 401, "opaque", reports.ErrUnauthorized, reports.ErrTokenExpired},
+		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrForbidden, reports.ErrTokenExpired},
+		{"403 and the service says so", `{"errors":[{"title":"Token has expired"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrTokenExpired, nil},
+		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", reports.ErrUnauthorized, reports.ErrInvalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				io.WriteString(w, tt.body)
+			}))
+			defer srv.Close()
+			c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: tt.token})
+			require.NoError(t, err)
+			_, err = c.Put(t.Context(), id, report("Example", 1))
+			require.ErrorIs(t, err, tt.want)
+			if tt.not != nil {
+				assert.NotErrorIs(t, err, tt.not)
+			}
+			assert.NotContains(t, err.Error(), tt.token)
+		})
+	}
+}
+
+func TestStatusCodes(t *testing.T) {
+	for status, want := range map[int]error{
+		400: reports.ErrBadRequest, 401: reports.ErrUnauthorized, 403: reports.ErrForbidden, 404: reports.ErrNotFound, 409: reports.ErrConflict,
+		413: reports.ErrTooLarge, 415: reports.ErrMediaType, 422: reports.ErrInvalid, 429: reports.ErrRateLimited, 500: reports.ErrServer, 503: reports.ErrServer,
+	} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			c := answering(t, status, "application/json", `{"errors":[{"title":"the reason"}]}`)
+			_, err := c.Put(t.Context(), id, report("Example", 1))
+			require.ErrorIs(t, err, want)
+			assert.ErrorContains(t, err, "reports.Put: PUT http://127.0.0.1:")
+			assert.ErrorContains(t, err, "/reports/"+id+": "+fmt.Sprint(status))
+			assert.ErrorContains(t, err, "the reason")
+			e, _ := errors.AsType[*reports.Error](err)
+			assert.Equal(t, "request-7", e.RequestID)
+			assert.Equal(t, status >= 500, errors.Is(err, reports.ErrUnclear))
+			assert.Equal(t, []reports.Detail{{Message: "the reason"}}, e.Details)
+			matched := 0
+			for _, other := range []error{reports.ErrBadRequest, reports.ErrUnauthorized, reports.ErrForbidden, reports.ErrNotFound, reports.ErrConflict,
+				reports.ErrTooLarge, reports.ErrMediaType, reports.ErrInvalid, reports.ErrRateLimited, reports.ErrServer, reports.ErrUnreadable} {
+				if errors.Is(err, other) {
+					matched++
+				}
+			}
+			assert.Equal(t, 1, matched)
+		})
+	}
+}
+
+func TestBadInputIsNotSent(t *testing.T) {
+	srv := server(t)
+	c := srv.Client()
+	change := func(edit func(*reports.Report)) *reports.Report {
+		r := report("Example", 2)
+		edit(r)
+		return r
+	}
+	instance := func(r *reports.Report) *reports.Instance { return &r.Datasets[1].Performance[0].Instance[0] }
+	for _, tt := range []struct {
+		name   string
+		report *reports.Report
+		fault  string
+	}{
+		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slicesRepeat(dataset(1), 50_001)}, "report-datasets has 50001 entries, more than the 50000 that one request may carry"},
+		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets is empty"},
+		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }), `report-datasets[1].performance[0].instance[0].metric-type is "total-downloads"; the service knows total-dataset-requests`},
+		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method is "robot"`},
+		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count is -1"},
+		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }), `country-counts["DE"] is not a lowercase two-letter country code`},
+		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }), `country-counts["de"] occurs twice`},
+		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"2026-10-31", "2026-10-01"} }), "report-header.reporting-period.end-date 2026-10-01 is before begin-date 2026-10-31"},
+		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "2026-09-01" }), "report-datasets[0].performance[0].period.end-date 2026-09-01 is before"},
+		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created is "October", not a date`},
+		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "2026-11-30" }), "is not within one month"},
+		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by is empty"},
+		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }), "ends with a character that the service refuses"},
+		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release is "RD1"`},
+		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }), `report-datasets[0].data-type is "Dataset"`},
+		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }), "report-datasets[0].dataset-id is empty"},
+		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type is "ror"; the service accepts isni`},
+		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }), "report-datasets[0].dataset-title is not valid UTF-8"},
+		{"id that is no UUID", change(func(r *reports.Report) { r.ID = "1" }), "id is not a UUID"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := c.Put(t.Context(), id, tt.report)
+			require.ErrorIs(t, err, reports.ErrInvalid)
+			assert.ErrorContains(t, err, tt.fault)
+			_, isField := errors.AsType[*reports.FieldError](err)
+			assert.True(t, isField)
+			_, err = c.Create(t.Context(), tt.report)
+			require.ErrorIs(t, err, reports.ErrInvalid)
+		})
+	}
+	t.Run("all faults at once", func(t *testing.T) {
+		r := report("", 2)
+		r.Datasets[0].DataType = ""
+		instance(r).MetricType = ""
+		v, ok := errors.AsType[*reports.ValidationError](r.Validate())
+		require.True(t, ok)
+		assert.Len(t, v.Faults, 3)
+		assert.ErrorContains(t, v, "3 faults: report-header.created-by is empty; report-datasets[0].data-type")
+	})
+	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
+		_, err := c.Get(t.Context(), bad)
+		require.ErrorIs(t, err, reports.ErrInvalid, bad)
+		_, err = c.Put(t.Context(), bad, report("Example", 1))
+		require.ErrorIs(t, err, reports.ErrInvalid, bad)
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+func slicesRepeat(d reports.Dataset, n int) []reports.Dataset {
+	all := make([]reports.Dataset, n)
+	for i := range all {
+		all[i] = d
+	}
+	return all
+}
+
+func TestStrangeAnswers(t *testing.T) {
+	const html = "<!DOCTYPE html><html><head><title>Maintenance</title></head></html>"
+	for _, tt := range []struct{ name, contentType, body, reason string }{
+		{"HTML", "text/html", html, "an HTML page: Maintenance"},
+		{"HTML that says it is JSON", "application/json", html, "an HTML page: Maintenance"},
+		{"empty", "application/json", "", "unexpected end of JSON input"},
+		{"text", "text/plain", "OK", "OK"},
+		{"another object", "application/json", `{"data":[]}`, "no report with an id"},
+		{"cut off", "application/json", `{"report":{"id":"`, "unexpected end of JSON input"},
+	} {
+		t.Run("write/"+tt.name, func(t *testing.T) {
+			_, err := answering(t, 200, tt.contentType, tt.body).Put(t.Context(), id, report("Example", 1))
+			require.ErrorIs(t, err, reports.ErrUnreadable)
+			require.ErrorIs(t, err, reports.ErrUnclear, "nothing half done without saying so")
+			assert.ErrorContains(t, err, tt.reason)
+		})
+	}
+	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
+		c := answering(t, 200, "application/json", body)
+		_, err := c.Get(t.Context(), id)
+		require.ErrorIs(t, err, reports.ErrUnreadable, body)
+		assert.NotErrorIs(t, err, reports.ErrUnclear, "a read changes nothing")
+		_, err = c.List(t.Context(), nil)
+		require.ErrorIs(t, err, reports.ErrUnreadable, body)
+	}
+}
+
+func TestBodyCutOffInTheMiddle(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", "1000")
+		io.WriteString(w, `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[{"yop":"2010"},`)
+		w.(http.Flusher).Flush()
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		conn.Close()
+	}))
+	defer srv.Close()
+	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "any", MaxAttempts: 1})
+	require.NoError(t, err)
+	_, err = c.Get(t.Context(), id)
+	require.ErrorIs(t, err, reports.ErrUnreadable)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	_, err = c.Put(t.Context(), id, report("Example", 1))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.ErrorIs(t, err, reports.ErrUnclear)
+}
+
+func TestRedirectToAnotherHost(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed") }))
+	defer elsewhere.Close()
+	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer srv.Close()
+	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "secret-token"})
+	require.NoError(t, err)
+	_, err = c.Put(t.Context(), id, report("Example", 1))
+	assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+" not followed")
+	_, err = c.Get(t.Context(), id)
+	assert.ErrorContains(t, err, "not followed")
+}
+
+func TestServiceThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := roundTripper(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		c, err := reports.NewClient(reports.Test, &reports.ClientOptions{Token: "any", HTTPClient: &http.Client{Transport: never}, MaxAttempts: 1})
+		require.NoError(t, err)
+		start := time.Now()
+		_, err = c.Put(t.Context(), id, report("Example", 1))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, reports.ErrUnclear)
+		assert.Equal(t, 2*time.Minute, time.Since(start))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = c.Get(ctx, id)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestNewClientRefuses(t *testing.T) {
+	source := func(context.Context) (string, error) { return "", nil }
+	for name, tt := range map[string]struct {
+		base  string
+		opts  *reports.ClientOptions
+		fault string
+	}{
+		"no address":       {"", nil, "base URL is empty"},
+		"plain HTTP":       {"http://api.example.org", nil, "is not HTTPS"},
+		"quoted token":     {reports.Test, &reports.ClientOptions{Token: `"s3cret"`}, "token has quotes around it"},
+		"token with blank": {reports.Test, &reports.ClientOptions{Token: "s3cret x"}, "token has a blank"},
+		"two tokens":       {reports.Test, &reports.ClientOptions{Token: "s3cret", TokenSource: source}, "both set"},
+		"negative":         {reports.Test, &reports.ClientOptions{MaxAttempts: -1}, "MaxAttempts is negative"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := reports.NewClient(tt.base, tt.opts)
+			require.ErrorIs(t, err, reports.ErrInvalid)
+			assert.ErrorContains(t, err, tt.fault)
+			assert.NotContains(t, err.Error(), "s3cret")
+		})
+	}
+}
+
+func TestTokenExpiry(t *testing.T) {
+	at := time.Date(2027, 3, 4, 5, 6, 7, 0, time.UTC)
+	got, err := reports.TokenExpiry(jwt(at))
+	require.NoError(t, err)
+	assert.True(t, at.Equal(got))
+	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	for name, token := range map[string]string{
+		"empty": "", "opaque": "secret", "quoted": `"a.b.c"`, "two parts": "a.b", "not base64": "a.!.c", "not JSON": "a." + part("x") + ".c",
+		"no exp": "a." + part(`{"uid":"x"}`) + ".c", "exp is text": "a." + part(`{"exp":"x"}`) + ".c",
+	} {
+		_, err := reports.TokenExpiry(token)
+		require.Error(t, err, name)
+		if token != "" {
+			assert.NotContains(t, strings.TrimPrefix(err.Error(), "reports.TokenExpiry"), token)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package reports_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log"
+	"time"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+// usage stands for a repository's database.
+func usage(period reports.Period) iter.Seq2[reports.Dataset, error] {
+	return reports.Each([]reports.Dataset{{
+		Title: "Glacier length", YOP: "2024", Platform: "Example Repository", Publisher: "Example Repository",
+		DataType:    reports.DataTypeDataset,
+		PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
+		DatasetID:   []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier-1"}},
+		Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{{
+			Count: 12, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular,
+			CountryCounts: reports.CountryCounts{{Country: "ch", Count: 9}, {Country: "no", Count: 3}},
+		}}}},
+	}})
+}
+
+func october() reports.Header {
+	return reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: "Example Repository", Created: "2026-11-01",
+		ReportingPeriod: reports.Month(2026, time.October),
+	}
+}
+
+// Submit sends a report of any size.
+func ExampleClient_Submit() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+	client := srv.Client() // or reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
+
+	header := october()
+	receipt, err := client.Submit(context.Background(), header, usage(header.ReportingPeriod), &reports.SubmitOptions{
+		Progress: func(p reports.Progress) { fmt.Printf("subset %d of %d stored\n", p.Subsets, p.Of) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(receipt.Datasets, "dataset in report", receipt.ReportID)
+	// Output:
+	// subset 1 of 1 stored
+	// 1 dataset in report cb717214-d04e-5efc-a718-a171dd097bae
+}
+
+// Open yields the datasets of a stored report one by one.
+func ExampleClient_Open() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+	receipt, err := client.Submit(ctx, october(), usage(reports.Month(2026, time.October)), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	r, err := client.Open(ctx, receipt.ReportID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	fmt.Println(r.Header.CreatedBy, r.Header.ReportingPeriod)
+	for dataset, err := range r.Datasets() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(dataset.DatasetID[0].Value, dataset.Performance[0].Instance[0].Count)
+	}
+	// Output:
+	// Example Repository {2026-10-01 2026-10-31}
+	// 10.5072/glacier-1 12
+}
+
+// All walks through the headers of all reports.
+func ExampleClient_All() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+	for _, month := range []time.Month{time.September, time.October} {
+		h := october()
+		h.ReportingPeriod = reports.Month(2026, month)
+		if _, err := client.Submit(ctx, h, usage(h.ReportingPeriod), nil); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	months := 0
+	for _, err := range client.All(ctx, &reports.ListOptions{CreatedBy: "Example Repository"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		months++
+	}
+	fmt.Println(months, "months reported")
+	// Output: 2 months reported
+}
+
+// Errors say what was asked and answer errors.Is.
+func ExampleError() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+	expired := srv.Token(time.Now().Add(-time.Hour))
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	_, err = client.Submit(context.Background(), october(), usage(reports.Month(2026, time.October)), nil)
+	if errors.Is(err, reports.ErrTokenExpired) {
+		fmt.Println("ask the operator for a new token")
+	}
+	if e, ok := errors.AsType[*reports.Error](err); ok {
+		fmt.Println(e.Method, e.StatusCode)
+	}
+	// Output:
+	// ask the operator for a new token
+	// PUT 403
+}
+
+// Validate finds every fault at once.
+func ExampleReport_Validate() {
+	r := reports.Report{Header: october()}
+	r.Header.ReportingPeriod.EndDate = "2026-09-30"
+	r.Datasets = []reports.Dataset{{DataType: "Dataset", DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
+	if v, ok := errors.AsType[*reports.ValidationError](r.Validate()); ok {
+		for _, fault := range v.Faults {
+			fmt.Println(fault.Path, fault.Reason)
+		}
+	}
+	// Output:
+	// report-header.reporting-period.end-date 2026-09-30 is before begin-date 2026-10-01
+	// report-datasets[0].data-type is "Dataset"; the service accepts "dataset"
+}

@@ -1,0 +1,51 @@
+package reports_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// compressedAnswer is a stored report as the deployed service shows it: empty
+// report-datasets, and each part as base64 of gzip with its checksum.
+func compressedAnswer(t *testing.T, parts ...[]int) string {
+	t.Helper()
+	type subset struct {
+		Gzip     string `json:"gzip"`
+		Checksum string `json:"checksum"`
+	}
+	subsets := []subset{}
+	for _, numbers := range parts {
+		inner := reports.Report{Header: reports.Header{CreatedBy: "Somebody else"}}
+		for _, i := range numbers {
+			inner.Datasets = append(inner.Datasets, dataset(i))
+		}
+		data, err := json.Marshal(inner)
+		require.NoError(t, err)
+		var body bytes.Buffer
+		w := gzip.NewWriter(&body)
+		_, err = w.Write(data)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		sum := sha256.Sum256(body.Bytes())
+		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString(body.Bytes()), hex.EncodeToString(sum[:])})
+	}
+	answer, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"2026","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
+	require.NoError(t, err)
+	return string(answer)
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	return data
+}

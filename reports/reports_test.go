@@ -1,0 +1,363 @@
+package reports_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+const id = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
+
+func server(t *testing.T) *reportstest.Server {
+	t.Helper()
+	srv := reportstest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func header(creator string, month time.Month) reports.Header {
+	return reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: creator, Created: "2026-11-01", ReportingPeriod: reports.Month(2026, month),
+	}
+}
+
+// dataset has a value in every field of specification §2.1.
+func dataset(i int) reports.Dataset {
+	period := reports.Month(2026, time.October)
+	return reports.Dataset{
+		Title: fmt.Sprintf("Table %d <&> \"ü\"", i), YOP: "2024", URI: "https://repository.example.org/item/1", Platform: "example",
+		DataType: reports.DataTypeDataset, Publisher: "Example Repository",
+		PublisherID:  []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
+		DatasetID:    []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/table-%d", i)}},
+		Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
+		Contributors: []reports.TypedValue{{Type: reports.TypeName, Value: "Lovelace, Ada"}},
+		Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
+			{Count: 7, MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 4}, {"fr", 3}}},
+			{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
+			{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine},
+			{Count: 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine},
+		}}},
+	}
+}
+
+func report(creator string, datasets int) *reports.Report {
+	r := &reports.Report{Header: header(creator, time.October)}
+	for i := range datasets {
+		r.Datasets = append(r.Datasets, dataset(i))
+	}
+	return r
+}
+
+func TestCreateAndGet(t *testing.T) {
+	srv := server(t)
+	client := srv.Client()
+	r := report("Example", 3)
+	r.Header.ReportFilters = []reports.NameValue{{Name: "Platform", Value: "example"}}
+	r.Header.ReportAttributes = []reports.NameValue{{Name: "Exclude", Value: "robots"}}
+	r.Header.Exceptions = []reports.Exception{{Code: 3040, Severity: "warning", Message: "Partial data", HelpURL: "https://example.org", Data: "until 15 October"}}
+
+	stored, err := client.Create(t.Context(), r)
+	require.NoError(t, err)
+	assert.Regexp(t, `^[0-9a-f-]{36}$`, stored.ID, "the service generates a UUID")
+	assert.False(t, stored.Existing)
+
+	got, err := client.Get(t.Context(), stored.ID)
+	require.NoError(t, err)
+	r.ID = stored.ID
+	assert.Equal(t, r, got, "every field of §2.1 comes back")
+}
+
+func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
+	client := server(t).Client()
+	first, err := client.Create(t.Context(), report("Example", 1))
+	require.NoError(t, err)
+
+	again, err := client.Create(t.Context(), report("Example", 1))
+	require.NoError(t, err)
+	assert.Equal(t, first.ID, again.ID)
+
+	changed, err := client.Create(t.Context(), report("Example", 2))
+	require.NoError(t, err)
+	assert.Equal(t, first.ID, changed.ID)
+	assert.True(t, changed.Existing, "the caller learns that the data were not stored")
+	got, err := client.Get(t.Context(), first.ID)
+	require.NoError(t, err)
+	assert.Len(t, got.Datasets, 1)
+
+	other, err := client.Create(t.Context(), report("Another", 1))
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ID, other.ID, "another creator, another report")
+	november := report("Example", 1)
+	november.Header.ReportingPeriod = reports.Month(2026, time.November)
+	other, err = client.Create(t.Context(), november)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ID, other.ID, "another month, another report")
+}
+
+func TestPutReplaces(t *testing.T) {
+	srv := server(t)
+	client := srv.Client()
+	stored, err := client.Put(t.Context(), id, report("Example", 3))
+	require.NoError(t, err)
+	assert.Equal(t, id, stored.ID)
+	_, err = client.Put(t.Context(), id, report("Example", 1))
+	require.NoError(t, err)
+	got, err := client.Get(t.Context(), id)
+	require.NoError(t, err)
+	assert.Len(t, got.Datasets, 1)
+
+	var statuses []int
+	for _, r := range srv.Requests() {
+		if r.Method == "PUT" {
+			statuses = append(statuses, r.Status)
+		}
+	}
+	assert.Equal(t, []int{201, 200}, statuses, "201 on creation")
+}
+
+func TestListShowsHeaders(t *testing.T) {
+	srv := server(t)
+	client := srv.Client()
+	want := map[string]string{}
+	for i := range 30 {
+		creator := fmt.Sprintf("Creator %d", i%3)
+		h := header(creator, time.Month(1+i%12))
+		h.ReportingPeriod = reports.Month(2000+i, time.Month(1+i%12))
+		id, err := srv.Put(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
+		require.NoError(t, err)
+		want[id] = creator
+	}
+	anyone, err := reports.NewClient(srv.URL, nil)
+	require.NoError(t, err)
+
+	page, err := anyone.List(t.Context(), nil)
+	require.NoError(t, err, "reading needs no credentials")
+	assert.Len(t, page.Reports, 25)
+	assert.Equal(t, 30, page.Total)
+	require.True(t, page.More)
+	page, err = anyone.List(t.Context(), &reports.ListOptions{Page: page.Next})
+	require.NoError(t, err)
+	assert.Len(t, page.Reports, 5)
+	assert.False(t, page.More)
+
+	for name, opts := range map[string]*reports.ListOptions{
+		"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 2007},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]string{}
+			for s, err := range client.All(t.Context(), opts) {
+				require.NoError(t, err)
+				got[s.ID] = s.Header.CreatedBy
+			}
+			expected := map[string]string{}
+			for id, creator := range want {
+				if opts == nil || opts.CreatedBy == "" || creator == opts.CreatedBy {
+					expected[id] = creator
+				}
+			}
+			if name == "one year" {
+				assert.Len(t, got, 1)
+				return
+			}
+			assert.Equal(t, expected, got)
+		})
+	}
+	for s, err := range client.All(t.Context(), nil) {
+		require.NoError(t, err)
+		require.NotEmpty(t, s.ID)
+		break // leaving early is fine
+	}
+}
+
+func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
+	client := server(t).Client()
+	for name, opts := range map[string]*reports.ListOptions{
+		"two filters": {CreatedBy: "a", Year: 2026},
+		"cursor":      {Page: query.Page{Cursor: "1"}},
+		"large page":  {Page: query.Page{Size: 1001}},
+		"negative":    {Page: query.Page{Number: -1}},
+	} {
+		_, err := client.List(t.Context(), opts)
+		assert.ErrorIs(t, err, reports.ErrInvalid, name)
+	}
+}
+
+// A list that loses a report between two pages must not look complete.
+func TestAllNoticesAMissingReport(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"reports":[{"id":%q,"report-header":{}}],"meta":{"total":3}}`, r.URL.Query().Get("page[number]"))
+	}))
+	defer srv.Close()
+	client, err := reports.NewClient(srv.URL, nil)
+	require.NoError(t, err)
+	var seen int
+	var last error
+	for _, last = range client.All(t.Context(), &reports.ListOptions{Page: query.Page{Size: 3}}) {
+		seen++
+	}
+	assert.Equal(t, 2, seen, "one report and the error")
+	assert.ErrorIs(t, last, reports.ErrIncomplete)
+}
+
+func TestCompressedReportsCarryTheirException(t *testing.T) {
+	srv := server(t)
+	r := report("Example", 2)
+	r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
+	stored, err := srv.Client().Create(t.Context(), r)
+	require.NoError(t, err)
+	last := srv.Requests()[len(srv.Requests())-1]
+	assert.Equal(t, "application/gzip", last.Header.Get("Content-Type"))
+	assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
+	assert.Equal(t, "application/json", last.Header.Get("Accept"))
+	require.Len(t, stored.Subsets, 1)
+
+	got, err := srv.Client().Get(t.Context(), stored.ID)
+	require.NoError(t, err)
+	assert.Equal(t, r.Datasets, got.Datasets)
+
+	again, err := srv.Client().Create(t.Context(), r)
+	require.NoError(t, err)
+	assert.True(t, again.Existing, "a second compressed POST would have doubled the data")
+	got, err = srv.Client().Get(t.Context(), stored.ID)
+	require.NoError(t, err)
+	assert.Len(t, got.Datasets, 2)
+}
+
+func TestLargeReportsAreCompressed(t *testing.T) {
+	srv := server(t)
+	r := report("Example", 12_000)
+	plain, err := json.Marshal(r)
+	require.NoError(t, err)
+	require.Greater(t, len(plain), reports.CompressAbove)
+	stored, err := srv.Client().Put(t.Context(), id, r)
+	require.NoError(t, err)
+	last := srv.Requests()[len(srv.Requests())-1]
+	assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
+	assert.Less(t, last.Bytes, int64(len(plain)/5))
+	assert.Len(t, stored.Header.Exceptions, 1)
+	assert.Equal(t, reports.CodeCompressed, stored.Header.Exceptions[0].Code)
+	assert.Equal(t, "warning", stored.Header.Exceptions[0].Severity)
+	assert.Empty(t, r.Header.Exceptions, "the caller's report is not changed")
+}
+
+func TestDatesAndMonths(t *testing.T) {
+	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
+	assert.Equal(t, reports.Period{"2026-12-01", "2026-12-31"}, reports.Month(2026, time.December))
+	for _, d := range []reports.Date{"2026-10-31", "2026-10-31T23:59:59Z", "2026-10-31T00:00:00.123+02:00"} {
+		at, err := d.Time()
+		require.NoError(t, err, d)
+		assert.Equal(t, reports.Date("2026-10-31"), reports.Day(at))
+	}
+	for _, d := range []reports.Date{"", "2026-02-30", "20261031", "yesterday"} {
+		_, err := d.Time()
+		assert.Error(t, err, d)
+	}
+}
+
+func TestDeriveID(t *testing.T) {
+	a := reports.DeriveID(header("Example", time.October))
+	assert.Equal(t, a, reports.DeriveID(header("Example", time.October)))
+	assert.NotEqual(t, a, reports.DeriveID(header("Example", time.November)))
+	assert.NotEqual(t, a, reports.DeriveID(header("Another", time.October)))
+	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, a)
+}
+
+// What the service's specification shows must be what goes out.
+func TestJSONShape(t *testing.T) {
+	data, err := json.Marshal(report("Example", 1))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{
+	  "report-header": {"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
+	    "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"report-filters":[],"report-attributes":[]},
+	  "report-datasets": [{"uri":"https://repository.example.org/item/1","yop":"2024","platform":"example","data-type":"dataset","publisher":"Example Repository",
+	    "dataset-id":[{"type":"doi","value":"10.5072/table-0"}],"publisher-id":[{"type":"grid","value":"grid.0000.0"}],
+	    "dataset-dates":[{"type":"pub-date","value":"2024-05-17"}],"dataset-title":"Table 0 <&> \"ü\"",
+	    "dataset-contributors":[{"type":"name","value":"Lovelace, Ada"}],
+	    "performance":[{"period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"instance":[
+	      {"count":7,"metric-type":"total-dataset-investigations","access-method":"regular","country-counts":{"de":4,"fr":3}},
+	      {"count":5,"metric-type":"unique-dataset-investigations","access-method":"regular"},
+	      {"count":3,"metric-type":"total-dataset-requests","access-method":"machine"},
+	      {"count":2,"metric-type":"unique-dataset-requests","access-method":"machine"}]}]}]}`, string(data))
+
+	empty, err := json.Marshal(reports.Report{Datasets: []reports.Dataset{{Performance: []reports.Performance{{}}}}})
+	require.NoError(t, err)
+	for _, list := range []string{`"report-filters":[]`, `"publisher-id":[]`, `"dataset-id":[]`, `"instance":[]`} {
+		assert.Contains(t, string(empty), list, "a list the service requires is never null")
+	}
+	assert.NotContains(t, string(empty), "null")
+}
+
+func TestReadingToleratesOddTypes(t *testing.T) {
+	var d reports.Dataset
+	require.NoError(t, json.Unmarshal([]byte(`{"yop":2010,"dataset-title":null,"uri":null,"platform":7,"unknown":{"a":[1]},"dataset-dates":null,
+	  "performance":[{"instance":[{"count":"12","metric-type":"total-resolutions","access-method":"regular","country-counts":{"DE":"3","us":4.0}},
+	                              {"count":3.0,"country-counts":[]},{"count":null,"country-counts":null}]}]}`), &d))
+	assert.Equal(t, "2010", d.YOP)
+	assert.Equal(t, "7", d.Platform)
+	n := d.Performance[0].Instance
+	assert.EqualValues(t, 12, n[0].Count)
+	assert.Equal(t, reports.CountryCounts{{"DE", 3}, {"us", 4}}, n[0].CountryCounts)
+	assert.Equal(t, reports.MetricType("total-resolutions"), n[0].MetricType, "unknown values survive")
+	assert.EqualValues(t, 3, n[1].Count)
+	assert.Empty(t, n[1].CountryCounts)
+
+	var h reports.Header
+	require.NoError(t, json.Unmarshal([]byte(`{"exceptions":[{},{"code":"69"},{"code":3040}],"report-filters":["bare",{"name":"a","value":1}],"client-id":"x","year":"2026"}`), &h))
+	assert.Equal(t, []reports.Exception{{}, {Code: 69}, {Code: 3040}}, h.Exceptions)
+	assert.Equal(t, []reports.NameValue{{Value: "bare"}, {Name: "a", Value: "1"}}, h.ReportFilters)
+
+	assert.Error(t, json.Unmarshal([]byte(`{"performance":[{"instance":[{"count":"many"}]}]}`), &d), "a count that is none is not guessed")
+}
+
+func TestReadFile(t *testing.T) {
+	const datasets = `"report-datasets":[{"dataset-title":"a"},{"dataset-title":"b"}]`
+	const head = `"report-header":{"created-by":"Example","client-id":"x"}`
+	for name, text := range map[string]string{
+		"as sent":             `{` + head + `,` + datasets + `}`,
+		"as the service says": `{"report":{"id":"x",` + head + `,` + datasets + `,"report-subsets":[]}}`,
+		"blanks around":       " \n{" + head + "," + datasets + "} \n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, src, err := reports.ReadFile(strings.NewReader(text))
+			require.NoError(t, err)
+			assert.Equal(t, "Example", h.CreatedBy)
+			var titles []string
+			for d, err := range src {
+				require.NoError(t, err)
+				titles = append(titles, d.Title)
+			}
+			assert.Equal(t, []string{"a", "b"}, titles)
+		})
+	}
+	for name, text := range map[string]string{
+		"header last": `{` + datasets + `,` + head + `}`, "no datasets": `{` + head + `}`, "a list": `[]`, "empty": ``, "not JSON": `report`,
+	} {
+		_, _, err := reports.ReadFile(strings.NewReader(text))
+		assert.Error(t, err, name)
+	}
+	for name, text := range map[string]string{
+		"cut off":       `{` + head + `,"report-datasets":[{"dataset-title":"a"},{"data`,
+		"cut at an end": `{` + head + `,"report-datasets":[{"dataset-title":"a"}]`,
+		"more follows":  `{` + head + `,` + datasets + `}{}`,
+	} {
+		_, src, err := reports.ReadFile(strings.NewReader(text))
+		require.NoError(t, err, name)
+		var last error
+		for _, last = range src {
+		}
+		assert.Error(t, last, name)
+	}
+}
