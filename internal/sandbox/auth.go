@@ -107,8 +107,14 @@ func readClaims(token string) (claims, bool) {
 	if len(parts) != 3 {
 		return c, false
 	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &c) != nil {
+	var plain [3][]byte
+	for i, part := range parts {
+		var err error
+		if plain[i], err = base64.RawURLEncoding.DecodeString(part); err != nil {
+			return c, false
+		}
+	}
+	if !json.Valid(plain[0]) || json.Unmarshal(plain[1], &c) != nil {
 		return c, false
 	}
 	return c, c.UID != ""
