@@ -139,16 +139,24 @@ func isBareBound(s string) bool {
 
 // appendField writes the name of a field and the colon after it.
 func appendField(b []byte, f Field) []byte {
-	switch _, known := kinds[f]; {
-	case f == "":
+	if f == "" {
 		return b
-	case known || f == "*":
-		b = append(b, f...)
-	default:
-		b = aName.appendWord(b, string(f))
-		if strings.HasSuffix(string(f), "version") {
-			b = append(b[:len(b)-1], `\n`...) // would be read as version: with the colon
-		}
+	}
+	if text, known := fieldTexts[f]; known {
+		b = append(b, text...)
+	} else {
+		b = writeField(b, f)
 	}
 	return append(b, ':')
+}
+
+func writeField(b []byte, f Field) []byte {
+	if f == "*" {
+		return append(b, '*')
+	}
+	b = aName.appendWord(b, string(f))
+	if f != FieldVersion && strings.HasSuffix(string(f), "version") {
+		b = append(b[:len(b)-1], `\n`...) // the colon would make it version:
+	}
+	return b
 }

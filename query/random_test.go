@@ -80,3 +80,28 @@ func randomText(r *rand.Rand) string {
 	}
 	return sentence(r, 2)
 }
+
+// value is a text that somebody might look for.
+func value(r *rand.Rand) string {
+	switch r.IntN(6) {
+	case 0:
+		return oneOf(r, pieces...)
+	case 1:
+		return oneOf(r, nastyValues...)
+	case 2:
+		return string(rune(r.IntN(0xd800)))
+	}
+	return soup(r, 6)
+}
+
+// nastyValues are values that break one query builder or another.
+var nastyValues = []string{
+	"", " ", "AND", "OR", "NOT", "TO", "and", "*", "?", "\\", "\\\\", "\\*", "\"", "\"\"", "'", "/", "//", "a/b", "/a/", "10.5438/fj3w-0shd",
+	"10.1002/(SICI)1097-0258(19980815)17:15/16<1661::AID-SIM968>3.0.CO;2-2", "https://doi.org/10.5438/0012", "a:b", ":", "a AND b", "a) OR (b",
+	"(a)", "[a TO b]", "a]", "a}", "+a", "-a", "!a", "--", "a - b", "a!b", "a~", "a~1", "a^2", "^", "~", "&&", "||", "a&&b", "a&b", "|", "a\\", "a\\\"", "a\" OR *:*",
+	">5", ">=5", "<5", "<", "=", "\t", "\n", "a\nb", "a\r\nb", "\u3000", "a\u3000b", "\u00a0", "\x00", "\x1f", "\x7f", "\u2028", "\ufeff",
+	"publicationYear", "xpublicationYearx", "relatedIdentifiers", "relatedItems", "rightsList", "fundingReferences", "geoLocations",
+	"version:", "version: 3", "schema_version:4", "landingPage", "contentUrl", "citationCount", "viewCount", "downloadCount", "schemaVersion",
+	"publisher.name", "publisher.publisherIdentifierScheme", "publisher.schemeUri", "publisher.language", "publicationYearrelatedItems", "publisher.nameversion:",
+	"\\u0041", "\\u", "u0041", "\\n", "é", "e\u0301", "气候", "😀", "👨‍👩‍👧", "ß", "İ", "\u202e", "now-1d/d", "2015-01-01||/M", "*:*", "_exists_", "NULL", "null", "0", "-1", "1e3", "%20", "+", "#", "?x=1&y=2", "${x}", "<b>",
+}
