@@ -174,7 +174,7 @@ func checkRecord(root *element) error {
 		return fmt.Errorf("%s: No matching global declaration available for the validation root", root.name.Local)
 	}
 	if root.name.Space != kernelNamespace {
-		return fmt.Errorf("Schema %s is no longer supported", root.name.Space)
+		return fmt.Errorf("schema %s is no longer supported", root.name.Space)
 	}
 	return kernelShape.check(root)
 }
