@@ -26,10 +26,15 @@ type roundTripper struct{ handler http.Handler }
 const answerBuffer = 64 << 10
 
 func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	closeBody := sync.OnceFunc(func() {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+	})
 	ctx, cancel := context.WithCancelCause(req.Context())
 	in, err := incoming(req.WithContext(ctx))
 	if err != nil || ctx.Err() != nil {
-		closeBody(req)
+		closeBody()
 		cancel(nil)
 		return nil, errors.Join(err, req.Context().Err())
 	}
@@ -39,36 +44,27 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	// reading or writing gets free.
 	stop := context.AfterFunc(ctx, func() {
 		_ = out.write.CloseWithError(context.Cause(ctx))
-		closeBody(req)
+		closeBody()
 	})
 	go func() {
 		err := serve(t.handler, out, in)
-		if stop() {
-			closeBody(req)
-		}
+		closeBody()
 		out.finish(err)
+		stop()
 		cancel(nil)
 	}()
 	select {
 	case <-out.ready:
-	case <-ctx.Done():
-		// The answer may have come at the same moment.
-		select {
-		case <-out.ready:
-		default:
-			return nil, context.Cause(ctx)
-		}
+	case <-ctx.Done(): // the caller's doing, or the handler is done and so the answer ready
+	}
+	if req.Context().Err() != nil {
+		_ = out.read.Close()
+		return nil, context.Cause(req.Context())
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
 	return out.response(req, cancel), nil
-}
-
-func closeBody(req *http.Request) {
-	if req.Body != nil {
-		_ = req.Body.Close()
-	}
 }
 
 // incoming is the request as a server would read it from the wire.
@@ -156,6 +152,9 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 // flush sends what is in the buffer.
 func (w *answerWriter) flush() error {
 	w.announce(false)
+	if w.buf.Len() == 0 {
+		return nil
+	}
 	_, err := w.write.Write(w.buf.Bytes())
 	w.buf.Reset()
 	return err
@@ -174,7 +173,7 @@ func (w *answerWriter) finish(err error) {
 	select {
 	case <-w.ready: // it streams
 		if err == nil {
-			_, err = w.write.Write(w.buf.Bytes())
+			err = w.flush()
 		}
 		_ = w.write.CloseWithError(err)
 	default:

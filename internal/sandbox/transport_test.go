@@ -92,19 +92,24 @@ func TestTransportLeavesNoGoroutine(t *testing.T) {
 			synctest.Wait()
 		})
 	})
-	t.Run("when the context ends while reading", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service, _ := large(t)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			res, err := service.Transport().RoundTrip(get(ctx, t, "/reports/"+someUUID))
-			require.NoError(t, err)
-			time.Sleep(time.Minute)
-			synctest.Wait()
-			_, err = io.Copy(io.Discard, res.Body)
-			assert.ErrorIs(t, err, context.DeadlineExceeded)
+	service, _ := large(t)
+	whole := int64(len(getReport(someUUID).do(t, service).body))
+	for _, read := range []int64{0, 10, whole / 2, whole - 1} {
+		t.Run(fmt.Sprintf("when the context ends after %d bytes", read), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				res, err := service.Transport().RoundTrip(get(ctx, t, "/reports/"+someUUID))
+				require.NoError(t, err)
+				_, err = io.CopyN(io.Discard, res.Body, read)
+				require.NoError(t, err)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				_, err = io.Copy(io.Discard, res.Body)
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+			})
 		})
-	})
+	}
 	t.Run("when a request never comes to its end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			service := newService()
