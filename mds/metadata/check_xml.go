@@ -250,10 +250,14 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a attribute) {
 		return
 	}
 	i := slices.IndexFunc(e.attrs, func(r attributeRule) bool { return a.is(r.name) })
-	x.trail = append(x.trail, trace{name: "@" + a.name})
+	name := "@" + a.name
+	if a.space == xmlSpace {
+		name = "@xml:" + a.name
+	}
+	x.trail = append(x.trail, trace{name: name})
 	defer func() { x.trail = x.trail[:len(x.trail)-1] }()
 	if i < 0 {
-		x.add(a.start, p, unknownAttribute(e, a), a.value)
+		x.add(a.start, e.textPath(p), unknownAttribute(e, a), a.value)
 		return
 	}
 	r := e.attrs[i]
@@ -290,11 +294,7 @@ func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBod
 	if e.text == nil {
 		return
 	}
-	at := p
-	if e.member != "" {
-		at = p.dot(e.member)
-	}
-	value := body.text.String()
+	at, value := e.textPath(p), body.text.String()
 	x.remember(at, start)
 	x.add(start, at, e.text(&x.opts, value), value)
 }

@@ -25,6 +25,14 @@ type elementRule struct {
 	missing  string // what to say when the element is mandatory and missing
 }
 
+// textPath leads to the text of the element at p.
+func (e *elementRule) textPath(p *path) *path {
+	if e.member == "" {
+		return p
+	}
+	return p.dot(e.member)
+}
+
 // A step is a part of a JSON path: a member, an item of a list, or both.
 type step struct {
 	member string

@@ -30,13 +30,16 @@ func address(hosts string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?i:https?://(?:www\.)?(?:` + hosts + `)/)`)
 }
 
-// fault says what is wrong with an identifier, "" when nothing is.
-func (s schemeRule) fault(value string) string {
-	if s.prefix != nil {
-		value = s.prefix.ReplaceAllString(value, "")
+// bare returns an identifier without its address.
+func (s schemeRule) bare(value string) string {
+	if s.prefix == nil {
+		return value
 	}
-	return s.valid(value)
+	return s.prefix.ReplaceAllString(value, "")
 }
+
+// fault says what is wrong with an identifier, "" when nothing is.
+func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 
 var (
 	orcidRule  = schemeRule{CodeORCID, address(`orcid\.org`), orcidFault}

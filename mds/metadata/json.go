@@ -108,8 +108,8 @@ func (r *jsonReader) intoStruct(v reflect.Value) {
 		return
 	}
 	fields := fieldsOf(v.Type())
-	r.object(func(name string) {
-		if i, ok := fields[name]; ok {
+	r.object(func(name []byte) {
+		if i, ok := fields[string(name)]; ok {
 			r.into(v.Field(i))
 		} else {
 			r.skip()
@@ -177,7 +177,7 @@ func (r *jsonReader) array(item func()) {
 	}
 }
 
-func (r *jsonReader) object(member func(name string)) {
+func (r *jsonReader) object(member func(name []byte)) {
 	r.pos++ // {
 	if r.accept('}') {
 		return
@@ -187,7 +187,7 @@ func (r *jsonReader) object(member func(name string)) {
 			r.fail()
 			return
 		}
-		name := r.text()
+		name := r.memberName()
 		if !r.accept(':') {
 			r.fail()
 			return
@@ -201,6 +201,20 @@ func (r *jsonReader) object(member func(name string)) {
 		}
 		return
 	}
+}
+
+// memberName reads a string as bytes, which saves a copy for every member.
+func (r *jsonReader) memberName() []byte {
+	start := r.pos
+	r.skipString()
+	if r.failed {
+		return nil
+	}
+	raw := r.data[start:r.pos]
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return []byte(unquote(raw))
+	}
+	return raw[1 : len(raw)-1]
 }
 
 // text reads a string, or a number, true or false as it is written. Null, lists

@@ -1,6 +1,10 @@
 package metadata
 
-import "unicode/utf8"
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
 
 // XML returns the record as the document the metadata store takes
 // (specification §2.3), in version 4.7 of the schema. The same record always
@@ -12,13 +16,24 @@ import "unicode/utf8"
 // [Record.Validate]. The error is a [*ValidationError] when the record holds
 // characters that XML cannot.
 func (r *Record) XML() ([]byte, error) {
-	w := &writer{buf: make([]byte, 0, 4<<10)}
+	w := writers.Get().(*writer)
+	w.buf, w.depth, w.bad = w.buf[:0], 0, false
 	w.record(r)
-	if w.bad {
+	document, bad := slices.Clone(w.buf), w.bad
+	if cap(w.buf) <= maxPooled {
+		writers.Put(w)
+	}
+	if bad {
 		return nil, r.unwritable()
 	}
-	return w.buf, nil
+	return document, nil
 }
+
+// writers keeps writers with buffers that have grown already. Those of records
+// with thousands of people are not kept.
+var writers = sync.Pool{New: func() any { return &writer{buf: make([]byte, 0, 16<<10)} }}
+
+const maxPooled = 256 << 10
 
 // writer appends the elements of a record. An element is opened, given its
 // attributes, and then either filled with children and closed, or ended by its
@@ -126,18 +141,18 @@ func newEscapes(special map[byte]string) (e escapes) {
 
 func (w *writer) escape(s string, table *escapes) {
 	done := 0
-	for i := 0; i < len(s); i++ {
+	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			size := w.wide(s[i:])
-			i += size - 1
+			i += w.wide(s[i:])
 			continue
 		}
+		i++
 		if with := table[c]; with != "" {
 			w.bad = w.bad || with == illegal
-			w.buf = append(w.buf, s[done:i]...)
+			w.buf = append(w.buf, s[done:i-1]...)
 			w.buf = append(w.buf, with...)
-			done = i + 1
+			done = i
 		}
 	}
 	w.buf = append(w.buf, s[done:]...)

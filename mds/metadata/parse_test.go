@@ -1,0 +1,171 @@
+package metadata_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+func parse(t *testing.T, document string) *metadata.Record {
+	t.Helper()
+	rec, err := metadata.ParseXML(strings.NewReader(document))
+	require.NoError(t, err)
+	return rec
+}
+
+func resource(inside string) string {
+	return `<resource xmlns="http://datacite.org/schema/kernel-4">` + inside + `</resource>`
+}
+
+func TestParseXML_takesEveryNamespace(t *testing.T) {
+	tests := []struct{ name, document, space string }{
+		{"kernel 4", `<resource xmlns="http://datacite.org/schema/kernel-4"><version>1</version></resource>`, "http://datacite.org/schema/kernel-4"},
+		{"with a prefix", `<d:resource xmlns:d="http://datacite.org/schema/kernel-4"><d:version>1</d:version></d:resource>`, "http://datacite.org/schema/kernel-4"},
+		{"prefix declared again inside", `<a:resource xmlns:a="http://datacite.org/schema/kernel-4"><b:version xmlns:b="http://datacite.org/schema/kernel-4">1</b:version></a:resource>`, "http://datacite.org/schema/kernel-4"},
+		{"kernel 3", `<resource xmlns="http://datacite.org/schema/kernel-3"><version>1</version></resource>`, "http://datacite.org/schema/kernel-3"},
+		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`, "http://datacite.org/schema/kernel-2.2"},
+		{"none", `<resource><version>1</version></resource>`, ""},
+		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
+		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
+		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
+		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>3</version></new></resource>`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, &metadata.Record{Version: "1", SchemaVersion: metadata.Text(tt.space)}, parse(t, tt.document))
+		})
+	}
+}
+
+func TestParseXML_readsText(t *testing.T) {
+	tests := []struct{ name, title, want string }{
+		{"references", "a &lt; b &amp;&amp; c &gt; d &quot;&apos;&#65;&#x42;", `a < b && c > d "'AB`},
+		{"CDATA", "a<![CDATA[<b>&amp;]]>c", "a<b>&amp;c"},
+		{"comment inside", "a<!-- <b> -->c", "ac"},
+		{"instruction inside", "a<?b c?>c", "ac"},
+		{"line ends", "a\r\nb\rc\nd&#13;e", "a\nb\nc\nd\re"},
+		{"white space around", "\n\t  a b \n", "a b"},
+		{"element inside", "a <i>b</i> c", "a b c"},
+		{"no-break space stays", "\u00a0a\u00a0", "\u00a0a\u00a0"},
+		{"beyond the basic plane", "𝄞 &#x1D11E;", "𝄞 𝄞"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := parse(t, resource("<titles><title>"+tt.title+"</title></titles>"))
+			assert.Equal(t, tt.want, rec.Titles[0].Title)
+		})
+	}
+}
+
+func TestParseXML_keepsDescriptions(t *testing.T) {
+	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">
+  one<br/>two &lt;i&gt;three&lt;/i&gt;<br></br>
+</description></descriptions>`))
+	assert.Equal(t, metadata.List[metadata.Description]{{
+		Description:     "\n  one<br/>two <i>three</i><br/>\n",
+		DescriptionType: metadata.DescriptionAbstract,
+		Lang:            "en",
+	}}, rec.Descriptions)
+	written, err := rec.XML()
+	require.NoError(t, err)
+	assert.Contains(t, string(written), "\n  one<br/>two &lt;i&gt;three&lt;/i&gt;<br/>\n</description>")
+}
+
+func TestParseXML_readsAttributes(t *testing.T) {
+	rec := parse(t, resource(`<titles><title lang='de' xml:lang=' fr ' titleType = "Sub&#116;itle">T</title></titles>`))
+	assert.Equal(t, metadata.List[metadata.Title]{{Title: "T", TitleType: metadata.TitleSubtitle, Lang: "fr"}}, rec.Titles)
+}
+
+// The schema lets any attribute pass on these two elements, so a misspelt one
+// reaches the service; a record must not swallow it on the way.
+func TestParseXML_keepsAttributesTheSchemaLetsPass(t *testing.T) {
+	document := resource(`<creators><creator><creatorName>A</creatorName>` +
+		`<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>` +
+		`<affiliation xmlns:o="urn:o" o:p="gone" schemeURL="https://ror.org&#10;">B</affiliation></creator></creators>`)
+	rec := parse(t, document)
+	assert.Equal(t, []metadata.Attribute{{"affiliationIdentifier", "x"}, {"xml:lang", "en"}}, rec.Creators[0].NameIdentifiers[0].Extra)
+	assert.Equal(t, []metadata.Attribute{{"schemeURL", "https://ror.org\n"}}, rec.Creators[0].Affiliation[0].Extra)
+	written, err := rec.XML()
+	require.NoError(t, err)
+	assert.Contains(t, string(written), `<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>`)
+	assert.Contains(t, string(written), `<affiliation schemeURL="https://ror.org&#10;">B</affiliation>`)
+}
+
+func TestParseXML_separatesPlaces(t *testing.T) {
+	rec := parse(t, resource(`<geoLocations><geoLocation>
+		<geoLocationPlace>Rome</geoLocationPlace>
+		<geoLocationPoint><pointLatitude>41.9</pointLatitude><pointLongitude>12.5</pointLongitude></geoLocationPoint>
+		<geoLocationPlace>Oslo</geoLocationPlace>
+		<geoLocationPoint><pointLatitude>59.9</pointLatitude><pointLongitude>10.75</pointLongitude></geoLocationPoint>
+	</geoLocation><geoLocation/></geoLocations>`))
+	assert.Equal(t, metadata.List[metadata.GeoLocation]{
+		{Place: "Rome", Point: metadata.Point{Longitude: "12.5", Latitude: "41.9"}},
+		{Place: "Oslo", Point: metadata.Point{Longitude: "10.75", Latitude: "59.9"}},
+		{},
+	}, rec.GeoLocations)
+}
+
+func TestParseXML_readsOlderKernels(t *testing.T) {
+	rec := parse(t, `<resource xmlns="http://datacite.org/schema/kernel-3">
+		<geoLocations><geoLocation>
+			<geoLocationPoint>31.233 -67.302</geoLocationPoint>
+			<geoLocationBox>41.090 -71.032  41.893 -68.211</geoLocationBox>
+		</geoLocation></geoLocations>
+		<rights rightsURI="https://example.org/licence">Some</rights>
+	</resource>`)
+	assert.Equal(t, metadata.List[metadata.GeoLocation]{{
+		Point: metadata.Point{Longitude: "-67.302", Latitude: "31.233"},
+		Box:   metadata.Box{South: "41.090", West: "-71.032", North: "41.893", East: "-68.211"},
+	}}, rec.GeoLocations)
+	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
+}
+
+func TestRecord_XML_ofNothing(t *testing.T) {
+	written, err := new(metadata.Record).XML()
+	require.NoError(t, err)
+	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
+  <identifier identifierType="DOI"/>
+</resource>
+`, string(written))
+}
+
+func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
+	rec := &metadata.Record{
+		Titles:       []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
+		Descriptions: []metadata.Description{{Description: "caf\xe9", Lang: "\uffff"}},
+		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
+			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
+		}}}},
+	}
+	_, err := rec.XML()
+	invalid, ok := errors.AsType[*metadata.ValidationError](err)
+	require.True(t, ok)
+	assert.Equal(t, []string{
+		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
+		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
+		"text at creators[0].affiliation[0].Extra[5].Value", "text at descriptions[0].description",
+		"text at descriptions[0].lang", "text at titles[1].title",
+	}, errorsOf(invalid.Findings))
+	_, err = parse(t, resource("<version>1</version>")).XML()
+	assert.NoError(t, err, "a writer that failed must not spoil the next")
+}
+
+func TestRecord_Alternates(t *testing.T) {
+	rec := &metadata.Record{Identifiers: metadata.Identifiers{
+		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
+	}}
+	fromAnswer := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
+	assert.Equal(t, fromAnswer, rec.Alternates())
+	written, err := rec.XML()
+	require.NoError(t, err)
+	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
+
+	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
+	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
+}
