@@ -5,18 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// Outside quotes all of these have a meaning somewhere in the grammar.
-const special = "\\+-!():^[]\"{}~*?&| \t\n\r\u3000"
+// isSpecial reports whether a character has a meaning somewhere in the grammar
+// outside quotes.
+func isSpecial(c rune) bool {
+	return c < utf8.RuneSelf && special[c] || c == '\u3000'
+}
+
+var special = func() (t [utf8.RuneSelf]bool) {
+	for _, c := range "\\+-!():^[]\"{}~*?&| \t\n\r" {
+		t[c] = true
+	}
+	return t
+}()
 
 // isPlain reports whether a value can stand as it is: ASCII letters and
 // digits, no operator, nothing that the service renames.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		if !isASCIILetterOrDigit(c) {
-			return false
-		}
-		if _, _, ok := renamed(s, i); ok {
+		if !isASCIILetterOrDigit(s[i]) || aValue.hides(s, i) {
 			return false
 		}
 	}
@@ -40,7 +46,9 @@ const (
 
 // hides reports whether s[i] needs a backslash so that the service leaves a
 // word of s alone.
-func (r role) hides(s string, i int) bool {
+func (r role) hides(s string, i int) bool { return pivots[s[i]] && r.hidesPivot(s, i) }
+
+func (r role) hidesPivot(s string, i int) bool {
 	start, end, ok := renamed(s, i)
 	if !ok || r == aValue {
 		return ok
@@ -65,7 +73,7 @@ func (r role) appendWord(b []byte, s string) []byte {
 
 // appendEscaped writes s[i:], whose first character is c, up to the next one.
 func (r role) appendEscaped(b []byte, s string, i int, c rune) []byte {
-	if r.hides(s, i) || strings.ContainsRune(special, c) {
+	if r.hides(s, i) || isSpecial(c) {
 		b = append(b, '\\')
 	}
 	return utf8.AppendRune(b, c)

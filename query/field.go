@@ -42,6 +42,9 @@ var exact = 0
 // hasParts reports whether analysis may make several words of text.
 func hasParts(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
+		if r < utf8.RuneSelf {
+			return !isASCIILetterOrDigit(byte(r))
+		}
 		return !unicode.IsDigit(r) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 	})
 }
@@ -151,7 +154,12 @@ func (f Field) Between(low, high string) Expr { return f.Within(Range{Low: low, 
 
 // Within looks for values in a range whose bounds may be excluded:
 // field:{low TO high]. See [Field.Between].
-func (f Field) Within(r Range) Expr { return Node{Kind: KindRange, Field: f, Range: &r}.Expr() }
+func (f Field) Within(r Range) Expr {
+	if fault := r.fault(); fault != "" {
+		return fromNode(f.invalid(fault))
+	}
+	return fromNode(Node{Kind: KindRange, Field: f, Range: &r})
+}
 
 // In looks for any of the values: field:(a OR b). It needs at least one.
 func (f Field) In(values ...string) Expr {

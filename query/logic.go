@@ -10,7 +10,7 @@ func And(exprs ...Expr) Expr {
 	if len(exprs) == 0 {
 		return invalid("And needs at least one expression")
 	}
-	clauses := make([]Clause, 1, len(exprs)+1)
+	clauses := make([]Clause, 1, len(exprs)+4)
 	clauses[0] = Clause{Expr: everything}
 	for _, e := range exprs {
 		e = operand(e)

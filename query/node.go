@@ -9,34 +9,44 @@ import (
 )
 
 // A Kind says what a [Node] is.
-type Kind string
+type Kind uint8
 
 // The kinds of nodes.
 const (
-	KindTerm     Kind = "term"     // Text is a bare word
-	KindPhrase   Kind = "phrase"   // Text is a quoted text; Slop
-	KindPrefix   Kind = "prefix"   // Text is the beginning of a word
-	KindWildcard Kind = "wildcard" // Text is a pattern with live * and ?; \* \? \\ are literal
-	KindFuzzy    Kind = "fuzzy"    // Text is a word; Edits
-	KindRegexp   Kind = "regexp"   // Text is what stands between the slashes
-	KindRange    Kind = "range"    // Range
-	KindExists   Kind = "exists"   // any value: field:*
-	KindAll      Kind = "all"      // every record: *:*
-	KindGroup    Kind = "group"    // Clauses
-	KindRaw      Kind = "raw"      // Text is query text, see Raw
-	KindInvalid  Kind = "invalid"  // cannot be written; Text says why
+	KindInvalid  Kind = iota // cannot be written; Text says why
+	KindTerm                 // Text is a bare word
+	KindPhrase               // Text is a quoted text; Slop
+	KindPrefix               // Text is the beginning of a word
+	KindWildcard             // Text is a pattern with live * and ?; \*, \? and \\ are literal
+	KindFuzzy                // Text is a word; Edits
+	KindRegexp               // Text is what stands between the slashes
+	KindRange                // Range
+	KindExists               // any value: field:*
+	KindAll                  // every record: *:*
+	KindGroup                // Clauses
+	KindRaw                  // Text is query text, see Raw
 )
+
+var kindNames = [...]string{"invalid", "term", "phrase", "prefix", "wildcard", "fuzzy", "regexp", "range", "exists", "all", "group", "raw"}
+
+// String returns the name of the kind, such as "phrase".
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "kind " + strconv.Itoa(int(k))
+}
 
 // A Node is one part of a query as plain data. [Inspect] and [Walk] show the
 // nodes of an expression; [Node.Expr] turns one back into an expression.
 type Node struct {
 	Kind  Kind
-	Field Field  // the field searched; "" means that of the brackets around it, or else the default fields
-	Text  string // the meaning depends on Kind
+	Edits float32 // KindFuzzy: 0, 1 or 2 changed characters; AutoEdits; a fraction below 1 is an old-style similarity
+	Field Field   // the field searched; "" means that of the brackets around it, or else the default fields
+	Text  string  // the meaning depends on Kind
 
-	Range *Range   // KindRange only
+	Range *Range   // KindRange
 	Slop  *int     // KindPhrase: how many moves the words may be apart; nil leaves it to the service
-	Edits float32  // KindFuzzy: 0, 1 or 2 changed characters; AutoEdits; a fraction below 1 is an old-style similarity
 	Boost *float32 // nil means none
 
 	Clauses []Clause // KindGroup: at least one
@@ -60,23 +70,23 @@ type Clause struct {
 }
 
 // Join is the operator between two clauses.
-type Join string
+type Join uint8
 
 // The joins.
 const (
-	NoJoin  Join = ""    // side by side
-	JoinAnd Join = "AND" // also written &&
-	JoinOr  Join = "OR"  // also written ||
+	NoJoin  Join = iota // side by side
+	JoinAnd             // AND, also written &&
+	JoinOr              // OR, also written ||
 )
 
 // Sign is what stands in front of a clause.
-type Sign string
+type Sign uint8
 
 // The signs.
 const (
-	NoSign      Sign = ""
-	SignMust    Sign = "+"
-	SignMustNot Sign = "-" // also written NOT and !
+	NoSign      Sign = iota
+	SignMust         // +
+	SignMustNot      // -, also written NOT and !
 )
 
 // Inspect returns the outermost node of expr as plain data. Changing the copy
@@ -119,7 +129,7 @@ func (n Node) Expr() Expr {
 	return fromNode(n)
 }
 
-func (n Node) group() Expr {
+func (n *Node) group() Expr {
 	n.Clauses = slices.Clone(n.Clauses)
 	for i, c := range n.Clauses {
 		if c.Expr == nil || c.Expr.tree().Kind == KindRaw {
@@ -129,7 +139,7 @@ func (n Node) group() Expr {
 	c := n.Clauses[0]
 	keeps := n.Field == "" && n.Boost == nil && isBareWord(c.Expr) // (a) stays apart from its neighbours
 	if len(n.Clauses) > 1 || c.Sign != NoSign || keeps {
-		return fromNode(n)
+		return fromNode(*n)
 	}
 	e := n.Field.Match(c.Expr)
 	if n.Boost != nil {
@@ -139,7 +149,7 @@ func (n Node) group() Expr {
 }
 
 // fault says why the node cannot be written, or is empty.
-func (n Node) fault() string {
+func (n *Node) fault() string {
 	switch {
 	case n.Kind == KindInvalid:
 		return n.Text
@@ -161,12 +171,12 @@ func (n Node) fault() string {
 		return groupFault(n.Clauses)
 	case KindExists, KindAll, KindRaw:
 	default:
-		return "the kind " + quoteText(string(n.Kind)) + " is unknown"
+		return n.Kind.String() + " is unknown"
 	}
 	return ""
 }
 
-func (n Node) wordFault() string {
+func (n *Node) wordFault() string {
 	if n.Text == "" {
 		return "a word without quotes is empty"
 	}
@@ -204,13 +214,8 @@ func (r *Range) fault() string {
 
 func groupFault(clauses []Clause) string {
 	for i, c := range clauses {
-		switch c.Sign {
-		case NoSign, SignMust, SignMustNot:
-		default:
-			return "the sign " + quoteText(string(c.Sign)) + " is unknown"
-		}
-		if c.Join != NoJoin && (i == 0 || c.Join != JoinAnd && c.Join != JoinOr) {
-			return "the join " + quoteText(string(c.Join)) + " cannot stand there"
+		if c.Sign > SignMustNot || c.Join > JoinOr || i == 0 && c.Join != NoJoin {
+			return "a clause has an unknown sign, an unknown join, or one before the first clause"
 		}
 	}
 	if len(clauses) == 0 {

@@ -10,8 +10,7 @@ func (e *expr) String() string {
 	if e.node.Kind == KindRaw {
 		return e.node.Text
 	}
-	var p printer
-	p.b = make([]byte, 0, 64*max(1, len(e.node.Clauses)))
+	p := printer{b: make([]byte, 0, 32+32*len(e.node.Clauses))}
 	p.node(&e.node, "", true)
 	if p.swallows() {
 		p = printer{b: p.b[:0], closeRegexps: true}
@@ -60,14 +59,14 @@ func (p *printer) group(n *Node, field Field, outermost bool) {
 		if i > 0 {
 			p.b = append(p.b, ' ')
 		}
-		if c.Join != NoJoin {
-			p.b = append(p.b, c.Join...)
-			p.b = append(p.b, ' ')
-		}
-		if c.Sign == SignMustNot && (words || c.Join != NoJoin) {
+		p.b = append(p.b, [...]string{NoJoin: "", JoinAnd: "AND ", JoinOr: "OR "}[c.Join]...)
+		switch {
+		case c.Sign == SignMustNot && (words || c.Join != NoJoin):
 			p.b = append(p.b, "NOT "...)
-		} else {
-			p.b = append(p.b, c.Sign...)
+		case c.Sign == SignMustNot:
+			p.b = append(p.b, '-')
+		case c.Sign == SignMust:
+			p.b = append(p.b, '+')
 		}
 		p.node(c.Expr.tree(), field, false)
 	}

@@ -29,14 +29,17 @@ var renames = [...]struct{ before, from, to string }{
 	{"schema", "Version", "schema_version"},
 }
 
+// pivots are the characters at which a rename may be cut.
+var pivots = func() (t [256]bool) {
+	for _, r := range renames {
+		t[r.from[0]] = true
+	}
+	return t
+}()
+
 // renamed reports whether s[i] is the pivot of a name that the service
 // replaces, and where that name begins and ends.
 func renamed(s string, i int) (start, end int, ok bool) {
-	switch s[i] {
-	case 'Y', 'I', 'L', 'R', ':', 'P', 'U', 'C', '.', 'V':
-	default:
-		return 0, 0, false
-	}
 	for _, r := range renames {
 		if strings.HasPrefix(s[i:], r.from) && strings.HasSuffix(s[:i], r.before) {
 			return i - len(r.before), i + len(r.from), true
