@@ -12,7 +12,7 @@ import (
 // parsed: all faults as one [*ValidationError], each with its line and column.
 // It also sees what a [Record] cannot hold: elements and attributes that are
 // unknown, doubled, empty or out of order, and whether the document is well
-// formed. It needs no schema file and no network.
+// formed. It needs no schema file and no network. It reports the first 10,000.
 //
 // An empty identifier is a fault here, of [CodeIdentifier]; see
 // [ValidationError.Except]. Any other error is that of the reader.
@@ -44,6 +44,9 @@ func CheckXML(r io.Reader, opts *CheckOptions) ([]Finding, error) {
 	}
 	return x.located(), nil
 }
+
+// maxFindings keeps a document of nothing but faults from filling the memory.
+const maxFindings = 10_000
 
 // xmlChecker compares a document with the schema, element by element.
 type xmlChecker struct {
@@ -104,7 +107,7 @@ func (x *xmlChecker) element(e *elementRule, p *path) {
 	x.remember(p, start)
 	x.attributesOf(e, p)
 	body := elementBody{seen: make([]int, len(e.children)), items: map[string]int{}, findings: len(x.findings)}
-	for {
+	for len(x.findings) < maxFindings {
 		switch x.next() {
 		case characters:
 			x.characters(e, p, &body)
@@ -330,7 +333,7 @@ func (x *xmlChecker) missing(parent *elementRule, c child) *fault {
 }
 
 func (x *xmlChecker) add(offset int, p *path, f *fault, value string) {
-	if f == nil {
+	if f == nil || len(x.findings) == maxFindings {
 		return
 	}
 	x.findings = append(x.findings, Finding{

@@ -113,41 +113,46 @@ func isJSONNumber(s string) bool {
 	return last >= '0' && last <= '9' && json.Valid([]byte(s))
 }
 
-// Polygons are the areas of one [GeoLocation]. In JSON a single polygon is an
-// array of its points, each in an object that says which kind of point it is;
-// several are an array of such arrays. Both are read, and written.
-type Polygons []Polygon
-
-// polygonPoint is one entry of a polygon in JSON.
-type polygonPoint struct {
+// polygonEntry is one entry of a polygon in JSON.
+type polygonEntry struct {
 	Point   *Point `json:"polygonPoint,omitempty"`
 	InPoint *Point `json:"inPolygonPoint,omitempty"`
 }
 
-// MarshalJSON writes one polygon flat and several nested.
-func (p Polygons) MarshalJSON() ([]byte, error) {
-	if p == nil {
-		return []byte("null"), nil
-	}
-	nested := make([][]polygonPoint, len(p))
-	for i, polygon := range p {
-		nested[i] = polygon.entries()
-	}
-	if len(nested) == 1 && len(nested[0]) > 0 {
-		return json.Marshal(nested[0])
-	}
-	return json.Marshal(nested)
-}
-
-func (p Polygon) entries() []polygonPoint {
-	entries := make([]polygonPoint, 0, len(p.Points)+1)
+// MarshalJSON writes an array of points, each in an object that says which kind
+// of point it is.
+func (p Polygon) MarshalJSON() ([]byte, error) {
+	entries := make([]polygonEntry, 0, len(p.Points)+1)
 	for i := range p.Points {
-		entries = append(entries, polygonPoint{Point: &p.Points[i]})
+		entries = append(entries, polygonEntry{Point: &p.Points[i]})
 	}
 	if p.InPoint != (Point{}) {
-		entries = append(entries, polygonPoint{InPoint: &p.InPoint})
+		entries = append(entries, polygonEntry{InPoint: &p.InPoint})
 	}
-	return entries
+	return json.Marshal(entries)
+}
+
+// UnmarshalJSON reads what [Polygons] reads, and keeps the first of several.
+func (p *Polygon) UnmarshalJSON(data []byte) error {
+	var all Polygons
+	err := all.UnmarshalJSON(data)
+	*p = Polygon{}
+	if len(all) > 0 {
+		*p = all[0]
+	}
+	return err
+}
+
+// Polygons are the areas of one [GeoLocation]. In JSON a single polygon is an
+// array of points, and several are an array of such arrays.
+type Polygons []Polygon
+
+// MarshalJSON writes one polygon flat and several nested.
+func (p Polygons) MarshalJSON() ([]byte, error) {
+	if len(p) == 1 && (len(p[0].Points) > 0 || p[0].InPoint != (Point{})) {
+		return json.Marshal(p[0])
+	}
+	return json.Marshal([]Polygon(p))
 }
 
 // UnmarshalJSON reads one polygon or several, also in the older form of an

@@ -18,6 +18,8 @@ import (
 // A place, point or box that comes again within one geoLocation starts a
 // further one, because the service keeps only one of each.
 //
+// The texts of the record share the memory of the document.
+//
 // The error is a [*SyntaxError], or that of the reader.
 func ParseXML(r io.Reader) (*Record, error) {
 	s, err := readDocument(r)

@@ -11,6 +11,7 @@ const (
 
 	maxDepth      = 64  // the deepest element of a record is the sixth
 	maxAttributes = 128 // of one element
+	maxNamespaces = 64  // at one place of the document
 )
 
 type tokenKind int
@@ -298,10 +299,12 @@ func (s *scanner) keep(a attribute) {
 	s.attrs = append(s.attrs, a)
 	prefix, declares := strings.CutPrefix(a.name, "xmlns:")
 	switch {
-	case a.name == "xmlns" && a.value != xmlSpace && a.value != xmlnsSpace:
-		s.bindings = append(s.bindings, binding{"", a.value})
 	case !declares && a.name != "xmlns":
 		return
+	case len(s.bindings) == maxNamespaces:
+		s.fail(a.start, "more than %d namespaces are declared", maxNamespaces)
+	case a.name == "xmlns" && a.value != xmlSpace && a.value != xmlnsSpace:
+		s.bindings = append(s.bindings, binding{"", a.value})
 	case a.value == "", prefix == "xmlns", (prefix == "xml") != (a.value == xmlSpace), a.value == xmlnsSpace:
 		s.fail(a.start, "the prefix %s cannot stand for %q", prefix, a.value)
 	default:
