@@ -26,6 +26,9 @@ func (s *Service) login(q *request) (*Account, error) {
 var (
 	errNoDOI  = fail(http.StatusNotFound, "DOI not found")
 	errDenied = fail(http.StatusForbidden, "Access is denied")
+
+	errUnknown = fail(http.StatusNotFound, "DOI is unknown to MDS")
+	errNoRoute = fail(http.StatusNotFound, "Resource not found")
 )
 
 // serveDOI is /doi of the metadata store: the URLs of DOIs (specification §4.3).
@@ -50,7 +53,7 @@ func (s *Service) serveDOI(q *request, path string) (reply, error) {
 	case http.MethodDelete:
 		return s.deleteDraft(account, name)
 	}
-	return reply{}, fail(http.StatusNotFound, "Resource not found")
+	return reply{}, errNoRoute
 }
 
 // listNames answers the registered names under the account's first prefix, in

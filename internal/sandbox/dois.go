@@ -80,7 +80,9 @@ func (s *Service) showDOI(q *request, name string) (reply, error) {
 	}
 	switch accepted(q) {
 	case "json":
-		return jsonReply(http.StatusOK, object{"data": rec.resource(singleView(params))}), nil
+		body := object{"data": rec.resource(singleView(params))}
+		include(body, params, []*record{rec})
+		return jsonReply(http.StatusOK, body), nil
 	case "xml":
 		return reply{status: http.StatusOK, contentType: kernelType + "; charset=utf-8", body: rec.xml}, nil
 	}

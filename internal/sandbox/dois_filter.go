@@ -19,9 +19,15 @@ type hit struct {
 // hits returns the records a list is made of: those the account may see, that
 // every filter lets through and that match the query.
 func (s *Service) hits(p params, account *Account) ([]hit, error) {
+	if ids := p["ids"]; ids != "" {
+		p = params{"ids": ids} // the service then heeds no other filter and no query
+	}
 	query, err := search.Parse(p["query"], queryOptions(s.Now()))
 	if err != nil {
 		return nil, searchFault("parse_exception: " + err.Error())
+	}
+	if account == nil {
+		delete(p, "state") // anonymous readers get findable ones, whatever they ask for
 	}
 	keep, err := readFilters(p)
 	if err != nil {

@@ -37,6 +37,7 @@ func (s *Service) listDOIs(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	addFacets(l.meta, p, found)
 	return l.reply(q, p), nil
 }
 
@@ -236,11 +237,18 @@ func (l listing) reply(q *request, p params) reply {
 	for _, h := range l.hits {
 		data = append(data, h.resource(v))
 	}
+	body := object{"data": data, "meta": l.meta}
+	var shown []*record
+	for _, h := range l.hits {
+		shown = append(shown, h.record)
+	}
+	include(body, p, shown)
 	links := object{"self": address(q) + q.URL.RequestURI()}
 	if l.next != nil {
 		links["next"] = address(q) + "/dois?" + nextQuery(p, l.next)
 	}
-	return jsonReply(http.StatusOK, object{"data": data, "meta": l.meta, "links": links})
+	body["links"] = links
+	return jsonReply(http.StatusOK, body)
 }
 
 // address is the scheme and host that the request was sent to.

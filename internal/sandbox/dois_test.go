@@ -94,7 +94,13 @@ func TestFilters(t *testing.T) {
 		"provider-id=example&created=2019":         {"book"},
 		"client-id=other.repo&provider-id=example": {},
 		"ids=10.5072/ALPS,10.70000/cake,10.5/x":    {"alps", "cake"},
-		"state=draft":                              {},
+		"state=draft":                              {"alps", "book", "cake"}, // forced to findable
+		"ids=10.5072/alps&prefix=10.70000&query=x": {"alps"},                 // ids alone count
+		"has-funder=yes":                           {},
+		"has-person=yes":                           {"alps"},
+		"resource-type=TABLE":                      {"alps"},
+		"source=api":                               {"alps", "book", "cake"},
+		"license=cc-by-4.0":                        {},
 		"has-citations=1":                          {"alps", "cake"},
 		"has-views=50":                             {"book"},
 		"has-references=1":                         {"alps"},
@@ -314,6 +320,11 @@ func TestSeedsAreShownAsTheyAre(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, "https://example.org/xml", address)
 
+	seed(t, service, `{"doi":"10.5072/linked","client":"","alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":"local"}]}`)
+	linked := at(call{method: "GET", path: "/dois/10.5072/linked"}.do(t, service).read(t), "data")
+	assert.Equal(t, map[string]any{"data": nil}, at(linked, "relationships.client"), "a copy from another agency has no client")
+	assert.Equal(t, "A", at(linked, "attributes.identifiers.0.identifier"))
+
 	for _, wrong := range []string{`{}`, `{"doi":"x"}`, `[]`, `{"doi":"10.5072/x","state":"lost"}`, `{"doi":"10.5072/x","created":"soon"}`, `{"doi":"10.5072/x","xml":"%"}`} {
 		assert.ErrorContains(t, service.PutRecord([]byte(wrong)), "sandbox.PutRecord", wrong)
 	}
@@ -521,4 +532,36 @@ func TestAccept(t *testing.T) {
 	a = call{method: "HEAD", path: "/dois/10.5072/x"}.do(t, service)
 	assert.Equal(t, 200, a.status)
 	assert.Empty(t, a.body)
+}
+
+func TestFacets(t *testing.T) {
+	service := library(t)
+	meta := listed(t, service, "disable-facets=false", "")["meta"]
+	assert.Equal(t, []any{
+		map[string]any{"id": "example.repo", "title": "example.repo", "count": 2.0},
+		map[string]any{"id": "other.repo", "title": "other.repo", "count": 1.0},
+	}, at(meta, "clients"), "the frequent ones first")
+	for path, want := range map[string]any{
+		"states.0.id": "findable", "states.0.count": 3.0, "created.0.id": "2018", "registered.0.id": "2019", "published.0.id": "2010",
+		"resourceTypes.1.id": "journal-article", "resourceTypes.1.title": "JournalArticle", "prefixes.0.id": "10.5072",
+		"schemaVersions.0.id": "3", "schemaVersions.0.title": "Schema 3", "subjects.0.id": "glaciers",
+		"affiliations.0.id": "ror.org/04wxnsj81", "licenses": []any{}, "providers.1.id": "other",
+	} {
+		assert.Equal(t, want, at(meta, path), path)
+	}
+	assert.Len(t, listed(t, service, "disable-facets=false&facets=resource_types,published", "")["meta"], 5)
+	for _, query := range []string{"", "disable-facets=true", "facets=states", "disable-facets=false&query=nothing"} {
+		assert.Len(t, listed(t, service, query, "")["meta"], 3, query)
+	}
+}
+
+func TestInclude(t *testing.T) {
+	service := library(t)
+	list := listed(t, service, "include=client", "")
+	assert.Len(t, list["included"], 2, "each client once")
+	assert.Equal(t, "clients", at(list, "included.0.type"))
+	assert.Equal(t, []any{}, listed(t, service, "include=media", "")["included"])
+	assert.NotContains(t, listed(t, service, "", ""), "included")
+	one := call{method: "GET", path: "/dois/10.70000/cake?include=client"}.do(t, service).read(t)
+	assert.Equal(t, "other.repo", at(one, "included.0.id"))
 }

@@ -203,6 +203,29 @@ func (rec *record) relationships(v view) object {
 	return o
 }
 
+// include adds the clients of the records, if the parameters ask for them. The
+// service knows no more of a client than its id.
+func include(body object, p params, records []*record) {
+	wanted, asked := p["include"]
+	if !asked {
+		return
+	}
+	included, seen := []any{}, map[string]bool{}
+	for _, rec := range records {
+		id := strings.ToLower(rec.client)
+		if !listed(wanted, "client") || id == "" || seen[id] {
+			continue
+		}
+		seen[id] = true
+		included = append(included, object{
+			"id": id, "type": "clients",
+			"attributes":    object{"name": rec.client, "symbol": upper(rec.client)},
+			"relationships": object{"provider": link(rec.provider, "providers")},
+		})
+	}
+	body["included"] = included
+}
+
 func link(id, kind string) object {
 	if id == "" {
 		return object{"data": nil}

@@ -28,7 +28,7 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 	case http.MethodDelete:
 		return s.hide(account, name)
 	}
-	return reply{}, fail(http.StatusNotFound, "Resource not found")
+	return reply{}, errNoRoute
 }
 
 // getMetadata answers the XML of a DOI, 204 when none is registered.
@@ -36,7 +36,7 @@ func (s *Service) getMetadata(account *Account, name string) (reply, error) {
 	rec := s.find(name)
 	switch {
 	case rec == nil:
-		return reply{}, fail(http.StatusNotFound, "DOI is unknown to MDS")
+		return reply{}, errUnknown
 	case !rec.owner(account):
 		return reply{}, errDenied
 	case rec.xml == nil:

@@ -202,6 +202,8 @@ func TestReportValidation(t *testing.T) {
 		"empty body":                 {"", "unexpected EOF"},
 		"broken JSON":                {valid[:len(valid)-3], "unexpected EOF"},
 		"something after":            {valid + "x", "the end expected"},
+		"nested without end":         {`{"id":` + strings.Repeat("[", 200), "nested too deep"},
+		"a word that is none":        {`{"id":tru}`, "a value expected"},
 		"an array":                   {"[" + valid + "]", "an object expected"},
 		"wrapped in report":          {`{"report":` + valid + `}`, "report-header is missing"},
 		"no header":                  {`{"report-datasets":[]}`, "report-header is missing"},

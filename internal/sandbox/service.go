@@ -10,8 +10,8 @@
 //	client := &http.Client{Transport: service.Transport()}
 //
 // What it leaves out: the check of metadata follows the schema but for the
-// syntax of URIs; there are no facets, no media, no content negotiation other
-// than DataCite XML, and no rate limits.
+// syntax of URIs; answers in other formats are DataCite XML alone; there are no
+// rate limits.
 package sandbox
 
 import (
@@ -74,7 +74,7 @@ func (s *Service) Now() time.Time { return s.now().Add(time.Duration(s.moved.Loa
 func (s *Service) Advance(d time.Duration) { s.moved.Add(int64(d)) }
 
 // ServeHTTP answers a request to any of the three interfaces, by its path:
-// /reports, /dois, or /doi and /metadata.
+// /reports, /dois, or /doi, /metadata and /media.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	body := &countedBody{ReadCloser: r.Body}
@@ -104,6 +104,8 @@ func (s *Service) answer(q *request) reply {
 		return inText(s.serveDOI(q, rest))
 	case "metadata":
 		return inText(s.serveMetadata(q, rest))
+	case "media":
+		return inText(s.serveMedia(q, rest))
 	}
-	return inText(reply{}, fail(http.StatusNotFound, "Resource not found"))
+	return inText(reply{}, errNoRoute)
 }

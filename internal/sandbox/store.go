@@ -31,6 +31,7 @@ type record struct {
 	updated    time.Time
 	registered time.Time // zero for drafts
 	handles    []handle  // what the global resolver knows, oldest first
+	media      []medium
 	search     map[string]any
 }
 

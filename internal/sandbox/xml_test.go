@@ -187,6 +187,15 @@ func TestXMLBecomesJSON(t *testing.T) {
 	assert.Equal(t, "10.5072/ref", at(record, "data.relationships.references.data.0.id"))
 }
 
+func TestSeveralPolygonsInOnePlace(t *testing.T) {
+	service := newService()
+	start, end := strings.Index(fullXML, "<geoLocationPolygon>"), strings.Index(fullXML, "</geoLocationPolygon>")+len("</geoLocationPolygon>")
+	polygon := fullXML[start:end]
+	require.Equal(t, 201, putMetadata("10.5072/x", strings.Replace(fullXML, polygon, polygon+polygon, 1)).do(t, service).status)
+	record := call{method: "GET", path: "/dois/10.5072/x", as: "repo"}.do(t, service).read(t)
+	assert.Equal(t, "0.5", at(record, "data.attributes.geoLocations.0.geoLocationPolygon.1.4.inPolygonPoint.pointLongitude"))
+}
+
 // Specification §7: metadata that fail validation are refused.
 func TestSchema(t *testing.T) {
 	for name, change := range map[string][2]string{

@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// medium is a file of a DOI.
+type medium struct{ kind, url string }
+
+// serveMedia is /media/{doi}, which the specification does not show: the files
+// of a DOI, one "type=URL" a line.
+func (s *Service) serveMedia(q *request, path string) (reply, error) {
+	account, err := s.login(q)
+	if err != nil {
+		return reply{}, err
+	}
+	name, ok := doiName(path)
+	switch {
+	case !ok:
+		return reply{}, errNoDOI
+	case q.method == http.MethodGet:
+		return s.getMedia(account, name)
+	case q.method == http.MethodPost:
+		return s.addMedium(q, account, name)
+	}
+	return reply{}, errNoRoute
+}
+
+func (s *Service) getMedia(account *Account, name string) (reply, error) {
+	rec := s.find(name)
+	switch {
+	case rec == nil:
+		return reply{}, errUnknown
+	case !rec.owner(account):
+		return reply{}, errDenied
+	case len(rec.media) == 0:
+		return reply{}, fail(http.StatusNotFound, "No media for the DOI")
+	}
+	var lines []string
+	for _, m := range rec.media {
+		lines = append(lines, m.kind+"="+m.url)
+	}
+	return textReply(http.StatusOK, strings.Join(lines, "\n")), nil
+}
+
+func (s *Service) addMedium(q *request, account *Account, name string) (reply, error) {
+	body, err := readBody(q)
+	if err != nil {
+		return reply{}, err
+	}
+	m, err := readMedium(strings.TrimSpace(string(body)))
+	if err != nil {
+		return reply{}, err
+	}
+	err = s.change(name, func(rec *record) (*record, error) {
+		if rec == nil {
+			return nil, errUnknown
+		}
+		if !rec.owner(account) {
+			return nil, errDenied
+		}
+		rec.media = append(slices.Clone(rec.media), m)
+		return rec, nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return textReply(http.StatusOK, "OK"), nil
+}
+
+var mediaSchemes = []string{"ftp", "http", "https", "gs", "s3", "dos"}
+
+func readMedium(line string) (medium, error) {
+	kind, address, _ := strings.Cut(line, "=")
+	if kind == "" || address == "" {
+		return medium{}, fail(http.StatusUnprocessableEntity, "Media type and URL missing")
+	}
+	u, err := url.Parse(address)
+	if err != nil || !slices.Contains(mediaSchemes, u.Scheme) || strings.ContainsAny(address, " \n") {
+		return medium{}, fail(http.StatusUnprocessableEntity, "url: Is invalid")
+	}
+	return medium{kind, address}, nil
+}
