@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -243,6 +244,24 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	}))
 }
 
+func TestRecord_Validate_URIs(t *testing.T) {
+	tests := []struct {
+		uri  string
+		want bool
+	}{
+		{"https://orcid.org", true}, {"http://user:word@example.org:8080/a?b#c", true}, {"http://[2001:db8::1]:80/", true},
+		{"http://[::1", false}, {"http://[::1]x", false}, {"http://example.org:port/", false}, {"http://example.org:/", false},
+		{"ftp://a@b@c/", false}, {"http://us[er@example.org", false}, {"//example.org/x", true}, {"", true}, {"relative/a:b", true},
+		{"no:scheme", true}, {"1no:scheme", false}, {":x", false}, {"a b", true}, {"é{}|", true}, {"100%25", true}, {"100%2", false},
+		{"100%zz", false}, {"a?b=%", false}, {"a#b#c", false}, {"a#[b]", true}, {"a?[b]", false}, {"a/[b]", false},
+	}
+	for _, tt := range tests {
+		rec := sound()
+		rec.Subjects = []metadata.Subject{{Subject: "s", ClassificationCode: tt.uri}}
+		assert.Equal(t, tt.want, rec.Validate() == nil, tt.uri)
+	}
+}
+
 func TestRecord_Check_withOptions(t *testing.T) {
 	rec := sound()
 	rec.Types.ResourceTypeGeneral = metadata.ResourceTypeInstrument // 4.5
@@ -366,6 +385,16 @@ func TestCheckXML_reportsWhatIsNotWellFormed(t *testing.T) {
 func TestVocabularies(t *testing.T) {
 	for kind, terms := range vocabularies {
 		assert.NotEmpty(t, terms, kind)
+		for _, text := range append(terms, "no such value") {
+			term := reflect.New(kind).Elem()
+			term.SetString(text)
+			known := term.Interface().(interface {
+				Known() bool
+				Since() string
+			})
+			assert.Equal(t, text != "no such value", known.Known(), "%s %s", kind, text)
+			assert.Equal(t, known.Known(), known.Since() != "")
+		}
 	}
 	assert.True(t, metadata.RelationOther.Known())
 	assert.Equal(t, "4.7", metadata.RelationOther.Since())

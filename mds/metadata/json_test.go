@@ -150,3 +150,85 @@ func TestPolygons_JSON(t *testing.T) {
 		})
 	}
 }
+
+func TestRecord_writesJSON(t *testing.T) {
+	rec := metadata.Record{
+		Creators: []metadata.Creator{metadata.Organization("Analytical Society").ROR("https://ror.org/04wxnsj81")},
+		Contributors: []metadata.Contributor{
+			metadata.Person("Plato", "").At("Academy", "").As(metadata.ContributorResearcher),
+		},
+		Publisher:       metadata.Publisher{Name: "P"},
+		PublicationYear: "0000",
+		Subjects:        []metadata.Subject{},
+		Identifiers:     metadata.Identifiers{{Identifier: "stale"}},
+		RightsList:      []metadata.Rights{metadata.SPDX("CC0-1.0")},
+		GeoLocations: []metadata.GeoLocation{{
+			Point: metadata.Point{Longitude: metadata.Degrees(-71.5), Latitude: "+1"},
+			Polygons: metadata.Polygons{{
+				Points: []metadata.Point{{Longitude: "0", Latitude: "0.50"}}, InPoint: metadata.Point{Longitude: "1", Latitude: "1"},
+			}},
+		}},
+	}
+	data, err := json.MarshalIndent(rec, "", " ")
+	require.NoError(t, err)
+	assert.JSONEq(t, `{
+		"creators": [{"name": "Analytical Society", "nameType": "Organizational", "nameIdentifiers": [
+			{"nameIdentifier": "https://ror.org/04wxnsj81", "nameIdentifierScheme": "ROR", "schemeUri": "https://ror.org"}]}],
+		"contributors": [{"name": "Plato", "nameType": "Personal", "familyName": "Plato",
+			"affiliation": [{"name": "Academy"}], "contributorType": "Researcher"}],
+		"publisher": "P",
+		"publicationYear": "0000",
+		"subjects": [],
+		"rightsList": [{"rightsUri": "https://spdx.org/licenses/CC0-1.0", "rightsIdentifier": "CC0-1.0",
+			"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/"}],
+		"geoLocations": [{
+			"geoLocationPoint": {"pointLongitude": -71.5, "pointLatitude": "+1"},
+			"geoLocationPolygon": [
+				{"polygonPoint": {"pointLongitude": 0, "pointLatitude": 0.50}},
+				{"inPolygonPoint": {"pointLongitude": 1, "pointLatitude": 1}}
+			]
+		}]
+	}`, string(data))
+	assert.Contains(t, string(data), `"pointLatitude": 0.50`, "every digit stays")
+}
+
+// A larger struct may embed a record and have members of its own.
+func TestRecord_embeds(t *testing.T) {
+	var got struct {
+		metadata.Record
+		URL string `json:"url"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/x","titles":{"title":"T"},"url":"https://example.org"}`), &got))
+	assert.Equal(t, "https://example.org", got.URL)
+	assert.Equal(t, metadata.Record{DOI: "10.5072/x", Titles: []metadata.Title{{Title: "T"}}}, got.Record)
+}
+
+func TestPolygon_JSON(t *testing.T) {
+	want := metadata.Polygon{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}}, InPoint: metadata.Point{Longitude: "3", Latitude: "4"}}
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	assert.JSONEq(t, `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]`, string(data))
+	var got metadata.Polygon
+	require.NoError(t, json.Unmarshal(data, &got))
+	assert.Equal(t, want, got)
+	require.NoError(t, json.Unmarshal([]byte(`null`), &got))
+	assert.Equal(t, metadata.Polygon{}, got)
+}
+
+func TestCoordinate_Degrees(t *testing.T) {
+	got, err := metadata.Coordinate(" -71.0320 ").Degrees()
+	require.NoError(t, err)
+	assert.InDelta(t, -71.032, got, 0)
+	_, err = metadata.Coordinate("45N").Degrees()
+	assert.Error(t, err)
+	assert.Equal(t, metadata.Coordinate("0.0000001"), metadata.Degrees(1e-7))
+}
+
+// A creator handed on is not changed by what is added to a copy.
+func TestCreator_addsToCopies(t *testing.T) {
+	ada := metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")
+	at, elsewhere := ada.At("X", ""), ada.At("Y", "")
+	assert.Empty(t, ada.Affiliation)
+	assert.Equal(t, "X", at.Affiliation[0].Name)
+	assert.Equal(t, "Y", elsewhere.Affiliation[0].Name)
+}

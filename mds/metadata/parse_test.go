@@ -33,6 +33,7 @@ func TestParseXML_takesEveryNamespace(t *testing.T) {
 		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
 		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
 		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
+		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
 		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>3</version></new></resource>`, ""},
 	}
 	for _, tt := range tests {

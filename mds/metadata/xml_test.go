@@ -59,6 +59,13 @@ var malformed = []struct {
 	{"CDATA not closed", `<resource><![CDATA[x</resource>`, 1, 11, "the CDATA section does not end"},
 	{"comment not closed", `<resource><!-- x</resource>`, 1, 11, "the comment does not end"},
 	{"dashes in comment", `<resource><!-- a -- b --></resource>`, 1, 18, `"--" is not allowed in a comment`},
+	{"instruction without a name", `<resource><? x?></resource>`, 1, 13, "a processing instruction needs a name"},
+	{"instruction with a colon", `<resource><?x:y z?></resource>`, 1, 13, "the name of a processing instruction has no colon"},
+	{"end tag not closed", `<resource></resource `, 1, 11, "the end tag is not written correctly"},
+	{"value not closed", `<resource a="1`, 1, 11, "the value of the attribute a does not end"},
+	{"declaration not closed", `<?xml version="1.0"`, 1, 1, "the XML declaration does not end"},
+	{"notation", `<resource><!NOTATION x></resource>`, 1, 11, "markup declarations are not allowed here"},
+	{"name with a wrong character", "<resource><a×/></resource>", 1, 13, "the tag <a> is not written correctly"},
 	{"instruction not closed", `<resource><?x </resource>`, 1, 11, "the processing instruction does not end"},
 	{"tag not closed", `<resource a="1"`, 1, 1, "the tag <resource> does not end"},
 	{"columns count characters", "<resource>\n<!-- é --> &\n</resource>", 2, 12, `"&" must start a reference such as &amp;`},
@@ -66,6 +73,30 @@ var malformed = []struct {
 	{"other namespace", `<resource xmlns="urn:x"/>`, 1, 1, `the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
 	{"too deep", strings.Repeat("<resource>", 65), 1, 641, "elements nest deeper than 64"},
 	{"too many attributes", "<resource" + manyAttributes(129) + "/>", 1, 1053, "the element <resource> has more than 128 attributes"},
+	{"too many namespaces", "<resource" + manyNamespaces(65) + "/>", 1, 897, "more than 64 namespaces are declared"},
+}
+
+// A document of nothing but faults must not fill the memory with reports.
+func TestValidateXML_reportsTheFirstTenThousand(t *testing.T) {
+	document := strings.Replace(minimal, "</resource>", strings.Repeat("<x/>", 20_000)+"</resource>", 1)
+	err := metadata.ValidateXML(strings.NewReader(document))
+	invalid, ok := errors.AsType[*metadata.ValidationError](err)
+	require.True(t, ok)
+	assert.Len(t, invalid.Findings, 10_000)
+
+	// What makes it unreadable is still found at its end.
+	err = metadata.ValidateXML(strings.NewReader(document + "<y/>"))
+	invalid, ok = errors.AsType[*metadata.ValidationError](err)
+	require.True(t, ok)
+	assert.Equal(t, metadata.CodeSyntax, invalid.Findings[len(invalid.Findings)-1].Code)
+}
+
+func manyNamespaces(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " xmlns:a%d='x'", i)
+	}
+	return b.String()
 }
 
 func manyAttributes(n int) string {
