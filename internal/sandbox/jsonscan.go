@@ -83,7 +83,13 @@ func (s *scanner) take(c byte) (bool, error) {
 	return false, err
 }
 
-func (s *scanner) expect(c byte) error { return s.open(c, strconv.QuoteRune(rune(c))) }
+func (s *scanner) expect(c byte) error {
+	ok, err := s.take(c)
+	if err == nil && !ok {
+		return s.unexpected(strconv.QuoteRune(rune(c)))
+	}
+	return err
+}
 
 // open takes the first byte of a value of the wanted kind.
 func (s *scanner) open(c byte, wanted string) error {
