@@ -3,12 +3,10 @@ package mds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -17,24 +15,6 @@ const (
 	Production = "https://mds.datacite.org"
 	Test       = "https://mds.test.datacite.org"
 )
-
-// Credentials are the name and the password of an account (specification §5).
-// However they are printed, the password does not show.
-type Credentials struct{ Username, Password string }
-
-// String hides the password.
-func (c Credentials) String() string { return c.Username + ":REDACTED" }
-
-// GoString hides the password.
-func (c Credentials) GoString() string {
-	return fmt.Sprintf("mds.Credentials{Username:%q, Password:REDACTED}", c.Username)
-}
-
-// LogValue hides the password.
-func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
-
-// MarshalText hides the password from encoders such as JSON.
-func (c Credentials) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // A Client registers DOIs. Many goroutines may use it at once.
 type Client struct {
@@ -102,27 +82,4 @@ func (c *Client) do(ctx context.Context, r transport.Request) (*transport.Respon
 	r.Access = transport.Required
 	res, err := c.core.Do(ctx, r)
 	return res, wrap(err)
-}
-
-// readable parses a name that is only read.
-func readable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	return name, nameError("doi", err)
-}
-
-// writable parses a name that is written, and asks for the characters of
-// specification §2.3.
-func (c *Client) writable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	if err == nil && !c.oldNames {
-		err = doi.CheckNew(name)
-	}
-	return name, nameError("doi", err)
-}
-
-func nameError(path string, err error) error {
-	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
-	}
-	return err
 }

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,8 +36,11 @@ var (
 	// ErrMediaType: the service does not take that Content-Type, or does not
 	// recognise the format of the metadata (415).
 	ErrMediaType = errors.New("mds: wrong content type")
+	// ErrTimeout: the service gave up waiting for what is behind it (408).
+	ErrTimeout = errors.New("mds: service timed out")
 	// ErrInvalid: the metadata or the DOI break a rule. It was found before
 	// sending ([*FieldError]) or by the service (422, or a 200 that says so).
+	// Error.Details then say where.
 	ErrInvalid = errors.New("mds: invalid input")
 	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered.
 	// It matches ErrInvalid too.
@@ -45,7 +49,8 @@ var (
 	ErrNoMetadata = errors.New("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = errors.New("mds: no URL registered")
-	// ErrRateLimited: too many requests, even after waiting (429).
+	// ErrRateLimited: too many requests, even after waiting (429, or a 403 whose
+	// body is a page of the gateway, as the deployed service has answered).
 	ErrRateLimited = errors.New("mds: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("mds: service failed")
@@ -73,8 +78,10 @@ type Error struct {
 
 // A Detail is one fault that the service names.
 type Detail struct {
-	Field   string // may be empty
+	Field   string // the element of the metadata, or the field; may be empty
 	Message string
+	Line    int // in the metadata that were sent, from 1; 0 if the service names none
+	Column  int // from 0, as the service counts; the schema validator often leaves it at 0
 }
 
 // Error says what was asked, where, and why it failed.
@@ -101,7 +108,7 @@ func (e *Error) Is(target error) bool {
 	case ErrUnauthorized:
 		return e.StatusCode == http.StatusUnauthorized
 	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden
+		return e.StatusCode == http.StatusForbidden && !e.throttled()
 	case ErrNotFound:
 		return e.StatusCode == http.StatusNotFound
 	case ErrNotAllowed:
@@ -112,10 +119,12 @@ func (e *Error) Is(target error) bool {
 		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
 	case ErrMediaType:
 		return e.StatusCode == http.StatusUnsupportedMediaType
+	case ErrTimeout:
+		return e.StatusCode == http.StatusRequestTimeout
 	case ErrInvalid:
 		return e.StatusCode == http.StatusUnprocessableEntity && !e.metadataMissing()
 	case ErrRateLimited:
-		return e.StatusCode == http.StatusTooManyRequests
+		return e.throttled()
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrUnreadable:
@@ -134,6 +143,24 @@ func (e *Error) metadataMissing() bool {
 		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
 }
 
+// throttled tells a gateway that turns requests away from a service that
+// refuses: the service never answers 403 with a page.
+func (e *Error) throttled() bool {
+	return e.StatusCode == http.StatusTooManyRequests ||
+		e.StatusCode == http.StatusForbidden && bytes.HasPrefix(bytes.TrimSpace(e.Body), []byte("<"))
+}
+
+// Temporary says whether trying once more, later, may succeed where err is the
+// outcome: the network or the service failed, or it was overrun. The client has
+// sent the request several times by then, if that was safe.
+func Temporary(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() ||
+			e.StatusCode == http.StatusRequestTimeout || errors.Is(e.Err, transport.ErrUnreadable)
+	}
+	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)
+}
+
 // wrap shows an error of the core as one of this package.
 func wrap(err error) error {
 	e, ok := err.(*transport.Error)
@@ -145,7 +172,7 @@ func wrap(err error) error {
 		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
 	}
 	for _, d := range e.Details {
-		out.Details = append(out.Details, Detail(d))
+		out.Details = append(out.Details, Detail{Field: d.Field, Message: d.Message})
 	}
 	return out
 }

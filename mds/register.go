@@ -4,19 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrHalfRegistered: the first step of Register succeeded and the second did not.
 var ErrHalfRegistered = errors.New("mds: metadata stored, URL not registered")
 
-// A Registration says what [Client.Register] did.
+// ErrUnconfirmed: the service accepted both steps of Register, and reading the
+// DOI back shows something else.
+var ErrUnconfirmed = errors.New("mds: registered, but not read back as written")
+
+// A Registration says what [Client.Register] or [Client.Ensure] did.
 type Registration struct {
 	DOI            string
 	URL            string
-	MetadataStatus Status // the service's answer to the metadata
-	URLStatus      Status // the service's answer to the URL
-	State          State  // Findable
+	Change         Change
+	Before         State  // None, Draft or Public
+	State          State  // Findable; Public if nothing was written that makes a hidden DOI findable
+	MetadataStatus Status // the service's answer to the metadata; "" if they were not sent
+	URLStatus      Status // the service's answer to the URL; "" if it was not sent, or stored with the answer lost
+	Altered        bool   // the service has the metadata in another form than they were given, such as RIS turned into XML
 }
+
+// A Change is what a registration came to.
+type Change string
+
+// What a registration can come to.
+const (
+	Created   Change = "created"   // the DOI was not known before
+	Updated   Change = "updated"   // the DOI was known and was a draft, or its URL or metadata were others
+	Unchanged Change = "unchanged" // the DOI was public with this URL and these metadata
+)
 
 // A HalfRegisteredError is a Register whose metadata were stored and whose URL
 // was not: a DOI that was new is now a draft. Run Register again, or
@@ -25,12 +43,16 @@ type Registration struct {
 type HalfRegisteredError struct {
 	DOI            string
 	MetadataStatus Status
-	Err            error // of PutURL
+	Err            error // of PutURL; if it matches ErrUnclear, the URL may be stored all the same
 }
 
 // Error says what is stored and what is not.
 func (e *HalfRegisteredError) Error() string {
-	return fmt.Sprintf("mds.Register: the metadata of %s are stored, its URL is not: %v", e.DOI, e.Err)
+	verb := "is not"
+	if errors.Is(e.Err, ErrUnclear) {
+		verb = "may not be"
+	}
+	return fmt.Sprintf("mds.Register: the metadata of %s are stored, its URL %s: %v", e.DOI, verb, e.Err)
 }
 
 // Unwrap returns what stopped the second step.
@@ -39,15 +61,88 @@ func (e *HalfRegisteredError) Unwrap() error { return e.Err }
 // Is matches [ErrHalfRegistered].
 func (e *HalfRegisteredError) Is(target error) bool { return target == ErrHalfRegistered }
 
+// An UnconfirmedError is a registration that the service accepted and does not
+// show: it may be slow, or it may have understood something else. It matches
+// [ErrUnconfirmed]. Running Register again is safe.
+type UnconfirmedError struct {
+	Registration Registration // as it should be
+	Err          error        // why reading failed, or what was read
+}
+
+// Error says what was read instead.
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("mds.Register: %s was accepted, and reading it back failed: %v", e.Registration.DOI, e.Err)
+}
+
+// Unwrap returns what went wrong in reading.
+func (e *UnconfirmedError) Unwrap() error { return e.Err }
+
+// Is matches [ErrUnconfirmed].
+func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirmed }
+
 // Register makes a DOI findable in the two steps of specification §1(3): its
-// metadata, then its URL. The DOI resolves after a delay of usually a few
-// minutes. Running it again, after success or failure, is safe: both steps
-// replace what is there.
+// metadata, then its URL. It looks at the DOI first, and reads it back at the
+// end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
+// Running it again, after success or failure, is safe: both steps replace what
+// is there, and a hidden DOI becomes findable again. [Client.Ensure] writes only
+// what differs.
 //
-// All input is checked before the first step. An error of the first step means
-// that nothing else was tried; an error of the second is a
-// [*HalfRegisteredError].
+// All input is checked before anything is sent. An error of the first step means
+// that the second was not tried: the DOI is as it was, unless the error matches
+// [ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
+// reading back an [*UnconfirmedError].
 func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
+	r, err := c.registering(doiName, address, doc, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.compare(ctx); err != nil {
+		return nil, err
+	}
+	return r.write(ctx, true, true)
+}
+
+// EnsureOptions are what Ensure can do without.
+type EnsureOptions struct {
+	NoReadBack bool     // do not read the DOI back after writing; saves two requests
+	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
+}
+
+// Ensure makes a DOI have a URL and metadata, as Register does, and writes only
+// what differs. A DOI that has both is not written at all. Metadata are compared
+// as XML, without regard to the identifier, to blanks between elements, comments
+// and the order of attributes; those in other formats cannot be compared with
+// what the service made of them, and are always written.
+//
+// A hidden DOI stays hidden if its metadata are right: the interface does not
+// show the difference. [Client.Show] makes it findable. Errors are those of
+// [Client.Register].
+func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
+	r, err := c.registering(doiName, address, doc, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.compare(ctx); err != nil {
+		return nil, err
+	}
+	return r.write(ctx, !r.sameMetadata, !r.sameURL)
+}
+
+// opRegister names the reads of Register and Ensure; the writes have the names of
+// their steps.
+const opRegister = "mds.Register"
+
+// registering is one run of Register or Ensure.
+type registering struct {
+	client  *Client
+	doc     Document
+	options EnsureOptions
+	done    Registration
+
+	sameMetadata, sameURL bool // what there was is what there shall be
+}
+
+func (c *Client) registering(doiName, address string, doc Document, opts *EnsureOptions) (*registering, error) {
 	name, err := c.writable(doiName)
 	if err != nil {
 		return nil, err
@@ -55,13 +150,114 @@ func (c *Client) Register(ctx context.Context, doiName, address string, doc Docu
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
-	stored, err := c.PutMetadata(ctx, name, doc)
-	if err != nil {
-		return nil, err
+	r := &registering{client: c, doc: doc, done: Registration{DOI: name, URL: address}}
+	if opts != nil {
+		r.options = *opts
 	}
-	registered, err := c.PutURL(ctx, name, address)
+	return r, doc.check()
+}
+
+// compare finds out what there is.
+func (r *registering) compare(ctx context.Context) error {
+	state, address, err := r.client.look(ctx, opRegister, r.done.DOI)
 	if err != nil {
-		return nil, &HalfRegisteredError{DOI: name, MetadataStatus: stored, Err: err}
+		return err
 	}
-	return &Registration{DOI: name, URL: address, MetadataStatus: stored, URLStatus: registered, State: Findable}, nil
+	r.done.Before = state
+	r.sameURL = state == Public && sameAddress(address, r.done.URL)
+	if state != None {
+		r.sameMetadata, err = r.stored(ctx)
+	}
+	switch {
+	case err != nil:
+		return err
+	case state == None:
+		r.done.Change = Created
+	case r.sameURL && r.sameMetadata:
+		r.done.Change = Unchanged
+	default:
+		r.done.Change = Updated
+	}
+	return nil
+}
+
+// stored says whether the service has the metadata that are to be registered.
+func (r *registering) stored(ctx context.Context) (bool, error) {
+	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
+	switch {
+	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return sameMetadata(doc.Data, r.doc.Data), nil
+}
+
+func (r *registering) write(ctx context.Context, metadata, url bool) (*Registration, error) {
+	if metadata {
+		status, err := r.client.putMetadata(ctx, "mds.PutMetadata", r.done.DOI, r.doc)
+		if err != nil {
+			return nil, err
+		}
+		r.done.MetadataStatus = status
+	}
+	if url {
+		if err := r.writeURL(ctx); err != nil {
+			if metadata || r.done.Before == Draft {
+				err = &HalfRegisteredError{DOI: r.done.DOI, MetadataStatus: r.done.MetadataStatus, Err: err}
+			}
+			return nil, err
+		}
+	}
+	r.done.State = Findable
+	if r.done.Before == Public && !metadata {
+		r.done.State = Public
+	}
+	if (metadata || url) && !r.options.NoReadBack {
+		if err := r.readBack(ctx); err != nil {
+			return nil, &UnconfirmedError{Registration: r.done, Err: err}
+		}
+	}
+	if r.options.Resolver != nil {
+		if err := WaitResolved(ctx, r.options.Resolver, DOIAddress(r.done.DOI), r.done.URL, nil); err != nil {
+			return nil, &UnconfirmedError{Registration: r.done, Err: err}
+		}
+	}
+	return &r.done, nil
+}
+
+// writeURL takes the second step. When the answer got lost, a look may show that
+// the step was taken.
+func (r *registering) writeURL(ctx context.Context) error {
+	status, err := r.client.putURL(ctx, r.done.DOI, r.done.URL)
+	if err != nil && errors.Is(err, ErrUnclear) {
+		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && sameAddress(address, r.done.URL) {
+			return nil
+		}
+	}
+	r.done.URLStatus = status
+	return err
+}
+
+// readBack compares what the service has with what it was given. The deployed
+// service may answer from a copy that lags behind, so it is asked a few times.
+func (r *registering) readBack(ctx context.Context) error {
+	for pause := 500 * time.Millisecond; ; pause *= 2 {
+		_, address, err := r.client.look(ctx, opRegister, r.done.DOI)
+		if err != nil {
+			return err
+		}
+		if sameAddress(address, r.done.URL) {
+			break
+		}
+		if pause > 4*time.Second {
+			return fmt.Errorf("its URL is %q, not %q", address, r.done.URL)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+	same, err := r.stored(ctx)
+	r.done.Altered = !same
+	return err
 }

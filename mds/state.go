@@ -1,5 +1,13 @@
 package mds
 
+import (
+	"context"
+	"errors"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
 // A State is what a DOI can be (specification §3.1). The package documentation
 // shows which call leads from one to another.
 type State string
@@ -10,3 +18,99 @@ const (
 	Registered State = "registered" // the DOI resolves and is not found by searching
 	Findable   State = "findable"   // the DOI resolves and is found by searching
 )
+
+// What a client can know of a state without more.
+const (
+	None   State = ""       // the service does not know the DOI
+	Public State = "public" // registered or findable: the DOI has a URL, and the interface does not tell the two apart
+)
+
+// State returns what the interface lets a client know of a DOI's state: [None],
+// [Draft] or [Public]. A draft that was given a URL by other means than this
+// interface counts as Public.
+//
+// State sends GET /doi/{doi} (specification §4.3).
+func (c *Client) State(ctx context.Context, doiName string) (State, error) {
+	name, err := ParseDOI(doiName)
+	if err != nil {
+		return None, err
+	}
+	state, _, err := c.look(ctx, "mds.State", name)
+	return state, err
+}
+
+// look asks for a DOI's URL, from which follows what can be known of its state.
+func (c *Client) look(ctx context.Context, op, name string) (State, string, error) {
+	address, err := c.url(ctx, op, name)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return None, "", nil
+	case errors.Is(err, ErrNoURL):
+		return Draft, "", nil
+	case err != nil:
+		return None, "", err
+	}
+	return Public, address, nil
+}
+
+// Hide takes a findable DOI out of the search index. The DOI goes on resolving,
+// and its state becomes [Registered]; [Client.Show] makes it findable again. In
+// the other states nothing changes. Sending it twice has the same effect as
+// once.
+//
+// Hide sends GET /doi/{doi}, and DELETE /metadata/{doi} (specification §3.1,
+// §4.3). It looks first because the deployed service makes a draft of a DOI that
+// it does not know when it is told to hide it. Such a DOI is [ErrNotFound].
+func (c *Client) Hide(ctx context.Context, doiName string) error {
+	const op = "mds.Hide"
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	if _, err := c.url(ctx, op, name); err != nil && !errors.Is(err, ErrNoURL) {
+		return err
+	}
+	_, err = c.do(ctx, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Path(name)})
+	return err
+}
+
+// Show makes a registered DOI findable again, by storing its metadata once more.
+// A draft is [ErrNoURL]: [Client.PutURL] makes it findable. Nothing else may
+// change the DOI's metadata meanwhile.
+//
+// Show sends GET /doi/{doi}, GET /metadata/{doi} and PUT /metadata/{doi}
+// (specification §3.1, §4.3).
+func (c *Client) Show(ctx context.Context, doiName string) error {
+	const op = "mds.Show"
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	if _, err := c.url(ctx, op, name); err != nil {
+		return err
+	}
+	doc, err := c.metadata(ctx, op, name)
+	if err != nil {
+		return err
+	}
+	_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+	return err
+}
+
+// DeleteDraft removes a draft for good. Only drafts can be deleted
+// ([ErrNotAllowed]).
+//
+// DeleteDraft sends DELETE /doi/{doi} (specification §3.1, §4.3). When it had to
+// be sent again and the service then does not know the DOI, the first one did
+// its work.
+func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(ctx, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Path(name)})
+	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == 404 && e.Unclear {
+		return nil
+	}
+	return err
+}

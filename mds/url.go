@@ -3,14 +3,17 @@ package mds
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
+// opPutURL marks the requests to which 422 can mean that the metadata are missing.
 const opPutURL = "mds.PutURL"
 
 // Status is the service's short text on success, such as "CREATED",
@@ -29,11 +32,15 @@ const (
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
-	name, err := readable(doiName)
+	name, err := ParseDOI(doiName)
 	if err != nil {
 		return "", err
 	}
-	request := transport.Request{Op: "mds.URL", Method: "GET", Path: "/doi/" + doi.Path(name)}
+	return c.url(ctx, "mds.URL", name)
+}
+
+func (c *Client) url(ctx context.Context, op, name string) (string, error) {
+	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Path(name)}
 	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", err
@@ -63,6 +70,10 @@ func (c *Client) PutURL(ctx context.Context, doiName, address string) (Status, e
 	if err := checkAddress(address); err != nil {
 		return "", err
 	}
+	return c.putURL(ctx, name, address)
+}
+
+func (c *Client) putURL(ctx context.Context, name, address string) (Status, error) {
 	request := transport.Request{
 		Op: opPutURL, Method: "PUT", Path: "/doi/" + doi.Path(name),
 		ContentType: "text/plain;charset=UTF-8",
@@ -72,12 +83,7 @@ func (c *Client) PutURL(ctx context.Context, doiName, address string) (Status, e
 	if err != nil {
 		return "", err
 	}
-	status := statusOf(res)
-	if res.StatusCode == http.StatusOK && status != StatusOK {
-		// The deployed service refuses some addresses with the status of a success.
-		return "", c.refusal(request, res, string(status))
-	}
-	return status, nil
+	return c.accepted(request, res)
 }
 
 // bodyValue protects the two characters that the service decodes in the body.
@@ -85,10 +91,13 @@ func bodyValue(value string) string {
 	return strings.NewReplacer("%", "%25", "+", "%2B").Replace(value)
 }
 
-func checkAddress(address string) error {
-	const path = "url"
+func checkAddress(address string) error { return checkURL("url", address, "http", "https", "ftp") }
+
+// checkURL refuses what the service would, and every character that could end
+// the line it stands in.
+func checkURL(path, address string, schemes ...string) error {
 	for _, r := range address {
-		if r <= ' ' || r == 0x7f || r == '\u0085' || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || unicode.IsSpace(r) {
 			return &FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which an address cannot have", r)}
 		}
 	}
@@ -96,20 +105,16 @@ func checkAddress(address string) error {
 	switch {
 	case address == "":
 		return &FieldError{Path: path, Reason: "is empty"}
+	case !utf8.ValidString(address):
+		return &FieldError{Path: path, Reason: "is not valid UTF-8"}
 	case err != nil:
 		return &FieldError{Path: path, Reason: fmt.Sprintf("%q is not a URL", address)}
-	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp":
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with http://, https:// or ftp://", address)}
+	case !slices.Contains(schemes, u.Scheme):
+		return &FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s", address, strings.Join(schemes, "://, ")+"://")}
 	case u.Hostname() == "":
 		return &FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
 	}
 	return nil
-}
-
-// statusOf reads the short text, without the DOI that may follow it in brackets.
-func statusOf(res *transport.Response) Status {
-	text, _, _ := strings.Cut(strings.TrimSpace(string(res.Data)), " (")
-	return Status(text)
 }
 
 // absent is the error for a known DOI without what was asked for.

@@ -12,6 +12,8 @@
 package mdstest
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -32,6 +34,7 @@ type Options struct {
 	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // the server's clock; nil means time.Now
 	ResolveDelay time.Duration    // how long a new DOI takes to resolve; 0 means 3 minutes
+	Domains      []string         // hosts that the account's URLs may point to, "*.example.org" for all below; none means any
 	NoPort       bool             // do not listen: only Client and HTTPClient reach the server. It may then live inside testing/synctest.
 }
 
@@ -47,7 +50,8 @@ const (
 // store over one set of records. It is empty at first. Many goroutines may use
 // it at once.
 type Server struct {
-	URL string // base URL of all three interfaces
+	URL       string    // base URL of all three interfaces
+	Behaviour Behaviour // the truth that it follows
 
 	service *sandbox.Server
 	client  *mds.Client
@@ -60,11 +64,14 @@ func NewServer(opts *Options) *Server {
 	if opts == nil {
 		opts = &Options{}
 	}
-	if opts.Behaviour != "" && opts.Behaviour != Documented {
-		panic(fmt.Sprintf("mdstest: no behaviour %q", opts.Behaviour))
+	behaviour := cmp.Or(opts.Behaviour, Documented)
+	if behaviour != Documented {
+		panic(fmt.Sprintf("mdstest: no behaviour %q", behaviour))
 	}
-	service := sandbox.Serve(&sandbox.Options{Now: opts.Now, ResolveDelay: opts.ResolveDelay}, opts.NoPort)
-	s := &Server{URL: service.URL, service: service}
+	account := sandbox.DefaultAccount
+	account.Domains = opts.Domains
+	service := sandbox.Serve(&sandbox.Options{Now: opts.Now, ResolveDelay: opts.ResolveDelay, Accounts: []sandbox.Account{account}}, opts.NoPort)
+	s := &Server{URL: service.URL, Behaviour: behaviour, service: service}
 	var err error
 	s.client, err = mds.NewClient(s.URL, mds.Credentials{Username: Username, Password: Password}, &mds.ClientOptions{HTTPClient: s.HTTPClient()})
 	if err != nil {
@@ -114,3 +121,21 @@ func (s *Server) State(doi string) mds.State { return mds.State(s.service.State(
 // Resolve returns what the global resolver would answer now: the URL of a DOI,
 // once the delay after its registration has passed (see [Server.Advance]).
 func (s *Server) Resolve(doi string) (url string, ok bool) { return s.service.Resolve(doi) }
+
+// Resolver returns the global resolver as the server plays it, for
+// [mds.WaitResolved] and mds.EnsureOptions.
+func (s *Server) Resolver() mds.Resolver { return resolver{s} }
+
+type resolver struct{ *Server }
+
+// Resolve answers as [Server.Resolve] does.
+func (r resolver) Resolve(ctx context.Context, doi string) (string, error) {
+	url, _ := r.Server.Resolve(doi)
+	return url, ctx.Err()
+}
+
+// PutJSON stores a record as it is, without checking it: the JSON object of its
+// attributes, in which any member may have any type. Needed is "doi". With
+// "state", "url", "client" and "xml" (base64) a test makes DOIs that the account
+// could not make itself, such as one of another account.
+func (s *Server) PutJSON(attributes []byte) error { return s.service.PutRecord(attributes) }

@@ -1,0 +1,354 @@
+package mds_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// odd are names that older DOIs may have and new ones may not.
+var odd = []string{
+	"10.5072/a b", "10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a%23b", "10.5072/a+b", "10.5072/a:b", "10.5072/größe",
+	"10.5072/日本", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`, `10.5072/a"b`, "10.5072/a&b=c", "10.1000.10/abc",
+}
+
+func TestReadsReachExactlyThatDOI(t *testing.T) {
+	for _, doi := range append([]string{"10.5072/ABC", "10.5072//a//b", "10.5072/a/./b/../c", "10.5072/.", "10.5072/a/"}, odd...) {
+		t.Run(doi, func(t *testing.T) {
+			var asked []string
+			c := served(t, func(req *http.Request) *http.Response {
+				assert.Empty(t, req.URL.RawQuery)
+				assert.Empty(t, req.URL.Fragment)
+				arrived, err := url.ParseRequestURI(req.URL.RequestURI()) // as a server reads the wire
+				require.NoError(t, err)
+				asked = append(asked, arrived.Path)
+				return answer(http.StatusNotFound, plain, "DOI not found")
+			}, nil)
+			_, err := c.URL(t.Context(), doi)
+			require.ErrorIs(t, err, mds.ErrNotFound)
+			_, err = c.Metadata(t.Context(), doi)
+			require.ErrorIs(t, err, mds.ErrNotFound)
+			assert.Equal(t, []string{"/doi/" + doi, "/metadata/" + doi}, asked)
+		})
+	}
+}
+
+func TestWritesRefuseOddNames(t *testing.T) {
+	srv := newServer(t, nil)
+	c := srv.Client()
+	for _, doi := range append([]string{"", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example"}, odd...) {
+		t.Run(doi, func(t *testing.T) {
+			_, errMetadata := c.PutMetadata(t.Context(), doi, record("A"))
+			_, errURL := c.PutURL(t.Context(), doi, address)
+			_, errRegister := c.Register(t.Context(), doi, address, record("A"))
+			_, errEnsure := c.Ensure(t.Context(), doi, address, record("A"), nil)
+			for _, err := range []error{errMetadata, errURL, errRegister, errEnsure, c.Hide(t.Context(), doi), c.Show(t.Context(), doi), c.DeleteDraft(t.Context(), doi)} {
+				require.ErrorIs(t, err, mds.ErrInvalidDOI)
+				require.ErrorIs(t, err, mds.ErrInvalid)
+				fault, ok := errors.AsType[*mds.FieldError](err)
+				require.True(t, ok)
+				assert.Equal(t, "doi", fault.Path)
+			}
+		})
+	}
+	assert.Empty(t, srv.Requests(), "nothing was sent")
+}
+
+func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
+	srv := newServer(t, nil)
+	c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
+	const old = "10.5072/(SICI)1097+a%b:15<1661::AID#SIM?968>3.0"
+	seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
+	_, err := c.Register(t.Context(), old, "https://repo.example.org/old", record("Old"))
+	require.NoError(t, err)
+	got, err := c.URL(t.Context(), old)
+	require.NoError(t, err)
+	assert.Equal(t, "https://repo.example.org/old", got)
+}
+
+func TestAServiceThatCutsTheNameIsFoundOut(t *testing.T) {
+	c := answers(t, 201, plain, "OK (10.5072/A)", &mds.ClientOptions{OldNames: true})
+	_, err := c.PutMetadata(t.Context(), "10.5072/a#b", record("A"))
+	require.ErrorIs(t, err, mds.ErrUnreadable)
+	assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
+	_, err = c.PutMetadata(t.Context(), "10.5072/A", record("A"))
+	require.NoError(t, err, "case does not count")
+}
+
+func TestUpperCaseIsTheSameDOI(t *testing.T) {
+	srv := newServer(t, nil)
+	findable(t, srv, "10.5072/ABC")
+	got, err := srv.Client().URL(t.Context(), "https://doi.org/10.5072/abc")
+	require.NoError(t, err)
+	assert.Equal(t, address, got)
+}
+
+func TestPutURLRefusesAddresses(t *testing.T) {
+	srv := newServer(t, nil)
+	for name, bad := range map[string]string{
+		"empty":                 "",
+		"line break":            "https://repo.example.org/\nurl=https://evil.example",
+		"carriage return":       "https://repo.example.org/\rurl=https://evil.example",
+		"null character":        "https://repo.example.org/\x00",
+		"tabulator":             "https://repo.example.org/\ta",
+		"blank":                 "https://repo.example.org/a b",
+		"delete character":      "https://repo.example.org/\x7f",
+		"next line, U+0085":     "https://repo.example.org/\u0085a",
+		"line separator":        "https://repo.example.org/\u2028url=x",
+		"paragraph separator":   "https://repo.example.org/\u2029url=x",
+		"no-break space":        "https://repo.example.org/\u00a0",
+		"broken UTF-8":          "https://repo.example.org/\xff",
+		"relative":              "/glacier/7",
+		"no host":               "https:///glacier",
+		"script":                "javascript:alert(1)",
+		"file":                  "file:///etc/passwd",
+		"broken percent":        "https://repo.example.org/%zz",
+		"line break at the end": "https://repo.example.org/\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, errPut := srv.Client().PutURL(t.Context(), "10.5072/a", bad)
+			_, errRegister := srv.Client().Register(t.Context(), "10.5072/a", bad, record("A"))
+			for _, err := range []error{errPut, errRegister} {
+				fault, ok := errors.AsType[*mds.FieldError](err)
+				require.True(t, ok, "%v", err)
+				assert.Equal(t, "url", fault.Path)
+				require.ErrorIs(t, err, mds.ErrInvalid)
+			}
+		})
+	}
+	assert.Empty(t, srv.Requests(), "nothing was sent")
+}
+
+func TestURLsArriveAsTheyAre(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		for _, exact := range []string{
+			"https://repo.example.org/a%20b", "https://repo.example.org/a+b", "https://repo.example.org/?q=a%2Bb+c&d=e=f",
+			"https://repo.example.org/a%250Aurl=x", "https://repo.example.org/größe", "https://repo.example.org/#part%2F", "ftp://ftp.example.org/x",
+		} {
+			findable(t, srv, name)
+			_, err := srv.Client().PutURL(t.Context(), name, exact)
+			require.NoError(t, err)
+			got, err := srv.Client().URL(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, exact, got)
+		}
+	})
+}
+
+func TestTheBodyHasTwoLines(t *testing.T) {
+	var body string
+	c := served(t, func(req *http.Request) *http.Response {
+		data, err := io.ReadAll(req.Body)
+		assert.NoError(t, err)
+		body = string(data)
+		return answer(201, plain, "OK")
+	}, nil)
+	_, err := c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", address)
+	require.NoError(t, err)
+	assert.Equal(t, "doi=10.5072/ABC\nurl="+address, body)
+	_, err = c.PutURL(t.Context(), "10.5072/abc", "https://repo.example.org/a%0Aurl=b+c")
+	require.NoError(t, err)
+	assert.Equal(t, "doi=10.5072/abc\nurl=https://repo.example.org/a%250Aurl=b%2Bc", body, "what the service decodes is protected")
+}
+
+func TestDocumentsThatCannotBeSent(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, tt := range []struct {
+		doc  mds.Document
+		want string
+	}{
+		{mds.Document{}, "doc.Data is empty"},
+		{mds.XML(nil), "doc.Data is empty"},
+		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType is empty"},
+		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "a header cannot hold"},
+		{mds.Document{ContentType: "application/json", Data: []byte("{}")}, "read as parameters"},
+		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")}, "read as parameters"},
+	} {
+		_, errPut := srv.Client().PutMetadata(t.Context(), name, tt.doc)
+		_, errMint := srv.Client().Mint(t.Context(), "10.5072", tt.doc)
+		_, errRemote := srv.Client().MintRemotely(t.Context(), "10.5072", tt.doc)
+		_, errRegister := srv.Client().Register(t.Context(), name, address, tt.doc)
+		for _, err := range []error{errPut, errMint, errRemote, errRegister} {
+			require.ErrorIs(t, err, mds.ErrInvalid)
+			assert.ErrorContains(t, err, tt.want)
+		}
+	}
+	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
+		_, err := srv.Client().Mint(t.Context(), prefix, record("A"))
+		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
+		_, err = srv.Client().MintRemotely(t.Context(), prefix, record("A"))
+		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
+	}
+	assert.Empty(t, srv.Requests(), "nothing was sent")
+}
+
+func TestCredentialsThatCannotBeSent(t *testing.T) {
+	for _, tt := range []struct {
+		creds mds.Credentials
+		want  string
+	}{
+		{mds.Credentials{}, "credentials: username is empty"},
+		{mds.Credentials{Username: "REPO"}, "credentials: password is empty"},
+		{mds.Credentials{Password: "sesame"}, "credentials: username is empty"},
+		{mds.Credentials{Username: "RE:PO", Password: "sesame"}, "colon"},
+		{mds.Credentials{Username: "REPO", Password: "ses\name"}, "control character"},
+	} {
+		_, err := mds.NewClient(mds.Test, tt.creds, nil)
+		require.ErrorIs(t, err, mds.ErrInvalid)
+		assert.ErrorContains(t, err, tt.want)
+		assert.NotContains(t, err.Error(), "sesame")
+	}
+}
+
+func TestSecretsShowNowhere(t *testing.T) {
+	const secret = "open sesame 100%"
+	creds := mds.Credentials{Username: "REPO", Password: secret}
+	c, err := mds.NewClient(mds.Test, creds, nil)
+	require.NoError(t, err)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%10v", "%T %v"} {
+		for _, v := range []any{creds, &creds, []mds.Credentials{creds}, struct{ C mds.Credentials }{creds}, map[string]mds.Credentials{"a": creds}, c, *c} {
+			text := fmt.Sprintf(verb, v)
+			assert.NotContains(t, text, "sesame", verb)
+			assert.NotContains(t, text, fmt.Sprintf("%x", "sesame"), verb)
+			assert.NotContains(t, text, fmt.Sprintf("%X", "sesame"), verb)
+		}
+	}
+	assert.Equal(t, "REPO:REDACTED", fmt.Sprint(creds))
+	assert.Equal(t, `mds.Credentials{Username:"REPO", Password:REDACTED}`, fmt.Sprintf("%#v", creds))
+	assert.Equal(t, `"REPO:REDACTED"`, fmt.Sprintf("%q", creds))
+
+	data, err := json.Marshal(struct{ C mds.Credentials }{creds})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"C":"REPO:REDACTED"}`, string(data))
+
+	var log bytes.Buffer
+	for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
+		slog.New(handler).Info("login", "creds", creds, "all", []mds.Credentials{creds}, "client", c)
+	}
+	assert.NotContains(t, log.String(), "sesame")
+	assert.Contains(t, log.String(), "REPO:REDACTED")
+}
+
+func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
+	var log bytes.Buffer
+	// A service that repeats the request's header in its answer.
+	c := served(t, func(req *http.Request) *http.Response {
+		_, password, _ := req.BasicAuth()
+		return answer(403, plain, "denied for "+req.Header.Get("Authorization")+" with "+password)
+	}, &mds.ClientOptions{MaxAttempts: 1, Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	_, err := c.PutURL(t.Context(), name, address)
+	e, ok := errors.AsType[*mds.Error](err)
+	require.True(t, ok)
+	slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "error", e)
+	everything := err.Error() + string(e.Body) + e.Message + fmt.Sprintf("%+v", *e) + log.String()
+	assert.NotContains(t, everything, account.Password)
+	assert.NotContains(t, everything, "RVhBTVBMRS5SRVBP", "nor encoded")
+	assert.Contains(t, everything, "REDACTED")
+}
+
+func TestAnswersThatMakeNoSense(t *testing.T) {
+	page := "<!DOCTYPE html><html><head><title>Welcome to the hotel network</title></head></html>"
+	t.Run("200 with an HTML page", func(t *testing.T) {
+		c := answers(t, 200, "text/html", page, nil)
+		_, errURL := c.URL(t.Context(), name)
+		_, errMetadata := c.Metadata(t.Context(), name)
+		_, errPut := c.PutURL(t.Context(), name, address)
+		_, errStore := c.PutMetadata(t.Context(), name, record("A"))
+		for _, err := range []error{errURL, errMetadata, errPut, errStore, c.Hide(t.Context(), name), c.DeleteDraft(t.Context(), name)} {
+			require.ErrorIs(t, err, mds.ErrUnreadable)
+			assert.ErrorContains(t, err, "Welcome to the hotel network")
+		}
+		assert.ErrorIs(t, errPut, mds.ErrUnclear)
+		assert.NotErrorIs(t, errURL, mds.ErrUnclear, "reading changes nothing")
+	})
+	t.Run("200 with a text that says no", func(t *testing.T) {
+		c := answers(t, 200, plain, "Not a valid HTTP(S) or FTP URL", nil)
+		_, err := c.PutURL(t.Context(), name, address)
+		require.ErrorIs(t, err, mds.ErrInvalid)
+		assert.ErrorContains(t, err, "Not a valid HTTP(S) or FTP URL")
+	})
+	t.Run("metadata that are no XML", func(t *testing.T) {
+		_, err := answers(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
+		require.ErrorIs(t, err, mds.ErrUnreadable)
+	})
+	t.Run("a body cut off in the middle", func(t *testing.T) {
+		c := served(t, func(*http.Request) *http.Response {
+			res := answer(200, "application/xml", "")
+			res.Body = io.NopCloser(io.MultiReader(strings.NewReader("<resource><tit"), failing{}))
+			return res
+		}, nil)
+		_, err := c.Metadata(t.Context(), name)
+		require.ErrorIs(t, err, mds.ErrUnreadable)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	})
+	t.Run("a minted name under another prefix", func(t *testing.T) {
+		_, err := answers(t, 201, plain, "OK (10.9999/ABCD-EF12)", nil).MintRemotely(t.Context(), "10.5072", record("A"))
+		require.ErrorIs(t, err, mds.ErrUnreadable)
+		require.ErrorIs(t, err, mds.ErrUnclear)
+	})
+	t.Run("a minted name that is not told", func(t *testing.T) {
+		_, err := answers(t, 201, plain, "OK", nil).MintRemotely(t.Context(), "10.5072", record("A"))
+		require.ErrorIs(t, err, mds.ErrUnclear)
+	})
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
+	asked := 0
+	c := served(t, func(*http.Request) *http.Response {
+		asked++
+		res := answer(302, plain, "")
+		res.Header.Set("Location", "https://evil.example/")
+		return res
+	}, nil)
+	_, errGet := c.URL(t.Context(), name)
+	_, errPut := c.PutURL(t.Context(), name, address)
+	for _, err := range []error{errGet, errPut} {
+		e, ok := errors.AsType[*mds.Error](err)
+		require.True(t, ok)
+		assert.Equal(t, 302, e.StatusCode)
+		assert.ErrorContains(t, err, "redirect to https://evil.example/ not followed")
+	}
+	assert.Equal(t, 2, asked)
+}
+
+func TestAServerThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		client, err := mds.NewClient("https://mds.example.org", account, &mds.ClientOptions{
+			MaxAttempts: 3, Timeout: time.Minute,
+			HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+				attempts++
+				<-req.Context().Done()
+				return nil, req.Context().Err()
+			})},
+		})
+		require.NoError(t, err)
+		_, err = client.PutURL(t.Context(), name, address)
+		e, ok := errors.AsType[*mds.Error](err)
+		require.True(t, ok)
+		assert.ErrorContains(t, err, "no answer")
+		require.ErrorIs(t, err, mds.ErrUnclear)
+		assert.True(t, mds.Temporary(err))
+		assert.Equal(t, 3, e.Attempts)
+		assert.Equal(t, 3, attempts)
+	})
+}

@@ -1,0 +1,214 @@
+package mds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// An Item is one DOI to register.
+type Item struct {
+	DOI, URL string
+	Document Document
+}
+
+// An Outcome is what came of an Item.
+type Outcome struct {
+	Item         Item
+	Registration *Registration // nil if Err is not
+	Err          error         // as of Client.Ensure
+	Tries        int           // how often the item was tried
+}
+
+// BulkOptions are what RegisterAll can do without.
+type BulkOptions struct {
+	Ensure   EnsureOptions  // for each item
+	Workers  int            // items at work at the same time; 0 means 4
+	Rounds   int            // how often an item is tried whose failure is temporary; 0 means 3, 1 means once
+	Pause    time.Duration  // before each further round; 0 means 30 seconds
+	Progress func(Progress) // called after each try, one call at a time
+}
+
+// Progress counts the items of a run.
+type Progress struct {
+	Done    int // registered, or found to be right
+	Failed  int // given up
+	Waiting int // failed for now, to be tried in the next round
+}
+
+// RegisterAll makes every item's DOI have its URL and metadata, as
+// [Client.Ensure] does, several at a time, and gives back what came of each, as
+// it comes. Items whose failure is [Temporary] are tried again when the others
+// are through; only their last outcome is given. An item whose DOI came before
+// is not tried.
+//
+// An error ends the sequence and comes with an empty Outcome: the context's, one
+// that items brings, or [ErrUnauthorized], since no other item would fare better.
+// To stop, leave the loop; to continue, run it again: what is right already is
+// only read. ClientOptions.Limiter keeps the requests below a rate ([NewRate]).
+func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
+	if opts == nil {
+		opts = &BulkOptions{}
+	}
+	o := *opts
+	o.Workers, o.Rounds, o.Pause = max(cmp.Or(o.Workers, 4), 1), max(cmp.Or(o.Rounds, 3), 1), cmp.Or(o.Pause, 30*time.Second)
+	return func(yield func(Outcome, error) bool) {
+		run := &bulk{client: c, opts: o, yield: yield}
+		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, errLeft) {
+			yield(Outcome{}, err)
+		}
+	}
+}
+
+// errLeft: the loop over the outcomes was left.
+var errLeft = errors.New("loop left")
+
+// bulk is one run of RegisterAll. Its fields belong to the goroutine that ranges
+// over the outcomes.
+type bulk struct {
+	client   *Client
+	opts     BulkOptions
+	yield    func(Outcome, error) bool
+	progress Progress
+	again    []Outcome // for the next round
+}
+
+func (b *bulk) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
+	err := b.round(ctx, fresh(items))
+	for err == nil && len(b.again) > 0 {
+		if err = sleep(ctx, b.opts.Pause); err != nil {
+			break
+		}
+		failed, begun := b.again, 0
+		b.again, b.progress.Waiting = nil, 0
+		err = b.round(ctx, func(yield func(Outcome, error) bool) {
+			for begun < len(failed) && yield(failed[begun], nil) {
+				begun++
+			}
+		})
+		b.again = append(b.again, failed[begun:]...)
+	}
+	if errors.Is(err, errLeft) {
+		return err
+	}
+	for i, o := range b.again { // there is no next round
+		b.progress.Waiting = len(b.again) - i - 1
+		if !b.give(o) {
+			return errLeft
+		}
+	}
+	return err
+}
+
+// fresh turns items into outcomes yet to come, and fails those whose DOI came
+// before: two at a time would undo each other's work.
+func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
+	return func(yield func(Outcome, error) bool) {
+		seen := map[string]bool{}
+		for item, err := range items {
+			o := Outcome{Item: item}
+			if name, bad := doi.Parse(item.DOI); bad == nil {
+				name = doi.Normal(name)
+				if seen[name] {
+					o.Err = &FieldError{Path: "item.DOI", Reason: name + " came before"}
+				}
+				seen[name] = true
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// round tries each item once. It returns when all goroutines have ended.
+func (b *bulk) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	work, done := make(chan Outcome), make(chan Outcome)
+	defer func() { // also when the loop over the outcomes panics
+		cancel(nil)
+		for range done {
+		}
+	}()
+	var source error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(work)
+		source = feed(ctx, todo, work)
+	})
+	for range b.opts.Workers {
+		wg.Go(func() {
+			for o := range work {
+				done <- b.client.try(ctx, o, &b.opts.Ensure)
+			}
+		})
+	}
+	go func() { wg.Wait(); close(done) }()
+	left := false
+	for o := range done {
+		if !left && !b.take(ctx, o) {
+			left = true
+			cancel(errLeft)
+		}
+		if errors.Is(o.Err, ErrUnauthorized) {
+			cancel(o.Err)
+		}
+	}
+	return cmp.Or(context.Cause(ctx), source)
+}
+
+// feed hands out work until there is none or the run ends.
+func feed(ctx context.Context, todo iter.Seq2[Outcome, error], work chan<- Outcome) error {
+	for o, err := range todo {
+		if err != nil {
+			return err
+		}
+		select {
+		case work <- o:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcome {
+	if o.Tries == 0 && o.Err != nil {
+		return o
+	}
+	o.Tries++
+	o.Registration, o.Err = c.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, opts)
+	return o
+}
+
+// take keeps an outcome for the next round, or gives it out.
+func (b *bulk) take(ctx context.Context, o Outcome) bool {
+	if o.Err != nil && Temporary(o.Err) && o.Tries < b.opts.Rounds && ctx.Err() == nil {
+		b.again = append(b.again, o)
+		b.progress.Waiting++
+		b.report()
+		return true
+	}
+	return b.give(o)
+}
+
+func (b *bulk) give(o Outcome) bool {
+	if o.Err != nil {
+		b.progress.Failed++
+	} else {
+		b.progress.Done++
+	}
+	b.report()
+	return b.yield(o, nil)
+}
+
+func (b *bulk) report() {
+	if b.opts.Progress != nil {
+		b.opts.Progress(b.progress)
+	}
+}

@@ -1,0 +1,487 @@
+package mds_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// The tests of this file go through the specification row by row: the states of
+// §3.1, the endpoints and codes of §4.3 and §7, authentication in §5, the limits
+// of §8.
+
+const name = "10.5072/glacier-7"
+
+// wrong is a login that the service does not accept.
+var wrong = mds.Credentials{Username: mdstest.Username, Password: "not the password"}
+
+// TestStates is specification §3.1.
+func TestStates(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		steps func(t *testing.T, srv *mdstest.Server, c *mds.Client)
+		want  mds.State
+	}{
+		{"PUT metadata of an unknown DOI makes a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			_, err := c.PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+		}, mds.Draft},
+		{"PUT metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			for range 2 {
+				_, err := c.PutMetadata(t.Context(), name, record("A"))
+				require.NoError(t, err)
+			}
+		}, mds.Draft},
+		{"PUT doi of a draft makes it findable", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			_, err := c.PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			_, err = c.PutURL(t.Context(), name, address)
+			require.NoError(t, err)
+		}, mds.Findable},
+		{"PUT doi of a findable DOI changes its URL", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+			findable(t, srv, name)
+			_, err := c.PutURL(t.Context(), name, "https://repo.example.org/new")
+			require.NoError(t, err)
+			got, err := c.URL(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, "https://repo.example.org/new", got)
+		}, mds.Findable},
+		{"DELETE metadata of a findable DOI makes it registered", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+			findable(t, srv, name)
+			require.NoError(t, c.Hide(t.Context(), name))
+		}, mds.Registered},
+		{"PUT metadata of a registered DOI makes it findable", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+			findable(t, srv, name)
+			require.NoError(t, c.Hide(t.Context(), name))
+			_, err := c.PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+		}, mds.Findable},
+		{"DELETE doi of a draft removes it", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			_, err := c.PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			require.NoError(t, c.DeleteDraft(t.Context(), name))
+		}, mds.None},
+		{"DELETE doi of a findable DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+			findable(t, srv, name)
+			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
+		}, mds.Findable},
+		{"DELETE doi of a registered DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+			findable(t, srv, name)
+			require.NoError(t, c.Hide(t.Context(), name))
+			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
+		}, mds.Registered},
+		{"DELETE metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			_, err := c.PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			require.NoError(t, c.Hide(t.Context(), name))
+		}, mds.Draft},
+		{"DELETE metadata of an unknown DOI makes nothing", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+			require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+		}, mds.None},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+				tt.steps(t, srv, srv.Client())
+				assert.Equal(t, tt.want, srv.State(name))
+			})
+		})
+	}
+}
+
+// status is one row of the status codes: what leads to it, and what it is for a
+// caller.
+type status struct {
+	name string
+	do   func(t *testing.T, srv *mdstest.Server) error
+	want error
+	code int // of the last answer, by the specification
+}
+
+func (tt status) run(t *testing.T) {
+	t.Run(tt.name, func(t *testing.T) {
+		eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+			err := tt.do(t, srv)
+			if tt.want == nil {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, tt.want)
+				assert.NotContains(t, err.Error(), mdstest.Password)
+			}
+			if srv.Behaviour == mdstest.Documented {
+				log := srv.Requests()
+				assert.Equal(t, tt.code, log[len(log)-1].Status)
+			}
+		})
+	})
+}
+
+// TestGetMetadata is GET /metadata/{doi} of specification §4.3 and §7.
+func TestGetMetadata(t *testing.T) {
+	get := func(t *testing.T, c *mds.Client) error {
+		_, err := c.Metadata(t.Context(), name)
+		return err
+	}
+	for _, tt := range []status{
+		{"200 with the XML", func(t *testing.T, srv *mdstest.Server) error {
+			findable(t, srv, name)
+			doc, err := srv.Client().Metadata(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, "application/xml; charset=utf-8", doc.ContentType)
+			assert.Contains(t, string(doc.Data), "<title>Glacier length</title>")
+			assert.Contains(t, strings.ToLower(string(doc.Data)), ">"+name+"</identifier>", "the service writes the identifier")
+			return err
+		}, nil, 200},
+		{"204 known without metadata", func(t *testing.T, srv *mdstest.Server) error {
+			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
+			return get(t, srv.Client())
+		}, mds.ErrNoMetadata, 204},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return get(t, as(t, srv, wrong, nil))
+		}, mds.ErrUnauthorized, 401},
+		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+			foreign(t, srv, name)
+			return get(t, srv.Client())
+		}, mds.ErrForbidden, 403},
+		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
+			return get(t, srv.Client())
+		}, mds.ErrNotFound, 404},
+		{"422 stored metadata are invalid", func(t *testing.T, srv *mdstest.Server) error {
+			seed(t, srv, map[string]any{"doi": name, "xml": "PHJlc291cmNlLz4="})
+			return get(t, srv.Client())
+		}, mds.ErrInvalid, 422},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestPutMetadata is PUT /metadata/{doi} of specification §4.3 and §7.
+func TestPutMetadata(t *testing.T) {
+	put := func(t *testing.T, c *mds.Client, doi string, doc mds.Document) error {
+		_, err := c.PutMetadata(t.Context(), doi, doc)
+		return err
+	}
+	for _, tt := range []status{
+		{"201 new", func(t *testing.T, srv *mdstest.Server) error {
+			status, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			assert.Contains(t, []mds.Status{mds.StatusCreated, mds.StatusOK}, status)
+			log := srv.Requests()
+			assert.Equal(t, mds.XMLType, log[len(log)-1].Header.Get("Content-Type"))
+			return err
+		}, nil, 201},
+		{"201 existing", func(t *testing.T, srv *mdstest.Server) error {
+			findable(t, srv, name)
+			status, err := srv.Client().PutMetadata(t.Context(), name, record("B"))
+			assert.Contains(t, []mds.Status{mds.StatusHandleAlreadyExists, mds.StatusOK}, status)
+			return err
+		}, nil, 201},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, as(t, srv, wrong, nil), name, record("A"))
+		}, mds.ErrUnauthorized, 401},
+		{"403 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, srv.Client(), "10.70000/a", record("A"))
+		}, mds.ErrForbidden, 403},
+		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+			foreign(t, srv, name)
+			return put(t, srv.Client(), name, record("A"))
+		}, mds.ErrForbidden, 403},
+		{"415 wrong content type", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, srv.Client(), name, mds.Document{ContentType: "text/plain", Data: []byte("neither XML nor anything else")})
+		}, mds.ErrMediaType, 415},
+		{"415 XML sent as something else", func(t *testing.T, srv *mdstest.Server) error {
+			if srv.Behaviour != mdstest.Documented {
+				t.Skip("the deployed service looks at the bytes alone")
+			}
+			return put(t, srv.Client(), name, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: record("A").Data})
+		}, mds.ErrMediaType, 415},
+		{"422 mandatory property missing", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, srv.Client(), name, invalid())
+		}, mds.ErrInvalid, 422},
+		{"422 not well formed", func(t *testing.T, srv *mdstest.Server) error {
+			doc := record("A")
+			return put(t, srv.Client(), name, mds.XML(doc.Data[:len(doc.Data)/2]))
+		}, mds.ErrInvalid, 422},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestMintRemotely is PUT /metadata/{prefix} of specification §4.3 and §7.
+func TestMintRemotely(t *testing.T) {
+	mint := func(t *testing.T, c *mds.Client, prefix string, doc mds.Document) error {
+		_, err := c.MintRemotely(t.Context(), prefix, doc)
+		return err
+	}
+	for _, tt := range []status{
+		{"201 under a new name", func(t *testing.T, srv *mdstest.Server) error {
+			minted, err := srv.Client().MintRemotely(t.Context(), mdstest.Prefix, record("A"))
+			require.NoError(t, err)
+			prefix, suffix, _ := strings.Cut(minted, "/")
+			assert.Equal(t, mdstest.Prefix, prefix)
+			assert.NoError(t, mds.CheckSuffix(suffix))
+			assert.Equal(t, mds.Draft, srv.State(minted))
+			return nil
+		}, nil, 201},
+		{"the identifier in the XML is overwritten", func(t *testing.T, srv *mdstest.Server) error {
+			doc := record("A")
+			doc.Data = []byte(strings.Replace(string(doc.Data), "></identifier>", ">10.5072/another</identifier>", 1))
+			minted, err := srv.Client().MintRemotely(t.Context(), mdstest.Prefix, doc)
+			require.NoError(t, err)
+			stored, err := srv.Client().Metadata(t.Context(), minted)
+			require.NoError(t, err)
+			assert.Contains(t, strings.ToLower(string(stored.Data)), ">"+minted+"</identifier>")
+			assert.Equal(t, mds.None, srv.State("10.5072/another"))
+			return nil
+		}, nil, 200},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return mint(t, as(t, srv, wrong, nil), mdstest.Prefix, record("A"))
+		}, mds.ErrUnauthorized, 401},
+		{"403 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
+			return mint(t, srv.Client(), "10.70000", record("A"))
+		}, mds.ErrForbidden, 403},
+		{"415 wrong content type", func(t *testing.T, srv *mdstest.Server) error {
+			return mint(t, srv.Client(), mdstest.Prefix, mds.Document{ContentType: "text/plain", Data: []byte("?")})
+		}, mds.ErrMediaType, 415},
+		{"422 invalid metadata", func(t *testing.T, srv *mdstest.Server) error {
+			return mint(t, srv.Client(), mdstest.Prefix, invalid())
+		}, mds.ErrInvalid, 422},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestGetURL is GET /doi/{doi} of specification §4.3.
+func TestGetURL(t *testing.T) {
+	get := func(t *testing.T, c *mds.Client) error {
+		_, err := c.URL(t.Context(), name)
+		return err
+	}
+	for _, tt := range []status{
+		{"200 with the URL", func(t *testing.T, srv *mdstest.Server) error {
+			findable(t, srv, name)
+			got, err := srv.Client().URL(t.Context(), name)
+			assert.Equal(t, address, got)
+			return err
+		}, nil, 200},
+		{"204 a draft has none", func(t *testing.T, srv *mdstest.Server) error {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			return get(t, srv.Client())
+		}, mds.ErrNoURL, 204},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return get(t, as(t, srv, wrong, nil))
+		}, mds.ErrUnauthorized, 401},
+		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+			foreign(t, srv, name)
+			return get(t, srv.Client())
+		}, mds.ErrForbidden, 403},
+		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
+			return get(t, srv.Client())
+		}, mds.ErrNotFound, 404},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestPutURL is PUT /doi/{doi} of specification §4.3 and §7.
+func TestPutURL(t *testing.T) {
+	put := func(t *testing.T, c *mds.Client, doi string) error {
+		_, err := c.PutURL(t.Context(), doi, address)
+		return err
+	}
+	for _, tt := range []status{
+		{"201 registered", func(t *testing.T, srv *mdstest.Server) error {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			status, err := srv.Client().PutURL(t.Context(), name, address)
+			assert.Equal(t, mds.StatusOK, status)
+			log := srv.Requests()
+			assert.Equal(t, "text/plain;charset=UTF-8", log[len(log)-1].Header.Get("Content-Type"))
+			return err
+		}, nil, 201},
+		{"400 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, srv.Client(), "10.70000/a")
+		}, mds.ErrBadRequest, 400},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, as(t, srv, wrong, nil), name)
+		}, mds.ErrUnauthorized, 401},
+		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+			foreign(t, srv, name)
+			return put(t, srv.Client(), name)
+		}, mds.ErrForbidden, 403},
+		{"412 metadata not uploaded", func(t *testing.T, srv *mdstest.Server) error {
+			return put(t, srv.Client(), name)
+		}, mds.ErrMetadataMissing, 412},
+	} {
+		tt.run(t)
+	}
+	t.Run("400 domain of somebody else", func(t *testing.T) {
+		srv := newServer(t, &mdstest.Options{Domains: []string{"*.example.org"}})
+		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		require.NoError(t, err)
+		_, err = srv.Client().PutURL(t.Context(), name, "https://elsewhere.example.net/")
+		require.ErrorIs(t, err, mds.ErrBadRequest)
+		require.NoError(t, put(t, srv.Client(), name))
+	})
+	t.Run("400 body of other than two lines", func(t *testing.T) {
+		// The client cannot be made to send one; the service says no all the same.
+		srv := newServer(t, nil)
+		for _, body := range []string{"", "doi=" + name, "doi=" + name + "\nurl=" + address + "\nurl=https://evil.example", "url=" + address + "\ndoi=" + name} {
+			assert.Equal(t, 400, raw(t, srv, "PUT", "/doi/"+name, body, account), body)
+		}
+	})
+}
+
+// TestDeleteMetadata is DELETE /metadata/{doi} of specification §4.3.
+func TestDeleteMetadata(t *testing.T) {
+	for _, tt := range []status{
+		{"200 hidden", func(t *testing.T, srv *mdstest.Server) error {
+			findable(t, srv, name)
+			return srv.Client().Hide(t.Context(), name)
+		}, nil, 200},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return as(t, srv, wrong, nil).Hide(t.Context(), name)
+		}, mds.ErrUnauthorized, 401},
+		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+			foreign(t, srv, name)
+			return srv.Client().Hide(t.Context(), name)
+		}, mds.ErrForbidden, 403},
+		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
+			return srv.Client().Hide(t.Context(), name)
+		}, mds.ErrNotFound, 404},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestDeleteDOI is DELETE /doi/{doi} of specification §4.3.
+func TestDeleteDOI(t *testing.T) {
+	for _, tt := range []status{
+		{"200 draft deleted", func(t *testing.T, srv *mdstest.Server) error {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+			return srv.Client().DeleteDraft(t.Context(), name)
+		}, nil, 200},
+		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			return as(t, srv, wrong, nil).DeleteDraft(t.Context(), name)
+		}, mds.ErrUnauthorized, 401},
+		{"403 somebody else's draft", func(t *testing.T, srv *mdstest.Server) error {
+			seed(t, srv, map[string]any{"doi": name, "client": "other.repo", "state": "draft"})
+			return srv.Client().DeleteDraft(t.Context(), name)
+		}, mds.ErrForbidden, 403},
+		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
+			return srv.Client().DeleteDraft(t.Context(), name)
+		}, mds.ErrNotFound, 404},
+		{"405 not a draft", func(t *testing.T, srv *mdstest.Server) error {
+			findable(t, srv, name)
+			return srv.Client().DeleteDraft(t.Context(), name)
+		}, mds.ErrNotAllowed, 405},
+	} {
+		tt.run(t)
+	}
+}
+
+// TestAuthentication is specification §5 for interface C, and 401 of §7.
+func TestAuthentication(t *testing.T) {
+	t.Run("every request carries Basic credentials", func(t *testing.T) {
+		c := served(t, func(req *http.Request) *http.Response {
+			user, password, ok := req.BasicAuth()
+			assert.True(t, ok, req.Method)
+			assert.Equal(t, account, mds.Credentials{Username: user, Password: password})
+			return answer(http.StatusNotFound, plain, "DOI not found")
+		}, nil)
+		_, err := c.URL(t.Context(), name)
+		assert.ErrorIs(t, err, mds.ErrNotFound)
+		_, err = c.Metadata(t.Context(), name)
+		assert.ErrorIs(t, err, mds.ErrNotFound)
+		_, err = c.PutMetadata(t.Context(), name, record("A"))
+		assert.ErrorIs(t, err, mds.ErrNotFound)
+		_, err = c.PutURL(t.Context(), name, address)
+		assert.ErrorIs(t, err, mds.ErrNotFound)
+		assert.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotFound)
+		assert.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+	})
+	t.Run("401 without a login, on every endpoint", func(t *testing.T) {
+		srv := newServer(t, nil)
+		for _, request := range []string{"GET /doi/", "GET /metadata/", "PUT /metadata/", "PUT /doi/", "DELETE /metadata/", "DELETE /doi/"} {
+			method, path, _ := strings.Cut(request, " ")
+			assert.Equal(t, 401, raw(t, srv, method, path+name, "", mds.Credentials{}), request)
+		}
+	})
+	t.Run("only HTTPS is supported", func(t *testing.T) {
+		_, err := mds.NewClient("http://mds.example.org", account, nil)
+		require.ErrorIs(t, err, mds.ErrInvalid)
+		assert.ErrorContains(t, err, "is not HTTPS")
+	})
+	t.Run("only assigned prefixes", func(t *testing.T) {
+		srv := newServer(t, nil)
+		_, err := srv.Client().Register(t.Context(), "10.70000/a", address, record("A"))
+		require.ErrorIs(t, err, mds.ErrForbidden)
+		assert.Equal(t, mds.None, srv.State("10.70000/a"))
+	})
+}
+
+// raw sends a request as no client would, and returns the status.
+func raw(t *testing.T, srv *mdstest.Server, method, path, body string, creds mds.Credentials) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "text/plain;charset=UTF-8")
+	if creds.Username != "" {
+		req.SetBasicAuth(creds.Username, creds.Password)
+	}
+	res, err := srv.HTTPClient().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+// TestSuffixCharacters is specification §2.3 and §8.
+func TestSuffixCharacters(t *testing.T) {
+	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._;()/"
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		_, err := srv.Client().PutMetadata(t.Context(), "10.5072/"+all, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Draft, srv.State("10.5072/"+all))
+	})
+	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {
+		err := mds.CheckNewDOI("10.5072/a" + string(r) + "b")
+		assert.ErrorIs(t, err, mds.ErrInvalidDOI, "%q", r)
+		assert.ErrorIs(t, err, mds.ErrInvalid, "%q", r)
+	}
+}
+
+// TestVisibilityDelay is specification §8: a new DOI resolves a few minutes after
+// PUT /doi, and not before.
+func TestVisibilityDelay(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		findable(t, srv, name)
+		_, ok := srv.Resolve(name)
+		assert.False(t, ok, "not at once")
+		srv.Advance(2 * time.Minute)
+		_, ok = srv.Resolve(name)
+		assert.False(t, ok, "not yet")
+		srv.Advance(time.Minute)
+		target, ok := srv.Resolve(name)
+		require.True(t, ok)
+		assert.Equal(t, address, target)
+
+		require.NoError(t, srv.Client().Hide(t.Context(), name))
+		target, _ = srv.Resolve(name)
+		assert.Equal(t, address, target, "a hidden DOI goes on resolving")
+
+		_, err := srv.Client().PutURL(t.Context(), name, "https://repo.example.org/new")
+		require.NoError(t, err)
+		target, _ = srv.Resolve(name)
+		assert.Equal(t, address, target, "the old URL until the new one has arrived")
+		srv.Advance(3 * time.Minute)
+		target, _ = srv.Resolve(name)
+		assert.Equal(t, "https://repo.example.org/new", target)
+	})
+}

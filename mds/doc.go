@@ -1,0 +1,103 @@
+// Package mds registers DOIs with DataCite: their metadata, and the URLs they
+// lead to. It is an independent client of the metadata store, which is
+// interface C of the specification.
+//
+//	client, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: password}, nil)
+//	if err != nil {
+//		return err
+//	}
+//	doc := mds.XML(record) // or mds.Record for a typed record
+//	done, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(done.DOI, done.Change, done.State) // 10.5072/glacier-7 created findable
+//
+// # Authentication
+//
+// Every request carries the name and password of a member's account
+// (specification §5), so [NewClient] wants them. They travel over HTTPS only,
+// plain HTTP being for loopback hosts, never follow a redirect to another host,
+// and show in no error, log or print. DOIs can be registered only under the
+// prefixes assigned to the account; [Client.CheckAccess] says whether one is,
+// without writing anything.
+//
+// # States
+//
+// A DOI is a draft, registered or findable (specification §3.1):
+//
+//	           PutMetadata, Mint             PutURL
+//	(no DOI) ────────────────────▶ draft ──────────────▶ findable
+//	    ▲                            │                   │      ▲
+//	    └────────────────────────────┘              Hide │      │ Show, PutMetadata
+//	              DeleteDraft                            ▼      │
+//	                                                    registered
+//
+// A draft is not public and can be deleted. A registered DOI resolves and is not
+// found by searching; a findable one is. Neither can be deleted. What the
+// interface shows of a state is what [Client.State] returns.
+//
+// # Two-step registration
+//
+// Metadata come first, the URL second; the URL without metadata is
+// [ErrMetadataMissing]. [Client.Register] takes both steps, reads back what it
+// wrote, and says what happened. If the second step fails, the error is a
+// [*HalfRegisteredError]: the DOI is a draft then, and running Register again
+// finishes the work. [Client.Ensure] writes only what differs, and
+// [Client.RegisterAll] does so for many DOIs. [Client.Mint] stores metadata under
+// a new name of a prefix.
+//
+// A new DOI resolves after a delay of usually a few minutes (specification §8);
+// [WaitResolved] waits for it.
+//
+// # Names
+//
+// Methods take a DOI name in every form that [ParseDOI] reads. Those that write
+// refuse names that could not be registered today (specification §2.3, §8), lest
+// a slip becomes a DOI. For older DOIs with other characters there is
+// ClientOptions.OldNames.
+//
+// # Metadata
+//
+// A [Document] is metadata as bytes. Package metadata writes, reads and checks
+// the XML; [Detect] finds out which of the other formats something is in.
+//
+// # Errors
+//
+// A fault in what was given is a [*FieldError], and nothing was sent. What the
+// service refuses is an [*Error] with the status, the service's text, and for
+// metadata the element and line. Both answer errors.Is:
+//
+//	switch {
+//	case errors.Is(err, mds.ErrMetadataMissing): // PutMetadata first
+//	case errors.Is(err, mds.ErrForbidden):       // not our prefix, or not our DOI
+//	case mds.Temporary(err):                     // try again later
+//	}
+//
+// # What is safe to send twice
+//
+// Every call but [Client.MintRemotely] and [Client.AddMedium] has the same effect
+// done once or twice, so it is sent again when an answer got lost, up to
+// ClientOptions.MaxAttempts times. An error that matches [ErrUnclear] means that
+// the last answer got lost too; call again, or look.
+//
+// # Testing
+//
+// Package mdstest is the service in memory, for tests without a network.
+//
+// # Where the deployed service differs
+//
+// The public service is more lenient than the specification in places, and
+// surprising in some. This package works with both, and keeps you from harm:
+//
+//   - It answers 422 where the specification says 412. Both are ErrMetadataMissing.
+//   - It accepts a wrong URL with status 200 and a text. That is [ErrInvalid].
+//   - It decodes % and + in the URL. They are sent so that they arrive.
+//   - Told to hide a DOI that it does not know, it makes a draft. Hide looks first.
+//   - It cuts a name at "#" and "?" and works on another DOI. Methods that write
+//     refuse such names unless OldNames is set; reading the URL of one may show
+//     another DOI's.
+//   - It answers some reads to anybody. Use CheckAccess to test a login.
+//   - It answers 403 when it cannot reach what is behind it, and 403 with a page
+//     when there are too many requests. The latter is [ErrRateLimited].
+package mds

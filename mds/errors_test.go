@@ -1,0 +1,184 @@
+package mds_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+var sentinels = []error{
+	mds.ErrBadRequest, mds.ErrUnauthorized, mds.ErrForbidden, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrMetadataMissing, mds.ErrTooLarge,
+	mds.ErrMediaType, mds.ErrInvalid, mds.ErrInvalidDOI, mds.ErrNoMetadata, mds.ErrNoURL, mds.ErrRateLimited, mds.ErrServer, mds.ErrTimeout,
+	mds.ErrUnreadable,
+}
+
+// TestEveryAnswerOfTheDeployedService goes through what the public service is
+// known to answer, each with the one condition that it is.
+func TestEveryAnswerOfTheDeployedService(t *testing.T) {
+	const get, getMetadata, put, putMetadata, mint, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "MintRemotely", "Hide", "DeleteDraft"
+	for _, tt := range []struct {
+		call   string
+		status int
+		body   string
+		want   error // nil for success
+	}{
+		{get, 200, address, nil},
+		{get, 204, "", mds.ErrNoURL},
+		{get, 401, "An Authentication object was not found in the SecurityContext", mds.ErrUnauthorized},
+		{get, 401, "Bad credentials", mds.ErrUnauthorized},
+		{get, 403, "Access is denied", mds.ErrForbidden},
+		{get, 403, "<html><body><center><h1>403 Forbidden</h1></center></body></html>", mds.ErrRateLimited},
+		{get, 404, "DOI not found", mds.ErrNotFound},
+		{get, 408, "Request timeout", mds.ErrTimeout},
+		{get, 429, "Too many requests", mds.ErrRateLimited},
+		{get, 500, "<html><title>We're sorry</title></html>", mds.ErrServer},
+		{get, 502, "<html><title>502 Bad Gateway</title></html>", mds.ErrServer},
+		{get, 503, "", mds.ErrServer},
+		{get, 504, "upstream timed out", mds.ErrServer},
+		{getMetadata, 200, "<resource/>", nil},
+		{getMetadata, 200, "", mds.ErrNoMetadata},
+		{getMetadata, 404, "DOI is unknown to MDS", mds.ErrNotFound},
+		{getMetadata, 404, "DOI not found", mds.ErrNotFound},
+		{put, 201, "OK", nil},
+		{put, 200, "OK", nil},
+		{put, 200, "Not a valid HTTP(S) or FTP URL", mds.ErrInvalid},
+		{put, 400, "", mds.ErrBadRequest},
+		{put, 400, "param 'doi' required", mds.ErrBadRequest},
+		{put, 400, "param 'url' required", mds.ErrBadRequest},
+		{put, 400, "doi parameter does not match doi of resource", mds.ErrBadRequest},
+		{put, 404, "DOI not found", mds.ErrNotFound},
+		{put, 412, "", mds.ErrMetadataMissing},
+		{put, 422, "Can't be blank", mds.ErrMetadataMissing},
+		{put, 422, "Is invalid", mds.ErrInvalid},
+		{put, 422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
+		{put, 422, "found unpermitted parameter: :x", mds.ErrInvalid},
+		{putMetadata, 201, "OK (" + strings.ToUpper(name) + ")", nil},
+		{putMetadata, 201, "CREATED", nil},
+		{putMetadata, 404, "DOI not found", mds.ErrNotFound},
+		{putMetadata, 413, "<html><title>413 Request Entity Too Large</title></html>", mds.ErrTooLarge},
+		{putMetadata, 415, "Content type application/x-www-form-urlencoded is not supported", mds.ErrMediaType},
+		{putMetadata, 415, "Metadata format not recognized", mds.ErrMediaType},
+		{putMetadata, 422, "Can't be blank", mds.ErrInvalid},
+		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported", mds.ErrInvalid},
+		{mint, 201, "OK (10.5072/EY2X-5W17)", nil},
+		{mint, 403, "Access is denied", mds.ErrForbidden},
+		{del, 200, "OK", nil},
+		{del, 404, "DOI not found", mds.ErrNotFound},
+		{del, 405, "Method not allowed", mds.ErrNotAllowed},
+		{hide, 200, "OK", nil},
+		{hide, 404, "DOI not found", mds.ErrNotFound},
+	} {
+		t.Run(fmt.Sprintf("%s %d %.30s", tt.call, tt.status, tt.body), func(t *testing.T) {
+			kind := plain
+			if strings.HasPrefix(tt.body, "<html") {
+				kind = "text/html"
+			}
+			c := answers(t, tt.status, kind, tt.body, nil)
+			var err error
+			switch tt.call {
+			case get:
+				_, err = c.URL(t.Context(), name)
+			case getMetadata:
+				_, err = c.Metadata(t.Context(), name)
+			case put:
+				_, err = c.PutURL(t.Context(), name, address)
+			case putMetadata:
+				_, err = c.PutMetadata(t.Context(), name, record("A"))
+			case mint:
+				_, err = c.MintRemotely(t.Context(), "10.5072", record("A"))
+			case hide:
+				err = c.Hide(t.Context(), name)
+			case del:
+				err = c.DeleteDraft(t.Context(), name)
+			}
+			if tt.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			for _, sentinel := range sentinels {
+				assert.Equal(t, sentinel == tt.want, errors.Is(err, sentinel), "%v", sentinel)
+			}
+			e, ok := errors.AsType[*mds.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, tt.status, e.StatusCode)
+			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
+		})
+	}
+}
+
+func TestTemporary(t *testing.T) {
+	for status, want := range map[int]bool{400: false, 401: false, 403: false, 404: false, 408: true, 412: false, 415: false, 422: false, 429: true, 500: true, 502: true, 503: true} {
+		_, err := answers(t, status, plain, "", nil).URL(t.Context(), name)
+		assert.Equal(t, want, mds.Temporary(err), status)
+		_, err = answers(t, status, plain, "", nil).Register(t.Context(), name, address, record("A"))
+		if status != 404 {
+			assert.Equal(t, want, mds.Temporary(err), status)
+		}
+	}
+	assert.False(t, mds.Temporary(nil))
+	assert.False(t, mds.Temporary(&mds.FieldError{}))
+	assert.True(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 502}}))
+	assert.False(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 403}}))
+}
+
+func TestRefusedMetadataSayWhere(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       mds.Detail
+	}{
+		{
+			"as the deployed service passes it on",
+			"DOI 10.5072/GLACIER-7: Missing child element(s). Expected is ( {http://datacite.org/schema/kernel-4}title ). at line 7, column 0",
+			mds.Detail{Field: "titles", Line: 7},
+		},
+		{
+			"as the validator writes it",
+			"8:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title', attribute 'titleType': The value 'x' is not an element of the set",
+			mds.Detail{Field: "title", Line: 8},
+		},
+		{
+			"not well formed",
+			"Opening and ending tag mismatch: title line 8 and titles at line 9, column 12",
+			mds.Detail{Field: "title", Line: 9, Column: 12},
+		},
+		{"with the element in front", "publisher: This element is not expected", mds.Detail{Field: "publisher"}},
+		{"with a word in front that is no element", "Sorry: come again", mds.Detail{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := answers(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))
+			e, ok := errors.AsType[*mds.Error](err)
+			require.True(t, ok)
+			require.Len(t, e.Details, 1)
+			assert.Equal(t, tt.text, e.Details[0].Message)
+			tt.want.Message = tt.text
+			assert.Equal(t, tt.want, e.Details[0])
+		})
+	}
+	t.Run("as the embedded service says it", func(t *testing.T) {
+		_, err := newServer(t, nil).Client().PutMetadata(t.Context(), name, invalid())
+		e, ok := errors.AsType[*mds.Error](err)
+		require.True(t, ok)
+		require.Len(t, e.Details, 1)
+		assert.Equal(t, "resource", e.Details[0].Field)
+		assert.Contains(t, e.Details[0].Message, "publisher")
+	})
+}
+
+func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
+	srv := newServer(t, nil)
+	_, err := srv.Client().PutURL(t.Context(), "doi:10.5072/Glacier", address)
+	e, ok := errors.AsType[*mds.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, "mds.PutURL", e.Op)
+	assert.Equal(t, "PUT", e.Method)
+	assert.Equal(t, srv.URL+"/doi/10.5072/Glacier", e.URL)
+	assert.NotEmpty(t, e.RequestID)
+	assert.Equal(t, 1, e.Attempts)
+	assert.Regexp(t, `^mds\.PutURL: PUT http://\S+/doi/10\.5072/Glacier: 412 Precondition Failed: .+ \[request \w+\]$`, err.Error())
+}

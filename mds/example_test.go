@@ -1,0 +1,226 @@
+package mds_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+// glacier is a small complete record.
+func glacier() mds.Document {
+	doc, err := mds.Record(&metadata.Record{
+		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
+		Titles:          []metadata.Title{{Title: "Glacier length"}},
+		Publisher:       metadata.Publisher{Name: "Example Repository"},
+		PublicationYear: "2026",
+		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return doc
+}
+
+func Example() {
+	srv := mdstest.NewServer(nil) // the service in memory; mds.Test in real life
+	defer srv.Close()
+	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: mdstest.Username, Password: mdstest.Password}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	done, err := client.Register(context.Background(), "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(mds.DOIAddress(done.DOI), done.Change, done.State)
+	// Output: https://doi.org/10.5072/glacier-7 created findable
+}
+
+func ExampleClient_Register() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	for _, address := range []string{"https://repo.example.org/old", "https://repo.example.org/new", "https://repo.example.org/new"} {
+		done, err := client.Register(ctx, "10.5072/glacier-7", address, glacier())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(done.Change, done.URL)
+	}
+	// Output:
+	// created https://repo.example.org/old
+	// updated https://repo.example.org/new
+	// unchanged https://repo.example.org/new
+}
+
+func ExampleClient_Mint() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	doi, err := client.Mint(ctx, "10.5072", glacier())
+	if err != nil {
+		log.Fatal(err)
+	}
+	prefix, suffix, _ := strings.Cut(doi, "/")
+	fmt.Println(prefix, len(suffix), srv.State(doi))
+	// Output: 10.5072 9 draft
+}
+
+func ExampleClient_PutURL() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	_, err := client.PutURL(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7")
+	fmt.Println(errors.Is(err, mds.ErrMetadataMissing))
+
+	if _, err := client.PutMetadata(ctx, "10.5072/glacier-7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	status, err := client.PutURL(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7")
+	fmt.Println(status, err)
+	// Output:
+	// true
+	// OK <nil>
+}
+
+func ExampleClient_Hide() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	if err := client.Hide(ctx, "10.5072/glacier-7"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(srv.State("10.5072/glacier-7"))
+	if err := client.Show(ctx, "10.5072/glacier-7"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(srv.State("10.5072/glacier-7"))
+	// Output:
+	// registered
+	// findable
+}
+
+func ExampleClient_DeleteDraft() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	doi, err := client.Mint(ctx, "10.5072", glacier())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(client.DeleteDraft(ctx, doi))
+	fmt.Println(errors.Is(client.DeleteDraft(ctx, doi), mds.ErrNotFound))
+	// Output:
+	// <nil>
+	// true
+}
+
+func ExampleClient_Metadata() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	if _, err := client.PutMetadata(ctx, "10.5072/glacier-7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	doc, err := client.Metadata(ctx, "10.5072/glacier-7")
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := metadata.ParseXML(strings.NewReader(string(doc.Data)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.Titles[0].Title)
+	// Output: Glacier length
+}
+
+func ExampleClient_Ensure() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	for range 2 {
+		done, err := client.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier(), nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(done.Change)
+	}
+	// Output:
+	// created
+	// unchanged
+}
+
+func ExampleClient_RegisterAll() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	items := func(yield func(mds.Item, error) bool) { // from a database, a file, a slice
+		for _, suffix := range []string{"one", "two", "th ree"} {
+			item := mds.Item{DOI: "10.5072/" + suffix, URL: "https://repo.example.org/" + suffix[:2], Document: glacier()}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+	registered := 0
+	for outcome, err := range srv.Client().RegisterAll(context.Background(), items, nil) {
+		if err != nil {
+			log.Fatal(err) // the run ended; run it again to continue
+		}
+		if outcome.Err != nil {
+			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, mds.ErrInvalidDOI))
+			continue
+		}
+		registered++
+	}
+	fmt.Println(registered, "registered")
+	// Output:
+	// 10.5072/th ree failed, badly named: true
+	// 2 registered
+}
+
+func ExampleWaitResolved() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	srv.Advance(3 * time.Minute)
+	err := mds.WaitResolved(ctx, srv.Resolver(), "10.5072/glacier-7", "https://repo.example.org/glacier/7", nil)
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleParseDOI() {
+	for _, text := range []string{"https://doi.org/10.5072/Glacier%237", "doi:10.5072/glacier-7", "10.5072/glacier–7"} {
+		fmt.Println(mds.ParseDOI(text))
+	}
+	// Output:
+	// 10.5072/Glacier#7 <nil>
+	// 10.5072/glacier-7 <nil>
+	//  mds: doi "10.5072/glacier–7" has the character U+2013 (en dash, which looks like "-") after "10.5072/glacier"; such characters come from copying formatted text
+}
+
+func ExampleDetect() {
+	doc, err := mds.Detect([]byte("@article{lovelace, title={Glacier length}}"))
+	fmt.Println(doc.ContentType, err)
+	// Output: application/x-bibtex <nil>
+}

@@ -1,0 +1,89 @@
+package mds_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// A fault is what happens to one request on its way to the service or back.
+type fault int
+
+const (
+	pass        fault = iota
+	loseRequest       // the connection breaks before the service reads the request
+	loseAnswer        // the service carries the request out, and the connection breaks
+	failBefore        // 500, nothing carried out
+	failAfter         // 502 with a page, carried out
+	busy              // 503 with Retry-After, nothing carried out
+	tooMany           // 429, nothing carried out
+	cutAnswer         // carried out, the body of the answer breaks off
+	otherPage         // carried out, 200 with somebody's page
+	faults            // how many there are
+)
+
+// schedule is a fault for each request; requests beyond its end pass.
+type schedule []fault
+
+// between is a client of a server with something in the line between them.
+func between(t testing.TB, srv *mdstest.Server, line func(*http.Request, http.RoundTripper) (*http.Response, error)) *mds.Client {
+	t.Helper()
+	next := srv.HTTPClient().Transport
+	return as(t, srv, account, &mds.ClientOptions{HTTPClient: &http.Client{
+		Transport: roundTripper(func(req *http.Request) (*http.Response, error) { return line(req, next) }),
+	}})
+}
+
+// faulty is a client whose requests meet the faults of a schedule, one each.
+func faulty(t testing.TB, srv *mdstest.Server, s schedule) *mds.Client {
+	t.Helper()
+	var mu sync.Mutex
+	return between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		mu.Lock()
+		f := pass
+		if len(s) > 0 {
+			f, s = s[0], s[1:]
+		}
+		mu.Unlock()
+		return f.meet(req, next)
+	})
+}
+
+var errLine = errors.New("connection reset by peer")
+
+func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	switch f {
+	case loseRequest:
+		return nil, errLine
+	case failBefore:
+		return answer(500, plain, "We're sorry, but something went wrong."), nil
+	case tooMany:
+		return answer(429, plain, "Too many requests"), nil
+	case busy:
+		res := answer(503, plain, "")
+		res.Header.Set("Retry-After", "7")
+		return res, nil
+	}
+	res, err := next.RoundTrip(req)
+	if err != nil || f == pass {
+		return res, err
+	}
+	defer res.Body.Close()
+	switch f {
+	case failAfter:
+		return answer(502, "text/html", "<html><title>Bad Gateway</title></html>"), nil
+	case otherPage:
+		return answer(200, "text/html", "<html><title>Please log in</title></html>"), nil
+	case cutAnswer:
+		cut := answer(res.StatusCode, plain, "")
+		cut.Body = io.NopCloser(io.MultiReader(strings.NewReader("O"), failing{}))
+		return cut, nil
+	}
+	return nil, errLine
+}

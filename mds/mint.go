@@ -1,0 +1,93 @@
+package mds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Mint stores metadata under a new DOI of a prefix, a draft, and returns its
+// name. The suffix is random, with check digits ([NewSuffix]). The identifier in
+// the metadata is overwritten. [Client.PutURL] makes the DOI findable.
+//
+// One call never makes two DOIs: Mint chooses the name before it sends anything,
+// makes sure that the service does not know it, and a request for that name may
+// be repeated. After an error that matches [ErrUnclear] the name is returned
+// too, as it may exist: [Client.PutMetadata] for that name finishes the work, and
+// calling Mint again would make another DOI.
+//
+// Mint sends GET /doi/{doi} and PUT /metadata/{doi} (specification §4.3).
+func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string, error) {
+	const op = "mds.Mint"
+	if err := checkPrefix(prefix, doc); err != nil {
+		return "", err
+	}
+	name, err := c.freeName(ctx, op, prefix)
+	if err != nil {
+		return "", err
+	}
+	if _, err := c.putMetadata(ctx, op, name, doc); err != nil {
+		if errors.Is(err, ErrUnclear) {
+			return name, err
+		}
+		return "", err
+	}
+	return name, nil
+}
+
+// freeName draws names under a prefix until the service does not know one.
+func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error) {
+	const draws = 10 // the second is needed once in a billion, so this many mean a fault
+	for range draws {
+		name := prefix + "/" + doi.NewSuffix()
+		state, _, err := c.look(ctx, op, name)
+		if err != nil && !errors.Is(err, ErrForbidden) {
+			return "", err
+		}
+		if err == nil && state == None {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w: it knows %d random names under %s, or may not say", op, ErrUnreadable, draws, prefix)
+}
+
+// MintRemotely is Mint with a suffix that the service chooses.
+//
+// Each request makes another DOI, so it is sent again only when it surely did
+// not arrive. An error that matches [ErrUnclear] means that a draft may exist
+// whose name nobody knows: that is why [Client.Mint] works differently.
+//
+// MintRemotely sends PUT /metadata/{prefix} (specification §4.3).
+func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) (string, error) {
+	if err := checkPrefix(prefix, doc); err != nil {
+		return "", err
+	}
+	request := transport.Request{
+		Op: "mds.MintRemotely", Method: "PUT", Path: "/metadata/" + prefix,
+		ContentType: doc.ContentType, Body: doc.Data, Replay: transport.IfUnsent,
+	}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return "", explainInvalid(err, doc)
+	}
+	name, ok := storedName(res)
+	switch {
+	case !ok:
+		err = errors.New("it does not name the new DOI")
+	case doi.Prefix(name) != prefix:
+		err = fmt.Errorf("the new DOI %s does not have the prefix %s", name, prefix)
+	default:
+		return name, nil
+	}
+	return "", wrap(c.core.Unreadable(request, res, err))
+}
+
+func checkPrefix(prefix string, doc Document) error {
+	if err := doi.CheckPrefix(prefix); err != nil {
+		return nameError("prefix", err)
+	}
+	return doc.check()
+}

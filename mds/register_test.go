@@ -1,0 +1,407 @@
+package mds_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+func TestALifeOfADOI(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		ctx, c := t.Context(), srv.Client()
+
+		_, err := c.PutURL(ctx, name, address)
+		require.ErrorIs(t, err, mds.ErrMetadataMissing, "the URL cannot come first")
+
+		for range 2 { // all of it twice
+			_, err = c.PutMetadata(ctx, name, record("A"))
+			require.NoError(t, err)
+		}
+		state, err := c.State(ctx, name)
+		require.NoError(t, err)
+		assert.Equal(t, mds.Draft, state)
+
+		for range 2 {
+			_, err = c.PutURL(ctx, name, address)
+			require.NoError(t, err)
+		}
+		state, err = c.State(ctx, name)
+		require.NoError(t, err)
+		assert.Equal(t, mds.Public, state)
+		assert.Equal(t, mds.Findable, srv.State(name))
+
+		for range 2 {
+			require.NoError(t, c.Hide(ctx, name))
+			assert.Equal(t, mds.Registered, srv.State(name))
+		}
+		for range 2 {
+			require.NoError(t, c.Show(ctx, name))
+			assert.Equal(t, mds.Findable, srv.State(name))
+		}
+		doc, err := c.Metadata(ctx, name)
+		require.NoError(t, err)
+		assert.Contains(t, string(doc.Data), "<title>A</title>", "hiding and showing keeps the metadata")
+		require.ErrorIs(t, c.DeleteDraft(ctx, name), mds.ErrNotAllowed)
+	})
+}
+
+func TestADraftIsThrownAway(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		c := srv.Client()
+		_, err := c.PutMetadata(t.Context(), name, record("A"))
+		require.NoError(t, err)
+		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNoURL, "a draft cannot be shown")
+		require.NoError(t, c.DeleteDraft(t.Context(), name))
+		state, err := c.State(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, mds.None, state)
+		require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotFound)
+		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNotFound)
+	})
+}
+
+func TestDeleteDraftIsDoneWhenTheAnswerGotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		require.NoError(t, err)
+		c := faulty(t, srv, schedule{loseAnswer})
+		require.NoError(t, c.DeleteDraft(t.Context(), name))
+		assert.Equal(t, mds.None, srv.State(name))
+	})
+}
+
+func TestRegister(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		ctx, c := t.Context(), srv.Client()
+
+		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Created, first.Change)
+		assert.Equal(t, mds.None, first.Before)
+		assert.Equal(t, mds.Findable, first.State)
+		assert.Equal(t, name, first.DOI)
+		assert.Equal(t, mds.StatusOK, first.URLStatus)
+		assert.NotEmpty(t, first.MetadataStatus)
+		assert.False(t, first.Altered)
+		assert.Equal(t, []string{
+			"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
+		}, paths(srv, 0), "look, the two steps in order, read back")
+
+		again, err := c.Register(ctx, name, address, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Unchanged, again.Change)
+		assert.Equal(t, mds.Public, again.Before)
+
+		moved, err := c.Register(ctx, name, address+"/new", record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Updated, moved.Change)
+
+		require.NoError(t, c.Hide(ctx, name))
+		shown, err := c.Register(ctx, name, address+"/new", record("B"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Updated, shown.Change)
+		assert.Equal(t, mds.Findable, srv.State(name))
+	})
+}
+
+func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
+	t.Run("the metadata are refused", func(t *testing.T) {
+		srv := newServer(t, nil)
+		_, err := srv.Client().Register(t.Context(), name, address, invalid())
+		require.ErrorIs(t, err, mds.ErrInvalid)
+		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
+		assert.Equal(t, mds.None, srv.State(name), "nothing else was tried")
+
+		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Created, done.Change)
+	})
+	t.Run("the URL is refused", func(t *testing.T) {
+		srv := newServer(t, &mdstest.Options{Domains: []string{"repo.example.org"}})
+		_, err := srv.Client().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
+		require.ErrorIs(t, err, mds.ErrHalfRegistered)
+		require.ErrorIs(t, err, mds.ErrBadRequest)
+		half, ok := errors.AsType[*mds.HalfRegisteredError](err)
+		require.True(t, ok)
+		assert.Equal(t, name, half.DOI)
+		assert.NotEmpty(t, half.MetadataStatus)
+		assert.Contains(t, err.Error(), "the metadata of 10.5072/glacier-7 are stored, its URL is not: mds.PutURL")
+		assert.Equal(t, mds.Draft, srv.State(name))
+
+		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, mds.Updated, done.Change)
+		assert.Equal(t, mds.Draft, done.Before)
+		assert.Equal(t, mds.Findable, srv.State(name))
+	})
+	t.Run("the URL is stored and no answer comes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, nil)
+			c := faulty(t, srv, schedule{pass, pass, loseAnswer, loseAnswer, loseAnswer, loseAnswer, loseAnswer})
+			done, err := c.Register(t.Context(), name, address, record("A"))
+			require.NoError(t, err, "a look shows that it is done")
+			assert.Equal(t, mds.Findable, done.State)
+			assert.Empty(t, done.URLStatus, "as nobody heard it")
+		})
+	})
+	t.Run("no URL gets through", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, nil)
+			c := faulty(t, srv, schedule{pass, pass, loseRequest, loseRequest, loseRequest, loseRequest, loseRequest})
+			_, err := c.Register(t.Context(), name, address, record("A"))
+			require.ErrorIs(t, err, mds.ErrHalfRegistered)
+			require.ErrorIs(t, err, mds.ErrUnclear)
+			assert.ErrorContains(t, err, "its URL may not be")
+			assert.True(t, mds.Temporary(err))
+		})
+	})
+}
+
+func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
+	t.Run("the service lags behind and comes round", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, nil)
+			stale := 3
+			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+				if stored := srv.State(name) == mds.Findable; stored && req.Method == "GET" && stale > 0 {
+					stale--
+					return answer(404, plain, "DOI not found"), nil
+				}
+				return next.RoundTrip(req)
+			})
+			done, err := c.Register(t.Context(), name, address, record("A"))
+			require.NoError(t, err)
+			assert.Equal(t, mds.Findable, done.State)
+		})
+	})
+	t.Run("the service stored another URL", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, nil)
+			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+				if srv.State(name) == mds.Findable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+					return answer(200, plain, "https://repo.example.org/cut"), nil
+				}
+				return next.RoundTrip(req)
+			})
+			_, err := c.Register(t.Context(), name, address, record("A"))
+			require.ErrorIs(t, err, mds.ErrUnconfirmed)
+			assert.ErrorContains(t, err, `its URL is "https://repo.example.org/cut", not "`+address+`"`)
+			unconfirmed, ok := errors.AsType[*mds.UnconfirmedError](err)
+			require.True(t, ok)
+			assert.Equal(t, mds.Created, unconfirmed.Registration.Change)
+		})
+	})
+	t.Run("the context ends while reading back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+				if srv.State(name) == mds.Findable {
+					cancel()
+				}
+				return next.RoundTrip(req)
+			})
+			_, err := c.Register(ctx, name, address, record("A"))
+			require.ErrorIs(t, err, mds.ErrUnconfirmed)
+			require.ErrorIs(t, err, context.Canceled)
+		})
+	})
+}
+
+func TestServiceMayNormaliseTheURL(t *testing.T) {
+	for given, stored := range map[string]string{
+		"https://REPO.example.org":         "https://repo.example.org/",
+		"https://repo.example.org/größe":   "https://repo.example.org/gr%C3%B6%C3%9Fe",
+		"https://repo.example.org/%c3%a4":  "https://repo.example.org/%C3%A4",
+		"https://repo.example.org/?q=größ": "https://repo.example.org/?q=gr%C3%B6%C3%9F",
+	} {
+		srv := newServer(t, nil)
+		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+			if srv.State(name) == mds.Findable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+				return answer(200, plain, stored), nil
+			}
+			return next.RoundTrip(req)
+		})
+		_, err := c.Register(t.Context(), name, given, record("A"))
+		require.NoError(t, err, given)
+	}
+}
+
+func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before func(t *testing.T, srv *mdstest.Server)
+		doc    mds.Document
+		writes []string
+		want   mds.Change
+		state  mds.State
+	}{
+		{"nothing there", func(*testing.T, *mdstest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.Findable},
+		{"a draft with these metadata", func(t *testing.T, srv *mdstest.Server) {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.Findable},
+		{"a draft with others", func(t *testing.T, srv *mdstest.Server) {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("B"))
+			require.NoError(t, err)
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.Findable},
+		{"a draft without metadata", func(t *testing.T, srv *mdstest.Server) {
+			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.Findable},
+		{"all there", func(t *testing.T, srv *mdstest.Server) {
+			findable(t, srv, name)
+		}, record("Glacier length"), nil, mds.Unchanged, mds.Public},
+		{"all there, laid out differently", func(t *testing.T, srv *mdstest.Server) {
+			findable(t, srv, name)
+		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.Public},
+		{"another title", func(t *testing.T, srv *mdstest.Server) {
+			findable(t, srv, name)
+		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.Findable},
+		{"another URL", func(t *testing.T, srv *mdstest.Server) {
+			_, err := srv.Client().Register(t.Context(), name, address+"/old", record("A"))
+			require.NoError(t, err)
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.Public},
+		{"hidden, otherwise right", func(t *testing.T, srv *mdstest.Server) {
+			findable(t, srv, name)
+			require.NoError(t, srv.Client().Hide(t.Context(), name))
+		}, record("Glacier length"), nil, mds.Unchanged, mds.Public},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+				tt.before(t, srv)
+				since := len(srv.Requests())
+				done, err := srv.Client().Ensure(t.Context(), name, address, tt.doc, nil)
+				require.NoError(t, err)
+				var writes []string
+				for _, p := range paths(srv, since) {
+					if strings.HasPrefix(p, "PUT") {
+						writes = append(writes, p)
+					}
+				}
+				assert.Equal(t, tt.writes, writes)
+				assert.Equal(t, tt.want, done.Change)
+				assert.Equal(t, tt.state, done.State)
+				got, err := srv.Client().URL(t.Context(), name)
+				require.NoError(t, err)
+				assert.Equal(t, address, got)
+			})
+		})
+	}
+}
+
+// relaid says the same with other blanks, prefixes, comments and order.
+func relaid(doc mds.Document) mds.Document {
+	text := strings.NewReplacer(
+		"\n", "", "  ", "", "<resource ", "<d:resource ", `xmlns="http`, `xmlns:d="http`, "</", "</d:", "<creator", "<d:creator", "<title", "<d:title",
+		"<publ", "<!-- a comment --><d:publ", "<resourceType", "<d:resourceType", "<identifier ", "<d:identifier ",
+	).Replace(string(doc.Data))
+	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">10.5072/x</d:identifier>")
+	return mds.XML([]byte(text))
+}
+
+func TestOtherFormatsAreAlwaysWritten(t *testing.T) {
+	srv := newServer(t, nil)
+	doc, err := mds.Detect([]byte("TY  - DATA\nTI  - Glacier length\nAU  - Lovelace, Ada\nPB  - Example Repository\nPY  - 2026\nER  - \n"))
+	require.NoError(t, err)
+	for _, want := range []mds.Change{mds.Created, mds.Updated} {
+		done, err := srv.Client().Ensure(t.Context(), name, address, doc, nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, done.Change)
+		assert.True(t, done.Altered, "the service made XML of it")
+	}
+}
+
+func TestEnsureWaitsUntilTheDOIResolves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		start := time.Now()
+		_, err := srv.Client().Ensure(t.Context(), name, address, record("A"), &mds.EnsureOptions{NoReadBack: true, Resolver: srv.Resolver()})
+		require.NoError(t, err)
+		got, ok := srv.Resolve(name)
+		assert.True(t, ok)
+		assert.Equal(t, address, got)
+		assert.GreaterOrEqual(t, time.Since(start), 3*time.Minute, "of the test's own clock")
+		assert.Equal(t, []string{"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name}, paths(srv, 0), "nothing was read back")
+	})
+}
+
+func TestMint(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		minted, err := srv.Client().Mint(t.Context(), mdstest.Prefix, record("A"))
+		require.NoError(t, err)
+		prefix, suffix, _ := strings.Cut(minted, "/")
+		assert.Equal(t, mdstest.Prefix, prefix)
+		require.NoError(t, mds.CheckSuffix(suffix))
+		assert.Equal(t, mds.Draft, srv.State(minted))
+		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
+
+		_, err = srv.Client().PutURL(t.Context(), minted, address)
+		require.NoError(t, err)
+		assert.Equal(t, mds.Findable, srv.State(minted))
+	})
+}
+
+func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
+	srv := newServer(t, nil)
+	looks := 0
+	c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		if req.Method == "GET" {
+			switch looks++; looks {
+			case 1:
+				return answer(200, plain, "https://repo.example.org/taken"), nil
+			case 2:
+				return answer(204, plain, ""), nil
+			case 3:
+				return answer(403, plain, "Access is denied"), nil
+			}
+		}
+		return next.RoundTrip(req)
+	})
+	minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
+	require.NoError(t, err)
+	assert.Equal(t, 4, looks)
+	assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0))
+
+	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), mdstest.Prefix, record("A"))
+	require.ErrorIs(t, err, mds.ErrUnreadable, "a service that knows every name is not believed")
+}
+
+func TestMintTellsTheNameThatMayExist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		c := faulty(t, srv, schedule{pass, loseAnswer, loseRequest, loseAnswer, loseRequest, loseRequest})
+		minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
+		require.ErrorIs(t, err, mds.ErrUnclear)
+		assert.Equal(t, mds.Draft, srv.State(minted))
+		_, err = srv.Client().PutMetadata(t.Context(), minted, record("A"))
+		require.NoError(t, err)
+
+		minted, err = srv.Client().Mint(t.Context(), "10.70000", record("A"))
+		require.ErrorIs(t, err, mds.ErrForbidden)
+		assert.Empty(t, minted, "nothing was made")
+	})
+}
+
+func TestHideNeverMakesADraft(t *testing.T) {
+	// The deployed service answers 201 to a DELETE of metadata nobody knows.
+	c := served(t, func(req *http.Request) *http.Response {
+		if req.Method != "GET" {
+			t.Error("sent ", req.Method, req.URL)
+			return answer(201, plain, "")
+		}
+		return answer(404, plain, "DOI not found")
+	}, nil)
+	require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+}

@@ -1,0 +1,122 @@
+package mds
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// ErrNotResolved: the resolver does not know a DOI's new URL, even after waiting.
+var ErrNotResolved = errors.New("mds: DOI does not resolve yet")
+
+// A Resolver says where DOIs lead. The global resolver is another service than
+// the one that registers DOIs, and learns of a new DOI or URL after a delay of
+// usually a few minutes (specification §8).
+type Resolver interface {
+	// Resolve returns the URL that a DOI leads to, "" if it leads nowhere. The
+	// name is bare, as ParseDOI returns it.
+	Resolve(ctx context.Context, doi string) (string, error)
+}
+
+// Addresses of resolvers for [HTTPResolver]: the global one, and the one that
+// knows the DOIs of the test service.
+const (
+	GlobalResolver = "https://doi.org"
+	TestResolver   = "https://handle.test.datacite.org"
+)
+
+// HTTPResolver asks a resolver for the redirect that a browser would get. It
+// follows none, and sends no credentials.
+type HTTPResolver struct {
+	BaseURL    string       // "" means GlobalResolver
+	HTTPClient *http.Client // copied; its CheckRedirect is not used; nil means one that gives up after 30 seconds
+}
+
+// Resolve returns the target of the redirect, "" for a status of 404.
+func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, error) {
+	address := strings.TrimRight(cmp.Or(h.BaseURL, GlobalResolver), "/") + "/" + doi.Path(doiName)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return "", err
+	}
+	client := http.Client{Timeout: 30 * time.Second}
+	if h.HTTPClient != nil {
+		client = *h.HTTPClient
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	_ = res.Body.Close() // the answer to HEAD has none
+	switch {
+	case res.StatusCode == http.StatusNotFound:
+		return "", nil
+	case res.StatusCode/100 == 3 && res.Header.Get("Location") != "":
+		return res.Header.Get("Location"), nil
+	}
+	return "", fmt.Errorf("mds.Resolve: HEAD %s: %s is neither a redirect nor 404", address, res.Status)
+}
+
+// WaitOptions are what WaitResolved can do without.
+type WaitOptions struct {
+	First    time.Duration // pause after the first look; each one is half as long again; 0 means 5 seconds
+	Longest  time.Duration // longest pause; 0 means 1 minute
+	Patience time.Duration // how long to wait in all; 0 means 15 minutes
+}
+
+// WaitResolved returns when a DOI resolves to an address, or to any if address
+// is "". A resolver that fails is asked again, as is one that does not know the
+// DOI. When patience ends the error matches [ErrNotResolved] and says what the
+// resolver answered last; when ctx ends, it is the context's.
+func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts *WaitOptions) error {
+	if opts == nil {
+		opts = &WaitOptions{}
+	}
+	name, err := ParseDOI(doiName)
+	if err != nil {
+		return err
+	}
+	if min(opts.First, opts.Longest, opts.Patience) < 0 {
+		return &FieldError{Path: "opts", Reason: "has a negative duration"}
+	}
+	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
+	end := time.Now().Add(cmp.Or(opts.Patience, 15*time.Minute))
+	for {
+		found, err := r.Resolve(ctx, name)
+		if err == nil && found != "" && (address == "" || sameAddress(found, address)) {
+			return nil
+		}
+		left := time.Until(end)
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("mds.WaitResolved: %s: %w", name, ctx.Err())
+		case left <= 0 && err != nil:
+			return fmt.Errorf("%w: %s: %w", ErrNotResolved, name, err)
+		case left <= 0:
+			return fmt.Errorf("%w: %s leads to %q", ErrNotResolved, name, found)
+		}
+		if err := sleep(ctx, min(pause, left)); err != nil {
+			return fmt.Errorf("mds.WaitResolved: %s: %w", name, err)
+		}
+		pause = min(pause+pause/2, longest)
+	}
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,150 @@
+package mds_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// behaviours are the truths that the client must be right on.
+func behaviours() []mdstest.Behaviour { return []mdstest.Behaviour{mdstest.Documented} }
+
+// eachBehaviour runs a story against a fresh server of every behaviour.
+func eachBehaviour(t *testing.T, story func(t *testing.T, srv *mdstest.Server)) {
+	t.Helper()
+	for _, b := range behaviours() {
+		t.Run(string(b), func(t *testing.T) { story(t, newServer(t, &mdstest.Options{Behaviour: b})) })
+	}
+}
+
+func newServer(t testing.TB, opts *mdstest.Options) *mdstest.Server {
+	t.Helper()
+	o := mdstest.Options{}
+	if opts != nil {
+		o = *opts
+	}
+	o.NoPort = true
+	srv := mdstest.NewServer(&o)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+var account = mds.Credentials{Username: mdstest.Username, Password: mdstest.Password}
+
+// as makes a client of a server with other credentials or options.
+func as(t testing.TB, srv *mdstest.Server, creds mds.Credentials, opts *mds.ClientOptions) *mds.Client {
+	t.Helper()
+	o := mds.ClientOptions{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.HTTPClient == nil {
+		o.HTTPClient = srv.HTTPClient()
+	}
+	client, err := mds.NewClient(srv.URL, creds, &o)
+	require.NoError(t, err)
+	return client
+}
+
+// answers is a service that answers every request alike.
+func answers(t testing.TB, status int, contentType, body string, opts *mds.ClientOptions) *mds.Client {
+	t.Helper()
+	return served(t, func(*http.Request) *http.Response { return answer(status, contentType, body) }, opts)
+}
+
+// served is a client whose requests a function answers.
+func served(t testing.TB, serve func(*http.Request) *http.Response, opts *mds.ClientOptions) *mds.Client {
+	t.Helper()
+	o := mds.ClientOptions{MaxAttempts: 1}
+	if opts != nil {
+		o = *opts
+	}
+	o.HTTPClient = &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+		res := serve(req)
+		res.Request = req
+		return res, nil
+	})}
+	client, err := mds.NewClient("https://mds.example.org", account, &o)
+	require.NoError(t, err)
+	return client
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func answer(status int, contentType, body string) *http.Response {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}
+}
+
+const plain = "text/plain; charset=utf-8"
+
+// record is a complete metadata record with a title of its own.
+func record(title string) mds.Document {
+	return mds.XML([]byte(`<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
+  <identifier identifierType="DOI"></identifier>
+  <creators>
+    <creator><creatorName>Lovelace, Ada</creatorName></creator>
+  </creators>
+  <titles>
+    <title>` + title + `</title>
+  </titles>
+  <publisher>Example Repository</publisher>
+  <publicationYear>2026</publicationYear>
+  <resourceType resourceTypeGeneral="Dataset">Table</resourceType>
+</resource>
+`))
+}
+
+// invalid is a metadata record without a mandatory property.
+func invalid() mds.Document {
+	return mds.XML(bytes.Replace(record("A").Data, []byte("<publisher>Example Repository</publisher>"), nil, 1))
+}
+
+const address = "https://repo.example.org/glacier/7"
+
+// seed stores a record of which the service's rules need not hold.
+func seed(t testing.TB, srv *mdstest.Server, attributes map[string]any) {
+	t.Helper()
+	data, err := json.Marshal(attributes)
+	require.NoError(t, err)
+	require.NoError(t, srv.PutJSON(data))
+}
+
+// foreign is a findable DOI of another account.
+func foreign(t testing.TB, srv *mdstest.Server, doi string) {
+	t.Helper()
+	seed(t, srv, map[string]any{
+		"doi": doi, "client": "other.repo", "url": "https://other.example.org/",
+		"xml": base64.StdEncoding.EncodeToString(record("Theirs").Data),
+	})
+}
+
+// findable registers a DOI.
+func findable(t testing.TB, srv *mdstest.Server, doi string) {
+	t.Helper()
+	_, err := srv.Client().Register(t.Context(), doi, address, record("Glacier length"))
+	require.NoError(t, err)
+}
+
+// paths lists what the server was asked since a number of requests.
+func paths(srv *mdstest.Server, since int) []string {
+	var asked []string
+	for _, r := range srv.Requests()[since:] {
+		asked = append(asked, r.Method+" "+r.Path)
+	}
+	return asked
+}
