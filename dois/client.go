@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,10 @@ const (
 
 // A Client finds, reads and writes DOI records. Many goroutines may use it at
 // once.
-type Client struct{ core *transport.Client }
+type Client struct {
+	core     *transport.Client
+	attempts int // as ClientOptions.MaxAttempts
+}
 
 // ClientOptions are what a client can do without. Reading public records needs
 // none of them; writing, and reading records that are not public, needs Username
@@ -67,7 +71,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &Client{core: core}, nil
+	return &Client{core: core, attempts: cmp.Or(opts.MaxAttempts, transport.DefaultMaxAttempts)}, nil
 }
 
 func (o *ClientOptions) authorizer() (transport.Authorizer, error) {

@@ -44,7 +44,15 @@ var (
 	ErrServer = errors.New("dois: service failed")
 	// ErrUnreadable: the service said success with an answer that makes no sense.
 	ErrUnreadable = errors.New("dois: answer cannot be understood")
-	// ErrIncomplete: a walk could not see every record that the service counts.
+	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
+	ErrNotModified = errors.New("dois: not modified")
+	// ErrRedirect: the service points to another address, which is not followed
+	// (3xx).
+	ErrRedirect = errors.New("dois: redirect not followed")
+	// ErrNoFormat: the service does not write records in that format (406).
+	ErrNoFormat = errors.New("dois: no such format")
+	// ErrIncomplete: a walk could not see every record that the service counts;
+	// see [*IncompleteError] and [*OrderError].
 	ErrIncomplete = errors.New("dois: walk is incomplete")
 	// ErrUnclear: something was sent and it is not known whether the service
 	// carried it out. Look before sending it again.
@@ -53,7 +61,7 @@ var (
 
 // An Error is a request that did not succeed: what was asked, where, and why.
 type Error struct {
-	Op         string   // such as "dois.PutURL"
+	Op         string   // such as "dois.Get"
 	Method     string   // HTTP method
 	URL        string   // address, without credentials
 	StatusCode int      // HTTP status; 0 if there was no answer
@@ -101,6 +109,12 @@ func (e *Error) Is(target error) bool {
 		return e.StatusCode == http.StatusNotFound
 	case ErrNotAllowed:
 		return e.StatusCode == http.StatusMethodNotAllowed
+	case ErrNotModified:
+		return e.StatusCode == http.StatusNotModified
+	case ErrRedirect:
+		return e.StatusCode/100 == 3 && e.StatusCode != http.StatusNotModified
+	case ErrNoFormat:
+		return e.StatusCode == http.StatusNotAcceptable
 	case ErrConflict:
 		return e.StatusCode == http.StatusConflict || e.taken()
 	case ErrTooLarge:

@@ -2,9 +2,12 @@ package dois
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
@@ -15,15 +18,14 @@ import (
 // each shape says; identifiers of affiliations and publishers are there only
 // when asked for.
 type GetOptions struct {
-	Affiliation bool // affiliations with their identifiers
-	Publisher   bool // publisher with its identifier
-	Detail      bool // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	Affiliation bool     // affiliations with their identifiers
+	Publisher   bool     // publisher with its identifier
+	Detail      bool     // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	Include     []string // resources for Record.Included; the service knows "client" and "media"
+	IfNoneMatch string   // the ETag of an earlier answer: Get returns ErrNotModified if the record is still the same
 }
 
 func (o *GetOptions) values() url.Values {
-	if o == nil {
-		o = &GetOptions{}
-	}
 	// The flags are always sent, because the service has announced to change
 	// their defaults.
 	v := url.Values{
@@ -33,11 +35,17 @@ func (o *GetOptions) values() url.Values {
 	if o.Detail {
 		v.Set("detail", "true")
 	}
+	if len(o.Include) > 0 {
+		v.Set("include", strings.Join(o.Include, ","))
+	}
 	return v
 }
 
 // Get returns one record. Records that are not findable are [ErrNotFound] unless
 // the client has the credentials of their account.
+//
+// The deployed service names everything that cites a record, so a single record
+// can take it a minute and more.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
@@ -45,27 +53,52 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return c.one(ctx, transport.Request{
+	if opts == nil {
+		opts = &GetOptions{}
+	}
+	request := transport.Request{
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.Path(name), Query: params.Encode(opts.values()),
 		Access: transport.Optional,
+	}
+	if opts.IfNoneMatch != "" {
+		request.Header = http.Header{"If-None-Match": {opts.IfNoneMatch}}
+	}
+	return c.one(ctx, request)
+}
+
+// Exists reports whether there is a DOI that the client may see, without reading
+// its record.
+//
+// Exists sends HEAD /dois/{doi}.
+func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
+	name, err := parseName("doi", doiName)
+	if err != nil {
+		return false, err
+	}
+	_, err = c.core.Do(ctx, transport.Request{
+		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.Path(name), Accept: transport.JSONType, Access: transport.Optional,
 	})
+	err = wrap(err)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // one sends a request that is answered with one record.
 func (c *Client) one(ctx context.Context, request transport.Request) (*Record, error) {
 	type envelope struct {
-		Data *resource `json:"data"`
+		Data     json.RawMessage `json:"data"`
+		Included []Resource      `json:"included"`
 	}
 	found, res, err := transport.JSON[envelope](ctx, c.core, request)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if found.Data == nil || len(found.Data.Attributes) == 0 {
-		return nil, wrap(c.core.Unreadable(request, res, errors.New("it holds no record")))
-	}
-	record, err := found.Data.record()
-	if err != nil {
+	var record Record
+	if err := record.readResource(found.Data); err != nil {
 		return nil, wrap(c.core.Unreadable(request, res, err))
 	}
+	record.Included, record.ETag = found.Included, res.Header.Get("ETag")
 	return &record, nil
 }

@@ -1,127 +1,28 @@
 package dois
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"regexp"
-	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// ListOptions choose records, their order and their shape (specification §4.2).
-// Zero values are not sent. Filters that are set must all hold, except that the
-// deployed service takes records that match either of ProviderID and ClientID.
-type ListOptions struct {
-	Query  query.Expr   // nil finds everything
-	Sort   query.Sort   // "" leaves the order to the service, which puts the last updated first
-	Page   query.Page   // which part; see package query for its rules
-	Sample query.Sample // a random part instead
-
-	ProviderID     string // of one provider: a member, a consortium or an organization of one
-	ClientID       string // of one client, that is, repository
-	ConsortiumID   string // of one consortium
-	ResourceTypeID string // one resourceTypeGeneral, such as "dataset"
-	Prefix         string // with one prefix, such as "10.5072"
-	Registered     string // registered in a year, such as "2020", or in "2019,2021" and between
-	Created        string // created in a year, as for Registered
-	SchemaVersion  string // whose metadata use a version of the schema, such as "4"
-
-	Affiliation bool     // affiliations with their identifiers
-	Publisher   bool     // publisher with its identifier
-	Detail      bool     // the extra attributes of specification §2.2
-	Fields      []string // only these attributes, such as "doi" and "titles"; others stay zero
-
-	InBody bool       // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
-	Extra  url.Values // further parameters of the service, sent as they are; they must not repeat one above
-}
-
-type listParams struct {
-	Query          string     `url:"query,omitempty"`
-	Sort           query.Sort `url:"sort,omitempty"`
-	Page           pageParams `url:"page"`
-	Random         bool       `url:"random,omitempty"`
-	Sample         int        `url:"sample,omitempty"`
-	SampleGroup    string     `url:"sample-group,omitempty"`
-	ProviderID     string     `url:"provider-id,omitempty"`
-	ClientID       string     `url:"client-id,omitempty"`
-	ConsortiumID   string     `url:"consortium-id,omitempty"`
-	ResourceTypeID string     `url:"resource-type-id,omitempty"`
-	Prefix         string     `url:"prefix,omitempty"`
-	Registered     string     `url:"registered,omitempty"`
-	Created        string     `url:"created,omitempty"`
-	SchemaVersion  string     `url:"schema-version,omitempty"`
-	Fields         []string   `url:"fields[dois],comma,omitempty"`
-}
-
-type pageParams struct {
-	Number int    `url:"number,omitempty"`
-	Size   int    `url:"size,omitempty"`
-	Cursor string `url:"cursor,omitempty"`
-}
-
-// values turns the options into parameters, after checking them.
-func (o *ListOptions) values() (url.Values, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	text := ""
-	if o.Query != nil {
-		text = o.Query.String()
-	}
-	v, err := params.Values(listParams{
-		Query: text, Sort: o.Sort, Page: pageParams(o.Page),
-		Random: o.Sample.Random, Sample: o.Sample.Size, SampleGroup: o.Sample.Group,
-		ProviderID: o.ProviderID, ClientID: o.ClientID, ConsortiumID: o.ConsortiumID, ResourceTypeID: o.ResourceTypeID,
-		Prefix: o.Prefix, Registered: o.Registered, Created: o.Created, SchemaVersion: o.SchemaVersion, Fields: o.Fields,
-	})
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(v, (&GetOptions{o.Affiliation, o.Publisher, o.Detail}).values())
-	for name, values := range o.Extra {
-		if v.Has(name) {
-			return nil, &FieldError{Path: "ListOptions.Extra", Reason: fmt.Sprintf("repeats the parameter %s", name)}
-		}
-		v[name] = values
-	}
-	return v, nil
-}
-
-// years is one year, or several that the service takes as a range.
-var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
-
-func (o *ListOptions) check() error {
-	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		return &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err}
-	}
-	for _, f := range []struct{ name, value string }{{"Registered", o.Registered}, {"Created", o.Created}} {
-		if f.value != "" && !years.MatchString(f.value) {
-			return &FieldError{Path: "ListOptions." + f.name, Reason: fmt.Sprintf(`%q is not a year such as "2020", or years such as "2019,2021"`, f.value)}
-		}
-	}
-	for _, name := range o.Fields {
-		if name == "" || strings.ContainsAny(name, ", ") {
-			return &FieldError{Path: "ListOptions.Fields", Reason: fmt.Sprintf("%q is not the name of one attribute", name)}
-		}
-	}
-	return nil
-}
-
 // Results is one page of records.
 type Results struct {
-	Records []Record
-	Total   int        // records on all pages; -1 if the service does not say
-	Next    query.Page // the page after this one, if More is true
-	More    bool
-	Meta    map[string]json.RawMessage // what the service says about the results, such as facets
+	Records  []Record
+	Total    int        // records on all pages; -1 if the service does not say
+	Next     query.Page // the page after this one, if More is true
+	More     bool
+	Facets   map[string]Facet           // what ListOptions.Facets asked for, by name
+	Meta     map[string]json.RawMessage // all that the service says about the results
+	Included []Resource                 // what ListOptions.Include asked for
 }
 
 // List returns one page of the records that match opts; nil asks for the first
@@ -134,77 +35,174 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	if opts == nil {
 		opts = &ListOptions{}
 	}
-	return c.list(ctx, "dois.List", opts)
-}
-
-func (c *Client) list(ctx context.Context, op string, o *ListOptions) (*Results, error) {
-	values, err := o.values()
+	if opts.From != (Position{}) {
+		return nil, &FieldError{Path: "ListOptions.From", Reason: "is for walks; set Page to choose a page"}
+	}
+	request, err := opts.request("dois.List")
 	if err != nil {
 		return nil, err
 	}
-	request := transport.Request{Op: op, Method: "GET", Path: "/dois", Access: transport.Optional}
-	if o.InBody {
-		request.ContentType = transport.JSONType
-		request.Body, err = params.JSON(values)
-		if err != nil {
-			return nil, &FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
-		}
-	} else {
-		request.Query = params.Encode(values)
-	}
-	type envelope struct {
-		Data  []resource                 `json:"data"`
-		Meta  map[string]json.RawMessage `json:"meta"`
-		Links struct {
-			Next string `json:"next"`
-		} `json:"links"`
-	}
-	page, res, err := transport.JSON[envelope](ctx, c.core, request)
+	request.Accept = transport.JSONType
+	res, err := c.core.Do(ctx, request)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if page.Data == nil {
-		return nil, wrap(c.core.Unreadable(request, res, errors.New("it has no list of records")))
+	r := &Results{Records: []Record{}}
+	answer := listAnswer{stream: jsonStream{text: jsonText{data: res.Data}}, fields: opts.Fields}
+	err = answer.read(func(record *Record) error {
+		r.Records = append(r.Records, *record)
+		return nil
+	})
+	if err == nil {
+		err = answer.checkPage(opts.Page)
 	}
-	r := &Results{Records: make([]Record, len(page.Data)), Total: number(page.Meta["total"]), Meta: page.Meta}
-	for i, found := range page.Data {
-		if r.Records[i], err = found.record(); err != nil {
-			return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("record %d: %w", i, err)))
-		}
+	if err != nil {
+		return nil, wrap(c.core.Unreadable(request, res, err))
 	}
-	if shown := number(page.Meta["page"]); o.Page.Number > 0 && shown > 0 && shown != o.Page.Number {
-		return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("it is page %d, and page %d was asked for", shown, o.Page.Number)))
-	}
-	r.next(o, page.Links.Next)
+	r.fill(opts, &answer)
 	return r, nil
 }
 
-// next works out the page that follows. The service's own link leaves out some
-// of the parameters, so only the cursor is taken from it.
-func (r *Results) next(o *ListOptions, link string) {
-	if o.Sample != (query.Sample{}) || len(r.Records) == 0 {
-		return
+// request is the request for one page.
+func (o *ListOptions) request(op string) (transport.Request, error) {
+	request := transport.Request{Op: op, Method: "GET", Path: "/dois", Access: transport.Optional}
+	values, err := o.values()
+	if err != nil {
+		return request, err
 	}
-	if o.Page.Cursor != "" {
-		u, err := url.Parse(link)
+	if !o.InBody {
+		request.Query = params.Encode(values)
+		return request, nil
+	}
+	request.ContentType = transport.JSONType
+	if request.Body, err = params.JSON(values); err != nil {
+		return request, &FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
+	}
+	return request, nil
+}
+
+func (r *Results) fill(o *ListOptions, a *listAnswer) {
+	r.Total, r.Meta, r.Facets, r.Included = a.total(), a.meta, facets(a.meta), a.included
+	r.Next, r.More = a.next(o, len(r.Records))
+}
+
+// A listAnswer is the answer to GET /dois while it is being read.
+type listAnswer struct {
+	stream   jsonStream
+	fields   []string
+	data     bool // the list of records was there
+	meta     map[string]json.RawMessage
+	link     string // to the next page
+	included []Resource
+}
+
+var (
+	errNoList       = errors.New("it has no list of records")
+	errNoAttributes = errors.New("a record has no attributes")
+)
+
+// checkPage notices that the service shows another page than it was asked for:
+// it does so, without a word, beyond the 10,000th record.
+func (a *listAnswer) checkPage(asked query.Page) error {
+	if shown := number(a.meta["page"]); asked.Number > 0 && shown > 0 && shown != asked.Number {
+		return fmt.Errorf("it is page %d, and page %d was asked for", shown, asked.Number)
+	}
+	return nil
+}
+
+// read calls each for every record as soon as it is there, and keeps what stands
+// beside the records. An error of each ends the reading.
+func (a *listAnswer) read(each func(*Record) error) error {
+	err := a.stream.object(func(name string) error {
+		if name == "data" {
+			return a.readRecords(each)
+		}
+		raw, err := a.stream.value()
 		if err != nil {
-			return
+			return err
 		}
-		if cursor := u.Query().Get("page[cursor]"); cursor != "" {
-			r.More, r.Next = true, query.Page{Size: o.Page.Size, Cursor: cursor}
+		a.keep(name, bytes.Clone(raw))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c, err := a.stream.next(); err != nil || c != 0 {
+		return cmp.Or(err, errSyntax)
+	}
+	if !a.data {
+		return errNoList
+	}
+	return nil
+}
+
+func (a *listAnswer) readRecords(each func(*Record) error) error {
+	c, err := a.stream.next()
+	if err != nil {
+		return err
+	}
+	if c != '[' {
+		_, err := a.stream.value() // read as no list of records
+		return err
+	}
+	a.data = true
+	return a.stream.array(func() error {
+		raw, err := a.stream.value()
+		if err != nil {
+			return err
 		}
-		return
+		record := &Record{Fields: a.fields}
+		if err := record.readResource(bytes.Clone(raw)); err != nil {
+			return err
+		}
+		return each(record)
+	})
+}
+
+func (a *listAnswer) keep(name string, raw []byte) {
+	switch name {
+	case "meta":
+		_ = json.Unmarshal(raw, &a.meta) // meta of another type says nothing
+	case "links":
+		var links struct{ Next string }
+		_ = json.Unmarshal(raw, &links)
+		a.link = links.Next
+	case "included":
+		_ = json.Unmarshal(raw, &a.included)
 	}
-	const defaultSize = 25
-	at, size := cmp.Or(o.Page.Number, 1), cmp.Or(o.Page.Size, defaultSize)
-	if r.Total < 0 {
-		r.More = link != ""
-	} else {
-		r.More = at*size < r.Total
+}
+
+func (a *listAnswer) total() int { return number(a.meta["total"]) }
+
+// next works out the page that follows one of n records. The service's own link
+// leaves out some of the parameters, so only the cursor is taken from it.
+func (a *listAnswer) next(o *ListOptions, n int) (query.Page, bool) {
+	switch {
+	case o.Sample != (query.Sample{}):
+		return query.Page{}, false
+	case o.Page.Cursor != "":
+		cursor := a.cursor()
+		return query.Page{Size: o.Page.Size, Cursor: cursor}, cursor != ""
 	}
-	if r.More {
-		r.Next = query.Page{Number: at + 1, Size: o.Page.Size}
+	at, size := cmp.Or(o.Page.Number, 1), cmp.Or(o.Page.Size, len(o.IDs), defaultSize)
+	more := n > 0 && at*size < a.total()
+	if a.total() < 0 {
+		more = n > 0 && a.link != ""
 	}
+	if !more {
+		return query.Page{}, false
+	}
+	return query.Page{Number: at + 1, Size: o.Page.Size}, true
+}
+
+const defaultSize = 25
+
+func (a *listAnswer) cursor() string {
+	u, err := url.Parse(a.link)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("page[cursor]")
 }
 
 // number reads a member of meta that is a number; -1 if it is not.

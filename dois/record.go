@@ -1,9 +1,10 @@
 package dois
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -15,20 +16,30 @@ import (
 // wire does not show here: a plain text is the name of an affiliation or of a
 // publisher.
 //
-// Reading never fails because a member has an odd type: such a member is left
-// zero here, and Raw has it.
+// Reading never fails because a member has an odd type. A number where a text
+// belongs is read as text, a text as a number, one value as a list of one; what
+// does not fit at all is left zero. Raw has everything as it was sent.
+//
+// In JSON a Record is the object of its attributes.
 type Record struct {
 	metadata.Record
 
-	URL    string `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
-	State  State  `json:"state,omitempty"`
-	Reason string `json:"reason,omitempty"` // why a DOI was hidden
-	Source string `json:"source,omitempty"` // through which interface it was made
+	URL             string        `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
+	ContentURL      []string      `json:"contentUrl,omitempty"`
+	Container       Container     `json:"container,omitzero"` // the series, journal or collection that the resource is in
+	State           State         `json:"state,omitempty"`
+	IsActive        bool          `json:"isActive,omitempty"`        // findable
+	Reason          string        `json:"reason,omitempty"`          // why a DOI was hidden
+	Source          string        `json:"source,omitempty"`          // through which interface it was made
+	Agency          string        `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
+	MetadataVersion int           `json:"metadataVersion,omitempty"` // how often the metadata changed
+	Published       metadata.Text `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
 
 	Created    Timestamp `json:"created,omitempty"`    // in the service
 	Updated    Timestamp `json:"updated,omitempty"`    // in the service
 	Registered Timestamp `json:"registered,omitempty"` // in the global handle system
 
+	// Counters. Has tells a zero from a counter that was not sent.
 	ViewCount      int `json:"viewCount,omitempty"`
 	DownloadCount  int `json:"downloadCount,omitempty"`
 	CitationCount  int `json:"citationCount,omitempty"`
@@ -40,15 +51,17 @@ type Record struct {
 
 	Client string `json:"-"` // id of the repository account, if the answer names it
 
-	// What follows comes with Detail, and always from Get.
+	// What follows comes with Detail; from Get the deployed service sends it
+	// always.
 	Prefix            string       `json:"prefix,omitempty"`
 	Suffix            string       `json:"suffix,omitempty"`
-	ViewsOverTime     []MonthCount `json:"viewsOverTime,omitempty"`
+	ViewsOverTime     []MonthCount `json:"viewsOverTime,omitempty"` // as sent; see Views
 	DownloadsOverTime []MonthCount `json:"downloadsOverTime,omitempty"`
 	CitationsOverTime []YearCount  `json:"citationsOverTime,omitempty"`
-	MetadataXML       []byte       `json:"-"` // the metadata XML, decoded; nil if there is none
-	Provider          string       `json:"-"` // id of the member
-	References        []string     `json:"-"` // DOI names
+	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if it was not checked
+	MetadataXML       []byte       `json:"-"`                     // the metadata XML, decoded; nil if there is none
+	Provider          string       `json:"-"`                     // id of the member
+	References        []string     `json:"-"`                     // DOI names, here and below
 	Citations         []string     `json:"-"`
 	Parts             []string     `json:"-"`
 	PartOf            []string     `json:"-"`
@@ -59,6 +72,10 @@ type Record struct {
 	// Relationships what stood beside them.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
+
+	Fields   []string   `json:"-"` // the attributes that ListOptions.Fields asked for; nil means all of them
+	Included []Resource `json:"-"` // what GetOptions.Include asked for
+	ETag     string     `json:"-"` // of the answer to Get, for GetOptions.IfNoneMatch
 }
 
 // A State is what a DOI can be (specification §3.1).
@@ -78,102 +95,192 @@ type Timestamp string
 // Time reads the Timestamp.
 func (t Timestamp) Time() (time.Time, error) { return time.Parse(time.RFC3339, string(t)) }
 
-// A MonthCount is what was counted in one month, such as "2021-07".
-type MonthCount struct {
-	YearMonth string `json:"yearMonth"`
-	Total     int    `json:"total"`
+// A Container is what the resource appeared in, as the service works it out from
+// related items and descriptions.
+type Container struct {
+	Type           string `json:"type,omitempty"`
+	Title          string `json:"title,omitempty"`
+	Identifier     string `json:"identifier,omitempty"`
+	IdentifierType string `json:"identifierType,omitempty"`
+	Volume         string `json:"volume,omitempty"`
+	Issue          string `json:"issue,omitempty"`
+	FirstPage      string `json:"firstPage,omitempty"`
+	LastPage       string `json:"lastPage,omitempty"`
+
+	Identifiers []metadata.Identifier `json:"identifiers,omitempty"`
 }
 
-// A YearCount is what was counted in one year, such as "2021".
-type YearCount struct {
-	Year  metadata.Text `json:"year"`
-	Total int           `json:"total"`
+// A LandingPage is what the service found when it visited the URL of a DOI.
+type LandingPage struct {
+	URL             string    `json:"url,omitempty"`
+	Status          int       `json:"status,omitempty"` // HTTP status
+	Checked         Timestamp `json:"checked,omitempty"`
+	ContentType     string    `json:"contentType,omitempty"`
+	Error           string    `json:"error,omitempty"`
+	RedirectCount   int       `json:"redirectCount,omitempty"`
+	RedirectURLs    []string  `json:"redirectUrls,omitempty"`
+	DownloadLatency float64   `json:"downloadLatency,omitempty"`
+	HasSchemaOrg    bool      `json:"hasSchemaOrg,omitempty"`
+	SchemaOrgID     []string  `json:"schemaOrgId,omitempty"`
+	DCIdentifier    string    `json:"dcIdentifier,omitempty"`
+	CitationDOI     string    `json:"citationDoi,omitempty"`
+	BodyHasPID      bool      `json:"bodyHasPid,omitempty"`
 }
+
+// A Resource is something that an answer holds beside records, such as the
+// repository account of a record.
+type Resource struct {
+	ID            string          `json:"id"`
+	Type          string          `json:"type"`
+	Attributes    json.RawMessage `json:"attributes,omitempty"`
+	Relationships json.RawMessage `json:"relationships,omitempty"`
+}
+
+// Has reports whether the service sent the attribute at all, null included.
+func (r *Record) Has(attribute string) bool { return r.member(attribute) != nil }
 
 // Decode reads an attribute that this package has no field for into v. It
 // leaves v as it is and returns false if the record has no such attribute.
-func (r *Record) Decode(name string, v any) (bool, error) {
-	var attributes map[string]json.RawMessage
-	if err := json.Unmarshal(r.Raw, &attributes); err != nil {
-		return false, err
-	}
-	raw, ok := attributes[name]
-	if !ok {
+func (r *Record) Decode(attribute string, v any) (bool, error) {
+	raw := r.member(attribute)
+	if raw == nil {
 		return false, nil
 	}
 	return true, json.Unmarshal(raw, v)
 }
 
-// A resource is a record as the envelope holds it.
-type resource struct {
-	ID            string          `json:"id"`
-	Attributes    json.RawMessage `json:"attributes"`
-	Relationships json.RawMessage `json:"relationships"`
+func (r *Record) member(attribute string) json.RawMessage {
+	var found json.RawMessage
+	t := jsonText{data: r.Raw}
+	t.object(func(name string) {
+		if raw := t.value(); name == attribute {
+			found = raw
+		}
+	})
+	return found
 }
 
-func (res resource) record() (Record, error) {
-	var r Record
-	// The decoder leaves a member of another type alone, goes on, and reports the
-	// first one at the end. Raw keeps what it could not place.
-	err := json.Unmarshal(res.Attributes, &r)
-	if _, odd := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !odd {
-		return r, err
+// UnmarshalJSON reads the object of a record's attributes and keeps it in Raw.
+// It fails only for what is no JSON object.
+func (r *Record) UnmarshalJSON(attributes []byte) error {
+	*r = Record{}
+	t := jsonText{data: bytes.Clone(attributes)}
+	r.readAttributes(&t)
+	if t.peek() != 0 {
+		t.fail(errSyntax)
 	}
+	return t.err
+}
+
+// readResource reads a record as the envelope holds it. It keeps data.
+func (r *Record) readResource(data []byte) error {
+	var id string
+	found := false
+	t := jsonText{data: data}
+	t.object(func(name string) {
+		switch name {
+		case "id":
+			intoScalar(reflect.ValueOf(&id).Elem(), t.value())
+		case "attributes":
+			found = true
+			r.readAttributes(&t)
+		case "relationships":
+			t.peek()
+			start := t.pos
+			r.readRelations(&t)
+			r.Relationships = t.data[start:t.pos:t.pos]
+		default:
+			t.value()
+		}
+	})
 	if r.DOI == "" {
-		r.DOI = res.ID
+		r.DOI = id
 	}
-	r.Raw, r.Relationships = res.Attributes, res.Relationships
-	r.details(res)
-	return r, nil
+	if t.err == nil && !found {
+		return errNoAttributes
+	}
+	return t.err
 }
 
-// details reads what is base64, and what the specification shows as attributes
-// and the deployed service as relationships.
-func (r *Record) details(res resource) {
-	var attributes, relationships map[string]json.RawMessage
-	_ = json.Unmarshal(res.Attributes, &attributes) // its shape was seen to be right
-	_ = json.Unmarshal(res.Relationships, &relationships)
-	ids := func(name string) []string {
-		if list := resourceIDs(relationships[name]); list != nil {
-			return list
+func (r *Record) readAttributes(t *jsonText) {
+	v := reflect.ValueOf(r).Elem()
+	fields := fieldsOf(v.Type())
+	t.peek()
+	start := t.pos
+	t.object(func(name string) {
+		index, known := fields[name]
+		switch {
+		case known:
+			t.into(v.FieldByIndex(index))
+		case name == "xml":
+			r.MetadataXML = decodeXML(t.value())
+		default:
+			r.readRelation(name, t.value())
 		}
-		return resourceIDs(attributes[name])
-	}
-	r.Client, r.Provider = strings.Join(ids("client"), ","), strings.Join(ids("provider"), ",")
-	r.References, r.Citations = ids("references"), ids("citations")
-	r.Parts, r.PartOf = ids("parts"), ids("partOf")
-	r.Versions, r.VersionOf = ids("versions"), ids("versionOf")
+	})
+	r.Raw = t.data[start:t.pos:t.pos]
+}
 
-	var encoded string
-	if json.Unmarshal(attributes["xml"], &encoded) == nil {
-		if xml, err := base64.StdEncoding.DecodeString(encoded); err == nil && len(xml) > 0 {
-			r.MetadataXML = xml
-		}
+func decodeXML(raw []byte) []byte {
+	if len(raw) == 0 || raw[0] != '"' {
+		return nil
+	}
+	xml, err := base64.StdEncoding.DecodeString(unquote(raw))
+	if err != nil || len(xml) == 0 {
+		return nil
+	}
+	return xml
+}
+
+// readRelations reads what the specification shows as attributes and the
+// deployed service as relationships.
+func (r *Record) readRelations(t *jsonText) {
+	if t.peek() != '{' {
+		t.value()
+		return
+	}
+	t.object(func(name string) { r.readRelation(name, t.value()) })
+}
+
+func (r *Record) readRelation(name string, raw []byte) {
+	switch name {
+	case "client":
+		r.Client = strings.Join(resourceIDs(raw), ",")
+	case "provider":
+		r.Provider = strings.Join(resourceIDs(raw), ",")
+	case "references":
+		r.References = resourceIDs(raw)
+	case "citations":
+		r.Citations = resourceIDs(raw)
+	case "parts":
+		r.Parts = resourceIDs(raw)
+	case "partOf":
+		r.PartOf = resourceIDs(raw)
+	case "versions":
+		r.Versions = resourceIDs(raw)
+	case "versionOf":
+		r.VersionOf = resourceIDs(raw)
 	}
 }
 
 // resourceIDs reads {"data": …}, an id, an object with an id, or a list of those.
-func resourceIDs(raw json.RawMessage) []string {
-	var one struct {
-		Data json.RawMessage `json:"data"`
-		ID   string          `json:"id"`
-	}
-	var id string
-	var list []json.RawMessage
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-	case json.Unmarshal(raw, &id) == nil:
-		return []string{id}
-	case json.Unmarshal(raw, &list) == nil:
-		ids := make([]string, 0, len(list))
-		for _, item := range list {
-			ids = append(ids, resourceIDs(item)...)
-		}
+func resourceIDs(raw []byte) []string {
+	t := jsonText{data: raw}
+	switch t.peek() {
+	case '"':
+		return []string{unquote(t.value())}
+	case '[':
+		ids := []string{}
+		t.array(func() { ids = append(ids, resourceIDs(t.value())...) })
 		return ids
-	case json.Unmarshal(raw, &one) == nil && one.ID != "":
-		return []string{one.ID}
-	default:
-		return resourceIDs(one.Data)
+	case '{':
+		var ids []string
+		t.object(func(name string) {
+			if value := t.value(); name == "data" || name == "id" {
+				ids = append(ids, resourceIDs(value)...)
+			}
+		})
+		return ids
 	}
 	return nil
 }

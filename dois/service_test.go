@@ -1,6 +1,7 @@
 package dois_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -97,3 +98,55 @@ func answered(t *testing.T, attributes string) *dois.Record {
 	require.NoError(t, err)
 	return r
 }
+
+// reply answers every request with one answer, and notes the Authorization
+// header of the last one.
+func reply(status int, body string, authorization *string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if authorization != nil {
+			*authorization = r.Header.Get("Authorization")
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+// offline is a client of a handler that is reached without a network, so that
+// the test may live inside testing/synctest.
+func offline(t *testing.T, opts *dois.ClientOptions, handler http.HandlerFunc) *dois.Client {
+	t.Helper()
+	if opts == nil {
+		opts = &dois.ClientOptions{}
+	}
+	opts.HTTPClient = &http.Client{Transport: wire(handler)}
+	client, err := dois.NewClient("http://service.localhost", opts)
+	require.NoError(t, err)
+	return client
+}
+
+// wire carries requests to a handler in memory.
+type wire http.HandlerFunc
+
+func (h wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h(rec, r)
+	}()
+	<-done
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	res := rec.Result()
+	if n := res.ContentLength; n > int64(rec.Body.Len()) {
+		res.Body = io.NopCloser(io.MultiReader(rec.Body, broken{}))
+	}
+	return res, nil
+}
+
+// broken is a connection that was cut off.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -9,79 +9,143 @@ import (
 )
 
 // Pages returns the pages of the records that match opts, beginning at
-// opts.Page, asking for the next one as the loop goes on. An error ends the
-// sequence and comes with nil results. Ranging over it again starts afresh.
-//
-// Without a page number and with no order, or that of creation, the walk goes by
-// cursor and reaches every record, in the order of creation; any other order
-// needs page numbers, which reach 10,000 records, and a walk that comes to that
-// limit ends with an error rather than early. A walk also ends with an error,
-// matching [ErrIncomplete], if the service repeats a cursor, or counts more
-// records than it showed.
+// opts.Page, in the way of [Client.All]. An error ends the sequence and comes
+// with nil results. Ranging over it again starts afresh.
 func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Results, error] {
-	return c.pages(ctx, "dois.Pages", opts)
+	return func(yield func(*Results, error) bool) { c.walk("dois.Pages", opts).Pages(ctx)(yield) }
 }
 
-// All returns the records that match opts, one by one, in the way of
-// [Client.Pages]. An error ends the sequence and comes with a nil record.
+// All returns the records that match opts, one by one, each as soon as it has
+// arrived. It asks for further pages as the loop goes on. An error ends the
+// sequence and comes with a nil record. Ranging over it again starts afresh.
+//
+// Every record comes once, or there is an error that matches [ErrIncomplete]:
+//
+//   - With no order, or that of creation, the walk goes by cursor and reaches
+//     every record.
+//   - Any other Sort needs page numbers, which reach 10,000 records. If more
+//     match, the walk ends with an [*OrderError] before the first one, unless
+//     opts.Overflow says how to go on.
+//   - Records that the service repeats, because others moved between two pages,
+//     are left out. If it then counts more than it has shown, begins again from
+//     the start, or repeats a page, the walk ends with an [*IncompleteError].
+//
+// A page that breaks off is asked for again, and after 502 and 504 in smaller
+// parts. Page.Size 0 means 100 here; by page number the size is rounded down to
+// a divisor of 10,000.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) { c.walk("dois.All", opts).All(ctx)(yield) }
+}
+
+// A Walk goes through all records that match some options, and can be stopped
+// and continued. One goroutine may use it at a time.
+type Walk struct {
+	client *Client
+	op     string
+	opts   ListOptions
+	pos    Position
+	total  int
+	err    error // bad options
+
+	present, previous, first map[string]bool // records of these pages
+	cursors                  map[string]bool // that were followed
+	skipTo                   string          // a record of the present page that an earlier walk saw last
+}
+
+// A Position is where a walk stopped. It is small, and can be kept as JSON.
+type Position struct {
+	Page  query.Page `json:"page"`            // the page of the next record
+	First string     `json:"first,omitempty"` // the first record of the walk
+	Last  string     `json:"last,omitempty"`  // the last record seen of Page; "" if none was
+	Seen  int        `json:"seen"`            // records so far; -1 if the walk did not begin with the first
+	Year  int        `json:"year,omitempty"`  // which the walk is in, if it goes by years
+	Past  int        `json:"past,omitempty"`  // records of the years before
+	Of    string     `json:"of"`              // tells the options of the walk from others
+}
+
+// Walk returns a walk through the records that match opts, from opts.From on.
+// Nothing is sent yet.
+func (c *Client) Walk(opts *ListOptions) *Walk { return c.walk("dois.Walk", opts) }
+
+// Position returns where the walk is: behind the last record that it gave. Put
+// it into ListOptions.From to continue, at another time and with another client
+// if need be. By cursor, that gives each record once, and new ones at the end.
+// By page number it does so only if the results have not changed in between.
+func (w *Walk) Position() Position { return w.pos }
+
+// Total returns how many records match, as the service last counted them; -1
+// before the first page has come to its end.
+func (w *Walk) Total() int { return w.total }
+
+// All returns the records from the Walk's position on, in the way of
+// [Client.All]. Ranging over it again continues.
+func (w *Walk) All(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		for page, err := range c.pages(ctx, "dois.All", opts) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for i := range page.Records {
-				if !yield(&page.Records[i], nil) {
-					return
-				}
-			}
+		err := w.run(ctx, visitor{
+			record: func(r *Record) bool { return yield(r, nil) },
+			page:   func(*Results) bool { return true },
+		})
+		if err != nil && err != errStopped {
+			yield(nil, err)
 		}
 	}
 }
 
-func (c *Client) pages(ctx context.Context, op string, opts *ListOptions) iter.Seq2[*Results, error] {
-	var start ListOptions
-	if opts != nil {
-		start = *opts
-	}
-	if start.walksByCursor() {
-		start.Page.Cursor = "1"
-	}
+// Pages returns the pages from the Walk's position on, in the way of
+// [Client.Pages]. Ranging over it again continues.
+func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 	return func(yield func(*Results, error) bool) {
-		o := start
-		whole := o.Page.Number <= 1 && (o.Page.Cursor == "" || o.Page.Cursor == "1")
-		seen := 0
-		cursors := map[string]bool{o.Page.Cursor: true}
-		for {
-			page, err := c.list(ctx, op, &o)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			seen += len(page.Records)
-			if !yield(page, nil) {
-				return
-			}
-			if !page.More {
-				if missing := page.Total - seen; whole && missing > 0 && o.Sample == (query.Sample{}) {
-					yield(nil, fmt.Errorf("%s: %w: the service counts %d records and showed %d", op, ErrIncomplete, page.Total, seen))
-				}
-				return
-			}
-			o.Page = page.Next
-			if o.Page.Cursor != "" && cursors[o.Page.Cursor] {
-				yield(nil, fmt.Errorf("%s: %w: the service repeated a cursor after %d records", op, ErrIncomplete, seen))
-				return
-			}
-			cursors[o.Page.Cursor] = true
+		records := []Record{}
+		err := w.run(ctx, visitor{
+			record: func(r *Record) bool {
+				records = append(records, *r)
+				return true
+			},
+			page: func(results *Results) bool {
+				results.Records, records = records, []Record{}
+				return yield(results, nil)
+			},
+		})
+		if err != nil && err != errStopped {
+			yield(nil, err)
 		}
 	}
 }
 
-// walksByCursor tells whether a walk may go by cursor: nothing was said that a
-// cursor would ignore.
-func (o *ListOptions) walksByCursor() bool {
-	return o.Page.Number == 0 && o.Page.Cursor == "" && o.Sample == (query.Sample{}) &&
-		(o.Sort == "" || o.Sort == query.ByCreated)
+// An IncompleteError is a walk that cannot give every record once. It matches
+// [ErrIncomplete].
+type IncompleteError struct {
+	Op     string
+	Total  int // records that the service counts; -1 if it does not say
+	Seen   int // records that the walk gave; -1 if it did not begin with the first
+	Reason string
 }
+
+// Error says what is missing and why.
+func (e *IncompleteError) Error() string {
+	return fmt.Sprintf("%s: walk is incomplete: %s", e.Op, e.Reason)
+}
+
+// Is matches [ErrIncomplete].
+func (e *IncompleteError) Is(target error) bool { return target == ErrIncomplete }
+
+// An OrderError is a walk in an order that page numbers would be needed for,
+// through more records than they reach. It matches [ErrIncomplete].
+type OrderError struct {
+	Op    string
+	Sort  query.Sort
+	Total int    // records that match
+	Year  string // the year of creation that they are of, in a walk by years
+}
+
+// Error says what the choices are.
+func (e *OrderError) Error() string {
+	if e.Year != "" {
+		return fmt.Sprintf("%s: %d records of %s match, and page numbers reach %d; narrow the query", e.Op, e.Total, e.Year, pageWindow)
+	}
+	return fmt.Sprintf("%s: %d records match, and page numbers, which the order %q needs, reach %d; "+
+		"set Overflow to have them in the order of creation or year by year, or narrow the query", e.Op, e.Total, string(e.Sort), pageWindow)
+}
+
+// Is matches [ErrIncomplete].
+func (e *OrderError) Is(target error) bool { return target == ErrIncomplete }

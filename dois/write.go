@@ -2,137 +2,121 @@ package dois
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"maps"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
-	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
-// An Event changes the state of a DOI. The service ignores one that is not
-// possible in the present state.
-type Event string
-
-// The events.
-const (
-	Publish  Event = "publish"  // to findable
-	Register Event = "register" // from draft to registered
-	Hide     Event = "hide"     // from findable to registered
-)
-
-// A Draft is what [Client.Create] and [Client.Update] send. Fields that are zero
-// are not sent, and an update leaves them as they are. A list that is empty and
-// not nil clears its property; for other properties there is Clear.
-type Draft struct {
-	DOI    string // the name to register; or:
-	Prefix string // for Create: let the service choose a suffix under this prefix
-	URL    string // needed before a DOI can be registered or findable
-	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
-
-	metadata.Record          // the metadata; its own DOI is not sent
-	MetadataXML     []byte   // metadata XML in place of the record; single properties of the record win over it
-	Clear           []string // attributes to remove, such as "version"
-	ClientID        string   // the repository account, if the credentials do not tell
-}
-
-func (d *Draft) body() ([]byte, error) {
-	record := d.Record
-	record.DOI = ""
-	data, err := json.Marshal(record)
-	if err != nil {
-		return nil, err
-	}
-	attributes := map[string]any{}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, err
-	}
-	for name, value := range members {
-		attributes[name] = value
-	}
-	maps.DeleteFunc(attributes, func(name string, _ any) bool { return name == "doi" })
-	for name, value := range map[string]string{
-		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "xml": base64.StdEncoding.EncodeToString(d.MetadataXML),
-	} {
-		if value != "" {
-			attributes[name] = value
-		}
-	}
-	for _, name := range d.Clear {
-		attributes[name] = nil
-	}
-	resource := map[string]any{"type": "dois", "attributes": attributes}
-	if d.ClientID != "" {
-		resource["relationships"] = map[string]any{
-			"client": map[string]any{"data": map[string]string{"type": "clients", "id": d.ClientID}},
-		}
-	}
-	return json.Marshal(map[string]any{"data": resource})
-}
+const writeType = "application/vnd.api+json"
 
 // Create makes a new DOI: the one that draft names, or one under its prefix. It
 // is sent again only when it surely did not arrive, since a second DOI, or an
-// error about the first, would come of it.
+// error about the first, would come of it. After [ErrUnclear], look for the DOI.
 //
-// Create sends POST /dois, which the specification mentions without showing it;
+// Create sends POST /dois, which specification §4.2 mentions without showing it;
 // the shapes are the deployed service's.
 func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
-	d := *draft
-	switch {
-	case d.DOI == "" && d.Prefix == "":
-		return nil, &FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
-	case d.DOI != "" && d.Prefix != "":
-		return nil, &FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
-	case d.Prefix != "":
-		if err := doi.CheckPrefix(d.Prefix); err != nil {
-			return nil, nameError("Draft.Prefix", err)
-		}
-	default:
-		name, err := parseName("Draft.DOI", d.DOI)
-		if err != nil {
-			return nil, err
-		}
-		if err := doi.CheckNew(name); err != nil {
-			return nil, nameError("Draft.DOI", err)
-		}
-		d.DOI = name
+	d, err := draft.checked()
+	if err != nil {
+		return nil, err
 	}
 	body, err := d.body()
 	if err != nil {
 		return nil, err
 	}
 	return c.one(ctx, transport.Request{
-		Op: "dois.Create", Method: "POST", Path: "/dois", ContentType: "application/vnd.api+json", Body: body,
+		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.answer(), ContentType: writeType, Body: body,
 		Access: transport.Required, Replay: transport.IfUnsent,
 	})
 }
 
-// Update changes an existing DOI, or makes it if there is none: what draft has
-// replaces what is stored, property by property. Sending it twice has the same
-// effect as once.
+// Update changes a DOI: what draft has replaces what is stored, property by
+// property. Sending it twice has the same effect as once. The deployed service
+// makes the DOI if there is none; [Client.Exists] tells before.
 //
-// Update sends PUT /dois/{doi}, which the specification mentions without showing
+// Update sends PUT /dois/{doi}, which specification §4.2 mentions without showing
 // it; the shapes are the deployed service's.
 func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Record, error) {
+	return c.update(ctx, "dois.Update", doiName, draft)
+}
+
+func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (*Record, error) {
 	name, err := parseName("doi", doiName)
 	if err != nil {
 		return nil, err
 	}
-	if draft.DOI != "" && !doi.Equal(draft.DOI, name) || draft.Prefix != "" {
-		return nil, &FieldError{Path: "Draft", Reason: "names another DOI than the one to update, or a prefix"}
+	if err := draft.checkName(name); err != nil {
+		return nil, err
 	}
 	body, err := draft.body()
 	if err != nil {
 		return nil, err
 	}
 	return c.one(ctx, transport.Request{
-		Op: "dois.Update", Method: "PUT", Path: "/dois/" + doi.Path(name), ContentType: "application/vnd.api+json", Body: body,
+		Op: op, Method: "PUT", Path: "/dois/" + doi.Path(name), Query: draft.answer(), ContentType: writeType, Body: body,
 		Access: transport.Required,
 	})
+}
+
+// answer is the flags of a write, which change the body of the answer only
+// (specification §4.2).
+func (d *Draft) answer() string {
+	if d.Answer == nil {
+		return params.Encode((&GetOptions{Affiliation: true, Publisher: true}).values())
+	}
+	return params.Encode(d.Answer.values())
+}
+
+// Publish makes a DOI findable. The DOI must have a URL and complete metadata;
+// what is missing is in the Details of the [*Error].
+//
+// Publish, Register and Hide look at the DOI first and then send PUT /dois/{doi}
+// with an event. The service would ignore an event that the state of the DOI does
+// not allow, and make a DOI that it does not know; here that is [ErrNotAllowed]
+// and [ErrNotFound]. A DOI that is in the state already is left alone.
+func (c *Client) Publish(ctx context.Context, doiName string) (*Record, error) {
+	return c.event(ctx, "dois.Publish", doiName, &Draft{Event: Publish}, StateFindable, StateDraft, StateRegistered)
+}
+
+// Register makes a draft a registered DOI: it resolves and is not found by
+// searching. It needs what [Client.Publish] needs.
+func (c *Client) Register(ctx context.Context, doiName string) (*Record, error) {
+	return c.event(ctx, "dois.Register", doiName, &Draft{Event: Register}, StateRegistered, StateDraft)
+}
+
+// Hide takes a findable DOI out of the search index. It goes on resolving, and
+// [Client.Publish] makes it findable again. The reason is shown in
+// Record.Reason; "" gives none.
+func (c *Client) Hide(ctx context.Context, doiName, reason string) (*Record, error) {
+	return c.event(ctx, "dois.Hide", doiName, &Draft{Event: Hide, Reason: reason}, StateRegistered, StateFindable)
+}
+
+// event takes a DOI from one of the states to another.
+func (c *Client) event(ctx context.Context, op, doiName string, draft *Draft, to State, from ...State) (*Record, error) {
+	found, err := c.Get(ctx, doiName, &GetOptions{Affiliation: true, Publisher: true})
+	if err != nil {
+		return nil, err
+	}
+	if found.State == to {
+		return found, nil
+	}
+	if !slices.Contains(from, found.State) {
+		return nil, notAllowed(op, found, to)
+	}
+	changed, err := c.update(ctx, op, found.DOI, draft)
+	if err == nil && changed.State != to {
+		return nil, notAllowed(op, changed, to)
+	}
+	return changed, err
+}
+
+func notAllowed(op string, r *Record, to State) error {
+	return fmt.Errorf("%s: %w: %s is %s and cannot become %s", op, ErrNotAllowed, r.DOI, r.State, to)
 }
 
 // Delete removes a draft for good. Other DOIs cannot be deleted
@@ -146,7 +130,7 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 		return err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.Path(name), Access: transport.Required,
+		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.Path(name), Accept: transport.JSONType, Access: transport.Required,
 	})
 	err = wrap(err)
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {

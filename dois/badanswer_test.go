@@ -1,0 +1,254 @@
+package dois_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// TestListRefusedBeforeSending gives options that the service would refuse,
+// ignore or read as something else.
+func TestListRefusedBeforeSending(t *testing.T) {
+	var sent atomic.Int64
+	client := scripted(t, nil, func(http.ResponseWriter, *http.Request) { sent.Add(1) })
+	for name, tt := range map[string]struct {
+		opts dois.ListOptions
+		want string
+	}{
+		"sort that does not exist":     {dois.ListOptions{Sort: "newest"}, "newest"},
+		"relevance upside down":        {dois.ListOptions{Sort: "-relevance"}, "relevance"},
+		"negative page":                {dois.ListOptions{Page: query.Page{Number: -1}}, "page number"},
+		"page too large":               {dois.ListOptions{Page: query.Page{Size: 1001}}, "page size"},
+		"page beyond the window":       {dois.ListOptions{Page: query.Page{Number: 401}}, "first 10000"},
+		"number and cursor":            {dois.ListOptions{Page: query.Page{Number: 2, Cursor: "1"}}, "cursor"},
+		"sort and cursor":              {dois.ListOptions{Sort: query.ByName, Page: query.Page{Cursor: "1"}}, "order of creation"},
+		"random with a sort":           {dois.ListOptions{Sort: query.ByName, Sample: query.Sample{Random: true}}, "random"},
+		"random with a cursor":         {dois.ListOptions{Page: query.Page{Cursor: "1"}, Sample: query.Sample{Random: true}}, "sample"},
+		"group that does not exist":    {dois.ListOptions{Sample: query.Sample{Group: "country"}}, "country"},
+		"negative sample":              {dois.ListOptions{Sample: query.Sample{Group: "client", Size: -1}}, "sample size"},
+		"sample without group":         {dois.ListOptions{Sample: query.Sample{Size: 3}}, "group"},
+		"years with a dash":            {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
+		"no year":                      {dois.ListOptions{Created: "last year"}, "last year"},
+		"two attributes in one":        {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
+		"query with an open quote":     {dois.ListOptions{Query: query.Raw(`"ice`)}, "quot"},
+		"nothing to combine":           {dois.ListOptions{Query: query.And()}, ""},
+		"parameter given twice":        {dois.ListOptions{ClientID: "a.b", Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
+		"parameter in another writing": {dois.ListOptions{ClientID: "a.b", Extra: url.Values{"client_id": {"c.d"}}}, "client_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := client.List(t.Context(), &tt.opts)
+			require.ErrorIs(t, err, dois.ErrInvalid)
+			field, ok := errors.AsType[*dois.FieldError](err)
+			require.True(t, ok)
+			assert.True(t, strings.HasPrefix(field.Path, "ListOptions"), field.Path)
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+	assert.Zero(t, sent.Load())
+}
+
+// TestUnreadable gives answers with status 200 that are none.
+func TestUnreadable(t *testing.T) {
+	for name, answer := range map[string]struct{ contentType, body string }{
+		"an HTML page":          {"text/html", "<!doctype html><title>Maintenance</title>"},
+		"HTML as JSON":          {"application/json", "<html><body>no</body></html>"},
+		"nothing":               {"application/json", ""},
+		"text":                  {"application/json", "all is well"},
+		"cut off JSON":          {"application/json", `{"data":[{"id":"10.5072/a","attributes":{"doi":"10.50`},
+		"null":                  {"application/json", "null"},
+		"no data":               {"application/json", `{"meta":{"total":0}}`},
+		"data null":             {"application/json", `{"data":null}`},
+		"attributes missing":    {"application/json", `{"data":{"id":"10.5072/a"}}`},
+		"attributes not object": {"application/json", `{"data":[{"id":"10.5072/a","attributes":"gone"}],"meta":{"total":1}}`},
+		"more after the end":    {"application/json", `{"data":[],"meta":{"total":0}}{"data":[]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", answer.contentType)
+				_, _ = io.WriteString(w, answer.body)
+			})
+			_, err := client.List(t.Context(), nil)
+			require.ErrorIs(t, err, dois.ErrUnreadable)
+			_, err = client.Get(t.Context(), "10.5072/a", nil)
+			require.ErrorIs(t, err, dois.ErrUnreadable)
+		})
+	}
+}
+
+// TestCutOff breaks the connection within the answer, once: the client asks
+// again.
+func TestCutOff(t *testing.T) {
+	const body = `{"data":[{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a"}}],"meta":{"total":1},"links":{}}`
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		client := offline(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if asked++; asked == 1 {
+				w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+				_, _ = io.WriteString(w, body[:40])
+				return
+			}
+			_, _ = io.WriteString(w, body)
+		})
+		found, err := client.List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Len(t, found.Records, 1)
+		assert.Equal(t, 2, asked)
+	})
+}
+
+func TestRedirectToAnotherHost(t *testing.T) {
+	var reached atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
+	defer other.Close()
+	client := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
+	})
+	_, err := client.Get(t.Context(), "10.5072/a", nil)
+	e, ok := errors.AsType[*dois.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, http.StatusFound, e.StatusCode)
+	assert.ErrorContains(t, err, "not followed")
+	assert.False(t, reached.Load())
+}
+
+// TestSilence asks a server that never answers: the client gives up by itself,
+// and as soon as the context says so.
+func TestSilence(t *testing.T) {
+	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	t.Run("timeout", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client := offline(t, &dois.ClientOptions{Timeout: time.Minute, MaxAttempts: 2}, silent)
+			_, err := client.List(t.Context(), nil)
+			e, ok := errors.AsType[*dois.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, 2, e.Attempts)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.ErrorContains(t, err, "dois.List")
+		})
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, err := offline(t, nil, silent).Get(ctx, "10.5072/a", nil)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	})
+	t.Run("a write is unclear", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client := offline(t, &dois.ClientOptions{Token: "a.b.c", Timeout: time.Minute}, silent)
+			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/a"})
+			require.ErrorIs(t, err, dois.ErrUnclear)
+			e, _ := errors.AsType[*dois.Error](err)
+			assert.Equal(t, 1, e.Attempts, "a second one could make a second DOI")
+		})
+	})
+}
+
+// TestErrors maps what the deployed service has been seen to answer.
+func TestErrors(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   error
+		text   string
+		field  string
+	}{
+		"query with a fault":   {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, dois.ErrBadRequest, "parse_exception", ""},
+		"bad credentials":      {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, dois.ErrUnauthorized, "Bad credentials", ""},
+		"not permitted":        {403, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`, dois.ErrForbidden, "not authorized", ""},
+		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, dois.ErrForbidden, "HTML page", ""},
+		"not found":            {404, `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`, dois.ErrNotFound, "doesn't exist", ""},
+		"not a draft":          {405, `{"errors":[{"status":"405","title":"Method not allowed"}]}`, dois.ErrNotAllowed, "not allowed", ""},
+		"race":                 {409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, dois.ErrConflict, "already exists", ""},
+		"too large":            {413, `<html><title>413 Request Entity Too Large</title></html>`, dois.ErrTooLarge, "", ""},
+		"validation":           {422, `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"}]}`, dois.ErrInvalid, "url: Can't be blank", "url"},
+		"taken":                {422, `{"errors":[{"source":"doi","title":"This DOI has already been taken"}]}`, dois.ErrConflict, "taken", "doi"},
+		"unhandled exception":  {500, `{"status":400,"title":"[503] no server available"}`, dois.ErrServer, "no server", ""},
+		"empty gateway error":  {502, ``, dois.ErrServer, "502 Bad Gateway", ""},
+		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, dois.ErrServer, "Gateway Time-out", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body, nil))
+			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{})
+			require.ErrorIs(t, err, tt.want)
+			assert.ErrorContains(t, err, tt.text)
+			e, ok := errors.AsType[*dois.Error](err)
+			require.True(t, ok)
+			assert.Equal(t, tt.status, e.StatusCode)
+			if tt.field != "" {
+				require.NotEmpty(t, e.Details)
+				assert.Equal(t, tt.field, e.Details[0].Field)
+			}
+		})
+	}
+}
+
+// TestSecrets makes the client fail in many ways and looks for the credentials
+// in all it says.
+func TestSecrets(t *testing.T) {
+	const password = "hunter2-hunter2"
+	var log strings.Builder
+	opts := &dois.ClientOptions{
+		Username: "EXAMPLE.REPO", Password: password, MaxAttempts: 1,
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	var header string
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, "you sent %s, that is %s", header, password)
+	}
+	client := scripted(t, opts, echo)
+	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/a"})
+	require.ErrorIs(t, err, dois.ErrUnauthorized)
+	e, _ := errors.AsType[*dois.Error](err)
+	slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "err", e)
+
+	encoded := strings.TrimPrefix(header, "Basic ")
+	require.NotEmpty(t, encoded)
+	for what, text := range map[string]string{
+		"the error": err.Error(), "its parts": fmt.Sprintf("%+v", e), "the body": string(e.Body), "the log": log.String(),
+		"the client": fmt.Sprintf("%+v", client),
+	} {
+		assert.NotContains(t, text, password, what)
+		assert.NotContains(t, text, encoded, what)
+	}
+}
+
+// TestOptionsRefused gives client options that cannot be right.
+func TestOptionsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		url  string
+		opts dois.ClientOptions
+	}{
+		"no address":         {"", dois.ClientOptions{}},
+		"plain HTTP":         {"http://api.example.org", dois.ClientOptions{}},
+		"password and token": {dois.Test, dois.ClientOptions{Username: "a", Password: "b", Token: "c"}},
+		"user alone":         {dois.Test, dois.ClientOptions{Username: "a"}},
+		"token with blank":   {dois.Test, dois.ClientOptions{Token: "a b"}},
+		"negative attempts":  {dois.Test, dois.ClientOptions{MaxAttempts: -1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := dois.NewClient(tt.url, &tt.opts)
+			require.ErrorIs(t, err, dois.ErrInvalid)
+		})
+	}
+}

@@ -1,0 +1,102 @@
+// Package dois finds, reads and writes DOI records through the DOI query
+// interface, interface B of the specification. The public deployment of the
+// service is DataCite; this is an independent client of it.
+//
+//	client, err := dois.NewClient(dois.Production, nil)
+//	if err != nil {
+//		return err
+//	}
+//	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: "dataset"}
+//	for record, err := range client.All(ctx, opts) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(record.DOI, record.Titles[0].Title)
+//	}
+//
+// # Authentication
+//
+// Reading public records needs no credentials. Writing does, and so does reading
+// drafts and registered DOIs: put the name and password of a repository account,
+// or a token, into [ClientOptions]. The deployed service takes wrong names and
+// passwords for anonymous when reading, so a draft that is [ErrNotFound] may mean
+// a wrong password.
+//
+// Credentials go over HTTPS only (plain HTTP is for loopback hosts), to the host
+// of the base URL only, and into no error and no log.
+//
+// # Searching
+//
+// [ListOptions] has a field for each filter, and a Query made with package query,
+// which writes values so that they mean what they say. Filters and query must all
+// hold. Options that the service would refuse, ignore or read as something else,
+// such as an order that it does not know, are a [*FieldError] before anything is
+// sent.
+//
+// # Paging
+//
+// [Client.List] returns one page; Results.Next says how to ask for the next one.
+// [Client.Pages] and [Client.All] do that by themselves, and send all parameters
+// with each request, which the service's own link to the next page does not.
+//
+// There are two ways. A cursor reaches every record, in the order of creation; a
+// record that is made in the meantime comes at the end. Page numbers know every
+// [query.Sort], reach 10,000 records, and shift when records change in between.
+// All goes by cursor unless Sort asks for another order. It gives every record
+// once, or ends with an error that matches [ErrIncomplete]: it never ends early
+// without a word. When more than 10,000 records match in an order that needs page
+// numbers, ListOptions.Overflow says what to do.
+//
+// A [Walk] is the same with a memory: [Walk.Position] can be saved and put into
+// ListOptions.From to go on another day.
+//
+// # Shapes and flags
+//
+// The service shows affiliations and the publisher as plain names unless the
+// flags Affiliation and Publisher are set (specification §2.2, §9). A [Record]
+// has the same Go types either way; with the flags there are identifiers in them.
+// Both flags are sent with every request, true or false, because the service has
+// announced to change what it does without them. Detail adds the attributes that
+// lists leave out. Fields reduces the records to some attributes.
+//
+// A record never fails to be read because of an odd type in it, and Record.Raw
+// has all that was sent.
+//
+// # Writing
+//
+// [Client.Create] and [Client.Update] send a [Draft], as JSON or with metadata
+// XML in it. Zero fields are not sent and stay as they are. [Record.Draft] turns a
+// record that was read into one to write. [Client.Publish], [Client.Register] and
+// [Client.Hide] change the state, [Client.Delete] removes a draft. Lists lag
+// behind what was written, by seconds or minutes; [Client.Get] does not.
+//
+// # Other formats
+//
+// [Client.Open] returns a record as DataCite XML, Citeproc, schema.org, BibTeX,
+// RIS and more; [Client.Citation] as a text to cite it with.
+//
+// # Errors
+//
+// Answers other than success are an [*Error]. Ask what happened with errors.Is
+// and the values such as [ErrNotFound], and for the faults that the service names
+// one by one look into Details. Requests are sent again after failures that may
+// pass; only Create is not, unless it surely did not arrive. What is not known to
+// be done matches [ErrUnclear].
+//
+// # Testing
+//
+// Package doistest has the service in memory, for tests of programs that use
+// this package.
+//
+// # Where the deployed service differs from the specification
+//
+//   - Terms without an operator must all match (§4.2.1 says one is enough). The
+//     functions of package query write operators that both read alike.
+//   - The creators' nameIdentifiers are not searched without naming the field.
+//   - provider, references, citations, parts, partOf, versions and versionOf are
+//     relationships rather than attributes (§2.2). Both are read.
+//   - Get always has the extra attributes of Detail, and ignores Fields.
+//   - Registered and Created take two years for all between them.
+//   - Records from JSON have other schemaVersions than those from XML, so
+//     SchemaVersion "4" does not find all of schema 4.
+package dois

@@ -1,0 +1,213 @@
+package dois
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+// A Draft is what [Client.Create] and [Client.Update] send. Fields that are zero
+// are not sent, and an update leaves them as they are. A list that is empty and
+// not nil clears its property; for other properties there is Clear. A property
+// that is sent replaces the stored one as a whole.
+type Draft struct {
+	DOI    string // the name to register; or:
+	Prefix string // for Create: let the service choose a suffix under this prefix
+	URL    string // needed before a DOI can be registered or findable
+	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
+	Reason string // why the DOI is hidden, with Hide
+
+	metadata.Record            // the metadata; the DOI in it must be that of the Draft or empty
+	MetadataXML     []byte     // metadata XML in place of the record; single properties of the record win over it
+	ContentURL      []string   // where the content itself is
+	Container       *Container // the series, journal or collection that the resource is in
+
+	Clear    []string       // attributes to remove, such as "version"
+	Extra    map[string]any // further attributes, sent as they are; they must not repeat a field
+	ClientID string         // the repository account, if the credentials do not tell
+
+	Answer *GetOptions // shape of the record that comes back; nil means with all identifiers
+}
+
+// An Event changes the state of a DOI. The service ignores one that is not
+// possible in the present state.
+type Event string
+
+// The events.
+const (
+	Publish  Event = "publish"  // to findable
+	Register Event = "register" // from draft to registered
+	Hide     Event = "hide"     // from findable to registered
+)
+
+// Draft returns what it takes to write the record again: change it and give it
+// to [Client.Update]. It has the metadata, URL, ContentURL and Container; state
+// and counters are the service's.
+//
+// The record must have been read with Affiliation and Publisher, since writing
+// it back would remove the identifiers that the service has not shown; else the
+// error is a [*FieldError].
+func (r *Record) Draft() (*Draft, error) {
+	for _, name := range []string{"creators", "contributors"} {
+		if r.plainAffiliations(name) {
+			return nil, &FieldError{Path: "Record." + name, Reason: "has affiliations without their identifiers; read the record with Affiliation"}
+		}
+	}
+	if raw := r.member("publisher"); len(raw) > 0 && raw[0] == '"' {
+		return nil, &FieldError{Path: "Record.publisher", Reason: "has no identifier; read the record with Publisher"}
+	}
+	d := &Draft{DOI: r.DOI, URL: r.URL, Record: r.Record, ContentURL: r.ContentURL}
+	if len(r.Alternates()) > 0 {
+		d.AlternateIdentifiers = r.Alternates()
+	}
+	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
+		d.Container = &c
+	}
+	return d, nil
+}
+
+// plainAffiliations reports whether the people of a list came with affiliations
+// that are mere names.
+func (r *Record) plainAffiliations(list string) bool {
+	var people []struct {
+		Affiliation json.RawMessage `json:"affiliation"`
+	}
+	if _, err := r.Decode(list, &people); err != nil {
+		return false
+	}
+	for _, p := range people {
+		var names []any
+		_ = json.Unmarshal(p.Affiliation, &names)
+		for _, name := range names {
+			if _, plain := name.(string); plain {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checked returns a copy of the draft with the name to create in DOI, if it may
+// be made.
+func (d *Draft) checked() (*Draft, error) {
+	switch {
+	case d == nil:
+		return nil, &FieldError{Path: "Draft", Reason: "is nil"}
+	case d.Prefix != "" && d.DOI != "":
+		return nil, &FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
+	case d.Prefix != "" && d.Record.DOI != "":
+		return nil, &FieldError{Path: "Draft.Record.DOI", Reason: "is set, and Prefix asks for a new name"}
+	}
+	out := *d
+	if d.Prefix != "" {
+		return &out, nameError("Draft.Prefix", doi.CheckPrefix(d.Prefix))
+	}
+	if d.DOI == "" && d.Record.DOI == "" {
+		return nil, &FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
+	}
+	if out.DOI == "" {
+		out.DOI = d.Record.DOI
+	}
+	name, err := parseName("Draft.DOI", out.DOI)
+	if err != nil {
+		return nil, err
+	}
+	out.DOI = name
+	if err := d.checkName(name); err != nil {
+		return nil, err
+	}
+	return &out, nameError("Draft.DOI", doi.CheckNew(name))
+}
+
+// checkName refuses a draft that names another DOI.
+func (d *Draft) checkName(name string) error {
+	switch {
+	case d == nil:
+		return &FieldError{Path: "Draft", Reason: "is nil"}
+	case d.Prefix != "":
+		return &FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
+	}
+	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
+		if text == "" {
+			continue
+		}
+		other, err := parseName(path, text)
+		if err != nil {
+			return err
+		}
+		if !doi.Equal(other, name) {
+			return &FieldError{Path: path, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)}
+		}
+	}
+	return nil
+}
+
+// body is the draft as the service reads it.
+func (d *Draft) body() ([]byte, error) {
+	attributes, err := d.attributes()
+	if err != nil {
+		return nil, err
+	}
+	resource := map[string]any{"type": "dois", "attributes": attributes}
+	if d.ClientID != "" {
+		resource["relationships"] = map[string]any{
+			"client": map[string]any{"data": map[string]string{"type": "clients", "id": d.ClientID}},
+		}
+	}
+	return json.Marshal(map[string]any{"data": resource})
+}
+
+func (d *Draft) attributes() (map[string]any, error) {
+	attributes, err := members(d.Record)
+	if err != nil {
+		return nil, err
+	}
+	delete(attributes, "doi")
+	for name, text := range map[string]string{
+		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "reason": d.Reason,
+		"xml": base64.StdEncoding.EncodeToString(d.MetadataXML),
+	} {
+		if text != "" {
+			attributes[name] = text
+		}
+	}
+	if d.ContentURL != nil {
+		attributes["contentUrl"] = d.ContentURL
+	}
+	if d.Container != nil {
+		attributes["container"] = d.Container
+	}
+	for name, value := range d.Extra {
+		if _, taken := attributes[name]; taken {
+			return nil, &FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
+		}
+		attributes[name] = value
+	}
+	for _, name := range d.Clear {
+		if _, taken := attributes[name]; taken {
+			return nil, &FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
+		}
+		attributes[name] = nil
+	}
+	return attributes, nil
+}
+
+// members are the members of the JSON object that v is written as.
+func members(v any) (map[string]any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(raw))
+	for name, value := range raw {
+		out[name] = value
+	}
+	return out, nil
+}

@@ -1,0 +1,204 @@
+package dois_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// exampleService is the service in memory with three records about glaciers.
+func exampleService() *doistest.Server {
+	srv := doistest.NewServer(nil)
+	for _, record := range []string{
+		`{"doi":"10.5072/length","created":"2020-01-01","citationCount":3,"titles":[{"title":"Glacier length"}],
+			"types":{"resourceTypeGeneral":"Dataset"},"publisher":{"name":"Ice Archive","publisherIdentifier":"https://ror.org/04z8jg394"},
+			"viewsOverTime":[{"yearMonth":"2020-11","total":2},{"yearMonth":"2021-01","total":5}]}`,
+		`{"doi":"10.5072/area","created":"2021-01-01","citationCount":8,"titles":[{"title":"Glacier area"}],
+			"types":{"resourceTypeGeneral":"Dataset"}}`,
+		`{"doi":"10.5072/viewer","created":"2022-01-01","titles":[{"title":"Glacier viewer"}],
+			"types":{"resourceTypeGeneral":"Software"}}`,
+	} {
+		if err := srv.PutJSON([]byte(record)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return srv
+}
+
+func Example() {
+	srv := exampleService() // a program says dois.NewClient(dois.Production, nil)
+	defer srv.Close()
+	client, err := dois.NewClient(srv.URL, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: "dataset"}
+	for record, err := range client.All(context.Background(), opts) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.DOI, record.Titles[0].Title)
+	}
+	// Output:
+	// 10.5072/length Glacier length
+	// 10.5072/area Glacier area
+}
+
+func ExampleClient_List() {
+	srv := exampleService()
+	defer srv.Close()
+
+	found, err := srv.Client().List(context.Background(), &dois.ListOptions{
+		Query:  query.Or(query.Term("area"), query.Term("length")),
+		Sort:   query.ByCitationCount.Desc(),
+		Page:   query.Page{Size: 1},
+		Fields: []string{"doi", "citationCount"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Total, "records")
+	fmt.Println(found.Records[0].DOI, "is cited", found.Records[0].CitationCount, "times")
+	fmt.Println("more:", found.More)
+	// Output:
+	// 2 records
+	// 10.5072/area is cited 8 times
+	// more: true
+}
+
+func ExampleClient_All() {
+	srv := exampleService()
+	defer srv.Close()
+
+	// In the order of creation, by cursor.
+	for record, err := range srv.Client().All(context.Background(), nil) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.DOI)
+	}
+	// Output:
+	// 10.5072/length
+	// 10.5072/area
+	// 10.5072/viewer
+}
+
+func ExampleClient_Walk() {
+	srv := exampleService()
+	defer srv.Close()
+	ctx, opts := context.Background(), &dois.ListOptions{}
+
+	walk := srv.Client().Walk(opts)
+	for record, err := range walk.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.DOI)
+		break
+	}
+
+	opts.From = walk.Position() // may be kept as JSON until tomorrow
+	for record, err := range srv.Client().Walk(opts).All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("then", record.DOI)
+	}
+	// Output:
+	// 10.5072/length
+	// then 10.5072/area
+	// then 10.5072/viewer
+}
+
+func ExampleClient_Get() {
+	srv := exampleService()
+	defer srv.Close()
+
+	record, err := srv.Client().Get(context.Background(), "https://doi.org/10.5072/length", &dois.GetOptions{Publisher: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.Titles[0].Title)
+	fmt.Println(record.Publisher.Name, record.Publisher.PublisherIdentifier)
+
+	_, err = srv.Client().Get(context.Background(), "10.5072/unknown", nil)
+	fmt.Println(errors.Is(err, dois.ErrNotFound))
+	// Output:
+	// Glacier length
+	// Ice Archive https://ror.org/04z8jg394
+	// true
+}
+
+func ExampleClient_Create() {
+	srv := doistest.NewServer(nil)
+	defer srv.Close()
+
+	record, err := srv.Client().Create(context.Background(), &dois.Draft{
+		DOI:   "10.5072/ice-cores",
+		URL:   "https://repository.example.org/ice-cores",
+		Event: dois.Publish,
+		Record: metadata.Record{
+			Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
+			Titles:          []metadata.Title{{Title: "Ice cores"}},
+			Publisher:       metadata.Publisher{Name: "Ice Archive"},
+			PublicationYear: "2026",
+			Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.DOI, record.State)
+	// Output: 10.5072/ice-cores findable
+}
+
+func ExampleClient_Update() {
+	srv := exampleService()
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	record, err := client.Get(ctx, "10.5072/length", &dois.GetOptions{Affiliation: true, Publisher: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	draft, err := record.Draft() // what was read, ready to be written again
+	if err != nil {
+		log.Fatal(err)
+	}
+	draft.Titles[0].Title = "Glacier length, revised"
+	draft.Creators = []metadata.Creator{{Name: "Lovelace, Ada"}}
+	draft.PublicationYear = "2020"
+	draft.URL = "https://repository.example.org/length"
+	record, err = client.Update(ctx, record.DOI, draft)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.Titles[0].Title)
+	fmt.Println(record.Publisher.PublisherIdentifier)
+	// Output:
+	// Glacier length, revised
+	// https://ror.org/04z8jg394
+}
+
+func ExampleRecord_Views() {
+	srv := exampleService()
+	defer srv.Close()
+
+	record, err := srv.Client().Get(context.Background(), "10.5072/length", &dois.GetOptions{Detail: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, year := range record.Views().Yearly() {
+		fmt.Println(year.Start.Year(), year.Total)
+	}
+	// Output:
+	// 2020 2
+	// 2021 5
+}

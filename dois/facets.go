@@ -1,0 +1,53 @@
+package dois
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+)
+
+// A Facet is something that the service counts in the results: how many records
+// there are of each value, or one number.
+type Facet struct {
+	Counts []FacetCount
+	Number int // such as that of citationCount; 0 if there are Counts
+}
+
+// A FacetCount is the number of records with one value. The same ID may occur
+// more than once; see [Facet.Count].
+type FacetCount struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Count int    `json:"count"`
+}
+
+// Count returns the number of records with the value, all entries of it added up.
+func (f Facet) Count(id string) int {
+	sum := 0
+	for _, c := range f.Counts {
+		if c.ID == id {
+			sum += c.Count
+		}
+	}
+	return sum
+}
+
+// facets reads what meta holds apart from the paging.
+func facets(meta map[string]json.RawMessage) map[string]Facet {
+	var out map[string]Facet
+	for name, raw := range meta {
+		if slices.Contains([]string{"total", "totalPages", "page", "scroll-id"}, name) {
+			continue
+		}
+		if out == nil {
+			out = map[string]Facet{}
+		}
+		f := Facet{Number: max(number(raw), 0)}
+		if raw[0] == '[' {
+			t := jsonText{data: raw}
+			t.into(reflect.ValueOf(&f.Counts).Elem())
+		}
+		out[name] = f
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package dois
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/url"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/params"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// A Format is a way to write a record, named by its media type. Any media type
+// may be asked for; the service refuses those it does not know ([ErrNoFormat]).
+type Format string
+
+// The formats of the deployed service.
+const (
+	DataCiteXML  Format = "application/vnd.datacite.datacite+xml"
+	DataCiteJSON Format = "application/vnd.datacite.datacite+json"
+	Citeproc     Format = "application/vnd.citationstyles.csl+json"
+	SchemaOrg    Format = "application/vnd.schemaorg.ld+json"
+	Codemeta     Format = "application/vnd.codemeta.ld+json"
+	Crosscite    Format = "application/vnd.crosscite.crosscite+json"
+	JATS         Format = "application/vnd.jats+xml"
+	BibTeX       Format = "application/x-bibtex"
+	RIS          Format = "application/x-research-info-systems"
+	CSV          Format = "text/csv"
+	citationText Format = "text/x-bibliography"
+)
+
+// CitationOptions choose how a citation is written. The deployed service takes
+// its defaults for a style or locale that it does not know, without a word.
+type CitationOptions struct {
+	Style  string // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
+	Locale string // such as "de-DE"; "" means en-US
+}
+
+// Open returns a record in another format, to be read as it arrives. The caller
+// closes it. An answer that is empty, as for the XML of a record that has none,
+// is [ErrNoFormat].
+//
+// Open sends GET /dois/{doi} with the format in the Accept header.
+func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.ReadCloser, error) {
+	return c.open(ctx, "dois.Open", doiName, format, "")
+}
+
+// Citation returns the text to cite a record with, in one line; nil opts mean the
+// defaults.
+//
+// Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
+func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
+	v := url.Values{}
+	if opts != nil && opts.Style != "" {
+		v.Set("style", opts.Style)
+	}
+	if opts != nil && opts.Locale != "" {
+		v.Set("locale", opts.Locale)
+	}
+	body, err := c.open(ctx, "dois.Citation", doiName, citationText, params.Encode(v))
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return "", fmt.Errorf("dois.Citation: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
+	name, err := parseName("doi", doiName)
+	if err != nil {
+		return nil, err
+	}
+	wanted, _, err := mime.ParseMediaType(string(format))
+	if err != nil {
+		return nil, &FieldError{Path: "format", Reason: fmt.Sprintf("%q is no media type", string(format))}
+	}
+	request := transport.Request{
+		Op: op, Method: "GET", Path: "/dois/" + doi.Path(name), Query: parameters, Accept: string(format),
+		Access: transport.Optional, Stream: true,
+	}
+	res, err := c.core.Do(ctx, request)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	body := &document{Reader: bufio.NewReader(res.Body), Closer: res.Body}
+	if _, err := body.Reader.Peek(1); err != nil {
+		body.Close()
+		if err == io.EOF {
+			return nil, fmt.Errorf("%s: %w: %s has none in %s", op, ErrNoFormat, name, format)
+		}
+		return nil, wrap(c.core.Unreadable(request, res, err))
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" && wanted != kind {
+		body.Close()
+		return nil, wrap(c.core.Unreadable(request, res, errors.New("it is an HTML page")))
+	}
+	return body, nil
+}
+
+// A document is an answer of which the beginning has been looked at.
+type document struct {
+	*bufio.Reader
+	io.Closer
+}

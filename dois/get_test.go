@@ -1,0 +1,104 @@
+package dois_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+)
+
+// TestOddNames reads DOI names whose characters mean something else in a URL:
+// the request must reach exactly that DOI, and the record next to it must not
+// answer in its place.
+func TestOddNames(t *testing.T) {
+	for _, tt := range []struct{ kind, name, path string }{
+		{"plain", "10.5072/abc", "/dois/10.5072/abc"},
+		{"upper case", "10.5072/ABC-Def", "/dois/10.5072/ABC-Def"},
+		{"space", "10.5072/a b", "/dois/10.5072/a%20b"},
+		{"number sign", "10.5072/a#b", "/dois/10.5072/a%23b"},
+		{"question mark", "10.5072/a?b=c", "/dois/10.5072/a%3Fb=c"},
+		{"percent sign", "10.5072/a%20b", "/dois/10.5072/a%2520b"},
+		{"two slashes", "10.5072/a//b", "/dois/10.5072/a//b"},
+		{"slash at the end", "10.5072/a/", "/dois/10.5072/a/"},
+		{"dots", "10.5072/../x", "/dois/10.5072/%2E%2E/x"},
+		{"plus", "10.5072/a+b", "/dois/10.5072/a%2Bb"},
+		{"angle brackets", "10.5072/0003(1999)<1:a>2.0.co;2-x", "/dois/10.5072/0003(1999)%3C1:a%3E2.0.co;2-x"},
+		{"unicode", "10.5072/größe-日本", "/dois/10.5072/gr%C3%B6%C3%9Fe-%E6%97%A5%E6%9C%AC"},
+		{"quotes", `10.5072/a"b'c`, "/dois/10.5072/a%22b'c"},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *doistest.Server) {
+				attributes, err := json.Marshal(map[string]string{"doi": tt.name, "url": "https://example.org/right"})
+				require.NoError(t, err)
+				seed(t, srv, string(attributes), `{"doi":"10.5072/a","url":"https://example.org/wrong"}`)
+
+				r, err := anonymous(t, srv).Get(t.Context(), tt.name, nil)
+				require.NoError(t, err)
+				assert.Equal(t, "https://example.org/right", r.URL)
+				assert.Equal(t, tt.path, last(t, srv).Path)
+			})
+		})
+	}
+}
+
+func TestNamesPeopleWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, `{"doi":"10.5072/abc"}`)
+		for _, name := range []string{
+			"10.5072/abc", "10.5072/ABC", "doi:10.5072/abc", "https://doi.org/10.5072/abc", "http://dx.doi.org/10.5072/abc", " 10.5072/abc\n",
+		} {
+			r, err := srv.Client().Get(t.Context(), name, nil)
+			require.NoError(t, err, name)
+			assert.Equal(t, "10.5072/abc", r.DOI)
+		}
+	})
+}
+
+// TestNamesRefused gives names that are none. Nothing may be sent: a path
+// without a name is the list of all DOIs.
+func TestNamesRefused(t *testing.T) {
+	calls := map[string]func(*dois.Client, string) error{
+		"Get": func(c *dois.Client, name string) error { _, err := c.Get(t.Context(), name, nil); return err },
+		"Update": func(c *dois.Client, name string) error {
+			_, err := c.Update(t.Context(), name, &dois.Draft{})
+			return err
+		},
+		"Delete": func(c *dois.Client, name string) error { return c.Delete(t.Context(), name) },
+	}
+	for call, do := range calls {
+		t.Run(call, func(t *testing.T) {
+			for _, name := range []string{
+				"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b", "10.5072/a\nb",
+				"10.5072/\xff", "https://example.org/10.5072/abc", "https://doi.org/10.5072/a%2",
+			} {
+				onEach(t, func(t *testing.T, srv *doistest.Server) {
+					err := do(srv.Client(), name)
+					require.ErrorIs(t, err, dois.ErrInvalidDOI, "%q", name)
+					require.ErrorIs(t, err, dois.ErrInvalid)
+					field, ok := errors.AsType[*dois.FieldError](err)
+					require.True(t, ok)
+					assert.Equal(t, "doi", field.Path)
+					assert.Empty(t, srv.Requests(), "nothing was sent for %q", name)
+				})
+			}
+		})
+	}
+}
+
+func TestGetUnknown(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		_, err := srv.Client().Get(t.Context(), "10.5072/nothing", nil)
+		require.ErrorIs(t, err, dois.ErrNotFound)
+		e, ok := errors.AsType[*dois.Error](err)
+		require.True(t, ok)
+		assert.Equal(t, "dois.Get", e.Op)
+		assert.Equal(t, 404, e.StatusCode)
+		assert.NotEmpty(t, e.RequestID)
+		assert.ErrorContains(t, err, "/dois/10.5072/nothing?affiliation=false&publisher=false: 404 Not Found")
+	})
+}

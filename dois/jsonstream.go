@@ -1,0 +1,134 @@
+package dois
+
+import (
+	"io"
+)
+
+// A jsonStream is a jsonText that is still arriving. It holds no more of it than
+// the value being read.
+type jsonStream struct {
+	body  io.Reader // nil if all is there
+	text  jsonText
+	ended bool
+}
+
+// more reads on; what stands before the position is given up.
+func (s *jsonStream) more() error {
+	if s.body == nil || s.ended {
+		return io.ErrUnexpectedEOF
+	}
+	const piece = 64 << 10
+	rest := s.text.data[s.text.pos:]
+	buf := s.text.data[:cap(s.text.data)]
+	if 2*len(rest) >= len(buf) {
+		buf = make([]byte, max(2*len(buf), piece))
+	}
+	n := copy(buf, rest)
+	for {
+		read, err := s.body.Read(buf[n:])
+		s.text.data, s.text.pos = buf[:n+read], 0
+		switch {
+		case err == io.EOF:
+			s.ended = true
+			return nil
+		case err != nil:
+			return err
+		case read > 0:
+			return nil
+		}
+	}
+}
+
+// next is the first byte of what comes next, 0 at the end.
+func (s *jsonStream) next() (byte, error) {
+	for {
+		if c := s.text.peek(); c != 0 || s.ended || s.body == nil {
+			return c, nil
+		}
+		if err := s.more(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// expect steps over c, which has to come next.
+func (s *jsonStream) expect(c byte) error {
+	found, err := s.next()
+	switch {
+	case err != nil:
+		return err
+	case found == 0:
+		return io.ErrUnexpectedEOF
+	case found != c:
+		return errSyntax
+	}
+	s.text.pos++
+	return nil
+}
+
+// value is the next value; its text holds until the stream is read on.
+func (s *jsonStream) value() ([]byte, error) {
+	for {
+		t := s.text
+		raw := t.value()
+		all := s.ended || s.body == nil
+		if t.err == nil && (t.pos < len(t.data) || all) {
+			s.text = t
+			return raw, nil
+		}
+		if t.err == errSyntax {
+			return nil, t.err
+		}
+		if err := s.more(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// object calls member for each member; it has to step over the value.
+func (s *jsonStream) object(member func(name string) error) error {
+	return s.each('{', '}', func() error {
+		raw, err := s.value()
+		if err != nil {
+			return err
+		}
+		if raw[0] != '"' {
+			return errSyntax
+		}
+		name := unquote(raw)
+		if err := s.expect(':'); err != nil {
+			return err
+		}
+		return member(name)
+	})
+}
+
+// array calls item for each item; it has to step over the value.
+func (s *jsonStream) array(item func() error) error { return s.each('[', ']', item) }
+
+func (s *jsonStream) each(open, shut byte, entry func() error) error {
+	if err := s.expect(open); err != nil {
+		return err
+	}
+	c, err := s.next()
+	if err != nil {
+		return err
+	}
+	if c == shut {
+		s.text.pos++
+		return nil
+	}
+	for {
+		if err := entry(); err != nil {
+			return err
+		}
+		c, err := s.next()
+		if err != nil {
+			return err
+		}
+		if c != ',' {
+			return s.expect(shut)
+		}
+		s.text.pos++
+	}
+}

@@ -1,0 +1,219 @@
+package dois
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// A jsonText is JSON that is read by what is there rather than by what should
+// be: the service has been seen to send any type in any place. It checks the
+// syntax as it goes, once for all that it steps over.
+type jsonText struct {
+	data []byte
+	pos  int
+	err  error // the first fault; whatever is read after it is empty
+}
+
+var (
+	errShort  = errors.New("the text ends too early")
+	errSyntax = errors.New("the text is not JSON")
+)
+
+// fail keeps the first fault and moves to the end.
+func (t *jsonText) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+	t.pos = len(t.data)
+}
+
+// peek returns the first byte of what comes next, 0 at the end.
+func (t *jsonText) peek() byte {
+	for t.pos < len(t.data) {
+		switch c := t.data[t.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			t.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// accept steps over c if it comes next.
+func (t *jsonText) accept(c byte) bool {
+	if t.peek() != c {
+		return false
+	}
+	t.pos++
+	return true
+}
+
+// expect steps over c, which has to come next.
+func (t *jsonText) expect(c byte) {
+	switch {
+	case t.accept(c):
+	case t.pos == len(t.data):
+		t.fail(errShort)
+	default:
+		t.fail(errSyntax)
+	}
+}
+
+// value steps over one value and returns its text.
+func (t *jsonText) value() []byte {
+	t.peek()
+	start := t.pos
+	t.skip(0)
+	if t.err != nil {
+		return nil
+	}
+	return t.data[start:t.pos:t.pos]
+}
+
+// object calls member for each member; it has to step over the value.
+func (t *jsonText) object(member func(name string)) {
+	t.expect('{')
+	if t.accept('}') {
+		return
+	}
+	for t.err == nil {
+		t.peek()
+		name := t.name()
+		t.expect(':')
+		if t.err != nil {
+			return
+		}
+		member(name)
+		if !t.accept(',') {
+			t.expect('}')
+			return
+		}
+	}
+}
+
+// array calls item for each item; it has to step over the value.
+func (t *jsonText) array(item func()) {
+	t.expect('[')
+	if t.accept(']') {
+		return
+	}
+	for t.err == nil {
+		item()
+		if !t.accept(',') {
+			t.expect(']')
+			return
+		}
+	}
+}
+
+func (t *jsonText) name() string {
+	start := t.pos
+	t.skipString()
+	if t.err != nil {
+		return ""
+	}
+	return unquote(t.data[start:t.pos])
+}
+
+func unquote(raw []byte) string {
+	plain := string(raw[1 : len(raw)-1])
+	if strings.IndexByte(plain, '\\') >= 0 {
+		_ = json.Unmarshal(raw, &plain) // the syntax has been seen to be right
+	}
+	return plain
+}
+
+// skip steps over one value.
+func (t *jsonText) skip(depth int) {
+	const deepest = 10_000
+	switch c := t.peek(); {
+	case c == '"':
+		t.skipString()
+	case (c == '{' || c == '[') && depth == deepest:
+		t.fail(errSyntax)
+	case c == '{':
+		t.object(func(string) { t.skip(depth + 1) })
+	case c == '[':
+		t.array(func() { t.skip(depth + 1) })
+	case c == 't':
+		t.skipWord("true")
+	case c == 'f':
+		t.skipWord("false")
+	case c == 'n':
+		t.skipWord("null")
+	default:
+		t.skipNumber()
+	}
+}
+
+func (t *jsonText) skipWord(word string) {
+	for i := range len(word) {
+		switch {
+		case t.pos == len(t.data):
+			t.fail(errShort)
+			return
+		case t.data[t.pos] != word[i]:
+			t.fail(errSyntax)
+			return
+		}
+		t.pos++
+	}
+}
+
+func (t *jsonText) skipNumber() {
+	start := t.pos
+	for t.pos < len(t.data) && strings.IndexByte("+-.eE0123456789", t.data[t.pos]) >= 0 {
+		t.pos++
+	}
+	switch {
+	case t.pos == len(t.data): // more digits may follow
+		if !json.Valid(t.data[start:t.pos]) {
+			t.fail(errShort)
+		}
+	case !json.Valid(t.data[start:t.pos]):
+		t.fail(errSyntax)
+	}
+}
+
+func (t *jsonText) skipString() {
+	if t.pos == len(t.data) {
+		t.fail(errShort)
+		return
+	}
+	if t.data[t.pos] != '"' {
+		t.fail(errSyntax)
+		return
+	}
+	for i := t.pos + 1; i < len(t.data); i++ {
+		switch c := t.data[i]; {
+		case c == '"':
+			t.pos = i + 1
+			return
+		case c < ' ':
+			t.fail(errSyntax)
+			return
+		case c == '\\':
+			if i+1 < len(t.data) && !t.escape(i+1) {
+				t.fail(errSyntax)
+				return
+			}
+			i++
+		}
+	}
+	t.fail(errShort)
+}
+
+// escape checks what stands after a backslash, as far as it is there.
+func (t *jsonText) escape(at int) bool {
+	if t.data[at] != 'u' {
+		return strings.IndexByte(`"\/bfnrt`, t.data[at]) >= 0
+	}
+	for i := at + 1; i < min(at+5, len(t.data)); i++ {
+		if strings.IndexByte("0123456789abcdefABCDEF", t.data[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,322 @@
+package dois
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/params"
+	"github.com/datacite-go/datacite-go/internal/transport"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+const (
+	pageWindow   = 10_000 // records that page numbers reach
+	walkSize     = 100    // larger pages are often too much for the deployed service
+	smallestSize = 10
+)
+
+// errStopped says that the caller left the loop.
+var errStopped = errors.New("stopped")
+
+// A visitor is called for what a walk finds; false ends the walk.
+type visitor struct {
+	record func(*Record) bool
+	page   func(*Results) bool // after the records of each page
+}
+
+// walk prepares a walk. Bad options show when it is run.
+func (c *Client) walk(op string, opts *ListOptions) *Walk {
+	w := &Walk{client: c, op: op, total: -1, cursors: map[string]bool{}}
+	if opts != nil {
+		w.opts = *opts
+	}
+	w.opts.From = Position{}
+	if w.pos.Of, w.err = w.opts.fingerprint(); w.err != nil {
+		return w
+	}
+	if opts != nil && opts.From != (Position{}) {
+		w.resume(opts.From)
+		return w
+	}
+	w.begin()
+	return w
+}
+
+func (w *Walk) resume(from Position) {
+	if from.Of != w.pos.Of {
+		w.err = &FieldError{Path: "ListOptions.From", Reason: "is the position of a walk with other options"}
+		return
+	}
+	w.pos, w.skipTo = from, from.Last
+}
+
+// begin settles whether the walk goes by cursor or by number.
+func (w *Walk) begin() {
+	o := &w.opts
+	w.pos.Page = o.Page
+	page := &w.pos.Page
+	switch {
+	case len(o.IDs) > 0 || o.Sample != (query.Sample{}):
+		return
+	case page.Cursor == "" && page.Number == 0 && (o.Sort == "" || o.Sort == query.ByCreated):
+		page.Cursor = "1"
+	}
+	page.Size = cmp.Or(page.Size, walkSize)
+	switch {
+	case page.Cursor == "1":
+	case page.Cursor != "":
+		w.pos.Seen = -1
+	case page.Number > 1:
+		w.pos.Seen = (page.Number - 1) * page.Size
+	default:
+		page.Number = 1
+		for pageWindow%page.Size != 0 {
+			page.Size--
+		}
+	}
+}
+
+// fingerprint tells options that ask for different records from each other.
+func (o *ListOptions) fingerprint() (string, error) {
+	v, err := o.values()
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(v, func(name string, _ []string) bool { return strings.HasPrefix(name, "page[") })
+	sum := sha256.Sum256([]byte(params.Encode(v) + string(o.Overflow)))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// run goes from the position to the end.
+func (w *Walk) run(ctx context.Context, visit visitor) error {
+	if w.err != nil {
+		return w.err
+	}
+	for {
+		if w.pos.Year != 0 {
+			return w.byYear(ctx, visit)
+		}
+		more, err := w.step(ctx, visit)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// step reads one page.
+func (w *Walk) step(ctx context.Context, visit visitor) (more bool, err error) {
+	o := w.opts
+	o.Page = w.pos.Page
+	if o.Page.Cursor != "" {
+		o.Sort = "" // it is that of creation anyway, and the service does not look at it
+	}
+	if w.mayOverflow() {
+		return w.firstByNumber(ctx, &o, visit)
+	}
+	answer, err := w.page(ctx, &o, visit.record)
+	if err != nil {
+		return false, err
+	}
+	return w.turn(&o, answer, visit)
+}
+
+// mayOverflow reports whether the next page will tell, by its total, that page
+// numbers do not reach far enough.
+func (w *Walk) mayOverflow() bool {
+	return w.pos.Page.Number > 0 && w.total < 0 && w.pos.Seen == (w.pos.Page.Number-1)*w.pos.Page.Size
+}
+
+// firstByNumber holds the records of the first page back until it is known that
+// all of them can be reached.
+func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor) (more bool, err error) {
+	start := w.pos
+	var held []*Record
+	answer, err := w.page(ctx, o, func(r *Record) bool {
+		held = append(held, r)
+		return true
+	})
+	if err != nil {
+		return false, err
+	}
+	if total := answer.total(); total > pageWindow {
+		w.pos, w.total = start, total
+		return true, w.overflow(ctx)
+	}
+	w.pos.Seen, w.pos.Last, w.present = start.Seen, start.Last, map[string]bool{}
+	for _, r := range held {
+		w.present[r.DOI] = true
+		if !w.give(r, visit.record) {
+			return false, errStopped
+		}
+	}
+	return w.turn(o, answer, visit)
+}
+
+// turn takes the walk to the page after an answer.
+func (w *Walk) turn(o *ListOptions, answer *listAnswer, visit visitor) (more bool, err error) {
+	results := &Results{}
+	results.fill(o, answer)
+	results.Next, results.More = answer.next(o, len(w.present))
+	w.total = results.Total
+	if err := w.checkTurn(results); err != nil {
+		return false, err
+	}
+	if w.first == nil {
+		w.first = w.present
+	}
+	if o.Page.Number > 0 && w.previous != nil {
+		maps.Copy(w.previous, w.present) // by number, a record may come back on any later page
+	} else {
+		w.previous = w.present
+	}
+	w.present = nil
+	if results.More {
+		w.pos.Page, w.pos.Last = results.Next, ""
+	}
+	if !visit.page(results) {
+		return false, errStopped
+	}
+	return results.More, nil
+}
+
+// checkTurn notices pages that lead nowhere, and a walk that ends too early.
+func (w *Walk) checkTurn(r *Results) error {
+	whole := w.opts.Sample == (query.Sample{}) && w.pos.Seen >= 0
+	switch {
+	case w.skipTo != "":
+		return w.incomplete("the record %s, which was the last one seen, is not where it was", w.skipTo)
+	case r.More && len(w.present) == 0:
+		return w.incomplete("a page has nothing new after %d records", w.pos.Seen)
+	case r.More && w.cursors[r.Next.Cursor]:
+		return w.incomplete("the service repeats a cursor after %d records", w.pos.Seen)
+	case !r.More && whole && r.Total > w.pos.Seen:
+		return w.incomplete("the service counts %d records and showed %d, so %d are missing", r.Total, w.pos.Seen, r.Total-w.pos.Seen)
+	}
+	if r.More && r.Next.Cursor != "" {
+		w.cursors[r.Next.Cursor] = true
+	}
+	return nil
+}
+
+func (w *Walk) incomplete(format string, args ...any) error {
+	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: fmt.Sprintf(format, args...)}
+}
+
+// page reads one page, again if it breaks off, and smaller if the service cannot
+// make it.
+func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*listAnswer, error) {
+	for failures := 1; ; failures++ {
+		before := len(w.present)
+		answer, err := w.attempt(ctx, o, each)
+		switch {
+		case err == nil, ctx.Err() != nil:
+			return answer, err
+		case tooMuch(err) && w.shrink():
+			o.Page = w.pos.Page
+			continue
+		case !errors.Is(err, ErrUnreadable) || errors.Is(err, ErrTooLarge):
+			return nil, err
+		case len(w.present) > before:
+			failures = 1
+		}
+		if failures >= w.client.attempts {
+			return nil, err
+		}
+		pause(ctx, time.Duration(failures)*time.Second)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// tooMuch recognises the answers to a page that took the service too long.
+func tooMuch(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
+}
+
+// shrink halves the pages from here on.
+func (w *Walk) shrink() bool {
+	page := &w.pos.Page
+	half := page.Size / 2
+	switch {
+	case half < smallestSize, page.Number > 0 && page.Size%2 != 0:
+		return false
+	case page.Number > 0:
+		page.Number = 2*page.Number - 1
+	}
+	page.Size = half
+	return true
+}
+
+// attempt asks for a page once and hands on what arrives of it.
+func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) bool) (*listAnswer, error) {
+	request, err := o.request(w.op)
+	if err != nil {
+		return nil, err
+	}
+	request.Accept, request.Stream = transport.JSONType, true
+	res, err := w.client.core.Do(ctx, request)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	defer res.Body.Close()
+	answer := &listAnswer{stream: jsonStream{body: res.Body}, fields: o.Fields}
+	err = answer.read(func(r *Record) error { return w.take(r, each) })
+	if err == nil {
+		err = answer.checkPage(o.Page)
+	}
+	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
+		return answer, err
+	}
+	return nil, wrap(w.client.core.Unreadable(request, res, err))
+}
+
+// take hands a record on unless it was seen.
+func (w *Walk) take(r *Record, each func(*Record) bool) error {
+	if w.present == nil {
+		w.present = map[string]bool{}
+	}
+	switch {
+	case w.present[r.DOI], w.previous[r.DOI]:
+		return nil
+	case w.first[r.DOI], w.again(r):
+		return w.incomplete("after %d records the service began again from the first", w.pos.Seen)
+	case w.skipTo != "":
+		w.present[r.DOI] = true
+		if r.DOI == w.skipTo {
+			w.skipTo = ""
+		}
+		return nil
+	}
+	w.present[r.DOI] = true
+	if !w.give(r, each) {
+		return errStopped
+	}
+	return nil
+}
+
+// again recognises the very first record of a walk that was continued.
+func (w *Walk) again(r *Record) bool {
+	return r.DOI == w.pos.First && w.pos.Page.Cursor != "1" && w.pos.Page.Cursor != ""
+}
+
+func (w *Walk) give(r *Record, each func(*Record) bool) bool {
+	w.pos.Last, w.pos.First = r.DOI, cmp.Or(w.pos.First, r.DOI)
+	if w.pos.Seen >= 0 {
+		w.pos.Seen++
+	}
+	return each(r)
+}

@@ -1,0 +1,197 @@
+package dois_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+// complete is metadata with all that a findable DOI needs.
+func complete(title string) metadata.Record {
+	return metadata.Record{
+		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
+		Titles:          []metadata.Title{{Title: title}},
+		Publisher:       metadata.Publisher{Name: "Example Press"},
+		PublicationYear: "2020",
+		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
+	}
+}
+
+func TestLifeOfADOI(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+
+		made, err := client.Create(ctx, &dois.Draft{Prefix: doistest.Prefix, Record: complete("Ice cores")})
+		require.NoError(t, err)
+		assert.True(t, strings.HasPrefix(made.DOI, doistest.Prefix+"/"), "the service chose %s", made.DOI)
+		assert.Equal(t, dois.StateDraft, made.State)
+		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
+		require.ErrorIs(t, err, dois.ErrNotFound, "a draft is not public")
+
+		published, err := client.Update(ctx, made.DOI, &dois.Draft{URL: "https://example.org/ice", Event: dois.Publish})
+		require.NoError(t, err)
+		assert.Equal(t, dois.StateFindable, published.State)
+		assert.Equal(t, "Ice cores", published.Titles[0].Title, "what is not sent stays")
+		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
+		require.NoError(t, err)
+
+		require.ErrorIs(t, client.Delete(ctx, made.DOI), dois.ErrNotAllowed, "only drafts can be deleted")
+
+		hidden, err := client.Update(ctx, made.DOI, &dois.Draft{Event: dois.Hide})
+		require.NoError(t, err)
+		assert.Equal(t, dois.StateRegistered, hidden.State)
+	})
+}
+
+func TestDeleteDraft(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+		made, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/short-lived"})
+		require.NoError(t, err)
+		require.NoError(t, client.Delete(ctx, made.DOI))
+		_, err = client.Get(ctx, made.DOI, nil)
+		require.ErrorIs(t, err, dois.ErrNotFound)
+		require.ErrorIs(t, client.Delete(ctx, made.DOI), dois.ErrNotFound)
+	})
+}
+
+func TestUpdateReplacesWhatIsSent(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+		first := complete("Ice cores")
+		first.Subjects = []metadata.Subject{{Subject: "ice"}}
+		first.Version = "1.0"
+		first.Language = "en"
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/ice", Record: first, URL: "https://example.org/ice"})
+		require.NoError(t, err)
+
+		changed, err := client.Update(ctx, "10.5072/ice", &dois.Draft{
+			Record: metadata.Record{Titles: []metadata.Title{{Title: "Ice cores, revised"}}, Subjects: []metadata.Subject{}},
+			Clear:  []string{"version"},
+		})
+		require.NoError(t, err)
+		assert.Equal(t, "Ice cores, revised", changed.Titles[0].Title, "sent")
+		assert.Empty(t, changed.Subjects, "sent empty")
+		assert.Empty(t, changed.Version, "cleared")
+		assert.Equal(t, metadata.Text("en"), changed.Language, "not sent")
+		assert.Len(t, changed.Creators, 1, "not sent")
+		assert.Equal(t, "https://example.org/ice", changed.URL, "not sent")
+	})
+}
+
+func TestCreateFromXML(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		made, err := srv.Client().Create(t.Context(), &dois.Draft{
+			DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord), URL: "https://example.org/xml", Event: dois.Publish,
+		})
+		require.NoError(t, err)
+		assert.Equal(t, "From XML", made.Titles[0].Title)
+		assert.Equal(t, metadata.Year("2021"), made.PublicationYear)
+		assert.Equal(t, dois.StateFindable, made.State)
+	})
+}
+
+func TestWriteRefusedByTheService(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
+		require.NoError(t, err)
+
+		t.Run("name taken", func(t *testing.T) {
+			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
+			require.ErrorIs(t, err, dois.ErrConflict)
+			require.ErrorIs(t, err, dois.ErrInvalid)
+		})
+		t.Run("prefix of another account", func(t *testing.T) {
+			_, err := client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})
+			require.ErrorIs(t, err, dois.ErrForbidden)
+		})
+		t.Run("nothing that a findable DOI needs", func(t *testing.T) {
+			_, err := client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
+			require.ErrorIs(t, err, dois.ErrInvalid)
+			e, ok := errors.AsType[*dois.Error](err)
+			require.True(t, ok)
+			fields := map[string]string{}
+			for _, d := range e.Details {
+				fields[d.Field] = d.Message
+			}
+			assert.Contains(t, fields, "url", "the fault has a place: %v", fields)
+			assert.NotEmpty(t, fields["url"])
+		})
+		t.Run("without credentials", func(t *testing.T) {
+			before := len(srv.Requests())
+			_, err := anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
+			require.ErrorIs(t, err, dois.ErrUnauthorized)
+			require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), dois.ErrUnauthorized)
+			assert.Len(t, srv.Requests(), before, "nothing was sent")
+		})
+		t.Run("wrong password", func(t *testing.T) {
+			client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: doistest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
+			require.NoError(t, err)
+			_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
+			require.ErrorIs(t, err, dois.ErrUnauthorized)
+		})
+	})
+}
+
+func TestWriteRefusedBeforeSending(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		client := srv.Client()
+		for name, tt := range map[string]struct {
+			draft *dois.Draft
+			path  string
+		}{
+			"no draft":                {nil, "Draft"},
+			"neither DOI nor prefix":  {&dois.Draft{}, "Draft"},
+			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft"},
+			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix"},
+			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI"},
+			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, err := client.Create(t.Context(), tt.draft)
+				require.ErrorIs(t, err, dois.ErrInvalid)
+				field, ok := errors.AsType[*dois.FieldError](err)
+				require.True(t, ok)
+				assert.Equal(t, tt.path, field.Path)
+			})
+		}
+		t.Run("update of another DOI", func(t *testing.T) {
+			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})
+			require.ErrorIs(t, err, dois.ErrInvalid)
+			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})
+			require.ErrorIs(t, err, dois.ErrInvalid)
+			_, err = client.Update(t.Context(), "10.5072/a", nil)
+			require.ErrorIs(t, err, dois.ErrInvalid)
+		})
+		assert.Empty(t, srv.Requests(), "nothing was sent")
+	})
+}
+
+// TestBearer writes with a token in place of a password.
+func TestBearer(t *testing.T) {
+	var seen string
+	client := scripted(t, &dois.ClientOptions{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
+	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
+	require.NoError(t, err)
+	assert.Equal(t, "Bearer a.b.c", seen)
+}
+
+// TestTimes reads points in time as lists and single records write them.
+func TestTimes(t *testing.T) {
+	for _, text := range []dois.Timestamp{"2021-07-08T09:53:54Z", "2021-07-08T09:53:54.000Z"} {
+		at, err := text.Time()
+		require.NoError(t, err)
+		assert.Equal(t, time.Date(2021, 7, 8, 9, 53, 54, 0, time.UTC), at)
+	}
+	_, err := dois.Timestamp("").Time()
+	assert.Error(t, err)
+}
