@@ -76,7 +76,8 @@ var groupRules = []rule{mixedOperators, missingOperators, onlyExclusions}
 // missingOperators finds clauses that the two default operators read
 // differently.
 func missingOperators(n Node) (string, string) {
-	if slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
+	left := func(c Clause) bool { return c.Join == NoJoin || c.Sign == SignMust }
+	if !slices.ContainsFunc(n.Clauses[1:], left) || slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
 		return "", ""
 	}
 	e := fromNode(n)
@@ -216,8 +217,11 @@ func betterName(name Field) Field {
 	}
 	best, least := Field(""), min(3, len(plain)/2)
 	for f := range kinds {
+		if f == "" || max(len(f), len(name))-min(len(f), len(name)) > least {
+			continue
+		}
 		d := distance(strings.ToLower(string(f)), strings.ToLower(string(name)))
-		if f != "" && (d < least || d == least && best != "" && f < best) {
+		if d < least || d == least && best != "" && f < best {
 			best, least = f, d
 		}
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 )
 
 // An Expr is a query or a part of one. Expressions are made by the functions
@@ -70,6 +71,11 @@ func Boost(expr Expr, factor float32) Expr {
 	return fromNode(n)
 }
 
-func fromNode(n Node) Expr { return &expr{n} }
+func fromNode(n Node) Expr {
+	if !utf8.ValidString(string(n.Field)) {
+		n = Field("").invalid("the name of a field, " + notUTF8(string(n.Field)))
+	}
+	return &expr{n}
+}
 
 func invalid(reason string) Expr { return fromNode(Field("").invalid(reason)) }

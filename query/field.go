@@ -69,44 +69,48 @@ func (f Field) Near(text string, slop int) Expr {
 // service in a pattern whose only wildcard is a * at the end. In others it is
 // refused; a ? in its place matches it.
 func (f Field) Like(pattern string) Expr {
-	text, literal, live := readPattern(pattern)
-	switch {
-	case live == 0:
+	switch _, literal, shape := readPattern(pattern); {
+	case shape == noWildcard:
 		return f.Is(literal)
-	case text == "*":
-		return f.Exists()
-	case live == 1 && text[len(text)-1] == '*' && !strings.HasSuffix(text, `\*`):
-		return f.StartsWith(literal[:len(literal)-1])
-	case strings.Contains(text, "/"):
+	case shape == otherWildcards && strings.Contains(pattern, "/"):
 		return fromNode(f.invalid(quoteText(pattern) + slashInPattern))
 	}
-	return Node{Kind: KindWildcard, Field: f, Text: text}.Expr()
+	return Node{Kind: KindWildcard, Field: f, Text: pattern}.Expr()
 }
 
 const slashInPattern = ": a slash cannot be written in a pattern such as a*/b; put ? in its place"
 
-// readPattern returns the pattern with only \*, \? and \\ escaped, its text
-// without escapes, and the number of wildcards in it.
-func readPattern(pattern string) (text, literal string, live int) {
+// A shape says where the wildcards of a pattern are.
+type shape uint8
+
+const (
+	noWildcard shape = iota
+	starAtEnd        // one *, at the end
+	otherWildcards
+)
+
+// readPattern returns the pattern with only \*, \? and \\ escaped, and its
+// literal text up to a star at the end.
+func readPattern(pattern string) (text, literal string, s shape) {
 	var t, l strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
-		if c == '\\' {
+		switch {
+		case c == '\\':
 			if i+1 < len(pattern) && strings.IndexByte(`*?\`, pattern[i+1]) >= 0 {
 				i++
 			}
 			t.WriteByte('\\')
-			t.WriteByte(pattern[i])
-			l.WriteByte(pattern[i])
-			continue
+		case c == '*' && s == noWildcard && i == len(pattern)-1:
+			t.WriteByte(c)
+			return t.String(), l.String(), starAtEnd
+		case c == '*' || c == '?':
+			s = otherWildcards
 		}
-		if c == '*' || c == '?' {
-			live++
-		}
-		t.WriteByte(c)
-		l.WriteByte(c)
+		t.WriteByte(pattern[i])
+		l.WriteByte(pattern[i])
 	}
-	return t.String(), l.String(), live
+	return t.String(), l.String(), s
 }
 
 // StartsWith looks for words that begin with the literal prefix: field:prefix*.
@@ -144,7 +148,7 @@ func (f Field) Regexp(pattern string) Expr {
 }
 
 // Exists looks for records that have any value in the field: field:*.
-func (f Field) Exists() Expr { return fromNode(Node{Kind: KindExists, Field: f}) }
+func (f Field) Exists() Expr { return Node{Kind: KindExists, Field: f}.Expr() }
 
 // Between looks for values from low to high, both included; "" leaves that
 // side open: field:[low TO high]. Dates may leave out their end and then mean
@@ -180,10 +184,10 @@ func (f Field) In(values ...string) Expr {
 func (f Field) Match(expr Expr) Expr {
 	expr = operand(expr)
 	n := *expr.tree()
-	if f == "" || n.Field != "" || n.Kind == KindAll || n.Kind == KindInvalid {
+	if f == "" || n.Field != "" || n.Kind == KindInvalid {
 		return expr
 	}
-	n.Field = f
+	n.searchIn(f)
 	return fromNode(n)
 }
 

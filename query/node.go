@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -92,6 +93,9 @@ const (
 // Inspect returns the outermost node of expr as plain data. Changing the copy
 // does not change expr.
 func Inspect(expr Expr) Node {
+	if expr == nil {
+		return Field("").invalid("an expression is nil")
+	}
 	n := *expr.tree()
 	n.Range = clone(n.Range)
 	n.Slop = clone(n.Slop)
@@ -115,18 +119,43 @@ func (n Node) Expr() Expr {
 	}
 	n.Range, n.Slop, n.Boost = clone(n.Range), clone(n.Slop), clone(n.Boost)
 	switch n.Kind {
-	case KindAll:
-		n.Field = ""
-	case KindExists:
-		if n.Field == "*" {
-			n.Kind, n.Field = KindAll, ""
-		}
+	case KindAll, KindExists:
+		n.searchIn(n.Field)
 	case KindWildcard:
-		n.Text, _, _ = readPattern(n.Text)
+		return n.pattern()
 	case KindGroup:
 		return n.group()
 	}
 	return fromNode(n)
+}
+
+// searchIn gives the node a field if it can have one. A * in all fields is
+// *:*, every record.
+func (n *Node) searchIn(f Field) {
+	switch {
+	case n.Kind == KindAll:
+		n.Field = ""
+	case n.Kind == KindExists && f == "*":
+		n.Kind, n.Field = KindAll, ""
+	default:
+		n.Field = f
+	}
+}
+
+func (n *Node) pattern() Expr {
+	text, literal, shape := readPattern(n.Text)
+	switch {
+	case shape == noWildcard:
+		return fromNode(n.Field.invalid(quoteText(n.Text) + ": a pattern has no wildcard"))
+	case shape == otherWildcards:
+		n.Text = text
+	case literal != "":
+		n.Kind, n.Text = KindPrefix, literal
+	default:
+		n.Kind, n.Text = KindExists, ""
+		n.searchIn(n.Field)
+	}
+	return fromNode(*n)
 }
 
 func (n *Node) group() Expr {
@@ -152,7 +181,7 @@ func (n *Node) group() Expr {
 func (n *Node) fault() string {
 	switch {
 	case n.Kind == KindInvalid:
-		return n.Text
+		return cmp.Or(n.Text, "a node has no kind")
 	case !utf8.ValidString(n.Text):
 		return notUTF8(n.Text)
 	case n.Boost != nil && !(*n.Boost >= 0 && *n.Boost <= math.MaxFloat32):
@@ -181,10 +210,6 @@ func (n *Node) wordFault() string {
 		return "a word without quotes is empty"
 	}
 	switch n.Kind {
-	case KindWildcard:
-		if _, _, live := readPattern(n.Text); live == 0 {
-			return quoteText(n.Text) + ": a pattern has no wildcard"
-		}
 	case KindFuzzy:
 		if n.Edits != AutoEdits && n.Edits != 1 && n.Edits != 2 && !(n.Edits >= 0 && n.Edits < 1) {
 			return fmt.Sprintf("%v edits: a fuzzy search allows 0, 1 or 2", n.Edits)

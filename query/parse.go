@@ -159,10 +159,8 @@ func (p *parser) clause() (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := &e.node; n.Kind == KindExists && field == "*" && n.Field == "" {
-		n.Kind = KindAll
-	} else if field != "" && n.Field == "" && n.Kind != KindAll {
-		n.Field = field
+	if field != "" && e.node.Field == "" {
+		e.node.searchIn(field)
 	}
 	return e, nil
 }

@@ -1,0 +1,188 @@
+package query_test
+
+import (
+	"math"
+	"testing"
+
+	. "github.com/datacite-go/datacite-go/query"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var a, b, c = Term("a"), Term("b"), Term("c")
+
+// The shortest text that is right on every kind of server.
+func TestText(t *testing.T) {
+	for _, test := range []struct {
+		want string
+		expr Expr
+	}{
+		// words and values
+		{"climate", Term("climate")},
+		{`"climate change"~0`, Term("climate change")},
+		{`"AND"`, Term("AND")},
+		{`"a\"b\\c"~0`, Term(`a"b\c`)},
+		{`"*"~0`, Term("*")},
+		{`"Müller"`, Term("Müller")},
+		{`"publication\Year"`, Term("publicationYear")},
+		{`"climate change"~0`, Phrase("climate change")},
+		{`"climate change"~3`, Field("").Near("climate change", 3)},
+		{`doi:"10.5438/0012"`, FieldDOI.Is("10.5438/0012")},
+		{`titles.title:"climate change"~0`, FieldTitle.Is("climate change")},
+		{`types.resourceTypeGeneral:Dataset`, FieldResourceTypeGeneral.Is("Dataset")},
+		{`language:""`, FieldLanguage.Is("")},
+		{`subjects.subject:(Physics OR "Earth science"~0)`, FieldSubject.In("Physics", "Earth science")},
+		{`subjects.subject:Physics`, FieldSubject.In("Physics")},
+
+		// patterns
+		{"clim*", Wildcard("clim*")},
+		{"*clim?te*", Wildcard("*clim?te*")},
+		{`"a*"~0`, Wildcard(`a\*`)},
+		{`a\**`, Wildcard(`a\**`)},
+		{`a\\b?`, Wildcard(`a\b?`)},
+		{`doi:10.5438\u002f*`, FieldDOI.Like("10.5438/*")},
+		{`doi:10.5438\u002f*`, FieldDOI.StartsWith("10.5438/")},
+		{`titles.title:climte~1`, FieldTitle.Fuzzy("climte", 1)},
+		{`titles.title:\AND~0`, FieldTitle.Fuzzy("AND", 0)},
+		{`titles.title:/a\/b/`, FieldTitle.Regexp("a/b")},
+		{`subjects.subject:*`, FieldSubject.Exists()},
+		{`subjects.subject:*`, FieldSubject.Like("*")},
+		{"*:*", All()},
+		{"*:*", Field("*").Exists()},
+
+		// ranges
+		{`publicationYear:[2010 TO 2015]`, FieldPublicationYear.Between("2010", "2015")},
+		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Between("2010", "")},
+		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Years(2010, 0)},
+		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
+		{`viewCount:{10 TO *]`, FieldViewCount.Within(Range{Low: "10", ExcludeLow: true})},
+		{`titles.title:["a b" TO "c\u0022d"]`, FieldTitle.Between("a b", `c"d`)},
+
+		// logic
+		{"a AND b AND c", And(a, And(b, c))},
+		{"a OR b OR c", Or(Or(a, b), c)},
+		{"a AND (b OR c)", And(a, Or(b, c))},
+		{"(a AND b) OR c", Or(And(a, b), c)},
+		{"a", And(a)},
+		{"a AND b", And(All(), a, b)},
+		{"*:*", And(All(), All())},
+		{"*:* AND NOT a", Not(a)},
+		{"a", Not(Not(a))},
+		{"*:* AND NOT (a OR b)", Not(Or(a, b))},
+		{"a AND NOT b", And(a, Not(b))},
+		{"NOT a AND b", And(MustNot(a), b)},
+		{"*:* AND NOT a AND NOT b", And(Not(a), Not(b))},
+		{"a OR (*:* AND NOT b)", Or(a, Not(b))},
+		{"a OR (*:* AND NOT b)", Or(Must(a), MustNot(b))},
+		{"+a", Must(a)},
+		{"-a", MustNot(a)},
+		{"+(*:* AND NOT a)", Must(MustNot(a))},
+		{"+a -b c", Any(Must(a), MustNot(b), c)},
+		{"a OR b", Any(a, b)},
+		{"*:* AND NOT a AND NOT b", Any(MustNot(a), MustNot(b))},
+		{"+a b (c)", Any(Must(a), b, c)},
+		{"a^2", Boost(a, 2)},
+		{"(a OR b)^0.5", Boost(Or(a, b), 0.5)},
+		{"(a^2)^3 OR b", Or(Boost(Boost(a, 2), 3), b)},
+		{"a^100000000", Boost(a, 1e8)},
+
+		// fields of several parts
+		{"titles.title:(a AND b)", FieldTitle.Match(And(a, b))},
+		{"titles.title:a", FieldTitle.Match(a)},
+		{"titles.title:(a OR subjects.subject:b)", FieldTitle.Match(Or(a, FieldSubject.Match(b)))},
+		{"titles.title:(*:* AND NOT a)", FieldTitle.Match(Not(a))},
+		{"titles.title:(*:* AND NOT a)", FieldTitle.Match(MustNot(a))},
+		{`relatedItems.publication\Year:2015`, Field("relatedItems.publicationYear").Is("2015")},
+		{`schema_versio\n:4`, Field("schema_version").Is("4")},
+		{`a\:b:c`, Field("a:b").Is("c")},
+		{`titles.\*:a`, Field("titles.*").Is("a")},
+
+		// text of others
+		{"a b) OR (c", Raw("a b) OR (c")},
+		{"(a OR b) AND c", And(Raw("a || b"), c)},
+		{"() AND c", And(Raw("a) OR (b"), c)},
+
+		// helpers
+		{`doi:"10.5438/0012"`, FieldDOI.IsDOI("https://doi.org/10.5438/0012")},
+		{`relatedIdentifiers.relatedIdentifier:("10.5438/abc" OR "https://doi.org/10.5438/abc")`, FieldRelatedIdentifier.IsDOI("doi:10.5438/ABC")},
+		{`creators.nameIdentifiers.nameIdentifier:("0000-0002-1825-0097" OR "https://orcid.org/0000-0002-1825-0097")`, FieldCreatorNameIdentifier.IsORCID("https://orcid.org/0000-0002-1825-0097")},
+	} {
+		assert.Equal(t, test.want, test.expr.String())
+		if Inspect(test.expr).Kind == KindRaw || Check(test.expr) != nil {
+			continue
+		}
+		again, err := Parse(test.want)
+		require.NoError(t, err, test.want)
+		assert.Equal(t, test.expr, again, test.want)
+	}
+}
+
+// What cannot be written prints as something that no server accepts, and Check
+// says why.
+func TestInexpressible(t *testing.T) {
+	const bad = "a\xffb"
+	for _, test := range []struct {
+		reason string
+		expr   Expr
+	}{
+		{"And needs at least one", And()},
+		{"Or needs at least one", Or()},
+		{"Any needs at least one", Any()},
+		{"In needs at least one", FieldTitle.In()},
+		{"an expression is nil", And(a, nil)},
+		{"an expression is nil", Not(nil)},
+		{"an expression is nil", Any(Must(nil), a)},
+		{"an expression is nil", FieldTitle.Match(nil)},
+		{"literal *", FieldPublicationYear.Between("*", "2015")},
+		{"literal *", FieldTitle.Between("a", "*")},
+		{"slash cannot be written in a pattern", FieldURL.Like("*example.org/data*")},
+		{"0, 1 or 2", FieldTitle.Fuzzy("a", 3)},
+		{"0, 1 or 2", FieldTitle.Fuzzy("a", -1)},
+		{"empty", FieldTitle.Fuzzy("", 1)},
+		{"from 0 up", FieldTitle.Near("a b", -1)},
+		{"from 0 up", Boost(a, -1)},
+		{"from 0 up", Boost(a, float32(math.NaN()))},
+		{"from 0 up", Boost(a, float32(math.Inf(1)))},
+		{"no year of four digits", FieldPublicationYear.Years(15, 0)},
+		{"are none", FieldPublicationYear.Years(2015, 2010)},
+		{"ORCID", FieldCreatorNameIdentifier.IsORCID("0000-0002-1825-0098")},
+		{"DOI", FieldDOI.IsDOI("not a DOI")},
+		{"backslash", FieldTitle.Regexp(`a\`)},
+		{"a raw text", And(Raw("a) OR (b"), c)},
+		{"UTF-8", Term(bad)},
+		{"UTF-8", Phrase(bad)},
+		{"UTF-8", Wildcard(bad + "*")},
+		{"UTF-8", Wildcard(bad + "*c")},
+		{"UTF-8", FieldTitle.Fuzzy(bad, 1)},
+		{"UTF-8", FieldTitle.Between("", bad)},
+		{"UTF-8", FieldTitle.Between(bad, "")},
+		{"UTF-8", Field(bad).Is("a")},
+		{"no kind", Node{}.Expr()},
+	} {
+		err := Check(test.expr)
+		require.ErrorIs(t, err, ErrInvalid, test.reason)
+		require.ErrorContains(t, err, test.reason)
+		_, err = Parse(test.expr.String())
+		require.Error(t, err, "%s: %s", test.reason, test.expr)
+	}
+}
+
+// An expression can be kept and used in several queries.
+func TestExpressionsDoNotChange(t *testing.T) {
+	both := And(a, b)
+	first, second := And(both, c), And(both, Not(c))
+	FieldTitle.Match(both)
+	Boost(both, 2)
+	parts := []Expr{a, b}
+	or := Or(parts...)
+	parts[0] = c
+	n := Inspect(FieldTitle.Between("1", "2"))
+	bounds := n.Expr()
+	n.Range.Low = "0"
+
+	assert.Equal(t, "a AND b", both.String())
+	assert.Equal(t, "a AND b AND c", first.String())
+	assert.Equal(t, "a AND b AND NOT c", second.String())
+	assert.Equal(t, "a OR b", or.String())
+	assert.Equal(t, "titles.title:[1 TO 2]", bounds.String())
+}

@@ -1,0 +1,170 @@
+package query_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	. "github.com/datacite-go/datacite-go/query"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What the service would refuse or misread is refused before it is sent, with
+// the part and the reason.
+func TestCheckRefuses(t *testing.T) {
+	for text, reason := range map[string]string{
+		"publicationYear:20*":                    "a year takes no wildcard",
+		"publicationYear:20??":                   "a year takes no wildcard",
+		"publicationYear:2010~1":                 "a year takes no ~",
+		"publicationYear:abc":                    `"abc" is not a year`,
+		"publicationYear:2010-05":                "is not a year",
+		`publicationYear:"20 10"`:                "is not a year",
+		"publicationYear:[2010 TO now-x]":        "is not a year",
+		"publicationYear:>20":                    `"20" is not a year`,
+		"publicationYear:(2010 2011)":            "words side by side as one value of a year",
+		"publicationYear:(>=2010 <2015)":         "words side by side",
+		"created:2015-1-1":                       "is not a date",
+		"created:2015*":                          "a date takes no wildcard",
+		"viewCount:many":                         "is not a count",
+		"viewCount:[1 TO 0x10]":                  "is not a count",
+		"citationCount:1*":                       "a count takes no wildcard",
+		"types.resourceTypeGeneral:(Image Text)": "one value of a keyword",
+		"/ab/":                                   "no regular expressions",
+		`*a\/b*c`:                                "a slash cannot be written in a pattern",
+		`a:["*" TO b]`:                           "literal *",
+		`a:[b TO \*]`:                            "literal *",
+		"a~0.5":                                  "reads a fraction as 0",
+		`"a b"~-1`:                               "negative",
+		"10.1000:abc":                            "read as the name of a field",
+		"http:x":                                 "read as the name of a field",
+		`Re\ view:x`:                             "read as the name of a field",
+		`titles.title:"--"`:                      "no word in it",
+		`a AND titles.title:""`:                  "no word in it",
+		"_exists_:tit*":                          "the whole name of one field",
+		strings.Repeat("x", 1001) + "*":          "may have 1000 characters",
+	} {
+		e, err := Parse(text)
+		require.NoError(t, err, text)
+		err = Check(e)
+		require.ErrorIs(t, err, ErrInvalid, text)
+		assert.ErrorContains(t, err, reason, text)
+		assert.Error(t, Check(And(Term("x"), e)), text)
+	}
+}
+
+func TestCheckAccepts(t *testing.T) {
+	for _, text := range []string{
+		"publicationYear:2010", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
+		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`, "updated:1420070400000",
+		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text b:c)", "types.resourceTypeGeneral:(Image (Text))",
+		"a b", "+a -b c", "unknown:x", "*a", "*:x", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2",
+	} {
+		assert.NoError(t, Check(mustParse(t, text)), text)
+	}
+	assert.NoError(t, Check(nil))
+}
+
+// All faults are reported at once.
+func TestCheckReportsAll(t *testing.T) {
+	err := Check(And(FieldPublicationYear.Like("20*"), FieldViewCount.Is("many"), Or()))
+	require.Error(t, err)
+	assert.Equal(t, 3, strings.Count(err.Error(), "query: "))
+	assert.ErrorContains(t, err, "query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
+}
+
+func TestCheckLimits(t *testing.T) {
+	years := func(n int) []string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = fmt.Sprint(1000 + i)
+		}
+		return out
+	}
+	assert.NoError(t, Check(FieldPublicationYear.In(years(1024)...)))
+	assert.ErrorContains(t, Check(FieldPublicationYear.In(years(1025)...)), "1024 in a list")
+	assert.ErrorContains(t, Check(And(FieldPublicationYear.In(years(600)...), FieldPublicationYear.In(years(600)...))), "the query has 1200 clauses")
+
+	deep := Term("a")
+	for range 250 {
+		deep = Or(Term("b"), And(Term("c"), deep))
+	}
+	assert.ErrorContains(t, Check(deep), "more than 200 brackets")
+}
+
+// A raw text is sent as it stands, so it has to say on the deployed service
+// what it says.
+func TestCheckRaw(t *testing.T) {
+	for text, reason := range map[string]string{
+		"":                          "empty",
+		"a AND":                     "cannot read it",
+		"a) OR (b":                  "closes nothing",
+		`doi:10.5438\/0012`:         "cannot read it",
+		"/ab/":                      "reads it as",
+		"publisher:publicationYear": "reads it as publisher:publication_year",
+		"schema_version:4":          "reads it as schema_version_info:4",
+		"publicationYear:20*":       "a year takes no wildcard",
+	} {
+		err := Check(Raw(text))
+		require.ErrorIs(t, err, ErrInvalid, text)
+		assert.ErrorContains(t, err, reason, text)
+	}
+	for _, text := range []string{
+		"a", "a b", "doi:10.5438/0012", "doi:10.5438/*", "url:*example.org/data*", "publicationYear:2010", "relatedItems.publication\\Year:2010",
+		"schemaVersion:4", "publisher.name:Zenodo", `publisher:"public\ationYear"`, "version:1",
+	} {
+		assert.NoError(t, Check(Raw(text)), text)
+	}
+}
+
+// Advice names the part, the reason and what to write instead.
+func TestAdvise(t *testing.T) {
+	for _, test := range []struct{ text, reason, suggestion string }{
+		{"a b", "required on the deployed service", "a AND b, or a OR b"},
+		{"+a b", "required on the deployed service", "a AND b, or a AND (b OR *:*)"},
+		{"a OR b AND c", "AND does not come before OR", "a OR (b AND c)"},
+		{"a AND b OR NOT c", "AND does not come before OR", "(a AND b) OR (*:* AND NOT c)"},
+		{"titles.title:(a AND b OR c)", "AND does not come before OR", "titles.title:((a AND b) OR c)"},
+		{"-a", "plain Lucene finds nothing", "*:* AND NOT a"},
+		{"title:x", "no field of that name", "titles.title:x"},
+		{"titels.title:x", "no field of that name", "titles.title:x"},
+		{"publication_year:2010", "no field of that name", "publicationYear:2010"},
+		{"alternateIdentifiers.alternateIdentifier:x", "no field of that name", "identifiers.identifier:x"},
+		{"citations:x", "no field of that name", ""},
+		{"citations:5", "no field of that name", "citationCount:5"},
+		{"qwertz:x", "quote the text", ""},
+		{"creators:x", "no value of its own", "creators.name:x"},
+		{"*mate", "a wildcard at the beginning is slow", "mate"},
+		{"?lim*", "a wildcard at the beginning is slow", "lim*"},
+		{"a AND and AND b", "operators are written in capitals", "AND"},
+		{"a AND - AND b", "a word to look for", "- directly before a word, or nothing"},
+		{`"a b"`, "with another one in between", `"a b"~0`},
+		{"types.resourceTypeGeneral:dataset", "case counts", "types.resourceTypeGeneral:Dataset"},
+	} {
+		e, err := Parse(test.text)
+		require.NoError(t, err, test.text)
+		advice := Advise(e)
+		require.Len(t, advice, 1, "%s: %v", test.text, advice)
+		assert.Contains(t, advice[0].Reason, test.reason, test.text)
+		assert.Equal(t, test.suggestion, advice[0].Suggestion, test.text)
+		assert.NotEmpty(t, advice[0].Part)
+		assert.Contains(t, advice[0].String(), test.reason)
+		assert.Equal(t, advice, Advise(Raw(test.text)), test.text)
+	}
+}
+
+// A query built with care needs no advice, and following advice ends it.
+func TestAdviseIsQuiet(t *testing.T) {
+	assert.Empty(t, Advise(nil))
+	assert.Empty(t, Advise(tenClauses()))
+	for _, text := range []string{"a", "a AND b", "a AND NOT b", "titles.title:*", "client.name:x", `titles.\*:x`, "_exists_:titles", "*:*"} {
+		assert.Empty(t, Advise(mustParse(t, text)), text)
+	}
+	for _, text := range []string{"a b", "a OR b AND c", "-a", "title:x", "*mate", `"a b"`, "creators:x"} {
+		better, _, _ := strings.Cut(Advise(mustParse(t, text))[0].Suggestion, ", or ")
+		assert.Empty(t, Advise(mustParse(t, better)), better)
+	}
+	long := Advise(Term(strings.Repeat("long ", 2000)))
+	require.Len(t, long, 1)
+	assert.Contains(t, long[0].String(), "body of the request")
+}
