@@ -1,11 +1,12 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // CountryCounts are counts by country, sorted by country. On the wire they are
@@ -24,9 +25,11 @@ func NewCountryCounts(counts map[string]int64) CountryCounts {
 	for country, count := range counts {
 		list = append(list, CountryCount{country, count})
 	}
-	slices.SortFunc(list, func(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) })
+	slices.SortFunc(list, byCountry)
 	return list
 }
+
+func byCountry(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) }
 
 // Sum adds up the counts. It may be less than the count of the instance, since
 // not every address tells its country.
@@ -58,18 +61,61 @@ func (c CountryCounts) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a JSON object. Stored reports also hold null or an empty
 // list here, and numbers as texts.
 func (c *CountryCounts) UnmarshalJSON(data []byte) error {
-	*c = nil
-	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
+	return unmarshal(data, func(d *decoder, l *jsonlex.Lexer) { *c = d.readCounts(l) })
+}
+
+func (d *decoder) readCounts(l *jsonlex.Lexer) CountryCounts {
+	if l.Kind() != '{' {
+		l.Skip()
 		return nil
 	}
-	var members map[string]number
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
+	d.counts.begin()
+	sorted, last := true, ""
+	l.Begin()
+	for i := 0; ; i++ {
+		name, ok := l.Key(i)
+		if !ok {
+			break
+		}
+		country := d.country(name)
+		n := d.counts.next()
+		n.Country, n.Count = country, count(l)
+		sorted = sorted && (i == 0 || last < country)
+		last = country
 	}
-	counts := make(map[string]int64, len(members))
-	for country, n := range members {
-		counts[country] = int64(n)
+	list := CountryCounts(d.counts.list())
+	if !sorted {
+		list = list.sorted()
 	}
-	*c = NewCountryCounts(counts)
-	return nil
+	return list
+}
+
+// sorted sorts the list in place. Of two counts for one country the later one
+// holds, as in any JSON object.
+func (c CountryCounts) sorted() CountryCounts {
+	slices.Reverse(c)
+	slices.SortStableFunc(c, byCountry)
+	return slices.CompactFunc(c, func(a, b CountryCount) bool { return a.Country == b.Country })
+}
+
+// countryCodes holds all pairs of lowercase letters, one after the other, so that
+// the code of a country is a part of it.
+var countryCodes = func() string {
+	var codes []byte
+	for a := byte('a'); a <= 'z'; a++ {
+		for b := byte('a'); b <= 'z'; b++ {
+			codes = append(codes, a, b)
+		}
+	}
+	return string(codes)
+}()
+
+func (d *decoder) country(name []byte) string {
+	if len(name) == 2 {
+		if a, b := name[0]-'a', name[1]-'a'; a < 26 && b < 26 {
+			at := 2 * (int(a)*26 + int(b))
+			return countryCodes[at : at+2]
+		}
+	}
+	return d.texts.copy(name)
 }

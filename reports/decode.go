@@ -1,111 +1,196 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Stored reports come from many senders. What follows reads the types that
-// occur in them beside those of the specification: numbers as texts, texts as
-// numbers, null for anything.
+// Stored reports come from many senders. The decoder takes what occurs in them
+// beside the types of the specification: numbers as texts, texts as numbers,
+// null for anything, one value for a list of one, names in another case.
 
-// text reads a JSON text, number or boolean as a string, and null as "".
-type text string
+// A decoder makes values of this package of JSON. Texts and lists are cut from
+// larger blocks, so that a dataset costs a fraction of an allocation; keeping
+// one dataset keeps at most one block of each kind.
+type decoder struct {
+	reuse bool // lists are good until the next dataset only
 
-func (t *text) UnmarshalJSON(data []byte) error {
-	switch data[0] {
-	case '"':
-		return json.Unmarshal(data, (*string)(t))
-	case '{', '[', 'n':
-		*t = ""
-	default:
-		*t = text(data)
-	}
-	return nil
+	dataset, performance, period, instance, typed *jsonlex.Names
+	header, nameValue, exception                  *jsonlex.Names
+
+	texts        arena
+	values       slab[TypedValue]
+	performances slab[Performance]
+	instances    slab[Instance]
+	counts       slab[CountryCount]
+
+	platform, dataType, publisher, begin, end column
 }
 
-// number reads a JSON number, or a text that holds one.
-type number int64
-
-func (n *number) UnmarshalJSON(data []byte) error {
-	*n = 0
-	digits := string(bytes.Trim(data, `" `))
-	if digits == "" || digits == "null" {
-		return nil
+func newDecoder() *decoder {
+	return &decoder{
+		dataset:     jsonlex.NewNames(datasetNames...),
+		performance: jsonlex.NewNames("period", "instance", "instances"),
+		period:      jsonlex.NewNames("begin-date", "end-date"),
+		instance:    jsonlex.NewNames("count", "metric-type", "access-method", "country-counts"),
+		typed:       jsonlex.NewNames("type", "value"),
+		header:      jsonlex.NewNames(headerNames...),
+		nameValue:   jsonlex.NewNames("name", "value"),
+		exception:   jsonlex.NewNames("code", "severity", "message", "help-url", "data"),
 	}
-	if i, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		*n = number(i)
+}
+
+var decoders = sync.Pool{New: func() any { return newDecoder() }}
+
+// unmarshal decodes one value from a whole JSON text.
+func unmarshal(data []byte, decode func(*decoder, *jsonlex.Lexer)) error {
+	d := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	var l jsonlex.Lexer
+	l.Reset(data)
+	decode(d, &l)
+	l.End()
+	return l.Err()
+}
+
+// scalar reads a text, and a number or boolean as a text. Anything else is "".
+func scalar(l *jsonlex.Lexer) []byte {
+	switch l.Kind() {
+	case '"':
+		return l.Text()
+	case 'n', '{', '[':
+		l.Skip()
 		return nil
+	case 't', 'f':
+		return l.Bool()
+	}
+	return l.Number()
+}
+
+func (d *decoder) text(l *jsonlex.Lexer) string { return d.texts.copy(scalar(l)) }
+
+// count reads a number, or a text that holds one.
+func count(l *jsonlex.Lexer) int64 {
+	if n, ok := l.Count(); ok {
+		return n
+	}
+	var digits string
+	switch l.Kind() {
+	case 'n':
+		l.Skip()
+	case '"':
+		digits = strings.TrimSpace(string(l.Text()))
+	default:
+		digits = string(l.Number())
+	}
+	if digits == "" {
+		return 0
+	}
+	n, err := wholeNumber(digits)
+	if err != nil {
+		l.Fail(err)
+	}
+	return n
+}
+
+func wholeNumber(digits string) (int64, error) {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n, nil
 	}
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return fmt.Errorf("%.40s is not a count", data)
+		return 0, fmt.Errorf("%.40q is not a count", digits)
 	}
-	*n = number(f)
-	return nil
+	return int64(f), nil
 }
 
-// UnmarshalJSON reads a dataset entry, with a year that is a text or a number.
-func (d *Dataset) UnmarshalJSON(data []byte) error {
-	type plain Dataset
-	*d = Dataset{}
-	return json.Unmarshal(data, &struct {
-		*plain
-		Title     *text `json:"dataset-title"`
-		YOP       *text `json:"yop"`
-		URI       *text `json:"uri"`
-		Platform  *text `json:"platform"`
-		DataType  *text `json:"data-type"`
-		Publisher *text `json:"publisher"`
-	}{(*plain)(d), (*text)(&d.Title), (*text)(&d.YOP), (*text)(&d.URI), (*text)(&d.Platform), (*text)(&d.DataType), (*text)(&d.Publisher)})
-}
-
-// UnmarshalJSON reads an instance, with a count that is a number or a text.
-func (i *Instance) UnmarshalJSON(data []byte) error {
-	type plain Instance
-	*i = Instance{}
-	return json.Unmarshal(data, &struct {
-		*plain
-		Count *number `json:"count"`
-	}{(*plain)(i), (*number)(&i.Count)})
-}
-
-// UnmarshalJSON reads an exception, with a code that is a number or a text.
-func (e *Exception) UnmarshalJSON(data []byte) error {
-	type plain Exception
-	*e = Exception{}
-	var code number
-	err := json.Unmarshal(data, &struct {
-		*plain
-		Code *number `json:"code"`
-	}{(*plain)(e), &code})
-	e.Code = int(code)
-	return err
-}
-
-// UnmarshalJSON reads a filter or attribute that is an object or a bare text.
-func (n *NameValue) UnmarshalJSON(data []byte) error {
-	*n = NameValue{}
-	if len(data) > 0 && data[0] != '{' {
-		return (*text)(&n.Value).UnmarshalJSON(data)
+// each reads the elements of a list. What is no list is its one element, and
+// null is none.
+func each(l *jsonlex.Lexer, element func()) (found bool) {
+	switch l.Kind() {
+	case 'n':
+		l.Skip()
+		return false
+	case '[':
+		l.List()
+		for i := 0; l.Element(i); i++ {
+			element()
+		}
+	default:
+		element()
 	}
-	return json.Unmarshal(data, &struct {
-		Name  *text `json:"name"`
-		Value *text `json:"value"`
-	}{(*text)(&n.Name), (*text)(&n.Value)})
+	return true
 }
 
-// UnmarshalJSON reads a typed value whose members may be of other types.
-func (v *TypedValue) UnmarshalJSON(data []byte) error {
-	*v = TypedValue{}
-	if len(data) > 0 && data[0] != '{' {
-		return (*text)(&v.Value).UnmarshalJSON(data)
+// An arena makes strings out of blocks.
+type arena struct{ block strings.Builder }
+
+const arenaBlock = 8 << 10
+
+func (a *arena) copy(b []byte) string {
+	switch {
+	case len(b) == 0:
+		return ""
+	case len(b) > arenaBlock/8:
+		return string(b)
+	case a.block.Cap()-a.block.Len() < len(b):
+		a.block = strings.Builder{}
+		a.block.Grow(arenaBlock)
 	}
-	return json.Unmarshal(data, &struct {
-		Type  *text `json:"type"`
-		Value *text `json:"value"`
-	}{(*text)(&v.Type), (*text)(&v.Value)})
+	start := a.block.Len()
+	a.block.Write(b)
+	return a.block.String()[start:]
+}
+
+// A slab makes lists out of blocks, one list at a time.
+type slab[T any] struct {
+	block []T
+	start int // of the list that is being made
+}
+
+func (s *slab[T]) begin() { s.start = len(s.block) }
+
+// next adds an element. It stays in its place until the next one is added.
+func (s *slab[T]) next() *T {
+	if len(s.block) == cap(s.block) {
+		const most = 64
+		list := s.block[s.start:]
+		s.block = append(make([]T, 0, max(most, 2*len(list))), list...)
+		s.start = 0
+	}
+	n := len(s.block)
+	s.block = s.block[:n+1]
+	var zero T
+	s.block[n] = zero
+	return &s.block[n]
+}
+
+func (s *slab[T]) list() []T {
+	if len(s.block) == s.start {
+		return []T{}
+	}
+	return s.block[s.start:len(s.block):len(s.block)]
+}
+
+func (s *slab[T]) reset() { s.block, s.start = s.block[:0], 0 }
+
+// A column is a text that is mostly the same from one dataset to the next.
+type column struct{ last string }
+
+func (d *decoder) same(l *jsonlex.Lexer, c *column) string {
+	if b := scalar(l); string(b) != c.last {
+		c.last = d.texts.copy(b)
+	}
+	return c.last
+}
+
+type text string
+
+func (t *text) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, func(d *decoder, l *jsonlex.Lexer) { *t = text(d.text(l)) })
 }

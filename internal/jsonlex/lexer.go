@@ -1,0 +1,277 @@
+// Package jsonlex reads JSON from a stream in constant memory, value by value,
+// into whatever the caller makes of it. It checks the syntax as encoding/json
+// does, and replaces invalid UTF-8 as encoding/json does.
+//
+// The caller asks for what it expects next. Errors stick: after the first one
+// every method returns its zero value and every loop ends, so that only Err
+// needs to be asked, at the end.
+package jsonlex
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	windowSize = 64 << 10
+	// MaxValue is the most bytes of input that one text, one number, or what lies
+	// between Mark and Unmark may take.
+	MaxValue = 16 << 20
+	maxDepth = 1000
+)
+
+// ErrTooLarge: one value is longer than MaxValue.
+var ErrTooLarge = errors.New("one value is longer than 16 MiB")
+
+// A SyntaxError is input that is not JSON, or not of the kind asked for.
+type SyntaxError struct {
+	Offset int64 // bytes before the place
+	Reason string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Reason) }
+
+// A Lexer reads one JSON text.
+type Lexer struct {
+	src     io.Reader // nil: nothing follows buf
+	buf     []byte    // buf[pos:] is read and not yet used
+	pos     int
+	base    int64  // offset of buf[0] in the input
+	mark    int64  // offset of Mark; -1: none
+	depth   int    // of Skip
+	escaped bool   // Piece has met an escape in this text
+	scratch []byte // of unescaped texts
+	key     []byte // of Key
+	err     error
+}
+
+// New makes a Lexer of a stream.
+func New(src io.Reader) *Lexer {
+	return &Lexer{src: src, buf: make([]byte, 0, windowSize), mark: -1}
+}
+
+// Reset makes the Lexer read data, which must stay as it is meanwhile.
+func (l *Lexer) Reset(data []byte) {
+	*l = Lexer{buf: data, mark: -1, scratch: l.scratch[:0]}
+}
+
+// Err returns the first error: of the stream, or a [*SyntaxError].
+func (l *Lexer) Err() error { return l.err }
+
+// Offset is how many bytes of the input have been used.
+func (l *Lexer) Offset() int64 { return l.base + int64(l.pos) }
+
+// Mark holds all that is read until Unmark to MaxValue bytes.
+func (l *Lexer) Mark() { l.mark = l.Offset() }
+
+// Unmark ends what Mark began.
+func (l *Lexer) Unmark() { l.mark = -1 }
+
+// Fail ends reading with an error, unless there is one already.
+func (l *Lexer) Fail(err error) {
+	if l.err != nil {
+		return
+	}
+	l.err = err
+	l.base = l.Offset()
+	l.src, l.buf, l.pos = nil, nil, 0
+}
+
+// Failf ends reading with a [*SyntaxError] at the present place.
+func (l *Lexer) Failf(format string, args ...any) {
+	l.Fail(&SyntaxError{l.Offset(), fmt.Sprintf(format, args...)})
+}
+
+// fill reads more input behind buf[pos:], which stays, and tells whether there
+// was more.
+func (l *Lexer) fill() bool {
+	if l.src == nil {
+		return false
+	}
+	if l.pos > 0 {
+		l.base += int64(l.pos)
+		l.buf = l.buf[:copy(l.buf, l.buf[l.pos:])]
+		l.pos = 0
+	}
+	if len(l.buf) >= MaxValue || l.mark >= 0 && l.base+int64(len(l.buf))-l.mark > MaxValue {
+		l.Fail(ErrTooLarge)
+		return false
+	}
+	if len(l.buf) == cap(l.buf) {
+		l.buf = append(l.buf, make([]byte, len(l.buf))...)[:len(l.buf)]
+	}
+	const patience = 100
+	for range patience {
+		n, err := l.src.Read(l.buf[len(l.buf):cap(l.buf)])
+		l.buf = l.buf[:len(l.buf)+n]
+		switch {
+		case err == io.EOF:
+			l.src = nil
+			return n > 0
+		case err != nil:
+			l.Fail(err)
+			return false
+		case n > 0:
+			return true
+		}
+	}
+	l.Fail(io.ErrNoProgress)
+	return false
+}
+
+// need tries to have n unused bytes in buf.
+func (l *Lexer) need(n int) bool {
+	for len(l.buf)-l.pos < n {
+		if !l.fill() {
+			return false
+		}
+	}
+	return true
+}
+
+// truncated says that the input ends too early.
+func (l *Lexer) truncated() { l.Fail(io.ErrUnexpectedEOF) }
+
+// Kind looks at the first byte of what comes next, white space left out: one of
+// { [ ] } " , : t f n, a digit or a minus, or something that is no JSON. It is 0
+// at the end of the input.
+func (l *Lexer) Kind() byte {
+	if l.pos < len(l.buf) {
+		if c := l.buf[l.pos]; c > ' ' {
+			return c
+		}
+	}
+	return l.kind()
+}
+
+func (l *Lexer) kind() byte {
+	for {
+		for l.pos < len(l.buf) {
+			switch c := l.buf[l.pos]; c {
+			case ' ', '\n', '\r', '\t':
+				l.pos++
+			default:
+				return c
+			}
+		}
+		if !l.fill() {
+			return 0
+		}
+	}
+}
+
+// unexpected says that something else was asked for.
+func (l *Lexer) unexpected(want string) {
+	if l.err != nil {
+		return
+	}
+	if l.Kind() == 0 && l.pos == len(l.buf) {
+		l.truncated()
+		return
+	}
+	l.Failf("found %q in the place of %s", l.buf[l.pos], want)
+}
+
+func (l *Lexer) expect(c byte, want string) bool {
+	if l.Kind() != c {
+		l.unexpected(want)
+		return false
+	}
+	l.pos++
+	return true
+}
+
+// List begins a list: [
+func (l *Lexer) List() bool { return l.expect('[', "a list") }
+
+// Element tells whether the list has an element number i, which then comes
+// next. It is asked with 0, 1, 2 and so on until it returns false.
+func (l *Lexer) Element(i int) bool {
+	switch c := l.Kind(); {
+	case c == ']':
+		l.pos++
+		return false
+	case i == 0 && c != 0:
+		return true
+	case c == ',':
+		l.pos++
+		if l.Kind() != ']' {
+			return l.err == nil
+		}
+	}
+	l.unexpected("an element or the end of a list")
+	return false
+}
+
+// End tells whether nothing but white space follows. It reads to the end of the
+// stream.
+func (l *Lexer) End() bool {
+	if l.err == nil && (l.Kind() != 0 || l.pos < len(l.buf)) {
+		l.unexpected("the end")
+	}
+	return l.err == nil
+}
+
+// Skip reads a value of any kind and drops it. Its length does not matter.
+func (l *Lexer) Skip() {
+	if l.depth++; l.depth > maxDepth {
+		l.Failf("more than %d objects and lists inside each other", maxDepth)
+	}
+	switch l.Kind() {
+	case '{':
+		for m := l.Object(nil); m != End; m = l.Member(nil, m) {
+			l.Skip()
+		}
+	case '[':
+		l.List()
+		for i := 0; l.Element(i); i++ {
+			l.Skip()
+		}
+	case '"':
+		l.skipText()
+	case 't':
+		l.literal("true")
+	case 'f':
+		l.literal("false")
+	case 'n':
+		l.literal("null")
+	default:
+		l.Number()
+	}
+	l.depth--
+}
+
+// Null reads null if that is what comes next.
+func (l *Lexer) Null() bool {
+	if l.Kind() != 'n' {
+		return false
+	}
+	l.literal("null")
+	return true
+}
+
+// Bool reads true or false, as it is written.
+func (l *Lexer) Bool() []byte {
+	if l.Kind() == 't' {
+		return l.literal("true")
+	}
+	return l.literal("false")
+}
+
+func (l *Lexer) literal(word string) []byte {
+	l.Kind()
+	if !l.need(len(word)) && l.err == nil && string(l.buf[l.pos:]) == word[:len(l.buf)-l.pos] {
+		l.truncated()
+		return nil
+	}
+	if l.err != nil {
+		return nil
+	}
+	if found := l.buf[l.pos:min(l.pos+len(word), len(l.buf))]; string(found) == word {
+		l.pos += len(word)
+		return found
+	}
+	l.unexpected(word)
+	return nil
+}

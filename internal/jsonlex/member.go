@@ -1,0 +1,181 @@
+package jsonlex
+
+import "bytes"
+
+// What Object and Member return beside the place of a known name.
+const (
+	End     = -1 // the object is over
+	Unknown = -2 // the value of a member that nobody knows comes next
+)
+
+// Names are the members of an object that a decoder knows. Programs write the
+// members of all their objects in the same order, so Names remembers which
+// member followed which, and looks for that one first. It belongs to one
+// decoder.
+type Names struct {
+	texts []string // `,"name":`
+	after []int    // after[i+2] is the member that followed member i
+}
+
+// NewNames makes Names of lower-case names.
+func NewNames(names ...string) *Names {
+	n := &Names{after: make([]int, len(names)+2)}
+	for i, name := range names {
+		n.texts = append(n.texts, `,"`+name+`":`)
+		n.after[i+2] = min(i+1, len(names)-1)
+	}
+	return n
+}
+
+// Object begins an object and reads its first member up to the value, as Member
+// does.
+func (l *Lexer) Object(n *Names) int {
+	if !l.expect('{', "an object") {
+		return End
+	}
+	return l.Member(n, End)
+}
+
+// Member reads a member up to its value and returns its place in n, Unknown, or
+// End. previous is what was returned before; the value of that has been read.
+//
+// Names match whatever their case, and with underscores for hyphens, since
+// senders differ in that.
+func (l *Lexer) Member(n *Names, previous int) int {
+	if n == nil {
+		return l.member(nil, previous)
+	}
+	guess := n.after[previous+2]
+	text := n.texts[guess]
+	if previous == End {
+		text = text[1:]
+	}
+	if b := l.buf[l.pos:]; len(b) >= len(text) && string(b[:len(text)]) == text {
+		l.pos += len(text)
+		return guess
+	}
+	found := l.member(n, previous)
+	if found >= 0 {
+		n.after[previous+2] = found
+	}
+	return found
+}
+
+func (l *Lexer) member(n *Names, previous int) int {
+	switch c := l.Kind(); {
+	case c == '}':
+		l.pos++
+		return End
+	case previous == End:
+	case c == ',':
+		l.pos++
+	default:
+		l.unexpected("a member or the end of an object")
+		return End
+	}
+	if l.Kind() != '"' {
+		l.unexpected("the name of a member")
+		return End
+	}
+	found := l.name(n, previous)
+	if !l.expect(':', "a colon") {
+		return End
+	}
+	return found
+}
+
+func (l *Lexer) name(n *Names, previous int) int {
+	if n == nil {
+		l.skipText()
+		return Unknown
+	}
+	text := n.texts[n.after[previous+2]]
+	text = text[1 : len(text)-1]
+	if b := l.buf[l.pos:]; len(b) >= len(text) && string(b[:len(text)]) == text {
+		l.pos += len(text)
+		return n.after[previous+2]
+	}
+	return n.place(l.Text())
+}
+
+// place finds a name.
+func (n *Names) place(name []byte) int {
+	for i, text := range n.texts {
+		if known := text[2 : len(text)-2]; len(known) == len(name) && same(name, known) {
+			return i
+		}
+	}
+	return Unknown
+}
+
+func same(name []byte, known string) bool {
+	if string(name) == known {
+		return true
+	}
+	for i, c := range name {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '_':
+			c = '-'
+		}
+		if c != known[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Key reads member number i of an object that Begin began, up to its value, and
+// returns its name; false at the end of the object. It is for objects whose
+// names are data. The bytes are good until the next call.
+func (l *Lexer) Key(i int) ([]byte, bool) {
+	switch c := l.Kind(); {
+	case c == '}':
+		l.pos++
+		return nil, false
+	case i == 0:
+	case c == ',':
+		l.pos++
+	default:
+		l.unexpected("a member or the end of an object")
+		return nil, false
+	}
+	if l.Kind() != '"' {
+		l.unexpected("the name of a member")
+		return nil, false
+	}
+	name := l.Text()
+	if l.pos < len(l.buf) && l.buf[l.pos] == ':' {
+		l.pos++
+		return name, true
+	}
+	name = append(l.key[:0], name...) // reading on may move the window
+	l.key = name
+	return name, l.expect(':', "a colon")
+}
+
+// Begin begins an object whose members Key reads.
+func (l *Lexer) Begin() bool { return l.expect('{', "an object") }
+
+// Known tells which member of n the object that comes next begins with, without
+// reading it.
+func (l *Lexer) Known(n *Names) int {
+	if l.Kind() != '{' {
+		return Unknown
+	}
+	for size := 64; ; size *= 2 {
+		whole := !l.need(size)
+		if found, ok := n.first(l.buf[l.pos:]); ok || whole || size >= windowSize {
+			return found
+		}
+	}
+}
+
+// first finds the name of the first member in the text of an object, if the text
+// reaches that far.
+func (n *Names) first(b []byte) (found int, ok bool) {
+	_, rest, _ := bytes.Cut(b, []byte{'"'})
+	name, _, ok := bytes.Cut(rest, []byte{'"'})
+	return n.place(name), ok
+}

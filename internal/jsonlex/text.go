@@ -1,0 +1,278 @@
+package jsonlex
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math/bits"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text reads a text. The bytes are good until the next call.
+func (l *Lexer) Text() []byte {
+	if l.Kind() != '"' {
+		l.unexpected("a text")
+		return nil
+	}
+	n := 1
+	escaped, ascii := false, true
+	for {
+		b := l.buf[l.pos:]
+		if n >= len(b) {
+			if !l.fill() {
+				l.truncated()
+				return nil
+			}
+			continue
+		}
+		k, plainASCII := plain(b[n:])
+		n += k
+		ascii = ascii && plainASCII
+		if n == len(b) {
+			continue
+		}
+		switch c := b[n]; c {
+		case '"':
+			l.pos += n + 1
+			if !escaped && (ascii || utf8.Valid(b[1:n])) {
+				return b[1:n]
+			}
+			return l.unescape(b[1:n])
+		case '\\':
+			escaped = true
+			n += 2
+		default:
+			l.Failf("the control character %#x in a text", c)
+			return nil
+		}
+	}
+}
+
+// plain counts the bytes before the first one that a text does not hold as it
+// is, and tells whether all of them are ASCII. It looks at eight at a time.
+func plain(b []byte) (n int, ascii bool) {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	var seen uint64
+	for n+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[n:])
+		quote := x ^ '"'*ones
+		slash := x ^ '\\'*ones
+		stop := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+		seen |= x
+		if stop != 0 {
+			return n + bits.TrailingZeros64(stop)>>3, seen&highs == 0
+		}
+		n += 8
+	}
+	for ; n < len(b); n++ {
+		c := b[n]
+		if c == '"' || c == '\\' || c < ' ' {
+			break
+		}
+		seen |= uint64(c)
+	}
+	return n, seen&highs == 0
+}
+
+// unescape resolves escapes and replaces what is not UTF-8, as encoding/json
+// does.
+func (l *Lexer) unescape(b []byte) []byte {
+	out := l.scratch[:0]
+	for len(b) > 0 {
+		if b[0] == '\\' {
+			r, n := escape(b)
+			if n == 0 {
+				l.Failf("a bad escape in a text")
+				return nil
+			}
+			out = utf8.AppendRune(out, r)
+			b = b[n:]
+			continue
+		}
+		r, n := utf8.DecodeRune(b)
+		out = utf8.AppendRune(out, r)
+		b = b[n:]
+	}
+	l.scratch = out
+	return out
+}
+
+// escape decodes the escape, or the two of a surrogate pair, that b begins with,
+// and returns how long it is; 0 if it is none.
+func escape(b []byte) (r rune, n int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	switch b[1] {
+	case '"', '\\', '/':
+		return rune(b[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	}
+	first := hex4(b)
+	switch {
+	case first < 0:
+		return 0, 0
+	case !utf16.IsSurrogate(first):
+		return first, 6
+	}
+	if second := hex4(b[6:]); second >= 0 {
+		if r := utf16.DecodeRune(first, second); r != unicode.ReplacementChar {
+			return r, 12
+		}
+	}
+	return unicode.ReplacementChar, 6
+}
+
+// hex4 decodes \u and four hexadecimal digits; -1 if b does not begin so.
+func hex4(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range b[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return r
+}
+
+// skipText reads a text of any length and drops it.
+func (l *Lexer) skipText() {
+	l.pos++
+	for {
+		if l.pos == len(l.buf) && !l.fill() {
+			l.truncated()
+			return
+		}
+		n, _ := plain(l.buf[l.pos:])
+		l.pos += n
+		if l.pos == len(l.buf) {
+			continue
+		}
+		switch c := l.buf[l.pos]; c {
+		case '"':
+			l.pos++
+			return
+		case '\\':
+			if l.nextEscape() == nil {
+				return
+			}
+		default:
+			l.Failf("the control character %#x in a text", c)
+			return
+		}
+	}
+}
+
+// nextEscape reads and decodes the escape that comes next.
+func (l *Lexer) nextEscape() []byte {
+	const longest = 12 // a surrogate pair
+	l.need(longest)
+	if l.err != nil {
+		return nil
+	}
+	r, n := escape(l.buf[l.pos:])
+	if n == 0 {
+		l.Failf("a bad escape in a text")
+		return nil
+	}
+	l.pos += n
+	l.scratch = utf8.AppendRune(l.scratch[:0], r)
+	return l.scratch
+}
+
+// OpenText begins a text that Piece or Reader reads.
+func (l *Lexer) OpenText() bool {
+	l.escaped = false
+	return l.expect('"', "a text")
+}
+
+// Piece reads the next piece of a text that OpenText began, straight from the
+// window, and returns nil at its end. It is for long texts such as base64, whose
+// content the caller checks: it lets control characters and invalid UTF-8 pass.
+// The bytes are good until the next call.
+func (l *Lexer) Piece() []byte {
+	if l.pos == len(l.buf) && !l.fill() {
+		l.truncated()
+		return nil
+	}
+	b := l.buf[l.pos:]
+	n := l.pieceEnd(b)
+	if n > 0 {
+		l.pos += n
+		return b[:n]
+	}
+	if b[0] == '\\' {
+		l.escaped = true
+		return l.nextEscape()
+	}
+	l.pos++ // the closing quote
+	return nil
+}
+
+// pieceEnd finds the first quote or backslash. A text without escapes is
+// searched with the processor's widest instructions; one with escapes must not
+// be searched for its end once for each.
+func (l *Lexer) pieceEnd(b []byte) int {
+	if l.escaped {
+		for i, c := range b {
+			if c == '"' || c == '\\' {
+				return i
+			}
+		}
+		return len(b)
+	}
+	if end := bytes.IndexByte(b, '"'); end >= 0 {
+		b = b[:end]
+	}
+	if slash := bytes.IndexByte(b, '\\'); slash >= 0 {
+		return slash
+	}
+	return len(b)
+}
+
+// Reader reads a text that OpenText began, up to its closing quote.
+func (l *Lexer) Reader() io.Reader { return &textReader{lex: l} }
+
+type textReader struct {
+	lex  *Lexer
+	rest []byte
+	done bool
+}
+
+func (t *textReader) Read(p []byte) (int, error) {
+	for len(t.rest) == 0 {
+		if t.done {
+			return 0, io.EOF
+		}
+		if t.rest = t.lex.Piece(); t.rest == nil {
+			if t.lex.err != nil {
+				return 0, t.lex.err
+			}
+			t.done = true
+		}
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	return n, nil
+}

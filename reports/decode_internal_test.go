@@ -1,0 +1,47 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An answer to the k-th subset repeats all subsets before it.
+func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
+	sizes := []int{0, 1, 2, 3, 100_000, 100_001, 100_002}
+	var subsets []string
+	for i, size := range sizes {
+		content := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xfb, byte(i)}, size)[:size])
+		if i%2 == 0 {
+			content = strings.ReplaceAll(content, "/", `\/`)
+		}
+		subsets = append(subsets, fmt.Sprintf(`{"gzip":"%s","checksum":"sum %d"}`, content, i))
+	}
+	answer := `{"report":{"id":"an id","report-header":{"created-by":"Example","exceptions":[{},{"code":69}]},
+	  "report-datasets":[{"yop":1},{},{"a":[{"b":"]}"}]}],"report-subsets":[` + strings.Join(subsets, ",") + `]}}`
+	for name, r := range map[string]io.Reader{
+		"at once":      strings.NewReader(answer),
+		"byte by byte": iotest.OneByteReader(strings.NewReader(answer)),
+	} {
+		s, err := scanAnswer(r)
+		require.NoError(t, err, name)
+		assert.Equal(t, "an id", s.ID)
+		assert.True(t, s.Header.compressed())
+		assert.Equal(t, 3, s.Shown)
+		require.Len(t, s.Subsets, len(sizes))
+		for i, part := range s.Subsets {
+			assert.Equal(t, Subset{Checksum: fmt.Sprintf("sum %d", i), Bytes: int64(sizes[i])}, part)
+		}
+	}
+	for end := 0; end < len(answer); end += 997 {
+		_, err := scanAnswer(strings.NewReader(answer[:end]))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut off at %d", end)
+	}
+}

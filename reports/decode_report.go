@@ -1,0 +1,206 @@
+package reports
+
+import (
+	"io"
+	"slices"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// Places of the members of a report as the service shows it. After them come
+// those of a header, which a few old files have in no object of its own.
+const (
+	reportID = iota
+	reportHeader
+	reportDatasets
+	reportSubsets
+	reportGzip // with reportChecksum: the one subset of reports from before there were several
+	reportChecksum
+	reportWrapper
+	reportFlatHeader
+)
+
+var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, headerNames...)
+
+// Places of the members of a subset.
+const (
+	subsetGzip = iota
+	subsetChecksum
+)
+
+// A document walks through the members of a report, in their order.
+type document struct {
+	lex           *jsonlex.Lexer
+	dec           *decoder
+	names, subset *jsonlex.Names
+
+	begun   bool
+	wrapped bool // inside the member report
+	last    int  // member read last
+
+	id       string
+	header   Header
+	headed   bool   // the header has been read
+	checksum string // beside reportGzip
+}
+
+func newDocument(r io.Reader) *document {
+	return &document{
+		lex: jsonlex.New(r), dec: newDecoder(),
+		names: jsonlex.NewNames(reportNames...), subset: jsonlex.NewNames("gzip", "checksum"),
+	}
+}
+
+// next reads on up to the value of a member that may hold datasets, which is for
+// the caller to read, and returns which one it is; jsonlex.End at the end of the
+// document or after an error of the lexer.
+func (d *document) next() int {
+	for {
+		d.last = d.member()
+		switch d.last {
+		case reportDatasets, reportSubsets, reportGzip:
+			return d.last
+		case jsonlex.End:
+			if !d.wrapped || d.lex.Err() != nil {
+				d.lex.End()
+				return jsonlex.End
+			}
+			d.wrapped, d.last = false, reportWrapper
+		default:
+			d.read(d.last)
+		}
+	}
+}
+
+func (d *document) member() int {
+	if d.begun {
+		return d.lex.Member(d.names, d.last)
+	}
+	d.begun = true
+	return d.lex.Object(d.names)
+}
+
+// read reads a member that holds no datasets.
+func (d *document) read(member int) {
+	switch {
+	case member == reportID:
+		d.id = d.dec.text(d.lex)
+	case member == reportHeader:
+		d.dec.readHeader(d.lex, &d.header)
+		d.headed = true
+	case member == reportChecksum:
+		d.checksum = d.dec.text(d.lex)
+	case member == reportWrapper && !d.wrapped && d.lex.Kind() == '{':
+		d.wrapped, d.begun = true, false
+	case member >= reportFlatHeader && !d.headed:
+		d.dec.readHeaderMember(d.lex, member-reportFlatHeader, &d.header)
+	default:
+		d.lex.Skip()
+	}
+}
+
+// elements reads the list that comes next. It calls entry at each dataset entry
+// and subset at each subset, which lists of either name may hold, until one of
+// them returns false. It returns false in that case.
+func (d *document) elements(entry, subset func() bool) bool {
+	l := d.lex
+	if l.Kind() != '[' {
+		return d.object(subset)
+	}
+	l.List()
+	read := entry
+	for i := 0; l.Element(i); i++ {
+		if i == 0 && l.Known(d.subset) >= 0 {
+			read = subset
+		}
+		if !read() {
+			return false
+		}
+	}
+	return true
+}
+
+// object reads what is there in the place of a list: null, a single subset, or
+// the remark of an old server that the list would be too long.
+func (d *document) object(subset func() bool) bool {
+	if d.lex.Known(d.subset) >= 0 {
+		return subset()
+	}
+	d.lex.Skip()
+	return true
+}
+
+// readSubset reads a subset, with body called at its compressed content.
+func (d *document) readSubset(body func()) (checksum string) {
+	for m := d.lex.Object(d.subset); m != jsonlex.End; m = d.lex.Member(d.subset, m) {
+		switch {
+		case m == subsetGzip && d.lex.Kind() == '"':
+			body()
+		case m == subsetChecksum:
+			checksum = d.dec.text(d.lex)
+		default:
+			d.lex.Skip()
+		}
+	}
+	return checksum
+}
+
+// A storedReport is what an answer says of a report, but for its datasets.
+type storedReport struct {
+	ID      string
+	Header  Header
+	Shown   int      // datasets shown outside of subsets
+	Subsets []Subset // in the order stored; how many datasets they hold is not known
+}
+
+// scanAnswer reads a report as the service shows it. Answers repeat every subset
+// of the report, so the subsets are measured and dropped as they come in.
+func scanAnswer(r io.Reader) (storedReport, error) {
+	d := newDocument(r)
+	var s storedReport
+	entry := func() bool {
+		d.lex.Skip()
+		s.Shown++
+		return true
+	}
+	subset := func() bool {
+		var part Subset
+		part.Checksum = d.readSubset(func() { part.Bytes = measure(d.lex) })
+		s.Subsets = append(s.Subsets, part)
+		return true
+	}
+	lone := -1
+	for m := d.next(); m != jsonlex.End; m = d.next() {
+		if m == reportGzip {
+			lone = len(s.Subsets)
+			s.Subsets = append(s.Subsets, Subset{Bytes: measure(d.lex)})
+			continue
+		}
+		d.elements(entry, subset)
+	}
+	if lone >= 0 {
+		s.Subsets[lone].Checksum = d.checksum
+	}
+	s.ID, s.Header = d.id, d.header
+	return s, d.lex.Err()
+}
+
+// measure reads a text in base64 and returns how many bytes it stands for.
+func measure(l *jsonlex.Lexer) int64 {
+	if l.Kind() != '"' {
+		l.Skip()
+		return 0
+	}
+	var digits, padding int64
+	l.OpenText()
+	for piece := l.Piece(); piece != nil; piece = l.Piece() {
+		digits += int64(len(piece))
+		for _, c := range slices.Backward(piece) {
+			if c != '=' {
+				break
+			}
+			padding++
+		}
+	}
+	return (digits - padding) * 3 / 4
+}
