@@ -28,6 +28,11 @@ type ClientOptions struct {
 	Token       string                                // JSON web token from the operator, without quotes
 	TokenSource func(context.Context) (string, error) // asked for a token before each write, in place of Token
 
+	// TokenExpiring is called before a write whose token expires within
+	// TokenMargin, or has expired; nil means nobody is told.
+	TokenExpiring func(at time.Time)
+	TokenMargin   time.Duration // 0 means 30 days
+
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you

@@ -45,6 +45,11 @@ var (
 	ErrUnreadable = errors.New("reports: answer cannot be understood")
 	// ErrIncomplete: a walk through the list, or a stored report, misses something.
 	ErrIncomplete = errors.New("reports: incomplete")
+	// ErrBusy: another program is writing to the report, or seems to be.
+	ErrBusy = errors.New("reports: somebody else writes to this report")
+	// ErrBroken: the service can no longer read a report that it stored. Only its
+	// operator can help: send the id and the request id.
+	ErrBroken = errors.New("reports: stored report is broken")
 	// ErrUnclear: something was sent and it is not known whether the service
 	// carried it out. Look before sending it again.
 	ErrUnclear = errors.New("reports: outcome unknown")
@@ -200,4 +205,74 @@ func (e *ValidationError) Unwrap() []error {
 			}
 		}
 	})
+}
+
+// A SubmitState says what a failed submission left behind.
+type SubmitState string
+
+// The states that a failed submission can leave.
+const (
+	// Untouched: the service refused the first subset. The report is as it was,
+	// except that the deployed service drops the old data of a report before it
+	// refuses some faults of the header.
+	Untouched SubmitState = "untouched"
+	// Incomplete: exactly Stored is stored. Run Submit again; it goes on.
+	Incomplete SubmitState = "incomplete"
+	// Unclear: the subset after Stored may be stored too. Run Submit again later;
+	// it looks first.
+	Unclear SubmitState = "unclear"
+	// Disturbed: something else than this submission is stored too. Make sure
+	// that no other program submits this report, and run Submit again; it starts
+	// over.
+	Disturbed SubmitState = "disturbed"
+	// Broken: the service can no longer read the report. Ask its operator, with
+	// the id of the report and of the request.
+	Broken SubmitState = "broken"
+)
+
+// advice is what to do in each state.
+var advice = map[SubmitState]string{
+	Untouched:  "nothing was stored; mend the cause and run it again",
+	Incomplete: "run it again to go on",
+	Unclear:    "run it again later; it looks first",
+	Disturbed:  "make sure that nobody else submits this report, then run it again to start over",
+	Broken:     "ask the operator of the service, with the ids of the report and of the request",
+}
+
+// A SubmitError is a submission that did not come to its end. It says what the
+// service holds. Until Submit succeeds, the report is not what it should be.
+type SubmitError struct {
+	ReportID string
+	State    SubmitState
+	Stored   []Subset // of this submission, as confirmed or seen
+	Of       int      // subsets of the whole report; 0 if that is not known
+	Err      error    // what stopped the submission
+}
+
+// Error says what is stored, what is not, and what to do.
+func (e *SubmitError) Error() string {
+	of := ""
+	if e.Of > 0 {
+		of = fmt.Sprintf(" of %d", e.Of)
+	}
+	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored), of, e.Err, advice[e.State])
+}
+
+// Unwrap returns what stopped the submission.
+func (e *SubmitError) Unwrap() error { return e.Err }
+
+// Is matches [ErrIncomplete], [ErrUnclear], [ErrBusy] and [ErrBroken], each in
+// its state.
+func (e *SubmitError) Is(target error) bool {
+	switch target {
+	case ErrIncomplete:
+		return e.State != Untouched
+	case ErrUnclear:
+		return e.State == Unclear
+	case ErrBusy:
+		return e.State == Disturbed
+	case ErrBroken:
+		return e.State == Broken
+	}
+	return false
 }

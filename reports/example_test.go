@@ -42,14 +42,15 @@ func ExampleClient_Submit() {
 
 	header := october()
 	receipt, err := client.Submit(context.Background(), header, usage(header.ReportingPeriod), &reports.SubmitOptions{
-		Progress: func(p reports.Progress) { fmt.Printf("subset %d of %d stored\n", p.Subsets, p.Of) },
+		Progress: func(p reports.Progress) { fmt.Println(p.Stage, p.Subsets, p.Datasets) },
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(receipt.Datasets, "dataset in report", receipt.ReportID)
 	// Output:
-	// subset 1 of 1 stored
+	// building 1 1
+	// sending 1 1
 	// 1 dataset in report cb717214-d04e-5efc-a718-a171dd097bae
 }
 

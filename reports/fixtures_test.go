@@ -28,19 +28,24 @@ func compressedAnswer(t *testing.T, parts ...[]int) string {
 		for _, i := range numbers {
 			inner.Datasets = append(inner.Datasets, dataset(i))
 		}
-		data, err := json.Marshal(inner)
-		require.NoError(t, err)
-		var body bytes.Buffer
-		w := gzip.NewWriter(&body)
-		_, err = w.Write(data)
-		require.NoError(t, err)
-		require.NoError(t, w.Close())
-		sum := sha256.Sum256(body.Bytes())
-		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString(body.Bytes()), hex.EncodeToString(sum[:])})
+		body := compressed(t, &inner)
+		sum := sha256.Sum256([]byte(body))
+		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString([]byte(body)), hex.EncodeToString(sum[:])})
 	}
 	answer, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"2026","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
 	require.NoError(t, err)
 	return string(answer)
+}
+
+// compressed is a report as a request body with Content-Encoding gzip.
+func compressed(t *testing.T, r *reports.Report) string {
+	t.Helper()
+	var body bytes.Buffer
+	w := gzip.NewWriter(&body)
+	_, err := w.Write(mustJSON(t, r))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return body.String()
 }
 
 func mustJSON(t *testing.T, v any) []byte {

@@ -41,10 +41,11 @@ func Day(t time.Time) Date { return Date(t.Format(time.DateOnly)) }
 
 // Time returns midnight UTC of the day. A timestamp counts as its day.
 func (d Date) Time() (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339, string(d)); err == nil {
-		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
+	if len(d) <= len(time.DateOnly) {
+		return time.Parse(time.DateOnly, string(d))
 	}
-	return time.Parse(time.DateOnly, string(d))
+	t, err := time.Parse(time.RFC3339, string(d))
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), err
 }
 
 // A Period is the first and the last day of what was counted.

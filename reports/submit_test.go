@@ -1,10 +1,13 @@
 package reports_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,6 +37,25 @@ func stored(t *testing.T, c *reports.Client, id string) []reports.Dataset {
 	return r.Datasets
 }
 
+func all(n int) []reports.Dataset {
+	var list []reports.Dataset
+	for d := range datasets(n) {
+		list = append(list, d)
+	}
+	return list
+}
+
+// writes lists what a server was asked to change.
+func writes(srv *reportstest.Server) []string {
+	var sent []string
+	for _, r := range srv.Requests() {
+		if r.Method != http.MethodGet {
+			sent = append(sent, r.Method+" "+r.Path)
+		}
+	}
+	return sent
+}
+
 func TestSubmitInSubsets(t *testing.T) {
 	srv := server(t)
 	c := srv.Client()
@@ -45,47 +67,47 @@ func TestSubmitInSubsets(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, reports.DeriveID(h), receipt.ReportID)
 	assert.EqualValues(t, 25, receipt.Datasets)
+	assert.Equal(t, 3, receipt.Sent)
 	require.Len(t, receipt.Subsets, 3)
 	assert.Equal(t, 5, receipt.Subsets[2].Datasets)
-	require.Len(t, progress, 3)
-	assert.Equal(t, reports.Progress{ReportID: receipt.ReportID, Subsets: 2, Of: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[1])
+	require.Len(t, progress, 6)
+	assert.Equal(t, reports.Progress{Stage: reports.Building, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
+	assert.Equal(t, reports.Progress{Stage: reports.Sending, ReportID: receipt.ReportID, Subsets: 2, Of: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
 
-	var sent []string
 	for _, r := range srv.Requests() {
 		if r.Method != "GET" {
-			sent = append(sent, r.Method+" "+r.Path)
 			assert.Equal(t, "application/gzip", r.Header.Get("Content-Type"))
 			assert.Equal(t, "gzip", r.Header.Get("Content-Encoding"))
 		}
 	}
-	assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, sent, "one PUT, then POSTs (§4.1)")
+	assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, writes(srv), "one PUT, then POSTs (§4.1)")
 
 	report, err := c.Get(t.Context(), receipt.ReportID)
 	require.NoError(t, err)
 	assert.Equal(t, []reports.Exception{{Code: 69, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://example.org/help", Data: "usage data needs to be uncompressed"}}, report.Header.Exceptions)
 	assert.Empty(t, h.Exceptions, "the caller's header is not changed")
-	var want []reports.Dataset
-	for d := range datasets(25) {
-		want = append(want, d)
-	}
-	assert.Equal(t, want, report.Datasets)
+	assert.Equal(t, all(25), report.Datasets)
 	require.NoError(t, c.Verify(t.Context(), receipt))
 }
 
-func TestSubmitAgainEndsWithTheSameReport(t *testing.T) {
-	c := server(t).Client()
+func TestSubmitAgainChangesNothing(t *testing.T) {
+	srv := server(t)
+	c := srv.Client()
 	opts := &reports.SubmitOptions{MaxDatasets: 10}
 	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
 	require.NoError(t, err)
+	sent := len(writes(srv))
 	second, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
 	require.NoError(t, err)
-	assert.Equal(t, first, second)
+	assert.Equal(t, first.Subsets, second.Subsets)
+	assert.Zero(t, second.Sent)
+	assert.Len(t, writes(srv), sent, "nothing was sent")
 	assert.Len(t, stored(t, c, first.ReportID), 25)
 
 	fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), opts)
 	require.NoError(t, err)
 	assert.Equal(t, first.ReportID, fewer.ReportID)
-	assert.Len(t, stored(t, c, first.ReportID), 3)
+	assert.Len(t, stored(t, c, first.ReportID), 3, "the report holds exactly the datasets given")
 	assert.ErrorIs(t, c.Verify(t.Context(), first), reports.ErrIncomplete)
 }
 
@@ -105,21 +127,6 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 	assert.Equal(t, id, receipt.ReportID)
 }
 
-func TestSubmitCutsByBytes(t *testing.T) {
-	c := server(t).Client()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxBytes: 1500})
-	require.NoError(t, err)
-	assert.Greater(t, len(receipt.Subsets), 1)
-	for _, s := range receipt.Subsets {
-		assert.LessOrEqual(t, s.Bytes, int64(1500))
-	}
-	assert.Len(t, stored(t, c, receipt.ReportID), 100)
-
-	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{MaxBytes: 100})
-	require.ErrorIs(t, err, reports.ErrInvalid)
-	assert.ErrorContains(t, err, "more than the 100 of a subset")
-}
-
 func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	srv := server(t)
 	c := srv.Client()
@@ -129,19 +136,10 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 			yield(reports.Dataset{}, database)
 		}
 	}
-	bad := func(yield func(reports.Dataset, error) bool) {
-		for d := range datasets(500) {
-			d.DataType = "book"
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
 	h := header("Example", time.October)
 	_, err := c.Submit(t.Context(), h, failing, &reports.SubmitOptions{MaxDatasets: 1})
 	require.ErrorIs(t, err, database)
-	assert.ErrorContains(t, err, "dataset 2 of the source")
-	_, err = c.Submit(t.Context(), h, bad, nil)
+	_, err = c.Submit(t.Context(), h, bad(500), nil)
 	v, ok := errors.AsType[*reports.ValidationError](err)
 	require.True(t, ok)
 	assert.Len(t, v.Faults, 100, "a bounded list")
@@ -149,50 +147,347 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	require.ErrorIs(t, err, reports.ErrInvalid)
 	_, err = c.Submit(t.Context(), reports.Header{}, datasets(1), nil)
 	require.ErrorIs(t, err, reports.ErrInvalid)
-	for _, opts := range []*reports.SubmitOptions{{MaxDatasets: 50_001}, {MaxDatasets: -1}, {MaxBytes: -1}, {Workers: -1}, {ID: "x"}} {
+	for _, opts := range []*reports.SubmitOptions{{MaxDatasets: 50_001}, {MaxDatasets: -1}, {MaxBytes: -1}, {MaxBytes: 1 << 24}, {Workers: -1}, {Level: 10}, {ID: "x"}} {
 		_, err = c.Submit(t.Context(), h, datasets(1), opts)
 		require.ErrorIs(t, err, reports.ErrInvalid)
 	}
 	assert.Empty(t, srv.Requests())
 }
 
-// A subset whose answer is lost must not be sent again: the service would add
-// it a second time.
-func TestSubmitStopsAtALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true})
-		posts := 0
-		loses := roundTripper(func(r *http.Request) (*http.Response, error) {
-			res, err := srv.HTTPClient().Transport.RoundTrip(r)
-			if r.Method == "POST" {
-				if posts++; posts == 2 {
-					res.Body.Close()
-					return nil, errors.New("connection reset by peer")
+// bad yields datasets of which every second breaks a rule.
+func bad(n int) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		for i := range n {
+			d := dataset(i)
+			if i%2 == 1 {
+				d.DataType = "book"
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestBadRowsCanBeLeftOut(t *testing.T) {
+	c := server(t).Client()
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows})
+	require.NoError(t, err)
+	assert.EqualValues(t, 5, receipt.Datasets)
+	assert.EqualValues(t, 5, receipt.Skipped)
+	require.Len(t, receipt.LeftOut, 5)
+	assert.Equal(t, "report-datasets[3].data-type", receipt.LeftOut[1].Path, "rows are counted as in the source")
+	assert.Len(t, stored(t, c, receipt.ReportID), 5)
+}
+
+func TestRepeatedDOIs(t *testing.T) {
+	srv := server(t)
+	c := srv.Client()
+	source := func(numbers ...int) iter.Seq2[reports.Dataset, error] {
+		return func(yield func(reports.Dataset, error) bool) {
+			for i, n := range numbers {
+				d := dataset(n)
+				if i%2 == 1 {
+					d.DatasetID = []reports.TypedValue{{Type: "DOI", Value: "doi:" + strings.ToUpper(d.DatasetID[0].Value)}}
+				}
+				if !yield(d, nil) {
+					return
 				}
 			}
-			return res, err
-		})
-		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{
-			Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: loses},
+		}
+	}
+	h := header("Example", time.October)
+	_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
+	v, ok := errors.AsType[*reports.ValidationError](err)
+	require.True(t, ok)
+	assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
+	assert.Empty(t, writes(srv))
+
+	receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, receipt.Datasets)
+	got := stored(t, c, receipt.ReportID)
+	assert.EqualValues(t, 14, got[0].Performance[0].Instance[0].Count)
+	assert.Equal(t, reports.CountryCounts{{"de", 12}, {"fr", 9}}, got[1].Performance[0].Instance[0].CountryCounts)
+	assert.EqualValues(t, 7, got[2].Performance[0].Instance[0].Count)
+	assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
+
+	_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+	require.ErrorIs(t, err, reports.ErrInvalid, "not side by side")
+	receipt, err = c.Submit(t.Context(), h, source(1, 1, 2), &reports.SubmitOptions{Repeats: reports.SendRepeats})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, receipt.Datasets)
+}
+
+func TestWarnings(t *testing.T) {
+	d := dataset(0)
+	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
+	d.Performance[0].Instance[1].Count = 0
+	var warned []string
+	_, err := server(t).Client().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{d}), &reports.SubmitOptions{
+		Warn: func(f reports.Finding) { warned = append(warned, f.String()) },
+	})
+	require.NoError(t, err, "a warning stops nothing")
+	want := []string{
+		`report-datasets[0].performance[0].instance[0].country-counts["xk"] is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
+		`report-datasets[0].performance[0].instance[0].country-counts add up to 5, and the count is 7`,
+		`report-datasets[0].performance[0].instance[1].count is 0; what was not used need not be reported`,
+	}
+	assert.Equal(t, want, warned)
+
+	r := report("Example", 1)
+	r.Datasets = []reports.Dataset{d, d}
+	r.Header.Created = "soon"
+	findings := r.Findings()
+	require.Len(t, findings, 8)
+	assert.False(t, findings[0].Warning)
+	assert.True(t, findings[7].Warning)
+	assert.Contains(t, findings[7].String(), "is that of report-datasets[0]")
+}
+
+// network plays the service in memory and lets a test get between.
+type network struct {
+	srv    *reportstest.Server
+	before func(*http.Request) error                   // an error is a connection that was lost before anything arrived
+	after  func(*http.Request) (*http.Response, error) // both nil: the service's own answer gets through
+}
+
+var errLost = errors.New("connection reset by peer")
+
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	if n.before != nil {
+		if err := n.before(r); err != nil {
+			return nil, err
+		}
+	}
+	res, err := n.srv.HTTPClient().Transport.RoundTrip(r)
+	if err != nil || n.after == nil {
+		return res, err
+	}
+	other, err := n.after(r)
+	if other == nil && err == nil {
+		return res, nil
+	}
+	io.Copy(io.Discard, res.Body)
+	res.Body.Close()
+	return other, err
+}
+
+// onNetwork runs a story inside virtual time.
+func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{srv: reportstest.NewServer(&reportstest.Options{NoPort: true})}
+		c, err := reports.NewClient(n.srv.URL, &reports.ClientOptions{
+			Token: n.srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
+		story(t, n, c)
+	})
+}
+
+func TestLostAnswers(t *testing.T) {
+	h := header("Example", time.October)
+	opts := &reports.SubmitOptions{MaxDatasets: 10}
+	for _, method := range []string{"PUT", "POST"} {
+		t.Run(method+" arrived", func(t *testing.T) {
+			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+				times := 0
+				n.after = func(r *http.Request) (*http.Response, error) {
+					if r.Method == method {
+						if times++; times == 1 {
+							return nil, errLost
+						}
+					}
+					return nil, nil
+				}
+				receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
+				require.NoError(t, err)
+				assert.Equal(t, all(40), stored(t, c, receipt.ReportID), "each dataset once")
+				assert.Len(t, writes(n.srv), 4, "and nothing was sent twice")
+			})
+		})
+		t.Run(method+" did not arrive", func(t *testing.T) {
+			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+				times := 0
+				start := time.Now()
+				n.before = func(r *http.Request) error {
+					if r.Method == method {
+						if times++; times == 1 {
+							return errLost
+						}
+					}
+					return nil
+				}
+				receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
+				require.NoError(t, err)
+				assert.Equal(t, all(40), stored(t, c, receipt.ReportID))
+				assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute, "the service had time to finish what it might have begun")
+			})
+		})
+	}
+}
+
+func TestAServiceThatGoesAway(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+		posts, gone := 0, false
+		n.before = func(r *http.Request) error {
+			if r.Method == "POST" {
+				posts++
+				gone = posts >= 2
+			}
+			if gone {
+				return errLost
+			}
+			return nil
+		}
 		h := header("Example", time.October)
-		_, err = c.Submit(t.Context(), h, datasets(40), &reports.SubmitOptions{MaxDatasets: 10})
+		opts := &reports.SubmitOptions{MaxDatasets: 10, Patience: time.Hour}
+		start := time.Now()
+		_, err := c.Submit(t.Context(), h, datasets(40), opts)
 		e, ok := errors.AsType[*reports.SubmitError](err)
-		require.True(t, ok)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, reports.Unclear, e.State)
 		assert.Len(t, e.Stored, 2)
 		assert.Equal(t, 4, e.Of)
-		assert.True(t, e.Unclear)
 		require.ErrorIs(t, err, reports.ErrUnclear)
-		require.ErrorIs(t, err, reports.ErrIncomplete)
-		assert.ErrorContains(t, err, "is incomplete: 2 of 4 subsets stored, the next one may be stored")
-		assert.Equal(t, 2, posts)
-		assert.Len(t, stored(t, c, e.ReportID), 30, "it was in fact stored, once")
+		require.ErrorIs(t, err, errLost)
+		assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")
+		assert.ErrorContains(t, err, "run it again later; it looks first")
+		assert.GreaterOrEqual(t, time.Since(start), time.Hour)
 
-		receipt, err := c.Submit(t.Context(), h, datasets(40), &reports.SubmitOptions{MaxDatasets: 10})
+		n.before = nil
+		receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
 		require.NoError(t, err)
-		assert.Len(t, stored(t, c, receipt.ReportID), 40)
+		assert.Equal(t, 2, receipt.Sent, "it went on where it stopped")
+		assert.Equal(t, all(40), stored(t, c, receipt.ReportID))
 	})
+}
+
+func TestASecondRunNoticesTheFirst(t *testing.T) {
+	t.Run("in this process", func(t *testing.T) {
+		c := server(t).Client()
+		h := header("Example", time.October)
+		_, err := c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
+			_, err := c.Submit(t.Context(), h, datasets(1), nil)
+			assert.ErrorIs(t, err, reports.ErrBusy)
+			yield(dataset(0), nil)
+		}, nil)
+		require.NoError(t, err)
+	})
+	t.Run("in another", func(t *testing.T) {
+		onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+			h := header("Example", time.October)
+			opts := &reports.SubmitOptions{MaxDatasets: 10}
+			first, err := c.Submit(t.Context(), h, datasets(10), opts)
+			require.NoError(t, err)
+			// The other run has sent the first subset and sends the second while we wait.
+			go func() {
+				time.Sleep(time.Minute)
+				r := &reports.Report{Header: h, Datasets: all(20)[10:]}
+				r.Header.Exceptions = []reports.Exception{{Code: 69}}
+				body := compressed(t, r)
+				req, _ := http.NewRequest("POST", n.srv.URL+"/reports", strings.NewReader(body))
+				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(time.Now().AddDate(1, 0, 0))}}
+				res, err := n.srv.HTTPClient().Do(req)
+				if assert.NoError(t, err) {
+					assert.Equal(t, 201, res.StatusCode)
+					io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+			}()
+			before := len(writes(n.srv))
+			_, err = c.Submit(t.Context(), h, datasets(30), opts)
+			require.ErrorIs(t, err, reports.ErrBusy)
+			assert.ErrorContains(t, err, "grew from 1 to 2 of 3 subsets")
+			assert.Len(t, writes(n.srv), before+1, "only the other run wrote")
+			assert.Equal(t, all(20), stored(t, c, first.ReportID))
+		})
+	})
+}
+
+func TestOverlappedBuilding(t *testing.T) {
+	srv := server(t)
+	c := srv.Client()
+	h := header("Example", time.October)
+	opts := &reports.SubmitOptions{MaxDatasets: 10, Overlap: true}
+	receipt, err := c.Submit(t.Context(), h, datasets(35), opts)
+	require.NoError(t, err)
+	assert.Len(t, receipt.Subsets, 4)
+	assert.Equal(t, all(35), stored(t, c, receipt.ReportID))
+
+	database := errors.New("database is down")
+	_, err = c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
+		for i := range 25 {
+			if !yield(dataset(i), nil) {
+				return
+			}
+		}
+		yield(reports.Dataset{}, database)
+	}, opts)
+	require.ErrorIs(t, err, database)
+	e, ok := errors.AsType[*reports.SubmitError](err)
+	require.True(t, ok)
+	assert.Equal(t, reports.Incomplete, e.State)
+	assert.Len(t, stored(t, c, receipt.ReportID), 10*len(e.Stored), "it says what is stored")
+}
+
+func TestSpooledToAFile(t *testing.T) {
+	dir := t.TempDir()
+	c := server(t).Client()
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 500, TempDir: dir})
+	require.NoError(t, err)
+	assert.Equal(t, all(100), stored(t, c, receipt.ReportID))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+
+	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1, TempDir: dir + "/none"})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestTokenIsRenewedOnce(t *testing.T) {
+	srv := server(t)
+	asked := 0
+	good := srv.Token(time.Now().AddDate(1, 0, 0))
+	c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
+		if asked++; asked == 1 {
+			return "garbled", nil
+		}
+		return good, nil
+	}})
+	_, err := c.Put(t.Context(), id, report("Example", 1))
+	require.NoError(t, err)
+	assert.Equal(t, 2, asked)
+
+	bad := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
+	asked = 0
+	_, err = bad.Put(t.Context(), id, report("Example", 1))
+	require.ErrorIs(t, err, reports.ErrUnauthorized)
+	assert.Equal(t, 2, asked, "once more, not for ever")
+}
+
+func TestExpiringTokensAreAnnounced(t *testing.T) {
+	srv := server(t)
+	for _, tt := range []struct {
+		left, margin time.Duration
+		told         bool
+	}{
+		{29 * 24 * time.Hour, 0, true},
+		{31 * 24 * time.Hour, 0, false},
+		{31 * 24 * time.Hour, 90 * 24 * time.Hour, true},
+	} {
+		var told []time.Time
+		c := client(t, srv, &reports.ClientOptions{
+			Token: srv.Token(time.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
+		})
+		_, err := c.List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Empty(t, told, "reading needs no token")
+		_, err = c.Put(t.Context(), id, report("Example", 1))
+		require.NoError(t, err)
+		assert.Equal(t, tt.told, len(told) == 1, fmt.Sprint(tt))
+	}
 }
 
 func TestReadFileIsASourceForSubmit(t *testing.T) {
@@ -226,7 +521,6 @@ func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
 // The deployed service keeps a compressed report in subsets and shows them so.
 func TestReadingSubsets(t *testing.T) {
 	answer := compressedAnswer(t, []int{0, 1}, []int{2, 3})
-
 	deployed := answering(t, 200, "application/json", answer)
 	r, err := deployed.Open(t.Context(), id)
 	require.NoError(t, err)
@@ -261,5 +555,3 @@ func TestEach(t *testing.T) {
 	}
 	assert.Equal(t, 2, n)
 }
-
-var _ io.Closer = (*reports.Reader)(nil)

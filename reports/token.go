@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -47,23 +48,27 @@ func TokenExpiry(token string) (time.Time, error) {
 // tokens hands out the token for a request and remembers when the last one
 // expires, because the service does not tell an expired token from a wrong one.
 type tokens struct {
-	source func(context.Context) (string, error)
-	expiry atomic.Int64 // Unix seconds; 0 if not known
+	source    func(context.Context) (string, error)
+	renewable bool // the source may have another one when it is asked again
+	expiring  func(time.Time)
+	margin    time.Duration
+	expiry    atomic.Int64 // Unix seconds; 0 if not known
 }
 
 func newTokens(opts *ClientOptions) (*tokens, error) {
-	switch {
-	case opts.Token != "" && opts.TokenSource != nil:
+	t := &tokens{expiring: opts.TokenExpiring, margin: cmp.Or(opts.TokenMargin, 30*24*time.Hour)}
+	switch token := opts.Token; {
+	case token != "" && opts.TokenSource != nil:
 		return nil, &FieldError{"ClientOptions.Token", "and TokenSource are both set; give one"}
 	case opts.TokenSource != nil:
-		return &tokens{source: opts.TokenSource}, nil
-	case opts.Token == "":
-		return &tokens{}, nil
+		t.source, t.renewable = opts.TokenSource, true
+	case token != "":
+		if err := transport.CheckToken(token); err != nil {
+			return nil, optionError(err)
+		}
+		t.source = func(context.Context) (string, error) { return token, nil }
 	}
-	if err := transport.CheckToken(opts.Token); err != nil {
-		return nil, optionError(err)
-	}
-	return &tokens{source: func(context.Context) (string, error) { return opts.Token, nil }}, nil
+	return t, nil
 }
 
 func (t *tokens) authorizer() transport.Authorizer {
@@ -72,12 +77,25 @@ func (t *tokens) authorizer() transport.Authorizer {
 	}
 	return transport.Bearer(func(ctx context.Context) (string, error) {
 		token, err := t.source(ctx)
-		t.expiry.Store(0)
-		if at, bad := TokenExpiry(token); err == nil && bad == nil {
-			t.expiry.Store(at.Unix())
+		if err != nil {
+			return "", err
 		}
-		return token, err
+		t.note(token)
+		return token, nil
 	})
+}
+
+// note remembers when a token expires, and warns when that is soon.
+func (t *tokens) note(token string) {
+	at, err := TokenExpiry(token)
+	if err != nil {
+		t.expiry.Store(0) // not a token that says so; only the service knows
+		return
+	}
+	t.expiry.Store(at.Unix())
+	if t.expiring != nil && time.Until(at) <= t.margin {
+		t.expiring(at)
+	}
 }
 
 // expired tells whether an answer means that the token's time is over.

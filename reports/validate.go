@@ -3,18 +3,88 @@ package reports
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxDatasets is the most datasets that one request may carry (specification
 // §8). Submit sends larger reports in subsets.
 const MaxDatasets = 50_000
 
+// A Finding is something about a report that is wrong, or looks wrong.
+type Finding struct {
+	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
+	Reason  string // what is wrong and what would be right
+	Warning bool   // the service takes it; errors are what it refuses, or drops without a word
+}
+
+// String names the place and the reason.
+func (f Finding) String() string { return f.Path + " " + f.Reason }
+
 // Validate checks the report against the rules of specification §2.1 and §8
 // and those of the deployed service, and returns every fault, each with its
 // place, as a [*ValidationError], or nil. The service tells some of these
 // faults late or never, and may have replaced the stored report by then.
 func (r *Report) Validate() error {
-	v := &validator{}
+	v := validator{most: -1}
+	v.report(r)
+	return v.err()
+}
+
+// Findings returns what [Report.Validate] finds, and warnings beside: counts of
+// zero, counts by country that do not add up to the whole, countries that do
+// not exist, and DOIs that occur twice.
+func (r *Report) Findings() []Finding {
+	var warnings []Finding
+	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
+	v.report(r)
+	findings := make([]Finding, 0, len(v.faults)+len(warnings))
+	for _, f := range v.faults {
+		findings = append(findings, Finding{Path: f.Path, Reason: f.Reason})
+	}
+	findings = append(findings, warnings...)
+	return append(findings, repeatedIn(r.Datasets)...)
+}
+
+// A validator collects faults and hands warnings on.
+type validator struct {
+	faults []*FieldError
+	most   int // how many faults are kept; -1 means all
+	warn   func(Finding)
+
+	place   place
+	checked Period // the last period found to be right; most datasets share it
+}
+
+// A place is where in a report the validator looks. It becomes text only when
+// something is found there.
+type place struct{ dataset, performance, instance int }
+
+func (p place) path(field string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "report-datasets[%d]", p.dataset)
+	if p.performance >= 0 {
+		fmt.Fprintf(&b, ".performance[%d]", p.performance)
+	}
+	if p.instance >= 0 {
+		fmt.Fprintf(&b, ".instance[%d]", p.instance)
+	}
+	return b.String() + "." + field
+}
+
+func (v *validator) add(path, reason string) {
+	if v.most < 0 || len(v.faults) < v.most {
+		v.faults = append(v.faults, &FieldError{path, reason})
+	}
+}
+
+func (v *validator) err() error {
+	if len(v.faults) == 0 {
+		return nil
+	}
+	return &ValidationError{v.faults}
+}
+
+func (v *validator) report(r *Report) {
 	if r.ID != "" && !uuidForm.MatchString(r.ID) {
 		v.add("id", "is not a UUID")
 	}
@@ -28,21 +98,6 @@ func (r *Report) Validate() error {
 	for i := range r.Datasets {
 		v.dataset(i, &r.Datasets[i])
 	}
-	return v.err()
-}
-
-// A validator collects faults.
-type validator struct{ faults []*FieldError }
-
-func (v *validator) add(path, reason string) {
-	v.faults = append(v.faults, &FieldError{path, reason})
-}
-
-func (v *validator) err() error {
-	if len(v.faults) == 0 {
-		return nil
-	}
-	return &ValidationError{v.faults}
 }
 
 func (v *validator) header(h *Header) {
@@ -63,15 +118,32 @@ func (v *validator) header(h *Header) {
 	if _, err := h.Created.Time(); h.Created != "" && err != nil {
 		v.add(at+"created", fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
 	}
-	v.text(at+"report-name", h.ReportName)
-	v.text(at+"created-by", h.CreatedBy)
-	v.text(at+"report-id", h.ReportID)
+	v.headerText(at+"report-name", h.ReportName)
+	v.headerText(at+"created-by", h.CreatedBy)
+	v.headerText(at+"report-id", h.ReportID)
+	for i, f := range h.ReportFilters {
+		v.headerText(fmt.Sprintf("%sreport-filters[%d]", at, i), f.Name+f.Value)
+	}
+	for i, a := range h.ReportAttributes {
+		v.headerText(fmt.Sprintf("%sreport-attributes[%d]", at, i), a.Name+a.Value)
+	}
 	v.month(at+"reporting-period", h.ReportingPeriod)
 }
 
 // creatorEnd is what the deployed service wants a creator's name to end with.
 func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
+}
+
+// headerText refuses what the service cannot store in a column of its own.
+func (v *validator) headerText(path, value string) {
+	const longest = 255
+	if !utf8.ValidString(value) {
+		v.add(path, "is not valid UTF-8")
+	}
+	if n := utf8.RuneCountInString(value); n > longest {
+		v.add(path, fmt.Sprintf("has %d characters; the service stores %d", n, longest))
+	}
 }
 
 func (v *validator) month(path string, p Period) {
@@ -94,96 +166,172 @@ func (v *validator) month(path string, p Period) {
 	}
 }
 
-// text refuses what JSON cannot carry unchanged.
-func (v *validator) text(path, value string) {
-	if !strings.Contains(value, "\ufffd") && strings.ToValidUTF8(value, "\ufffd") != value {
-		v.add(path, "is not valid UTF-8")
-	}
-}
+// Types of typed values that the service accepts, by member.
+var (
+	datasetIDTypes   = []string{"doi", "DOI", "proprietary", "uri"}
+	publisherIDTypes = []string{"isni", "orcid", "grid", "urn", "client-id"}
+	dateTypes        = []string{"pub-date", "first-accessed-online", "proprietary"}
+	contributorTypes = []string{"name", "orcid", "isni"}
+	attributeTypes   = []string{"dataset-version", "dataset_type", "proprietary"}
+)
 
+// dataset checks the dataset with number i. It allocates only when it finds
+// something.
 func (v *validator) dataset(i int, d *Dataset) {
-	at := func(field string) string { return fmt.Sprintf("report-datasets[%d].%s", i, field) }
+	v.place = place{dataset: i, performance: -1, instance: -1}
 	if d.DataType != DataTypeDataset {
-		v.add(at("data-type"), fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
+		v.fault("data-type", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
-		v.add(at("dataset-id"), "is empty; without an identifier the counts belong to nothing")
+		v.fault("dataset-id", "is empty; without an identifier the counts belong to nothing")
 	}
-	for j, id := range d.DatasetID {
-		if strings.TrimSpace(id.Value) == "" {
-			v.add(at(fmt.Sprintf("dataset-id[%d].value", j)), "is empty")
+	for j := range d.DatasetID {
+		if strings.TrimSpace(d.DatasetID[j].Value) == "" {
+			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "is empty")
 		}
 	}
-	v.types(at("dataset-id"), d.DatasetID, "doi", "DOI", "proprietary", "uri")
-	v.types(at("publisher-id"), d.PublisherID, "isni", "orcid", "grid", "urn", "client-id")
-	v.types(at("dataset-dates"), d.Dates, "pub-date", "first-accessed-online", "proprietary")
-	v.types(at("dataset-contributors"), d.Contributors, "name", "orcid", "isni")
-	for _, f := range []struct{ name, value string }{
-		{"dataset-title", d.Title}, {"platform", d.Platform}, {"publisher", d.Publisher}, {"uri", d.URI}, {"yop", d.YOP},
-	} {
-		v.text(at(f.name), f.value)
-	}
+	v.types("dataset-id", d.DatasetID, datasetIDTypes)
+	v.types("publisher-id", d.PublisherID, publisherIDTypes)
+	v.types("dataset-dates", d.Dates, dateTypes)
+	v.types("dataset-contributors", d.Contributors, contributorTypes)
+	v.types("dataset-attributes", d.Attributes, attributeTypes)
+	v.text("dataset-title", d.Title)
+	v.text("platform", d.Platform)
+	v.text("publisher", d.Publisher)
+	v.text("uri", d.URI)
+	v.text("yop", d.YOP)
 	for j := range d.Performance {
-		v.performance(at(fmt.Sprintf("performance[%d]", j)), &d.Performance[j])
+		v.place.performance = j
+		v.performance(&d.Performance[j])
 	}
 }
 
-func (v *validator) types(path string, values []TypedValue, allowed ...string) {
-next:
-	for i, value := range values {
-		v.text(fmt.Sprintf("%s[%d].value", path, i), value.Value)
-		for _, a := range allowed {
-			if value.Type == a {
-				continue next
-			}
+func (v *validator) fault(field, reason string) { v.add(v.place.path(field), reason) }
+
+func (v *validator) warning(field, reason string) {
+	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
+}
+
+// text refuses what JSON cannot carry unchanged.
+func (v *validator) text(field, value string) {
+	if !utf8.ValidString(value) {
+		v.fault(field, "is not valid UTF-8")
+	}
+}
+
+func (v *validator) types(field string, values []TypedValue, allowed []string) {
+	for i := range values {
+		if !utf8.ValidString(values[i].Value) {
+			v.fault(fmt.Sprintf("%s[%d].value", field, i), "is not valid UTF-8")
 		}
-		v.add(fmt.Sprintf("%s[%d].type", path, i), fmt.Sprintf("is %q; the service accepts %s", value.Type, strings.Join(allowed, ", ")))
+		if !contains(allowed, values[i].Type) {
+			v.fault(fmt.Sprintf("%s[%d].type", field, i), fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
+		}
 	}
 }
 
-func (v *validator) performance(path string, p *Performance) {
-	begin, errBegin := p.Period.BeginDate.Time()
-	end, errEnd := p.Period.EndDate.Time()
-	switch {
-	case errBegin != nil:
-		v.add(path+".period.begin-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.Period.BeginDate))
-	case errEnd != nil:
-		v.add(path+".period.end-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.Period.EndDate))
-	case end.Before(begin):
-		v.add(path+".period.end-date", fmt.Sprintf("%s is before begin-date %s", p.Period.EndDate, p.Period.BeginDate))
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *validator) performance(p *Performance) {
+	v.place.instance = -1
+	if p.Period != v.checked {
+		v.period(p.Period)
 	}
 	for i := range p.Instance {
-		v.instance(fmt.Sprintf("%s.instance[%d]", path, i), &p.Instance[i])
+		v.place.instance = i
+		v.instance(&p.Instance[i])
 	}
 }
 
-func (v *validator) instance(path string, n *Instance) {
+func (v *validator) period(p Period) {
+	begin, errBegin := p.BeginDate.Time()
+	end, errEnd := p.EndDate.Time()
+	switch {
+	case errBegin != nil:
+		v.fault("period.begin-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
+	case errEnd != nil:
+		v.fault("period.end-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
+	case end.Before(begin):
+		v.fault("period.end-date", fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
+	default:
+		v.checked = p
+	}
+}
+
+func (v *validator) instance(n *Instance) {
 	switch n.MetricType {
 	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
 	default:
-		v.add(path+".metric-type", fmt.Sprintf("is %q; the service knows %s, %s, %s and %s", n.MetricType,
+		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s, %s, %s and %s", n.MetricType,
 			TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations))
 	}
 	switch n.AccessMethod {
 	case Regular, Machine:
 	default:
-		v.add(path+".access-method", fmt.Sprintf("is %q; the service knows %s and %s", n.AccessMethod, Regular, Machine))
+		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s and %s", n.AccessMethod, Regular, Machine))
 	}
 	if n.Count < 0 {
-		v.add(path+".count", fmt.Sprintf("is %d", n.Count))
+		v.fault("count", fmt.Sprintf("is %d", n.Count))
 	}
-	previous := ""
-	for i, c := range n.CountryCounts {
-		at := func() string { return fmt.Sprintf("%s.country-counts[%q]", path, c.Country) }
-		if len(c.Country) != 2 || c.Country[0] < 'a' || c.Country[0] > 'z' || c.Country[1] < 'a' || c.Country[1] > 'z' {
-			v.add(at(), "is not a lowercase two-letter country code")
+	if n.Count == 0 && v.warn != nil {
+		v.warning("count", "is 0; what was not used need not be reported")
+	}
+	v.countries(n)
+}
+
+func (v *validator) countries(n *Instance) {
+	var sum int64
+	for i := range n.CountryCounts {
+		c := &n.CountryCounts[i]
+		sum += c.Count
+		if !lowercasePair(c.Country) {
+			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
+		} else if v.warn != nil && !knownCountry(c.Country) {
+			v.warning(countryField(c.Country), "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
-		if i > 0 && c.Country == previous {
-			v.add(at(), "occurs twice")
+		if i > 0 && c.Country == n.CountryCounts[i-1].Country {
+			v.fault(countryField(c.Country), "occurs twice")
 		}
 		if c.Count < 0 {
-			v.add(at(), fmt.Sprintf("is %d", c.Count))
+			v.fault(countryField(c.Country), fmt.Sprintf("is %d", c.Count))
 		}
-		previous = c.Country
 	}
+	if sum != n.Count && len(n.CountryCounts) > 0 && v.warn != nil {
+		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+	}
+}
+
+func countryField(code string) string { return fmt.Sprintf("country-counts[%q]", code) }
+
+func lowercasePair(s string) bool {
+	return len(s) == 2 && s[0] >= 'a' && s[0] <= 'z' && s[1] >= 'a' && s[1] <= 'z'
+}
+
+// isoCountries are the 249 codes of ISO 3166-1 alpha-2, side by side.
+const isoCountries = "adaeafagaialamaoaqarasatauawaxaz" +
+	"babbbdbebfbgbhbibjblbmbnbobqbrbsbtbvbwbybz" +
+	"cacccdcfcgchcickclcmcncocrcucvcwcxcycz" +
+	"dedjdkdmdodz" + "eceeegeheresetfifjfkfmfofr" +
+	"gagbgdgegfggghgiglgmgngpgqgrgsgtgugwgy" + "hkhmhnhrhthu" +
+	"idieiliminioiqirisit" + "jejmjojp" + "kekgkhkikmknkpkrkwkykz" +
+	"lalblclilklrlsltlulvly" +
+	"mamcmdmemfmgmhmkmlmmmnmompmqmrmsmtmumvmwmxmymz" +
+	"nancnenfngninlnonpnrnunz" + "om" + "papepfpgphpkplpmpnprpsptpwpy" + "qa" +
+	"rerorsrurw" + "sasbscsdsesgshsisjskslsmsnsosrssstsvsxsysz" +
+	"tctdtftgthtjtktltmtntotrtttvtwtz" + "uaugumusuyuz" + "vavcvevgvivnvu" + "wfws" + "yeyt" + "zazmzw"
+
+func knownCountry(code string) bool {
+	for i := 0; i+1 < len(isoCountries); i += 2 {
+		if isoCountries[i:i+2] == code {
+			return true
+		}
+	}
+	return false
 }

@@ -2,11 +2,14 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -44,7 +47,7 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 		return nil, err
 	}
 	if !body.compressed {
-		return c.createPlain(ctx, r, body)
+		return c.createPlain(ctx, op, r, body)
 	}
 	found, err := c.find(ctx, op, r.Header)
 	if err != nil {
@@ -53,24 +56,23 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 	if found != nil {
 		return &Stored{ID: found.ID, Header: found.Header, Existing: true}, nil
 	}
-	answer, err := c.send(ctx, op, "POST", "/reports", body)
+	stored, err := c.store(ctx, body.request(op, http.MethodPost, "/reports"))
 	if err != nil {
 		return nil, err
 	}
-	return answer.stored(), nil
+	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
 
-func (c *Client) createPlain(ctx context.Context, r *Report, body body) (*Stored, error) {
-	answer, err := c.send(ctx, "reports.Create", "POST", "/reports", body)
+func (c *Client) createPlain(ctx context.Context, op string, r *Report, b body) (*Stored, error) {
+	a, err := c.storePlain(ctx, b.request(op, http.MethodPost, "/reports"))
 	if err != nil {
 		return nil, err
 	}
-	stored := answer.stored()
-	stored.Existing, err = answer.differs(r)
+	existing, err := a.differs(r)
 	if err != nil {
 		return nil, err
 	}
-	return stored, nil
+	return &Stored{ID: string(a.ID), Header: a.Header, Existing: existing}, nil
 }
 
 // Put stores a report under an id that the caller chooses, a UUID, in place of
@@ -88,11 +90,19 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.send(ctx, "reports.Put", "PUT", "/reports/"+id, body)
+	request := body.request("reports.Put", http.MethodPut, "/reports/"+id)
+	if !body.compressed {
+		a, err := c.storePlain(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		return &Stored{ID: string(a.ID), Header: a.Header}, nil
+	}
+	stored, err := c.store(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return answer.stored(), nil
+	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
 
 // A body is a request body of interface A.
@@ -142,46 +152,85 @@ func (h Header) withCompressed(helpURL string) Header {
 	return h
 }
 
-// send sends a body with the headers of specification §4.1. A compressed POST
-// adds a subset each time it arrives, so it is not sent again unless it surely
-// did not.
-func (c *Client) send(ctx context.Context, op, method, path string, b body) (*answer, error) {
-	request := transport.Request{
-		Op: op, Method: method, Path: path, Body: b.data, ContentType: transport.JSONType, Access: transport.Required,
+// request is the request that stores a body, with the headers of specification
+// §4.1. A compressed POST adds a subset each time it arrives, so it is not sent
+// again unless it surely did not.
+func (b body) request(op, method, path string) transport.Request {
+	r := transport.Request{
+		Op: op, Method: method, Path: path, Body: b.data,
+		Accept: transport.JSONType, ContentType: transport.JSONType, Access: transport.Required,
 	}
 	if b.compressed {
-		request.ContentType, request.ContentEncoding = transport.GzipType, "gzip"
-		if method == "POST" {
-			request.Replay = transport.IfUnsent
+		r.ContentType, r.ContentEncoding, r.Stream = transport.GzipType, "gzip", true
+		if method == http.MethodPost {
+			r.Replay = transport.IfUnsent
 		}
 	}
-	type envelope struct {
-		Report *answer `json:"report"`
-	}
-	found, res, err := transport.JSON[envelope](ctx, c.core, request)
-	if err != nil {
-		return nil, c.wrap(err)
-	}
-	if found.Report == nil || found.Report.ID == "" {
-		return nil, c.wrap(c.core.Unreadable(request, res, errors.New("it holds no report with an id")))
-	}
-	return found.Report, nil
+	return r
 }
 
-// An answer is the report that a write returns.
+// store sends a compressed body and reads from the answer what is stored. The
+// answer repeats every subset of the report, so it is read without being held.
+func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport, error) {
+	res, err := c.authorized(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	stored, err := scanAnswer(res.Body)
+	if err == nil && stored.ID == "" {
+		err = errors.New("it holds no report with an id")
+	}
+	if err != nil {
+		return nil, c.wrap(c.core.Unreadable(r, res, err))
+	}
+	return &stored, nil
+}
+
+// scan reads what the service holds of a report, without its datasets.
+func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
+	return c.store(ctx, transport.Request{
+		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true,
+	})
+}
+
+// authorized sends a request. If the service does not accept the token, and
+// there is a source that may know a newer one, it is asked and the request sent
+// once more: a 401 comes before anything is done.
+func (c *Client) authorized(ctx context.Context, r transport.Request) (*transport.Response, error) {
+	res, err := c.core.Do(ctx, r)
+	err = c.wrap(err)
+	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
+		res, err = c.core.Do(ctx, r)
+		err = c.wrap(err)
+	}
+	return res, err
+}
+
+// An answer is the report that a write of an uncompressed body returns.
 type answer struct {
 	ID       text            `json:"id"`
 	Header   Header          `json:"report-header"`
 	Datasets json.RawMessage `json:"report-datasets"`
-	Subsets  []storedSubset  `json:"report-subsets"`
 }
 
-func (a *answer) stored() *Stored {
-	s := &Stored{ID: string(a.ID), Header: a.Header}
-	for _, part := range a.Subsets {
-		s.Subsets = append(s.Subsets, Subset{Checksum: part.Checksum, Bytes: int64(len(part.Gzip))})
+// storePlain sends an uncompressed body.
+func (c *Client) storePlain(ctx context.Context, r transport.Request) (*answer, error) {
+	res, err := c.authorized(ctx, r)
+	if err != nil {
+		return nil, err
 	}
-	return s
+	var envelope struct {
+		Report answer `json:"report"`
+	}
+	err = json.Unmarshal(res.Data, &envelope)
+	if err == nil && envelope.Report.ID == "" {
+		err = errors.New("it holds no report with an id")
+	}
+	if err != nil {
+		return nil, c.wrap(c.core.Unreadable(r, res, err))
+	}
+	return &envelope.Report, nil
 }
 
 // differs reports whether the service returned another report than r. It does
@@ -201,6 +250,24 @@ func (a *answer) differs(r *Report) (bool, error) {
 	}
 	want, err := json.Marshal(r.Datasets)
 	return !bytes.Equal(got, want), err
+}
+
+// reportID decides which report to write: the one asked for, the one that is
+// there, or the one whose id follows from creator and month. Since the service
+// finds the report of a POST by creator and month alone, another id for the same
+// month would send the later subsets into the other report.
+func (c *Client) reportID(ctx context.Context, h Header, asked string) (string, error) {
+	found, err := c.find(ctx, "reports.Submit", h)
+	switch {
+	case err != nil:
+		return "", err
+	case found == nil:
+		return cmp.Or(asked, DeriveID(h)), nil
+	case asked != "" && !strings.EqualFold(asked, found.ID):
+		return "", fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
+			ErrConflict, found.ID, h.CreatedBy, h.ReportingPeriod.BeginDate, asked)
+	}
+	return found.ID, nil
 }
 
 // find looks for the stored report of a header's creator and begin date.

@@ -22,7 +22,9 @@ func (d *demo) report(ctx context.Context) error {
 	receipt, err := d.reports.Submit(ctx, header, d.datasetsOf(header.ReportingPeriod), &reports.SubmitOptions{
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {
-			d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Of, p.Datasets, float64(p.Bytes)/1e6)
+			if p.Stage == reports.Sending {
+				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Of, p.Datasets, float64(p.Bytes)/1e6)
+			}
 		},
 	})
 	if err != nil {

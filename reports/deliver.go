@@ -1,0 +1,339 @@
+package reports
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// found is what the service holds of a report, compared with what is planned.
+type found struct {
+	there  bool // there is a report of that id
+	prefix int  // how many of the planned subsets it holds, from the first one on
+	more   bool // it holds something else besides
+}
+
+func (f found) is(n int) bool { return f.there && f.prefix == n && !f.more }
+
+// claims are the reports that this process is submitting.
+var claims sync.Map
+
+// claim makes sure that no other Submit of this process works on the report.
+func (c *Client) claim(h Header) (release func(), err error) {
+	key := [3]string{c.core.BaseURL(), strings.ToLower(h.CreatedBy), string(h.ReportingPeriod.BeginDate)}
+	if _, taken := claims.LoadOrStore(key, true); taken {
+		return nil, fmt.Errorf("reports.Submit: %w: this process is submitting the report of %q for %s already", ErrBusy, h.CreatedBy, h.ReportingPeriod.BeginDate)
+	}
+	return func() { claims.Delete(key) }, nil
+}
+
+// resume looks at what is stored and returns how many planned subsets need not
+// be sent. If it is more than none, the report is otherwise empty.
+func (s *submission) resume(ctx context.Context) (int, error) {
+	f, err := s.firstLook(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case f.is(len(s.plan)):
+		return len(s.plan), nil
+	case f.more || f.prefix == 0:
+		return 0, nil
+	}
+	// Part of the report is there: an earlier run stopped, or another one is at
+	// work. Time tells: if nothing changes while a request could be under way,
+	// nobody is.
+	if err := sleep(ctx, s.options.Settle); err != nil {
+		return 0, fmt.Errorf("reports.Submit: %w", err)
+	}
+	again, err := s.firstLook(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case again.is(len(s.plan)):
+		return len(s.plan), nil
+	case again != f:
+		return 0, fmt.Errorf("reports.Submit: %w: report %s grew from %d to %d of %d subsets while nothing was sent", ErrBusy, s.id, f.prefix, again.prefix, len(s.plan))
+	}
+	return f.prefix, nil
+}
+
+// firstLook looks before anything is sent, and again while the report cannot be
+// read because somebody is writing it.
+func (s *submission) firstLook(ctx context.Context) (found, error) {
+	var f found
+	err := s.poll(ctx, func(time.Duration) (bool, error) {
+		var err error
+		f, err = s.look(ctx)
+		return err == nil, err
+	})
+	return f, err
+}
+
+// deliver stores planned subset i: by PUT if it is the first, else by POST. It
+// returns when the service holds exactly the first i+1 subsets, or with an error
+// that says what it holds.
+func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
+	for try := 1; ; try++ {
+		err := s.post(ctx, i, body)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, ErrUnclear):
+			return s.refused(i, err)
+		}
+		arrived, lookErr := s.settle(ctx, i, err)
+		switch {
+		case lookErr != nil:
+			return lookErr
+		case arrived:
+			return nil
+		case permanent(err) || try == mostTries:
+			return s.failed(i, Incomplete, err)
+		}
+	}
+}
+
+// mostTries is how often a subset is sent that was seen not to have arrived.
+const mostTries = 5
+
+// post sends subset i once and checks the answer.
+func (s *submission) post(ctx context.Context, i int, data []byte) error {
+	method, path := http.MethodPost, "/reports"
+	if i == 0 {
+		method, path = http.MethodPut, "/reports/"+s.id
+	}
+	request := body{data: data, compressed: true}.request("reports.Submit", method, path)
+	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
+	a, err := s.client.store(ctx, request)
+	switch {
+	case err != nil:
+		return err
+	case !strings.EqualFold(a.ID, s.id):
+		return fmt.Errorf("%w: the service put subset %d into the report %s", ErrConflict, i+1, a.ID)
+	case len(a.Subsets) == 0:
+		return nil // a service that does not list them, as the specification allows
+	case !s.same(a.Subsets, i+1):
+		return fmt.Errorf("%w: after subset %d the service lists %d subsets that are not the first %d of this report; another program writes to it, or a request of an earlier run arrived late",
+			ErrBusy, i+1, len(a.Subsets), i+1)
+	}
+	return nil
+}
+
+// same tells whether stored subsets are the first n planned ones.
+func (s *submission) same(stored []Subset, n int) bool {
+	return slices.EqualFunc(stored, s.plan[:n], func(a Subset, b planned) bool { return a.Checksum == b.Checksum })
+}
+
+// settle finds out whether subset i arrived whose answer was lost. It looks with
+// growing pauses: the subset may be seen at any time, but that it will not come
+// is certain only after the service has had time to finish what it may have
+// been doing.
+func (s *submission) settle(ctx context.Context, i int, cause error) (arrived bool, err error) {
+	looks := 0
+	err = s.poll(ctx, func(since time.Duration) (bool, error) {
+		f, err := s.look(ctx)
+		if err != nil {
+			return false, err
+		}
+		looks++
+		arrived = f.is(i + 1)
+		switch {
+		case arrived:
+			return true, nil
+		case i > 0 && !f.is(i):
+			return false, fmt.Errorf("%w: the service holds something else than the first %d subsets of this report", ErrBusy, i)
+		}
+		return permanent(cause) || looks >= 2 && since >= s.options.Settle, nil
+	})
+	if err == nil {
+		return arrived, nil
+	}
+	state := Unclear
+	if errors.Is(err, ErrBroken) {
+		state = Broken
+	}
+	return false, s.failed(i, state, errors.Join(cause, err))
+}
+
+// poll calls look, with pauses that grow, until it says that it is done, fails
+// for good, or Patience is over. Failures that pass are a service that cannot be
+// reached, and one that cannot read a report because it is being written; a
+// report that stays unreadable is broken.
+func (s *submission) poll(ctx context.Context, look func(since time.Duration) (done bool, err error)) error {
+	start := time.Now()
+	pause := time.Second
+	for {
+		done, err := look(time.Since(start))
+		switch {
+		case done:
+			return nil
+		case err != nil && !passing(err):
+			return err
+		case err != nil && time.Since(start) >= s.options.Patience:
+			if unreadableReport(err) {
+				return fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(start).Round(time.Second), err)
+			}
+			return err
+		}
+		pause = min(2*pause, time.Minute)
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// look compares what is stored with the plan: by the checksums that the service
+// shows, and where these say nothing, by the datasets themselves.
+func (s *submission) look(ctx context.Context) (found, error) {
+	stored, err := s.client.scan(ctx, "reports.Submit", s.id)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return found{}, nil
+	case err != nil:
+		return found{}, err
+	case stored.Shown == 0 && len(stored.Subsets) == 0:
+		return found{there: true}, nil
+	}
+	if stored.Shown == 0 {
+		prefix := 0
+		for prefix < min(len(stored.Subsets), len(s.plan)) && stored.Subsets[prefix].Checksum == s.plan[prefix].Checksum {
+			prefix++
+		}
+		if prefix > 0 || len(stored.Subsets) > len(s.plan) {
+			return found{there: true, prefix: prefix, more: len(stored.Subsets) > prefix}, nil
+		}
+	}
+	if !sameHeader(stored.Header, s.header) {
+		return found{there: true, more: true}, nil
+	}
+	return s.compareContent(ctx)
+}
+
+// sameHeader compares what the service keeps of a header.
+func sameHeader(a, b Header) bool {
+	return a.ReportName == b.ReportName && a.ReportID == b.ReportID && a.Release == b.Release && a.CreatedBy == b.CreatedBy &&
+		a.Created == b.Created && a.ReportingPeriod == b.ReportingPeriod && a.compressed() == b.compressed() &&
+		len(a.Exceptions) == len(b.Exceptions) && slices.Equal(a.ReportFilters, b.ReportFilters) && slices.Equal(a.ReportAttributes, b.ReportAttributes)
+}
+
+// compareContent reads the stored datasets and compares them with the plan,
+// subset by subset. It serves a service that shows no subsets, and subsets that
+// another release of a compressor made.
+func (s *submission) compareContent(ctx context.Context) (found, error) {
+	r, err := s.client.open(ctx, "reports.Submit", s.id)
+	if err != nil {
+		return found{}, err
+	}
+	defer r.Close()
+	f := found{there: true}
+	var entry []byte
+	hash, n := sha256.New(), 0
+	for d, err := range r.Datasets() {
+		if err != nil {
+			return found{}, err
+		}
+		if f.prefix == len(s.plan) {
+			f.more = true
+			return f, nil
+		}
+		if n > 0 {
+			hash.Write([]byte{','})
+		}
+		if entry, err = appendDataset(entry[:0], &d); err != nil {
+			f.more = true // a stored entry that could not be sent is not one of ours
+			return f, nil
+		}
+		hash.Write(entry)
+		if n++; n < s.plan[f.prefix].Datasets {
+			continue
+		}
+		if [sha256.Size]byte(hash.Sum(nil)) != s.plan[f.prefix].content {
+			f.more = true
+			return f, nil
+		}
+		f.prefix++
+		hash.Reset()
+		n = 0
+	}
+	f.more = n > 0
+	return f, nil
+}
+
+// refused makes the error for a subset that the service did not take.
+func (s *submission) refused(i int, err error) error {
+	if i == 0 && errors.Is(err, ErrConflict) {
+		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it with List, and submit with its id, or under another name",
+			err, s.header.CreatedBy, s.header.ReportingPeriod.BeginDate)
+	}
+	if errors.Is(err, ErrTooLarge) {
+		err = fmt.Errorf("%w; set SubmitOptions.MaxBytes below %d", err, s.plan[i].Bytes)
+	}
+	state := Incomplete
+	switch {
+	case errors.Is(err, ErrBusy):
+		state = Disturbed
+	case i == 0:
+		state = Untouched
+	}
+	return s.failed(i, state, err)
+}
+
+func (s *submission) failed(stored int, state SubmitState, err error) error {
+	e := &SubmitError{ReportID: s.id, State: state, Stored: s.subsets(min(stored, len(s.plan))), Err: err}
+	if s.whole {
+		e.Of = len(s.plan)
+	}
+	return e
+}
+
+// passing tells whether an error of a look may be gone at the next one.
+func passing(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return false
+	}
+	return e.StatusCode == 0 && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrNoCredentials) ||
+		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, ErrUnreadable)
+}
+
+// unreadableReport recognises the answer of the deployed service about a report
+// whose parts it cannot find: for a moment while another request writes it, and
+// for ever after two requests wrote it at once.
+func unreadableReport(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.StatusCode >= 500 && strings.Contains(e.Message, "[UsageReports]")
+}
+
+// permanent recognises the failures of the deployed service that are really
+// about the request.
+func permanent(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.StatusCode != http.StatusInternalServerError {
+		return false
+	}
+	for _, text := range []string{"invalid date", "no implicit conversion", "Invalid encoding", "Data too long", "Invalid request parameters"} {
+		if strings.Contains(e.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
