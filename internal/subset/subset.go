@@ -1,76 +1,226 @@
-// Package subset cuts a stream into parts and prepares parts ahead of their use.
+// Package subset cuts a stream of items into parts by count and by compressed
+// bytes, and compresses parts ahead of their use.
+//
+// The items are gathered into blocks, several workers compress a block each, and
+// parts are put together from the compressed blocks in order. Since the size of
+// a block is known before a part takes it, no part is ever too large, and what
+// a part holds depends on the items and the settings alone, not on time or on
+// the number of workers.
 package subset
 
 import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"iter"
 	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
-// Cut groups the items of src into parts of at most most items. An error of src
-// ends the sequence after the items before it were dropped: half a part is of
-// no use to anyone.
-func Cut[T any](src iter.Seq2[T, error], most int) iter.Seq2[[]T, error] {
-	return func(yield func([]T, error) bool) {
-		var part []T
-		for item, err := range src {
-			if err != nil {
-				yield(nil, err)
-				return
+// Settings say how a stream is cut and compressed. Zero is no default.
+type Settings struct {
+	MaxItems int   // most items in a part
+	MaxBytes int64 // most compressed bytes in a part
+	Workers  int   // how many blocks are compressed at once
+	Level    int   // compression from 1, fast, to 9, small
+	Content  bool  // work out Part.Content
+
+	Head, Separator, Tail []byte // what stands before, between and after the items of each part; the latter two are short
+}
+
+// A Part is one finished part.
+type Part struct {
+	Items int
+	Body  []byte // one gzip member; valid until emit returns
+
+	// Content is the SHA-256 of what stands between Head and Tail, before
+	// compression: all items with Separator between them. It is zero unless
+	// Settings.Content is set: it takes a fifth of the time that compressing takes.
+	Content [sha256.Size]byte
+}
+
+// A TooLargeError is an item that does not fit into a part, not even alone.
+type TooLargeError struct {
+	Index int   // number of the item in the source
+	Bytes int64 // size of a part with this item alone
+	Max   int64
+}
+
+// Error names the item and its size.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("item %d alone makes a part of %d bytes; %d are allowed", e.Index, e.Bytes, e.Max)
+}
+
+// An Appender appends the bytes of item i of the source to dst. What it keeps of
+// item must be a copy. If it appends nothing, the item is left out.
+type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
+
+// Pack reads src to its end and calls emit with each finished part, in order.
+// It reads src and calls add on the caller's goroutine, and calls emit on another
+// one, while the next part is being prepared.
+//
+// An error of src or add ends it after the parts that were full by then have
+// been emitted; the others are dropped. An error of emit, or the end of ctx, ends
+// it at once. All its goroutines have ended when it returns.
+//
+// It holds one part in the making, one being emitted, and Workers + 3 blocks of
+// at most 1 MiB, or of one item that is larger.
+func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], emit func(Part) error) error {
+	p, compressors, err := newPacker(s)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err = p.run(ctx, stop, compressors, emit, func() error { return fill(ctx, p, src, add) })
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// run runs all stages, fill on the caller's goroutine, and waits for their end.
+// It returns the error of fill; one of the others goes to stop.
+func (p *packer) run(ctx context.Context, stop context.CancelCauseFunc, compressors []*gzipbody.Compressor, emit func(Part) error, fill func() error) error {
+	var wg sync.WaitGroup
+	stage := func(f func() error) {
+		wg.Go(func() {
+			if err := f(); err != nil {
+				stop(err)
 			}
-			part = append(part, item)
-			if len(part) == most {
-				if !yield(part, nil) {
-					return
-				}
-				part = nil
-			}
+		})
+	}
+	// Also when the source panics:
+	defer wg.Wait()
+	defer close(p.collecting)
+	defer close(p.compressing)
+	for _, c := range compressors {
+		stage(func() error { return p.compress(ctx, c) })
+	}
+	stage(func() error { return p.collect(ctx) })
+	stage(func() error { return p.emit(ctx, emit) })
+	return fill()
+}
+
+// A packer is the state that the stages of one Pack share.
+type packer struct {
+	Settings
+	blockSize int // of a block before compression, unless it is one item
+
+	free        chan *block // blocks for the source to fill
+	compressing chan *block // to the workers
+	collecting  chan *block // the same in the order of the source; nil after the last one
+	emitting    chan Part
+	bodies      chan []byte // the one buffer for bodies, while emit does not use it
+
+	head, separator, tail gzipbody.Block
+}
+
+// A block is a run of items on its way through the stages.
+type block struct {
+	raw   []byte
+	items int
+	first int           // number of the first item in the source
+	ready chan struct{} // takes a value when the block is compressed
+	gzipbody.Block
+}
+
+// largestBlock is what a block may grow to. Smaller ones compress less well.
+const largestBlock = 1 << 20
+
+var errNoRoom = errors.New("subset: MaxBytes leaves no room for items beside the head")
+
+func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
+	compressors := make([]*gzipbody.Compressor, s.Workers)
+	for i := range compressors {
+		var err error
+		if compressors[i], err = gzipbody.NewCompressor(s.Level); err != nil {
+			return nil, nil, err
 		}
-		if len(part) > 0 {
-			yield(part, nil)
+	}
+	head, err := compressors[0].Block(nil, s.Head)
+	if err != nil {
+		return nil, nil, err
+	}
+	blocks := s.Workers + 3
+	p := &packer{
+		Settings:    s,
+		free:        make(chan *block, blocks),
+		compressing: make(chan *block, blocks),
+		collecting:  make(chan *block, blocks+1),
+		emitting:    make(chan Part, 1),
+		bodies:      make(chan []byte, 1),
+		head:        head,
+		separator:   gzipbody.Stored(s.Separator),
+		tail:        gzipbody.Stored(s.Tail),
+	}
+	for range blocks {
+		p.free <- &block{ready: make(chan struct{}, 1)}
+	}
+	p.bodies <- nil
+	// Compressed, even noise is less than twice as long, a few bytes of framing
+	// apart: a block of this size always fits, so that only a block of one item
+	// can be too large.
+	const framing = 64
+	room := (s.MaxBytes - framing - int64(p.newMember().Len()+len(p.tail.Data))) / 2
+	if room <= 0 {
+		return nil, nil, errNoRoom
+	}
+	p.blockSize = int(min(room, largestBlock))
+	return p, compressors, nil
+}
+
+func (p *packer) newMember() *gzipbody.Member {
+	m := &gzipbody.Member{}
+	m.Add(p.head)
+	return m
+}
+
+// take returns an empty block, as soon as there is one.
+func (p *packer) take(ctx context.Context) (*block, error) {
+	select {
+	case b := <-p.free:
+		b.raw, b.items = b.raw[:0], 0
+		if cap(b.raw) == 0 || cap(b.raw) > 4*p.blockSize {
+			b.raw = make([]byte, 0, p.blockSize+p.blockSize/16)
 		}
+		return b, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
-// Ahead applies work to the items of src with several workers at once and
-// yields the results in the order of the items. It reads src on the caller's
-// goroutine, holds at most workers items in work, ends at the first error, and
-// has stopped all its goroutines when it ends or is left.
-func Ahead[In, Out any](src iter.Seq2[In, error], workers int, work func(In) (Out, error)) iter.Seq2[Out, error] {
-	type result struct {
-		out Out
-		err error
+// send passes a filled block on. There is room for all blocks.
+func (p *packer) send(b *block) {
+	p.compressing <- b
+	p.collecting <- b
+}
+
+// compress is a worker.
+func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
+	for b := range p.compressing {
+		if ctx.Err() != nil {
+			return nil
+		}
+		var err error
+		if b.Block, err = c.Block(b.Data[:0], b.raw); err != nil {
+			return err
+		}
+		b.ready <- struct{}{}
 	}
-	return func(yield func(Out, error) bool) {
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		var pending []chan result
-		first := func() bool {
-			r := <-pending[0]
-			pending = pending[1:]
-			return yield(r.out, r.err) && r.err == nil
+	return nil
+}
+
+// emit hands finished parts to the caller.
+func (p *packer) emit(ctx context.Context, emit func(Part) error) error {
+	for part := range p.emitting {
+		if ctx.Err() != nil {
+			return nil
 		}
-		for in, err := range src {
-			done := make(chan result, 1)
-			if err != nil {
-				done <- result{err: err}
-			} else {
-				wg.Go(func() {
-					out, err := work(in)
-					done <- result{out, err}
-				})
-			}
-			pending = append(pending, done)
-			if err != nil {
-				break
-			}
-			if len(pending) >= workers && !first() {
-				return
-			}
+		if err := emit(part); err != nil {
+			return err
 		}
-		for len(pending) > 0 {
-			if !first() {
-				return
-			}
-		}
+		p.bodies <- part.Body
 	}
+	return nil
 }

@@ -1,9 +1,17 @@
 package subset_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,95 +19,364 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
-var errSource = errors.New("source failed")
+// settings for parts of ten items and of any size, written as [a,b,c].
+func settings() subset.Settings {
+	return subset.Settings{
+		MaxItems: 10, MaxBytes: 1 << 24, Workers: 2, Level: 6, Content: true,
+		Head: []byte("["), Separator: []byte(","), Tail: []byte("]"),
+	}
+}
 
-// numbers yields 0..n-1 and then err, if there is one.
-func numbers(n int, err error) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		for i := range n {
-			if !yield(i, nil) {
+func itself(dst []byte, _ int, item *string) ([]byte, error) { return append(dst, *item...), nil }
+
+func values(items []string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, item := range items {
+			if !yield(item, nil) {
 				return
 			}
 		}
-		if err != nil {
-			yield(0, err)
-		}
 	}
 }
 
-func collect[T any](seq iter.Seq2[T, error]) (all []T, err error) {
-	for item, err := range seq {
-		if err != nil {
-			return all, err
+// thenFail yields the items and then an error.
+func thenFail(items []string, err error) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for item := range values(items) {
+			if !yield(item, nil) {
+				return
+			}
 		}
-		all = append(all, item)
+		yield("", err)
 	}
-	return all, nil
 }
 
-func TestCut(t *testing.T) {
-	for n, want := range map[int][]int{0: nil, 1: {1}, 3: {3}, 4: {3, 1}, 6: {3, 3}, 7: {3, 3, 1}} {
-		parts, err := collect(subset.Cut(numbers(n, nil), 3))
-		require.NoError(t, err)
+func numbers(n int) []string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprint(i)
+	}
+	return items
+}
+
+// noise is n items of the given length that do not compress.
+func noise(seed uint64, n, length int) []string {
+	random := rand.New(rand.NewPCG(seed, 0))
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	items := make([]string, n)
+	for i := range items {
+		var b strings.Builder
+		for range length {
+			b.WriteByte(letters[random.IntN(64)])
+		}
+		items[i] = b.String()
+	}
+	return items
+}
+
+// pack returns copies of all parts.
+func pack(t testing.TB, s subset.Settings, items []string) (parts []subset.Part) {
+	t.Helper()
+	err := subset.Pack(t.Context(), s, values(items), itself, collect(&parts))
+	require.NoError(t, err)
+	return parts
+}
+
+func collect(parts *[]subset.Part) func(subset.Part) error {
+	return func(p subset.Part) error {
+		p.Body = bytes.Clone(p.Body)
+		*parts = append(*parts, p)
+		return nil
+	}
+}
+
+// read returns the items of a part.
+func read(t testing.TB, p subset.Part) []string {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(p.Body))
+	require.NoError(t, err)
+	data, err := io.ReadAll(r)
+	require.NoError(t, err)
+	inner, ok := bytes.CutPrefix(data, []byte("["))
+	require.True(t, ok)
+	inner, ok = bytes.CutSuffix(inner, []byte("]"))
+	require.True(t, ok)
+	assert.Equal(t, sha256.Sum256(inner), p.Content, "the content is what stands between head and tail")
+	items := strings.Split(string(inner), ",")
+	assert.Len(t, items, p.Items)
+	return items
+}
+
+func readAll(t testing.TB, parts []subset.Part) (items []string) {
+	for _, p := range parts {
+		items = append(items, read(t, p)...)
+	}
+	return items
+}
+
+func TestCutByCount(t *testing.T) {
+	for n, want := range map[int][]int{0: nil, 1: {1}, 10: {10}, 11: {10, 1}, 20: {10, 10}, 25: {10, 10, 5}} {
+		parts := pack(t, settings(), numbers(n))
 		var sizes []int
 		for _, p := range parts {
-			sizes = append(sizes, len(p))
+			sizes = append(sizes, p.Items)
 		}
-		assert.Equal(t, want, sizes)
-		assert.Len(t, slices.Concat(parts...), n)
+		assert.Equal(t, want, sizes, "%d items", n)
+		if n > 0 {
+			assert.Equal(t, numbers(n), readAll(t, parts))
+		}
 	}
-	parts, err := collect(subset.Cut(numbers(4, errSource), 3))
-	require.ErrorIs(t, err, errSource)
-	assert.Equal(t, [][]int{{0, 1, 2}}, parts)
 }
 
-func TestAheadKeepsTheOrder(t *testing.T) {
+func TestCutByBytes(t *testing.T) {
+	s := settings()
+	s.MaxItems, s.MaxBytes = 50_000, 40_000
+	items := noise(1, 600, 700)
+	parts := pack(t, s, items)
+	assert.Equal(t, items, readAll(t, parts))
+	assert.Greater(t, len(parts), 5)
+	for i, p := range parts {
+		assert.LessOrEqual(t, len(p.Body), 40_000)
+		if i < len(parts)-1 {
+			assert.Greater(t, len(p.Body), 20_000, "part %d is at least half full", i)
+		}
+	}
+}
+
+// TestCutIsRight packs random items under random limits: nothing is lost or
+// moved, no limit is broken, and the number of workers changes no byte.
+func TestCutIsRight(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		items := slices.Concat(noise(seed, 1+random.IntN(40), 1+random.IntN(900)), numbers(random.IntN(3000)))
+		random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+		s := settings()
+		s.MaxItems, s.MaxBytes, s.Level = 1+random.IntN(500), 2000+random.Int64N(20_000), 1+random.IntN(9)
+
+		var first []subset.Part
+		for _, workers := range []int{1, 2, 8} {
+			s.Workers = workers
+			parts := pack(t, s, items)
+			if first == nil {
+				first = parts
+				require.Equal(t, items, readAll(t, parts), "seed %d", seed)
+			}
+			require.Equal(t, first, parts, "seed %d, %d workers", seed, workers)
+		}
+		for _, p := range first {
+			require.LessOrEqual(t, p.Items, s.MaxItems, "seed %d", seed)
+			require.LessOrEqual(t, int64(len(p.Body)), s.MaxBytes, "seed %d", seed)
+		}
+	}
+}
+
+func TestManyBlocks(t *testing.T) {
+	items := slices.Concat(noise(3, 300, 9_000), noise(4, 1, 3<<20), numbers(300_000))
+	s := settings()
+	s.MaxItems, s.Level = 200_000, 1
+	parts := pack(t, s, items)
+	assert.True(t, slices.Equal(items, readAll(t, parts)))
+	assert.Len(t, parts, 2)
+}
+
+func TestNoContentUnlessAskedFor(t *testing.T) {
+	s := settings()
+	s.Content = false
+	assert.Zero(t, pack(t, s, numbers(5))[0].Content)
+}
+
+func TestItemsLeftOut(t *testing.T) {
+	var parts []subset.Part
+	odd := func(dst []byte, i int, item *string) ([]byte, error) {
+		if i%2 == 0 {
+			return dst, nil
+		}
+		return append(dst, *item...), nil
+	}
+	require.NoError(t, subset.Pack(t.Context(), settings(), values(numbers(24)), odd, collect(&parts)))
+	assert.Equal(t, []string{"1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23"}, readAll(t, parts))
+	assert.Equal(t, 10, parts[0].Items)
+}
+
+func TestItemLargerThanAPart(t *testing.T) {
+	items := slices.Concat(numbers(12), noise(1, 1, 50_000), numbers(3))
+	s := settings()
+	s.MaxBytes = 20_000
+	var parts []subset.Part
+	err := subset.Pack(t.Context(), s, values(items), itself, collect(&parts))
+	e, ok := errors.AsType[*subset.TooLargeError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, 12, e.Index)
+	assert.Greater(t, e.Bytes, int64(20_000))
+	assert.EqualError(t, err, fmt.Sprintf("item 12 alone makes a part of %d bytes; 20000 are allowed", e.Bytes))
+
+	s.MaxBytes = e.Bytes
+	assert.Equal(t, items, readAll(t, pack(t, s, items)), "the size in the error is exact")
+	s.MaxBytes = e.Bytes - 1
+	require.ErrorAs(t, subset.Pack(t.Context(), s, values(items), itself, collect(&parts)), &e)
+}
+
+func TestImpossibleSettings(t *testing.T) {
+	for want, change := range map[string]func(*subset.Settings){
+		"no room":         func(s *subset.Settings) { s.MaxBytes = 30 },
+		"between 1 and 9": func(s *subset.Settings) { s.Level = 10 },
+	} {
+		s := settings()
+		change(&s)
+		err := subset.Pack(t.Context(), s, values(numbers(1)), itself, func(subset.Part) error { return nil })
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+func TestFullPartsBeforeAnErrorAreEmitted(t *testing.T) {
+	for range 20 {
+		var parts []subset.Part
+		err := subset.Pack(t.Context(), settings(), thenFail(numbers(35), errBroken), itself, collect(&parts))
+		require.ErrorIs(t, err, errBroken)
+		assert.Equal(t, numbers(30), readAll(t, parts), "and the part that was not full is dropped")
+
+		parts = nil
+		err = subset.Pack(t.Context(), settings(), values(numbers(99)), func(dst []byte, i int, item *string) ([]byte, error) {
+			if i == 20 {
+				return nil, errBroken
+			}
+			return append(dst, *item...), nil
+		}, collect(&parts))
+		require.ErrorIs(t, err, errBroken)
+		assert.Equal(t, numbers(20), readAll(t, parts))
+	}
+}
+
+func TestAnErrorOfEmitEndsTheSource(t *testing.T) {
+	calls, read := 0, 0
+	endless := func(yield func(string, error) bool) {
+		for yield("item", nil) {
+			read++
+		}
+	}
+	err := subset.Pack(t.Context(), settings(), endless, itself, func(subset.Part) error {
+		calls++
+		return errBroken
+	})
+	require.ErrorIs(t, err, errBroken)
+	assert.Equal(t, 1, calls)
+	assert.Positive(t, read)
+}
+
+// TestCancel ends the context while emit is at work. Time in a synctest bubble
+// stands still unless all goroutines wait, and a goroutine that is left behind
+// fails the test.
+func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		endless := func(yield func(string, error) bool) {
+			for yield("item", nil) {
+			}
+		}
+		emitted := 0
+		go func() {
+			time.Sleep(3500 * time.Millisecond)
+			cancel(errBroken)
+		}()
 		start := time.Now()
-		slowFirst := func(n int) (int, error) {
-			time.Sleep(time.Duration(10-n) * time.Second)
-			return n * n, nil
-		}
-		got, err := collect(subset.Ahead(numbers(6, nil), 3, slowFirst))
-		require.NoError(t, err)
-		assert.Equal(t, []int{0, 1, 4, 9, 16, 25}, got)
-		assert.Less(t, time.Since(start), 45*time.Second, "three at a time")
+		err := subset.Pack(ctx, settings(), endless, itself, func(subset.Part) error {
+			select {
+			case <-time.After(time.Second):
+				emitted++
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+		require.ErrorIs(t, err, errBroken)
+		assert.Equal(t, 3, emitted)
+		assert.Equal(t, 3500*time.Millisecond, time.Since(start))
 	})
 }
 
-func TestAheadEndsAtTheFirstError(t *testing.T) {
-	got, err := collect(subset.Ahead(numbers(4, errSource), 2, func(n int) (int, error) { return n, nil }))
-	require.ErrorIs(t, err, errSource)
-	assert.Equal(t, []int{0, 1, 2, 3}, got)
-
-	errWork := errors.New("work failed")
-	got, err = collect(subset.Ahead(numbers(9, nil), 4, func(n int) (int, error) {
-		if n == 2 {
-			return 0, errWork
-		}
-		return n, nil
-	}))
-	require.ErrorIs(t, err, errWork)
-	assert.Equal(t, []int{0, 1}, got)
+func TestCancelledBeforeItBegins(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := subset.Pack(ctx, settings(), values(numbers(100)), itself, func(subset.Part) error {
+		t.Error("nothing is emitted")
+		return nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestAheadWaitsForItsWorkersWhenLeft(t *testing.T) {
+func TestAPanicOfTheSourceLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		finished := 0
-		work := func(n int) (int, error) {
-			time.Sleep(time.Second)
-			finished++ // the race detector would tell if a worker outlived the loop
-			return n, nil
-		}
-		for range subset.Ahead(numbers(9, nil), 1, work) {
-			break
-		}
-		assert.Equal(t, 1, finished)
-		for range subset.Ahead(numbers(9, nil), 4, func(n int) (int, error) { time.Sleep(time.Second); return n, nil }) {
-			break
-		}
+		var parts []subset.Part
+		assert.PanicsWithValue(t, "source", func() {
+			_ = subset.Pack(t.Context(), settings(), func(yield func(string, error) bool) {
+				for range 15 {
+					yield("item", nil)
+				}
+				panic("source")
+			}, itself, collect(&parts))
+		})
+		assert.Len(t, parts, 1, "only what was full")
 	})
+}
+
+// TestPrepareAhead shows that the next part is ready when emit is done.
+func TestPrepareAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(yield func(string, error) bool) {
+			for range 30 {
+				time.Sleep(time.Second)
+				if !yield("item", nil) {
+					return
+				}
+			}
+		}
+		start := time.Now()
+		err := subset.Pack(t.Context(), settings(), slow, itself, func(subset.Part) error {
+			time.Sleep(10 * time.Second)
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 40*time.Second, time.Since(start), "30 s of source and 30 s of emit, side by side")
+	})
+}
+
+func TestMemoryIsUsedAgain(t *testing.T) {
+	items := noise(1, 64, 4096)
+	endless := func(n int) iter.Seq2[string, error] {
+		return func(yield func(string, error) bool) {
+			for i := range n {
+				if !yield(items[i%len(items)], nil) {
+					return
+				}
+			}
+		}
+	}
+	s := settings()
+	s.MaxItems, s.Level = 1000, 1
+	allocations := func(n int) float64 {
+		return testing.AllocsPerRun(1, func() {
+			require.NoError(t, subset.Pack(t.Context(), s, endless(n), itself, func(subset.Part) error { return nil }))
+		})
+	}
+	few, many := allocations(2000), allocations(20_000)
+	assert.Less(t, (many-few)/18_000, 0.05, "allocations for each further item")
+}
+
+func BenchmarkPack(b *testing.B) {
+	items := noise(1, 1000, 1000)
+	s := settings()
+	s.MaxItems, s.Level = 50_000, gzipbody.DefaultLevel
+	b.ReportAllocs()
+	b.SetBytes(1000 * 1000)
+	for b.Loop() {
+		if err := subset.Pack(b.Context(), s, values(items), itself, func(subset.Part) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
