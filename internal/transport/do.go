@@ -191,7 +191,10 @@ func (x *exchange) answered(res *http.Response) (again bool) {
 	ok := res.StatusCode >= 200 && res.StatusCode < 300
 	if ok && x.request.Stream {
 		x.success = x.newResponse(res, id)
-		x.success.Body = newBoundedBody(res.Body, x.client.maxBody)
+		x.success.Body = res.Body
+		if !x.request.Unbounded {
+			x.success.Body = newBoundedBody(res.Body, x.client.maxBody)
+		}
 		return false
 	}
 	limit := x.client.maxBody

@@ -358,6 +358,14 @@ func TestAnswersAreBounded(t *testing.T) {
 	require.ErrorIs(t, err, transport.ErrTooLarge)
 	assert.Equal(t, `{"a":"0123`, string(data))
 	require.NoError(t, res.Body.Close())
+
+	stream.Unbounded = true
+	res, err = client(t, net, small).Do(t.Context(), stream)
+	require.NoError(t, err)
+	data, err = io.ReadAll(res.Body)
+	require.NoError(t, err, "whoever asks for it reads on without end")
+	assert.Equal(t, `{"a":"0123456789"}`, string(data))
+	require.NoError(t, res.Body.Close())
 }
 
 func TestRedirects(t *testing.T) {

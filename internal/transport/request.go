@@ -48,6 +48,7 @@ type Request struct {
 	Replay          Replay
 	Access          Access
 	Stream          bool // hand out the answer's body unread
+	Unbounded       bool // with Stream: of any length; the caller sets its own bounds
 }
 
 // changes reports whether the operation changes something on the service.
