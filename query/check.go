@@ -139,12 +139,13 @@ func (c *checker) leaf(n *Node, field Field) {
 		c.fault(part(), "%s", reason)
 		return
 	}
-	k := kinds[field]
-	if reason := k.refuses(n); reason != "" {
-		c.fault(part(), "%s", reason)
-		return
+	for f, k := range fieldsLike(field) {
+		if reason := k.refuses(n); reason != "" {
+			c.fault(part(), "%s", among(f, field)+reason)
+			return
+		}
 	}
-	if k == textField && field != "" && (n.Kind == KindPhrase || n.Kind == KindTerm) && !hasWord(n.Text) {
+	if kinds[field] == textField && field != "" && (n.Kind == KindPhrase || n.Kind == KindTerm) && !hasWord(n.Text) {
 		c.fault(part(), "there is no word in it, so the service would drop this part of the query")
 	}
 	if field == existsField && n.Kind != KindTerm && n.Kind != KindPhrase {

@@ -25,6 +25,7 @@ func TestCheckRefuses(t *testing.T) {
 		"publicationYear:(2010 2011)":            "words side by side as one value of a year",
 		"publicationYear:(>=2010 <2015)":         "words side by side",
 		"created:2015-1-1":                       "is not a date",
+		"created:2015-02-30":                     "is not a date",
 		"created:2015*":                          "a date takes no wildcard",
 		"viewCount:many":                         "is not a count",
 		"viewCount:[1 TO 0x10]":                  "is not a count",
@@ -41,6 +42,9 @@ func TestCheckRefuses(t *testing.T) {
 		`Re\ view:x`:                             "read as the name of a field",
 		`titles.title:"--"`:                      "no word in it",
 		`a AND titles.title:""`:                  "no word in it",
+		"*:x":                                    "publicationYear is among these fields",
+		`view\*:x`:                               "viewCount is among these fields",
+		`download_\*:1*`:                         "a count takes no wildcard",
 		"_exists_:tit*":                          "the whole name of one field",
 		strings.Repeat("x", 1001) + "*":          "may have 1000 characters",
 	} {
@@ -56,9 +60,9 @@ func TestCheckRefuses(t *testing.T) {
 func TestCheckAccepts(t *testing.T) {
 	for _, text := range []string{
 		"publicationYear:2010", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
-		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`, "updated:1420070400000",
+		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`,
 		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text b:c)", "types.resourceTypeGeneral:(Image (Text))",
-		"a b", "+a -b c", "unknown:x", "*a", "*:x", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2",
+		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2",
 	} {
 		assert.NoError(t, Check(mustParse(t, text)), text)
 	}

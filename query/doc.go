@@ -1,3 +1,70 @@
-// Package query builds, reads and checks the query strings, sort orders and
-// pages of the DOI query interface.
+// Package query builds, reads and checks what goes into the parameters query,
+// sort, page and random of the DOI query interface (specification §4.2).
+//
+//	q := query.And(
+//		query.FieldTitle.Is("climate change"),
+//		query.FieldPublicationYear.Between("2010", "2015"),
+//		query.Not(query.FieldPublisher.Is("Zenodo")),
+//	)
+//	fmt.Println(q) // titles.title:"climate change"~0 AND publicationYear:[2010 TO 2015] AND NOT publisher:Zenodo
+//
+// # The language
+//
+// A query consists of clauses (specification §4.2.1):
+//
+//	climate                      a word in the default fields
+//	"climate change"             words side by side; "…"~2 at most 2 moves apart
+//	clim* wom?n                  * is any characters or none, ? is one
+//	climte~1                     words that differ in one character
+//	titles.title:climate         a word in one field; names of the record, joined by dots
+//	titles.title:(a OR b)        several clauses in one field
+//	publicationYear:[2010 TO *]  a range; { and } leave out the bound, * leaves it open
+//	subjects.subject:*           any value
+//	*:*                          every record
+//	a AND b, a OR b, NOT a       with brackets; in capitals
+//	+a -b c                      a must match, b must not, c may
+//	a^2                          a weighs twice as much in the order by relevance
+//
+// A backslash takes the meaning from the next character. Inside quotes only "
+// and \ need one.
+//
+// # What is not as it looks
+//
+// The specification and the deployed service differ, and neither is quite what
+// the text suggests. All of this is taken care of in what this package writes.
+//
+//   - Clauses side by side are optional as specified, and required on the
+//     deployed service. Built queries always have an operator between them.
+//   - AND does not come before OR: a OR b AND c requires b and c, and a is only
+//     welcome. Built queries have brackets.
+//   - NOT a by itself finds nothing in Lucene: *:* AND NOT a does.
+//   - The deployed service accepts one other word in between the words of a
+//     phrase, unless there is a ~0 after it.
+//   - It renames attributes of the record, such as publicationYear, wherever they
+//     stand in the text, and puts a backslash before every slash, so that
+//     \/ is an error there and a bare / is one elsewhere. Built queries hide such
+//     words and write a slash so that both read it.
+//   - A year, a date or a count takes no wildcard, and an unknown field finds
+//     nothing without an error.
+//
+// # Building
+//
+// [Term], [Phrase] and [Wildcard] look in the default fields; the methods of
+// [Field] in one field. [And], [Or] and [Not] combine them, [Any] with [Must]
+// and [MustNot] puts them side by side. Every value is literal: nothing in it,
+// neither quotes nor operators, can become a part of the query. An [Expr] is
+// immutable.
+//
+// # Reading what people type
+//
+// [Parse] reads the whole language. A [SyntaxError] says where and why a text
+// is none. [Explicit] settles what stands side by side, [Walk] looks at the
+// parts and [Rewrite] changes them. What was read can be combined with what was
+// built, so a platform can restrict the queries of its users.
+//
+// # Before sending
+//
+// [Check] refuses what the service would refuse or read as something else; the
+// client of the DOI query interface calls it, and [CheckList], for every
+// request. [Advise] points at what is only doubtful or slow.
 package query

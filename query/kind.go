@@ -2,9 +2,13 @@ package query
 
 import (
 	"fmt"
+	"iter"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // What a field holds decides what it can be asked for.
@@ -29,6 +33,34 @@ func (k fieldKind) String() string {
 func (f Field) isAnalysed() bool {
 	k := kinds[f]
 	return k == textField || k == unknownField
+}
+
+// fieldsLike returns the fields that f stands for, which are several if there
+// is a * in it, in the record or in the index of the service.
+func fieldsLike(f Field) iter.Seq2[Field, fieldKind] {
+	return func(yield func(Field, fieldKind) bool) {
+		if !strings.Contains(string(f), "*") {
+			yield(f, kinds[f])
+			return
+		}
+		for _, k := range []fieldKind{yearField, dateField, countField} {
+			for _, g := range fieldsOf[k] {
+				record, _ := path.Match(string(f), string(g))
+				index, _ := path.Match(string(f), renameFields(string(g)))
+				if (record || index) && !yield(g, k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// among says that f is one of the fields that pattern stands for.
+func among(f, pattern Field) string {
+	if f == pattern {
+		return ""
+	}
+	return fmt.Sprintf("%s is among these fields: ", f)
 }
 
 // refuses says why the service would refuse n in a field of that kind.
@@ -68,9 +100,9 @@ func (k fieldKind) badValue(s string) string {
 	ok := false
 	switch k {
 	case yearField:
-		ok = year.MatchString(s) || dateMath.MatchString(s)
+		ok = isTime(s, "2006")
 	case dateField:
-		ok = date.MatchString(s) || dateMath.MatchString(s)
+		ok = isTime(s, dateLayouts...)
 	case countField:
 		_, err := strconv.ParseFloat(s, 64)
 		ok = err == nil && strings.Trim(s, "0123456789.+-eE") == ""
@@ -81,12 +113,31 @@ func (k fieldKind) badValue(s string) string {
 	return fmt.Sprintf("%q is not %s; write one such as %s, or a range such as %s", s, k, k.value(), k.example())
 }
 
-var (
-	year = regexp.MustCompile(`^\d{4}$`)
-	// ISO 8601 from the year on, or milliseconds since 1970
-	date     = regexp.MustCompile(`^(\d{4}(-\d{2}(-\d{2}(T(\d{2}(:\d{2}(:\d{2}([.,]\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?)?)?)?)?|-?\d{5,})$`)
-	dateMath = regexp.MustCompile(`^(now|\d{4}(-\d{2}){0,2}(T[0-9:.]+Z?)?\|\|)([+-]\d+[yMwdhHms]|/[yMwdhHms])*$`)
-)
+// dateLayouts are ISO 8601 from the year on.
+var dateLayouts = func() []string {
+	out := []string{"2006", "2006-01", "2006-01-02"}
+	for _, clock := range []string{"15", "15:04", "15:04:05"} {
+		for _, zone := range []string{"", "Z07:00", "Z0700"} {
+			out = append(out, "2006-01-02T"+clock+zone)
+		}
+	}
+	return out
+}()
+
+// isTime accepts a time in one of the layouts, and sums such as now-1d/d and
+// 2015-06||/M.
+func isTime(s string, layouts ...string) bool {
+	anchor, sum, found := strings.Cut(s, "||")
+	if now, ok := strings.CutPrefix(s, "now"); ok && !found {
+		return timeSum.MatchString(now)
+	}
+	return timeSum.MatchString(sum) && slices.ContainsFunc(layouts, func(layout string) bool {
+		_, err := time.Parse(layout, anchor)
+		return err == nil
+	})
+}
+
+var timeSum = regexp.MustCompile(`^([+-]\d*[yMwdhHms]|/[yMwdhHms])*$`)
 
 func (k fieldKind) value() string {
 	return map[fieldKind]string{yearField: "2015", dateField: "2015-06-30", countField: "10"}[k]

@@ -246,7 +246,7 @@ func TestNobodyGetsAroundARestriction(t *testing.T) {
 	var texts []string
 	for tried := 0; len(texts) < 5_000; tried++ {
 		require.Less(t, tried, 100_000)
-		theirs, err := query.Parse(oneOf(r, randomText, hostileText)(r))
+		theirs, err := query.Parse(oneOf(r, randomText, hostileText, typedText)(r))
 		if err != nil {
 			continue
 		}
@@ -272,4 +272,13 @@ func hostileText(r *rand.Rand) string {
 		b.WriteString(oneOf(r, "a", ")", "(", " OR ", "*:*", `"`, "/", `\/`, `\\/`, `\`, " ", "url:*a", "*", "?", `"x\"`, "^2", "~", "[a TO b]", `["`, `\" TO`, "language:de", "publicationYear"))
 	}
 	return b.String()
+}
+
+// typedText asks years, dates and counts for all sorts of things.
+func typedText(r *rand.Rand) string {
+	value := func() string {
+		return oneOf(r, "2010", "2010*", "20?0", "2010~", ">2010", "<=2012", "abc", `"2010"`, "[2010 TO 2012]", "{* TO 2011}", "[x TO *]", "2010-06-30",
+			"2010-13-45", "[now-1d/d TO now]", `"2010||+1y/d"`, "5", "1e1", "-5", `\-5`, "0x10", "1.5", "*", "99999999999999999999", "(2010 2011)", "(2010 OR >=2011)", `""`, "/2/", "20101", "2010-06", "2010-6", "12:00")
+	}
+	return oneOf(r, "publicationYear:", "created:", "viewCount:", "publicationYear:(") + value() + oneOf(r, "", " OR "+value(), ") OR (a", ")")
 }
