@@ -47,21 +47,27 @@ type writer struct {
 
 const indent = "\n            " // deep enough for every element of a record
 
+// Each method stores the buffer once: a store costs more than a short append
+// while the garbage collector runs.
+
 func (w *writer) open(name string) {
-	w.buf = append(w.buf, indent[:1+2*w.depth]...)
-	w.buf = append(w.buf, '<')
-	w.buf = append(w.buf, name...)
+	buf := append(w.buf, indent[:1+2*w.depth]...)
+	buf = append(buf, '<')
+	w.buf = append(buf, name...)
 }
 
 func (w *writer) attr(name, value string) {
-	if value == "" {
-		return
+	if value != "" {
+		w.anyAttr(name, value)
 	}
-	w.buf = append(w.buf, ' ')
-	w.buf = append(w.buf, name...)
-	w.buf = append(w.buf, '=', '"')
-	w.escape(value, &attributeEscapes)
-	w.buf = append(w.buf, '"')
+}
+
+// anyAttr writes an attribute even when it is empty.
+func (w *writer) anyAttr(name, value string) {
+	buf := append(w.buf, ' ')
+	buf = append(buf, name...)
+	buf = append(buf, '=', '"')
+	w.buf = append(w.escape(buf, value, &attributeEscapes), '"')
 }
 
 // fill ends a start tag that has children, and close writes its end tag.
@@ -72,14 +78,13 @@ func (w *writer) fill() {
 
 func (w *writer) close(name string) {
 	w.depth--
-	w.buf = append(w.buf, indent[:1+2*w.depth]...)
-	w.endTag(name)
+	w.buf = appendEndTag(append(w.buf, indent[:1+2*w.depth]...), name)
 }
 
-func (w *writer) endTag(name string) {
-	w.buf = append(w.buf, '<', '/')
-	w.buf = append(w.buf, name...)
-	w.buf = append(w.buf, '>')
+func appendEndTag(buf []byte, name string) []byte {
+	buf = append(buf, '<', '/')
+	buf = append(buf, name...)
+	return append(buf, '>')
 }
 
 // text ends an element with its text.
@@ -88,9 +93,7 @@ func (w *writer) text(name, value string) {
 		w.buf = append(w.buf, '/', '>')
 		return
 	}
-	w.buf = append(w.buf, '>')
-	w.escape(value, &textEscapes)
-	w.endTag(name)
+	w.buf = appendEndTag(w.escape(append(w.buf, '>'), value, &textEscapes), name)
 }
 
 // element writes an element without attributes, if it has a value.
@@ -139,7 +142,8 @@ func newEscapes(special map[byte]string) (e escapes) {
 	return e
 }
 
-func (w *writer) escape(s string, table *escapes) {
+// escape appends s to buf and notes characters that XML cannot hold.
+func (w *writer) escape(buf []byte, s string, table *escapes) []byte {
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -150,12 +154,12 @@ func (w *writer) escape(s string, table *escapes) {
 		i++
 		if with := table[c]; with != "" {
 			w.bad = w.bad || with == illegal
-			w.buf = append(w.buf, s[done:i-1]...)
-			w.buf = append(w.buf, with...)
+			buf = append(buf, s[done:i-1]...)
+			buf = append(buf, with...)
 			done = i
 		}
 	}
-	w.buf = append(w.buf, s[done:]...)
+	return append(buf, s[done:]...)
 }
 
 // wide checks a character beyond ASCII and returns its length.

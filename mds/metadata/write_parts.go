@@ -90,11 +90,7 @@ func (w *writer) affiliation(a *Affiliation) {
 func (w *writer) extra(list []Attribute, known []string) {
 	for i, a := range list {
 		w.bad = w.bad || !canAdd(list[:i], known, a.Name)
-		w.buf = append(w.buf, ' ')
-		w.buf = append(w.buf, a.Name...)
-		w.buf = append(w.buf, '=', '"')
-		w.escape(a.Value, &attributeEscapes)
-		w.buf = append(w.buf, '"')
+		w.anyAttr(a.Name, a.Value)
 	}
 }
 
@@ -191,14 +187,13 @@ func (w *writer) description(d *Description) {
 		w.text("description", line)
 		return
 	}
-	w.buf = append(w.buf, '>')
-	w.escape(line, &textEscapes)
+	buf := w.escape(append(w.buf, '>'), line, &textEscapes)
 	for more {
-		w.buf = append(w.buf, LineBreak...)
+		buf = append(buf, LineBreak...)
 		line, rest, more = strings.Cut(rest, LineBreak)
-		w.escape(line, &textEscapes)
+		buf = w.escape(buf, line, &textEscapes)
 	}
-	w.endTag("description")
+	w.buf = appendEndTag(buf, "description")
 }
 
 func (w *writer) geoLocation(g *GeoLocation) {
