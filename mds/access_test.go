@@ -1,0 +1,77 @@
+package mds_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+func TestCheckAccess(t *testing.T) {
+	for _, b := range behaviours() {
+		srv := newServer(t, &mdstest.Options{Behaviour: b, Domains: []string{"repo.example.org"}})
+		c := srv.Client()
+		require.NoError(t, c.CheckAccess(t.Context(), mdstest.Prefix, address))
+		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), mdstest.Prefix, address), mds.ErrUnauthorized)
+		assert.Error(t, c.CheckAccess(t.Context(), "10.70000", address), "prefix of another account")
+		assert.Error(t, c.CheckAccess(t.Context(), mdstest.Prefix, "https://elsewhere.example.net/"), "domain of somebody else")
+		sent := len(srv.Requests())
+		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.5072/a", address), mds.ErrInvalidDOI)
+		require.ErrorIs(t, c.CheckAccess(t.Context(), mdstest.Prefix, "nowhere"), mds.ErrInvalid)
+		assert.Len(t, srv.Requests(), sent)
+		for _, r := range srv.Requests() {
+			assert.Equal(t, mds.None, srv.State(r.Path[len("/doi/"):]), "nothing was written")
+		}
+	}
+}
+
+func TestCheckAccessOfTheDeployedService(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		text   string
+		want   error
+	}{
+		{422, "Can't be blank", nil},
+		{401, "Bad credentials", mds.ErrUnauthorized},
+		{403, "Access is denied", mds.ErrForbidden},
+		{422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
+		{201, "OK", mds.ErrUnreadable},
+	} {
+		err := answers(t, tt.status, plain, tt.text, nil).CheckAccess(t.Context(), mdstest.Prefix, address)
+		if tt.want == nil {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, tt.want)
+	}
+}
+
+func TestRateSpacesRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		c := as(t, srv, account, &mds.ClientOptions{Limiter: mds.NewRate(60, time.Minute)})
+		start := time.Now()
+		for range 10 {
+			_, err := c.State(t.Context(), name)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 9*time.Second, time.Since(start), "of the test's own clock: the first goes at once")
+
+		time.Sleep(time.Hour)
+		start = time.Now()
+		_, err := c.State(t.Context(), name)
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start), "who was idle need not wait")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = c.State(ctx, name)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}

@@ -1,0 +1,246 @@
+package mds_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// batch is n items, good for any number of runs.
+func batch(n int) iter.Seq2[mds.Item, error] {
+	return func(yield func(mds.Item, error) bool) {
+		for i := range n {
+			if !yield(item(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+func item(i int) mds.Item {
+	return mds.Item{
+		DOI: fmt.Sprintf("10.5072/item-%d", i), URL: fmt.Sprintf("https://repo.example.org/item/%d", i),
+		Document: record(fmt.Sprintf("Item %d", i)),
+	}
+}
+
+func TestRegisterAll(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		var last mds.Progress
+		opts := &mds.BulkOptions{Progress: func(p mds.Progress) { last = p }}
+		for _, want := range []mds.Change{mds.Created, mds.Unchanged} {
+			done := map[string]bool{}
+			for o, err := range srv.Client().RegisterAll(t.Context(), batch(30), opts) {
+				require.NoError(t, err)
+				require.NoError(t, o.Err)
+				assert.Equal(t, want, o.Registration.Change)
+				assert.Equal(t, 1, o.Tries)
+				assert.Equal(t, mds.Findable, srv.State(o.Item.DOI))
+				done[o.Item.DOI] = true
+			}
+			assert.Len(t, done, 30)
+			assert.Equal(t, mds.Progress{Done: 30}, last)
+		}
+	})
+}
+
+func TestRegisterAllKeepsWorkersInBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		var mu sync.Mutex
+		now, most := 0, 0
+		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return next.RoundTrip(req)
+		})
+		for _, err := range c.RegisterAll(t.Context(), batch(20), &mds.BulkOptions{Workers: 3}) {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 3, most)
+	})
+}
+
+func TestRegisterAllTellsEachItemsFate(t *testing.T) {
+	srv := newServer(t, &mdstest.Options{Domains: []string{"repo.example.org"}})
+	items := []mds.Item{item(0), item(1), item(2), item(3), item(0)}
+	items[1].DOI = "10.5072/b d"
+	items[2].URL = "https://elsewhere.example.net/"
+	items[3].Document = invalid()
+	items[4].DOI = "https://doi.org/10.5072/ITEM-0"
+	fates := map[string]error{}
+	for o, err := range srv.Client().RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
+		require.NoError(t, err)
+		fates[o.Item.DOI] = o.Err
+	}
+	require.Len(t, fates, 5)
+	require.NoError(t, fates["10.5072/item-0"])
+	require.ErrorIs(t, fates["10.5072/b d"], mds.ErrInvalidDOI)
+	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
+	require.ErrorIs(t, fates["10.5072/item-3"], mds.ErrInvalid)
+	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "came before")
+}
+
+func each(items []mds.Item) iter.Seq2[mds.Item, error] {
+	return func(yield func(mds.Item, error) bool) {
+		for _, item := range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestRegisterAllTriesOnlyFailuresAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		down := map[string]int{"10.5072/item-1": 1, "10.5072/item-2": 100}
+		looks := map[string]int{}
+		next := srv.HTTPClient().Transport
+		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+			doi := strings.TrimPrefix(req.URL.Path, "/doi/")
+			if req.Method == "GET" && doi != req.URL.Path {
+				looks[doi]++
+				if down[doi]--; down[doi] >= 0 {
+					return answer(500, plain, ""), nil
+				}
+			}
+			return next.RoundTrip(req)
+		})}})
+		start := time.Now()
+		var seen []mds.Progress
+		opts := &mds.BulkOptions{Workers: 1, Rounds: 3, Ensure: mds.EnsureOptions{NoReadBack: true}, Progress: func(p mds.Progress) { seen = append(seen, p) }}
+		tries := map[string]int{}
+		for o, err := range c.RegisterAll(t.Context(), batch(3), opts) {
+			require.NoError(t, err)
+			tries[o.Item.DOI] = o.Tries
+			assert.Equal(t, o.Item.DOI == "10.5072/item-2", o.Err != nil)
+		}
+		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, tries)
+		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, looks)
+		assert.Equal(t, []mds.Progress{
+			{Done: 1}, {Done: 1, Waiting: 1}, {Done: 1, Waiting: 2}, {Done: 2}, {Done: 2, Waiting: 1}, {Done: 2, Failed: 1},
+		}, seen)
+		assert.Equal(t, time.Minute, time.Since(start), "two pauses, of the test's own clock")
+	})
+}
+
+func TestARunIsStoppedAndContinued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		stopped := 0
+		for _, err := range srv.Client().RegisterAll(t.Context(), batch(40), nil) {
+			require.NoError(t, err)
+			if stopped++; stopped == 10 {
+				break
+			}
+		}
+		since := len(srv.Requests())
+		changes := map[mds.Change]int{}
+		for o, err := range srv.Client().RegisterAll(t.Context(), batch(40), nil) {
+			require.NoError(t, err)
+			require.NoError(t, o.Err)
+			changes[o.Registration.Change]++
+		}
+		assert.GreaterOrEqual(t, changes[mds.Unchanged], 10)
+		assert.Equal(t, 40, changes[mds.Unchanged]+changes[mds.Created]+changes[mds.Updated])
+		writes := 0
+		for _, p := range paths(srv, since) {
+			if strings.HasPrefix(p, "PUT") {
+				writes++
+			}
+		}
+		assert.LessOrEqual(t, writes, 60, "what was right is not written again")
+	})
+}
+
+func TestARunEndsWithAnError(t *testing.T) {
+	t.Run("a login that is not accepted", func(t *testing.T) {
+		srv := newServer(t, nil)
+		outcomes := 0
+		var end error
+		for o, err := range as(t, srv, wrong, nil).RegisterAll(t.Context(), batch(1000), nil) {
+			if err != nil {
+				end = err
+				assert.Empty(t, o)
+				continue
+			}
+			outcomes++
+		}
+		require.ErrorIs(t, end, mds.ErrUnauthorized)
+		assert.Less(t, outcomes, 1000, "the rest was not tried")
+	})
+	t.Run("items that fail to come", func(t *testing.T) {
+		srv := newServer(t, nil)
+		lost := errors.New("database gone")
+		items := func(yield func(mds.Item, error) bool) {
+			_ = yield(item(0), nil) && yield(item(1), nil) && yield(mds.Item{}, lost)
+		}
+		outcomes := 0
+		var end error
+		for _, err := range srv.Client().RegisterAll(t.Context(), items, nil) {
+			if end = err; err == nil {
+				outcomes++
+			}
+		}
+		require.ErrorIs(t, end, lost)
+		assert.Equal(t, 2, outcomes, "what came before is finished")
+	})
+	t.Run("the context ends while items wait for the next round", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			outcomes := 0
+			var end error
+			for o, err := range answers(t, 500, plain, "", nil).RegisterAll(ctx, batch(5), nil) {
+				if end = err; err == nil {
+					require.ErrorIs(t, o.Err, mds.ErrServer)
+					outcomes++
+				}
+			}
+			require.ErrorIs(t, end, context.DeadlineExceeded)
+			assert.Equal(t, 5, outcomes, "no item is lost without a word")
+		})
+	})
+	t.Run("the loop panics", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
+			srv := newServer(t, nil)
+			assert.PanicsWithValue(t, "stop", func() {
+				for range srv.Client().RegisterAll(t.Context(), batch(100), nil) {
+					panic("stop")
+				}
+			})
+		})
+	})
+}
+
+func BenchmarkRegisterAll(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		srv := newServer(b, nil)
+		for o, err := range srv.Client().RegisterAll(b.Context(), batch(100), nil) {
+			if err != nil || o.Err != nil {
+				b.Fatal(err, o.Err)
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package mds
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// DOIs lists the DOIs of the account's first prefix that are registered or
+// findable, in lower case, one after the other as they arrive: there may be many
+// thousands. An error ends the sequence and comes with an empty name; a list that
+// breaks off is one. Ranging over the result again asks again.
+//
+// DOIs sends GET /doi, which the specification does not show and the deployed
+// service has.
+func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		request := transport.Request{Op: "mds.DOIs", Method: "GET", Path: "/doi", Stream: true}
+		res, err := c.do(ctx, request)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer res.Body.Close()
+		if res.StatusCode == http.StatusNoContent {
+			return
+		}
+		for name, err := range names(res) {
+			if err != nil {
+				err = wrap(c.core.Unreadable(request, res, err))
+			}
+			if !yield(name, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// names reads a list of DOIs, one a line.
+func names(res *transport.Response) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		lines := bufio.NewScanner(res.Body)
+		for lines.Scan() {
+			line := strings.TrimSpace(lines.Text())
+			if line == "" {
+				continue
+			}
+			name, err := doi.Parse(line)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(doi.Normal(name), nil) {
+				return
+			}
+		}
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield("", errors.New("it has a line that is longer than any DOI name"))
+		} else if err != nil {
+			yield("", fmt.Errorf("list broken off: %w", err))
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package mds
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// A Medium is a file of a DOI: where it is, and of which media type.
+type Medium struct {
+	Type string // such as "application/pdf"
+	URL  string
+}
+
+// Media lists the files that are registered for a DOI. Without any it is
+// [ErrNotFound], as it is for an unknown DOI.
+//
+// Media sends GET /media/{doi}, which the specification does not show and the
+// deployed service has.
+func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
+	name, err := ParseDOI(doiName)
+	if err != nil {
+		return nil, err
+	}
+	request := transport.Request{Op: "mds.Media", Method: "GET", Path: "/media/" + doi.Path(name)}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	var media []Medium
+	for line := range strings.Lines(string(res.Data)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		kind, address, ok := strings.Cut(line, "=")
+		if !ok {
+			return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("the line %q has no =", line)))
+		}
+		media = append(media, Medium{Type: kind, URL: address})
+	}
+	return media, nil
+}
+
+// AddMedium registers one more file for a DOI. The deployed service would cut
+// the URL at its first "=", so one that has any is refused ([*FieldError]).
+//
+// Each request adds an entry, so it is sent again only when it surely did not
+// arrive; an error that matches [ErrUnclear] asks for a look with
+// [Client.Media].
+//
+// AddMedium sends POST /media/{doi}, which the specification does not show and
+// the deployed service has.
+func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error {
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
+	request := transport.Request{
+		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Path(name), Replay: transport.IfUnsent,
+		ContentType: "text/plain;charset=UTF-8", Body: []byte(m.Type + "=" + m.URL),
+	}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return err
+	}
+	_, err = c.accepted(request, res)
+	return err
+}
+
+func (m Medium) check() error {
+	kind, params, err := mime.ParseMediaType(m.Type)
+	if err != nil || !strings.Contains(kind, "/") || len(params) > 0 || strings.ContainsAny(m.Type, " \t\r\n=") {
+		return &FieldError{Path: "medium.Type", Reason: fmt.Sprintf("%q is not a media type such as application/pdf", m.Type)}
+	}
+	if strings.Contains(m.URL, "=") {
+		return &FieldError{Path: "medium.URL", Reason: fmt.Sprintf("%q has a =, at which the service would cut it off", m.URL)}
+	}
+	return checkURL("medium.URL", m.URL, "http", "https", "ftp", "gs", "s3", "dos")
+}

@@ -1,0 +1,97 @@
+package mds_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+// mediaStore is /media of the deployed service, which the embedded one leaves out.
+type mediaStore map[string][]string
+
+func (m mediaStore) serve(req *http.Request) *http.Response {
+	doi := strings.TrimPrefix(req.URL.Path, "/media/")
+	if req.Method == "POST" {
+		body, err := io.ReadAll(req.Body)
+		parts := strings.Split(string(body), "=")
+		if err != nil || len(parts) < 2 {
+			return answer(200, plain, "Media type and URL missing")
+		}
+		m[doi] = append(m[doi], parts[0]+"="+parts[1]) // it drops what follows the next "="
+		return answer(200, plain, "OK")
+	}
+	if len(m[doi]) == 0 {
+		return answer(404, plain, "No media for the DOI")
+	}
+	return answer(200, plain, strings.Join(m[doi], "\n"))
+}
+
+func TestMedia(t *testing.T) {
+	store := mediaStore{}
+	c := served(t, store.serve, nil)
+	_, err := c.Media(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrNotFound)
+
+	table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
+	bucket := mds.Medium{Type: "application/x-hdf5", URL: "s3://bucket/table.h5"}
+	require.NoError(t, c.AddMedium(t.Context(), name, table))
+	require.NoError(t, c.AddMedium(t.Context(), name, bucket))
+	media, err := c.Media(t.Context(), name)
+	require.NoError(t, err)
+	assert.Equal(t, []mds.Medium{table, bucket}, media)
+
+	store[name] = []string{"text/csv=https://repo.example.org/?a=b"}
+	media, err = c.Media(t.Context(), name)
+	require.NoError(t, err)
+	assert.Equal(t, []mds.Medium{{Type: "text/csv", URL: "https://repo.example.org/?a=b"}}, media, "reading keeps what others stored")
+
+	store[name] = []string{"text/csv"}
+	_, err = c.Media(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrUnreadable)
+}
+
+func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
+	store := mediaStore{}
+	c := served(t, store.serve, nil)
+	for _, tt := range []struct {
+		medium mds.Medium
+		path   string
+	}{
+		{mds.Medium{Type: "text/csv", URL: "https://repo.example.org/?id=7"}, "medium.URL"},
+		{mds.Medium{Type: "text/csv", URL: ""}, "medium.URL"},
+		{mds.Medium{Type: "text/csv", URL: "https://repo.example.org/\ntext/html=x"}, "medium.URL"},
+		{mds.Medium{Type: "text/csv", URL: "mailto:a@example.org"}, "medium.URL"},
+		{mds.Medium{Type: "", URL: address}, "medium.Type"},
+		{mds.Medium{Type: "csv", URL: address}, "medium.Type"},
+		{mds.Medium{Type: "text/csv;charset=utf-8", URL: address}, "medium.Type"},
+		{mds.Medium{Type: "text/csv\ntext/html", URL: address}, "medium.Type"},
+	} {
+		err := c.AddMedium(t.Context(), name, tt.medium)
+		fault, ok := errors.AsType[*mds.FieldError](err)
+		require.True(t, ok, "%+v", tt.medium)
+		assert.Equal(t, tt.path, fault.Path)
+	}
+	require.ErrorIs(t, c.AddMedium(t.Context(), "10.5072/a#b", mds.Medium{Type: "text/csv", URL: address}), mds.ErrInvalidDOI)
+	assert.Empty(t, store)
+
+	refusing := answers(t, 200, plain, "Media type and URL missing", nil)
+	require.ErrorIs(t, refusing.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address}), mds.ErrInvalid)
+}
+
+func TestAddMediumIsNotSentTwice(t *testing.T) {
+	sent := 0
+	c := served(t, func(*http.Request) *http.Response {
+		sent++
+		return answer(502, plain, "")
+	}, &mds.ClientOptions{MaxAttempts: 5})
+	err := c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address})
+	require.ErrorIs(t, err, mds.ErrUnclear)
+	assert.Equal(t, 1, sent)
+}
