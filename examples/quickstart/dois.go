@@ -68,7 +68,7 @@ func (d *demo) mint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("the service chose %s, a draft", name)
+	d.say("%s is new, a draft", name)
 	if _, err := d.mds.PutURL(ctx, name, d.url); err != nil {
 		return err
 	}

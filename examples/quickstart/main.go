@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		do    func(context.Context) error
 	}{
 		{"Register a DOI in two steps: metadata, then its URL", d.register},
-		{"Let the service choose a name under the prefix", d.mint},
+		{"Mint a new name under the prefix", d.mint},
 		{"Hide a DOI: it still resolves, and searching does not find it", d.hide},
 		{"Delete a draft", d.deleteDraft},
 		{"Find records: a built query, sorted, page by page", d.search},

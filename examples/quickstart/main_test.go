@@ -17,7 +17,7 @@ func TestQuickstart(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-datasets", "300"}, noEnvironment, &out))
 	for _, line := range []string{
-		"is findable", "the service chose 10.5072/", "is hidden", "is gone", "2 records found",
+		"is findable", "is new, a draft", "is hidden", "is gone", "2 records found",
 		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "All steps done.",
 	} {
 		assert.Contains(t, out.String(), line)
