@@ -1,0 +1,93 @@
+package bench_test
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// poolSize is how many different entries a report is made of.
+const poolSize = 2000
+
+// A corpus is a report of any number of entries, in the shapes of both sides.
+type corpus struct {
+	source gen.Source
+	plain  []gen.Entry
+	ours   []reports.Dataset
+}
+
+func newCorpus(profile gen.Profile) *corpus {
+	c := &corpus{source: gen.Source{Seed: 1, Profile: profile}}
+	c.plain = c.source.Pool(poolSize)
+	for i := range c.plain {
+		c.ours = append(c.ours, dataset(&c.plain[i]))
+	}
+	return c
+}
+
+// entries yields entries from to below to as a program would declare them that
+// uses encoding/json.
+func (c *corpus) entries(from, to int) []gen.Entry {
+	names := c.source.Names()
+	list := make([]gen.Entry, to-from)
+	ids := make([]gen.TypedValue, len(list))
+	for i := range list {
+		list[i] = c.plain[(from+i)%poolSize]
+		ids[i].Type = "doi"
+		list[i].URI, ids[i].Value = names.Of(from + i)
+		list[i].DatasetID = ids[i : i+1]
+	}
+	return list
+}
+
+// datasets yields the first n entries. It uses the identifiers' slice again: a
+// source for Submit may do that.
+func (c *corpus) datasets(n int) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		names := c.source.Names()
+		id := []reports.TypedValue{{Type: reports.TypeDOI}}
+		for i := range n {
+			d := c.ours[i%poolSize]
+			d.URI, id[0].Value = names.Of(i)
+			d.DatasetID = id
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// dataset is an entry in our types.
+func dataset(e *gen.Entry) reports.Dataset {
+	d := reports.Dataset{
+		Title: e.Title, YOP: e.YOP, URI: e.URI, Platform: e.Platform, DataType: e.DataType, Publisher: e.Publisher,
+		PublisherID: typed(e.PublisherID), DatasetID: typed(e.DatasetID), Dates: typed(e.DatasetDates), Contributors: typed(e.Contributors),
+	}
+	for _, p := range e.Performance {
+		out := reports.Performance{Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate), EndDate: reports.Date(p.Period.EndDate)}}
+		for _, n := range p.Instance {
+			counts := make(map[string]int64, len(n.CountryCounts))
+			for country, count := range n.CountryCounts {
+				counts[country] = int64(count)
+			}
+			out.Instance = append(out.Instance, reports.Instance{
+				Count: int64(n.Count), MetricType: reports.MetricType(n.MetricType), AccessMethod: reports.AccessMethod(n.AccessMethod),
+				CountryCounts: reports.NewCountryCounts(counts),
+			})
+		}
+		d.Performance = append(d.Performance, out)
+	}
+	return d
+}
+
+func typed(values []gen.TypedValue) []reports.TypedValue {
+	return slices.Collect(func(yield func(reports.TypedValue) bool) {
+		for _, v := range values {
+			if !yield(reports.TypedValue(v)) {
+				return
+			}
+		}
+	})
+}
