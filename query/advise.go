@@ -145,6 +145,8 @@ func suggest(e Expr) string {
 	return e.String()
 }
 
+const noValue = "on the deployed service the field has members but no value of its own"
+
 func valueOfObject(n Node) (string, string) {
 	if kinds[n.Field] != objectField || n.Kind == KindExists {
 		return "", ""
@@ -152,11 +154,11 @@ func valueOfObject(n Node) (string, string) {
 	for _, fields := range [][]Field{fieldsOf[textField], fieldsOf[foldedField], fieldsOf[keywordField]} {
 		for _, f := range fields {
 			if strings.HasPrefix(string(f), string(n.Field)+".") {
-				return "the field has members but no value of its own", inField(n, f)
+				return noValue, inField(n, f)
 			}
 		}
 	}
-	return "the field has members but no value of its own", ""
+	return noValue, ""
 }
 
 func leadingWildcard(n Node) (string, string) {

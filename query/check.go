@@ -38,12 +38,7 @@ func Check(expr Expr) error {
 	if n := expr.tree(); n.Kind == KindRaw {
 		return checkRaw(n.Text)
 	}
-	var c checker
-	c.node(expr.tree(), "", 0)
-	if c.leaves > maxClauses {
-		c.fault(fmt.Sprintf("the query has %d clauses", c.leaves), "the service takes %d in all", maxClauses)
-	}
-	return errors.Join(c.errs...)
+	return new(checker).check(expr)
 }
 
 // checkRaw compares what the deployed service makes of text with what the text
@@ -54,7 +49,7 @@ func checkRaw(text string) error {
 	}
 	served, err := Parse(withSlashes(renameFields(text)))
 	if err != nil {
-		return fail("the service cannot read it: %s", err.(*SyntaxError).Reason)
+		return fail("the service cannot read it: %s", why(err))
 	}
 	c := checker{raw: true}
 	meant, err := Parse(text)
@@ -62,14 +57,13 @@ func checkRaw(text string) error {
 		meant, err = Parse(withSlashes(text))
 	}
 	if err != nil {
-		return fail("it cannot be read: %s", err.(*SyntaxError).Reason)
+		return fail("it cannot be read: %s", why(err))
 	}
 	reread, err := Parse(renameFields(meant.String()))
 	if err != nil || reread.String() != served.String() {
 		return fail("the service reads it as %s", excerpt(served.String()))
 	}
-	c.node(meant.tree(), "", 0)
-	return errors.Join(c.errs...)
+	return c.check(meant)
 }
 
 // A checker collects the faults of a query.
@@ -77,6 +71,14 @@ type checker struct {
 	errs   []error
 	leaves int
 	raw    bool // the text is sent as it is, not as String writes it
+}
+
+func (c *checker) check(expr Expr) error {
+	c.node(expr.tree(), "", 0)
+	if c.leaves > maxClauses {
+		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "the service takes %d in all", maxClauses)
+	}
+	return errors.Join(c.errs...)
 }
 
 func (c *checker) fault(part, format string, args ...any) {
@@ -96,7 +98,7 @@ func (c *checker) node(n *Node, field Field, depth int) {
 	}
 	switch {
 	case depth == maxDepth:
-		c.fault("the query", "it has more than %d brackets in one another", maxDepth)
+		c.fault("the query", "it has more than %d brackets in one another, which the service may refuse", maxDepth)
 		return
 	case len(n.Clauses) > maxClauses:
 		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "the service takes %d in a list", maxClauses)
@@ -111,7 +113,7 @@ func (c *checker) node(n *Node, field Field, depth int) {
 // of them.
 func (c *checker) neighbours(n *Node, field Field) {
 	k := kinds[field]
-	if k == textField || k == unknownField {
+	if field.isAnalysed() {
 		return
 	}
 	for i := 1; i < len(n.Clauses); i++ {

@@ -87,7 +87,7 @@ func TestCheckLimits(t *testing.T) {
 	}
 	assert.NoError(t, Check(FieldPublicationYear.In(years(1024)...)))
 	assert.ErrorContains(t, Check(FieldPublicationYear.In(years(1025)...)), "1024 in a list")
-	assert.ErrorContains(t, Check(And(FieldPublicationYear.In(years(600)...), FieldPublicationYear.In(years(600)...))), "the query has 1200 clauses")
+	assert.ErrorContains(t, Check(And(FieldPublicationYear.In(years(600)...), FieldPublicationYear.In(years(600)...))), "a query of 1200 clauses")
 
 	deep := Term("a")
 	for range 250 {
@@ -137,6 +137,7 @@ func TestAdvise(t *testing.T) {
 		{"citations:x", "no field of that name", ""},
 		{"citations:5", "no field of that name", "citationCount:5"},
 		{"qwertz:x", "quote the text", ""},
+		{"creators.affiliation:x", "no value of its own", "creators.affiliation.name:x"},
 		{"creators:x", "no value of its own", "creators.name:x"},
 		{"*mate", "a wildcard at the beginning is slow", "mate"},
 		{"?lim*", "a wildcard at the beginning is slow", "lim*"},

@@ -162,6 +162,6 @@ func ExampleCheckList() {
 	fmt.Println(err)
 	fmt.Println(query.CheckList(query.All(), query.ByCreated, query.Page{Size: 1000, Cursor: "1"}, query.Sample{}))
 	// Output:
-	// query: page number: is 11 with 1000 records a page; the service shows the first 10000 records by number and would return another page again: use a cursor
+	// query: page number 11 of 1000 records: by number the service shows the first 10000 records, and would return another page again; use a cursor
 	// <nil>
 }

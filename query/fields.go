@@ -104,7 +104,7 @@ const (
 var fieldsOf = map[fieldKind][]Field{
 	textField: {
 		"", FieldURL, FieldTitle, FieldDescription, FieldSubject, FieldPublisher, FieldPublisherName, FieldFunderName,
-		FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName, FieldCreatorAffiliation, FieldCreatorAffiliationName,
+		FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName, FieldCreatorAffiliationName,
 		FieldContributorName, "contributors.givenName", "contributors.familyName", FieldContributorAffiliationName,
 		"creators_and_contributors.name", "creators_and_contributors.givenName", "creators_and_contributors.familyName",
 		"creator_names", "dates.date", "relatedItems.titles.title", "relatedItems.creators.name", "relatedItems.publisher",
@@ -139,7 +139,7 @@ var fieldsOf = map[fieldKind][]Field{
 		"part_of_count", "version_of_count",
 	},
 	objectField: {
-		"titles", "creators", "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
+		"titles", "creators", FieldCreatorAffiliation, "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
 		"descriptions", "subjects", "types", "relatedIdentifiers", "relatedItems", "identifiers", "dates", "rightsList",
 		"fundingReferences", "geoLocations", "container", "landingPage", "client", FieldProvider, "creators_and_contributors",
 	},

@@ -43,6 +43,7 @@ var valuesOfKind = map[string]string{
 // A record with a value in every field is found by every field, on the service
 // with its renames, and each field compares as its comment says.
 func TestFieldsOfTheService(t *testing.T) {
+	t.Parallel()
 	var texts []string
 	var found []bool
 	ask := func(e Expr, want bool) {
@@ -105,6 +106,7 @@ func fullRecord(t *testing.T) string {
 
 // The service refuses what Check refuses in a field of that kind.
 func TestFieldsRefuseWhatTheServiceRefuses(t *testing.T) {
+	t.Parallel()
 	var texts []string
 	for _, kind := range []string{"year", "date", "count"} {
 		for _, f := range fieldKinds[kind] {

@@ -32,7 +32,7 @@ func (k fieldKind) String() string {
 // isAnalysed reports whether a quoted value may become several words there.
 func (f Field) isAnalysed() bool {
 	k := kinds[f]
-	return k == textField || k == unknownField
+	return k == textField || k == unknownField || k == objectField
 }
 
 // fieldsLike returns the fields that f stands for, which are several if there
@@ -140,9 +140,9 @@ func isTime(s string, layouts ...string) bool {
 var timeSum = regexp.MustCompile(`^([+-]\d*[yMwdhHms]|/[yMwdhHms])*$`)
 
 func (k fieldKind) value() string {
-	return map[fieldKind]string{yearField: "2015", dateField: "2015-06-30", countField: "10"}[k]
+	return [...]string{yearField: "2015", dateField: "2015-06-30", countField: "10"}[k]
 }
 
 func (k fieldKind) example() string {
-	return map[fieldKind]string{yearField: "[2010 TO 2015]", dateField: "[2015-01 TO 2015-06]", countField: "[10 TO *]"}[k]
+	return [...]string{yearField: "[2010 TO 2015]", dateField: "[2015-01 TO 2015-06]", countField: "[10 TO *]"}[k]
 }

@@ -74,6 +74,7 @@ func skipped(kind, v string) bool {
 // Whatever the value, a leaf means that value to Lucene, to Elasticsearch with
 // both default operators, and to the deployed service with its edits.
 func TestEveryLiteralArrives(t *testing.T) {
+	t.Parallel()
 	r := newRand(t)
 	values := nastyValues
 	for len(values) < 5_000 {
@@ -109,6 +110,7 @@ func TestEveryLiteralArrives(t *testing.T) {
 // Without a field the value arrives in the default fields, and the special
 // leaves arrive too.
 func TestOtherLeavesArrive(t *testing.T) {
+	t.Parallel()
 	r := newRand(t)
 	o := startOracle(t, "check")
 	var requests []any
@@ -144,6 +146,7 @@ func TestOtherLeavesArrive(t *testing.T) {
 
 // The deployed service renames attributes in field names, and nothing else.
 func TestFieldsAreRenamedByTheService(t *testing.T) {
+	t.Parallel()
 	o := startOracle(t, "parse", "--server", "datacite", "--analyzer", "keyword")
 	want := map[query.Field]string{
 		query.FieldPublicationYear:       "publication_year",

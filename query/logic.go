@@ -168,7 +168,7 @@ func fromEverything(clauses []Clause) []Clause {
 func readRaw(text string) Expr {
 	e, err := Parse(text)
 	if err != nil {
-		return invalid(excerpt(text) + ": a raw text inside a query must be a query by itself: " + err.(*SyntaxError).Reason)
+		return invalid(excerpt(text) + ": a raw text inside a query must be a query by itself: " + why(err))
 	}
 	return operand(e)
 }

@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/datacite-go/datacite-go/query"
@@ -14,6 +13,7 @@ var defaultOperators = []query.Operator{query.OperatorOr, query.OperatorAnd}
 // default operators; what it refuses, Parse refuses. What Parse prints means
 // to Lucene what was read.
 func TestParseAgreesWithLucene(t *testing.T) {
+	t.Parallel()
 	r := newRand(t)
 	texts := make([]string, 50_000)
 	for i := range texts {
@@ -45,5 +45,3 @@ func TestParseAgreesWithLucene(t *testing.T) {
 		}
 	}
 }
-
-var _ = strings.TrimSpace

@@ -178,6 +178,7 @@ func matching(rs []record, matches func(record) bool) string {
 // A built expression finds the same records on all four servers: those that it
 // says.
 func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	r, rs := newRand(t), records(t)
 	exprs, texts, want := make([]query.Expr, 10_000), make([]string, 10_000), make([]string, 10_000)
 	for i := range exprs {
@@ -200,6 +201,7 @@ func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
 
 // Explicit fixes for all servers what a text means on one.
 func TestExplicitMeansTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	r := newRand(t)
 	texts := make([]string, 3_000)
 	for i := range texts {
@@ -241,6 +243,7 @@ func plainSentence(r *rand.Rand, depth int) string {
 // Whatever people type, a restriction that is added to it holds, and what Check
 // accepts is refused by no server.
 func TestNobodyGetsAroundARestriction(t *testing.T) {
+	t.Parallel()
 	r, rs := newRand(t), records(t)
 	allowed := strings.Fields(matching(rs, func(x record) bool { return x.Language == "en" }))
 	var texts []string

@@ -123,6 +123,10 @@ func (n Node) Expr() Expr {
 		n.searchIn(n.Field)
 	case KindWildcard:
 		return n.pattern()
+	case KindRaw:
+		if n.Field != "" || n.Boost != nil {
+			return Node{Kind: KindGroup, Field: n.Field, Boost: n.Boost, Clauses: []Clause{{Expr: Raw(n.Text)}}}.Expr()
+		}
 	case KindGroup:
 		return n.group()
 	}

@@ -31,15 +31,14 @@ func (p Page) Check() error {
 	}
 	switch {
 	case p.Number < 0:
-		return &Error{Part: "page number", Reason: fmt.Sprintf("is %d; pages are counted from 1", p.Number)}
+		return &Error{Part: fmt.Sprintf("page number %d", p.Number), Reason: "pages are counted from 1"}
 	case p.Size < 0 || p.Size > maxPageSize:
-		return &Error{Part: "page size", Reason: fmt.Sprintf("is %d; a page has 1 to %d records", p.Size, maxPageSize)}
+		return &Error{Part: fmt.Sprintf("page size %d", p.Size), Reason: fmt.Sprintf("a page has 1 to %d records", maxPageSize)}
 	case p.Number > 0 && p.Cursor != "":
-		return &Error{Part: "page", Reason: "has a number and a cursor; only one of them can say where the page begins"}
+		return &Error{Part: "page with a number and a cursor", Reason: "only one of them can say where the page begins"}
 	case p.Number > pageWindow/size:
-		return &Error{Part: "page number", Reason: fmt.Sprintf(
-			"is %d with %d records a page; the service shows the first %d records by number and would return another page again: use a cursor",
-			p.Number, size, pageWindow)}
+		return &Error{Part: fmt.Sprintf("page number %d of %d records", p.Number, size), Reason: fmt.Sprintf(
+			"by number the service shows the first %d records, and would return another page again; use a cursor", pageWindow)}
 	}
 	return nil
 }
@@ -48,8 +47,8 @@ func (p Page) Check() error {
 // zero value asks for none.
 type Sample struct {
 	Random bool   // records in random order: Page.Size of them
-	Group  string // or some records of each group: GroupClient, GroupProvider or GroupResourceType
 	Size   int    // records from each group; 0 means 1
+	Group  string // instead of Random: some records of each group, GroupClient, GroupProvider or GroupResourceType
 }
 
 // The values of [Sample.Group].
@@ -65,15 +64,15 @@ func (s Sample) Check() error {
 	switch s.Group {
 	case "", GroupClient, GroupProvider, GroupResourceType:
 	default:
-		return &Error{Part: fmt.Sprintf("sample group %q", s.Group), Reason: "is none of client, provider, resource-type"}
+		return &Error{Part: fmt.Sprintf("sample group %q", s.Group), Reason: "the groups are client, provider and resource-type"}
 	}
 	switch {
 	case s.Size < 0:
-		return &Error{Part: "sample size", Reason: fmt.Sprintf("is %d; it is counted from 1", s.Size)}
+		return &Error{Part: fmt.Sprintf("sample size %d", s.Size), Reason: "a sample has at least one record of each group"}
 	case s.Random && s.Group != "":
-		return &Error{Part: "sample", Reason: "is random and grouped; the service knows one or the other"}
+		return &Error{Part: "random sample of groups", Reason: "the service takes a random sample or one of groups"}
 	case s.Size > 0 && s.Group == "":
-		return &Error{Part: "sample size", Reason: "has no effect without a group; for a random sample set the size of the page"}
+		return &Error{Part: fmt.Sprintf("sample size %d", s.Size), Reason: "it has no effect without a group; a random sample has the size of the page"}
 	}
 	return nil
 }

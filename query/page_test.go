@@ -36,7 +36,7 @@ func TestCheckList(t *testing.T) {
 		{name: "nothing"},
 		{name: "a query", expr: Term("a"), sort: ByTitle.Desc(), page: Page{Number: 4, Size: 100}},
 		{name: "a bad query", expr: And(), reason: "at least one"},
-		{name: "a bad sort", sort: "date", reason: "none of the orders"},
+		{name: "a bad sort", sort: "date", reason: "no such order"},
 		{name: "page 0 of nothing", page: Page{Number: -1}, reason: "counted from 1"},
 		{name: "a negative size", page: Page{Size: -1}, reason: "1 to 1000"},
 		{name: "a size that is clamped", page: Page{Size: 1001}, reason: "1 to 1000"},
@@ -56,10 +56,10 @@ func TestCheckList(t *testing.T) {
 		{name: "a sorted random sample", sample: Sample{Random: true}, sort: ByName, reason: "random order"},
 		{name: "a sample of groups", sample: Sample{Group: GroupClient, Size: 3}},
 		{name: "one of each group", sample: Sample{Group: GroupResourceType}},
-		{name: "a sample of unknown groups", sample: Sample{Group: "language"}, reason: "none of client"},
+		{name: "a sample of unknown groups", sample: Sample{Group: "language"}, reason: "the groups are client"},
 		{name: "a size without a group", sample: Sample{Size: 3}, reason: "without a group"},
-		{name: "a negative sample", sample: Sample{Group: GroupProvider, Size: -1}, reason: "counted from 1"},
-		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient}, reason: "one or the other"},
+		{name: "a negative sample", sample: Sample{Group: GroupProvider, Size: -1}, reason: "at least one record"},
+		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient}, reason: "a random sample or one of groups"},
 		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"}, reason: "one answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,6 +17,12 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: at offset %d: %s", e.Offset, e.Reason)
+}
+
+// why returns the reason of an error of Parse.
+func why(err error) string {
+	e, _ := errors.AsType[*SyntaxError](err)
+	return e.Reason
 }
 
 const (

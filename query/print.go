@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -29,7 +30,7 @@ type printer struct {
 }
 
 func (p *printer) swallows() bool {
-	return p.openRegexp > 0 && strings.Contains(string(p.b[p.openRegexp:]), "/")
+	return p.openRegexp > 0 && bytes.IndexByte(p.b[p.openRegexp:], '/') >= 0
 }
 
 // node writes one node; field is that of the brackets around it.

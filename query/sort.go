@@ -42,5 +42,5 @@ func (s Sort) Check() error {
 	if s == "" || s == ByRelevance {
 		return nil
 	}
-	return &Error{Part: fmt.Sprintf("sort %q", string(s)), Reason: "is none of the orders of the service"}
+	return &Error{Part: fmt.Sprintf("sort %q", string(s)), Reason: "the service knows no such order"}
 }
