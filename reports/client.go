@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,8 +19,9 @@ const (
 
 // A Client reads and stores usage reports. Many goroutines may use it at once.
 type Client struct {
-	core  *transport.Client
-	token *tokens
+	core      *transport.Client
+	token     *tokens
+	maxReport int64
 }
 
 // ClientOptions are what a client can do without. Reading needs none of them,
@@ -41,8 +43,11 @@ type ClientOptions struct {
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
 	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	MaxReport   int64         // bytes that reading one stored report may take, as sent and again when its subsets are inflated; 0 means 16 GiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
+
+const defaultMaxReport = 16 << 30
 
 // A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
 type Limiter interface {
@@ -63,6 +68,9 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.MaxReport < 0 {
+		return nil, &FieldError{"MaxReport", "is negative"}
+	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
 		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: o.Timeout, MaxBody: o.MaxBody, Limiter: o.Limiter,
@@ -71,7 +79,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, optionError(err)
 	}
-	return &Client{core: core, token: token}, nil
+	return &Client{core: core, token: token, maxReport: cmp.Or(o.MaxReport, defaultMaxReport)}, nil
 }
 
 func optionError(err error) error {

@@ -41,12 +41,15 @@ type document struct {
 	id       string
 	header   Header
 	headed   bool   // the header has been read
+	flat     bool   // members of a header have been read outside of one
 	checksum string // beside reportGzip
 }
 
-func newDocument(r io.Reader) *document {
+func newDocument(r io.Reader, dec *decoder) *document { return newDocumentOf(jsonlex.New(r), dec) }
+
+func newDocumentOf(l *jsonlex.Lexer, dec *decoder) *document {
 	return &document{
-		lex: jsonlex.New(r), dec: newDecoder(),
+		lex: l, dec: dec,
 		names: jsonlex.NewNames(reportNames...), subset: jsonlex.NewNames("gzip", "checksum"),
 	}
 }
@@ -94,6 +97,7 @@ func (d *document) read(member int) {
 		d.wrapped, d.begun = true, false
 	case member >= reportFlatHeader && !d.headed:
 		d.dec.readHeaderMember(d.lex, member-reportFlatHeader, &d.header)
+		d.flat = true
 	default:
 		d.lex.Skip()
 	}
@@ -156,7 +160,7 @@ type storedReport struct {
 // scanAnswer reads a report as the service shows it. Answers repeat every subset
 // of the report, so the subsets are measured and dropped as they come in.
 func scanAnswer(r io.Reader) (storedReport, error) {
-	d := newDocument(r)
+	d := newDocument(r, newDecoder())
 	var s storedReport
 	entry := func() bool {
 		d.lex.Skip()
@@ -203,4 +207,27 @@ func measure(l *jsonlex.Lexer) int64 {
 		}
 	}
 	return (digits - padding) * 3 / 4
+}
+
+// UnmarshalJSON reads a report as it is written, or in a member named report.
+// Subsets are left out: [Client.Get] and [NewReader] expand them.
+func (r *Report) UnmarshalJSON(data []byte) error {
+	*r = Report{}
+	var lex jsonlex.Lexer
+	lex.Reset(data)
+	d := newDocumentOf(&lex, newDecoder())
+	for m := d.next(); m != jsonlex.End; m = d.next() {
+		if m != reportDatasets || lex.Kind() != '[' {
+			lex.Skip()
+			continue
+		}
+		r.Datasets = []Dataset{}
+		lex.List()
+		for i := 0; lex.Element(i); i++ {
+			r.Datasets = append(r.Datasets, Dataset{})
+			d.dec.readDataset(&lex, &r.Datasets[i])
+		}
+	}
+	r.ID, r.Header = d.id, d.header
+	return lex.Err()
 }

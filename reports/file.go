@@ -2,129 +2,135 @@ package reports
 
 import (
 	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
+
+// NewReader starts to read a report from a file or another stream, plain or
+// compressed with gzip: as it is sent, or in any shape in which the service shows
+// it. If its subsets come before its datasets, or its header comes after them,
+// src has to be an [io.Seeker] too, so that it can be read twice.
+func NewReader(src io.Reader) (*Reader, error) {
+	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
+	r.source = r.files(src)
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
 
 // ReadFile reads a report in the service's JSON, plain or compressed with gzip:
 // its header at once, its datasets one by one from a single-use iterator, so
-// that a file of any size can be a source for [Client.Submit]. The member
-// report-header must come before report-datasets.
+// that a file of any size can be a source for [Client.Submit]. Unless r is an
+// [io.Seeker] too, report-header must come before report-datasets.
 //
-// The report may stand in a member named report, as the service shows it
-// (specification §2.1). What the service adds to a header is left out.
+// The report may have any shape that [NewReader] reads. What the service adds to
+// a header is left out.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
-	f, err := newFileReader(r)
-	if err != nil {
-		return Header{}, nil, fmt.Errorf("reports.ReadFile: %w", err)
+	f := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.ReadFile: %w", cause) }}
+	f.source = f.files(r)
+	if err := f.open(); err != nil {
+		return Header{}, nil, err
 	}
-	return f.header, f.datasets(), nil
+	if err := f.findHeader(); err != nil {
+		return Header{}, nil, err
+	}
+	return f.Header, f.file(), nil
 }
 
-type fileReader struct {
-	dec    *json.Decoder
-	header Header
-	depth  int // objects open
-}
-
-func newFileReader(r io.Reader) (*fileReader, error) {
-	plain, err := uncompressed(r)
-	if err != nil {
-		return nil, err
-	}
-	f := &fileReader{dec: json.NewDecoder(plain)}
-	if err := expect(f.dec, json.Delim('{')); err != nil {
-		return nil, err
-	}
-	f.depth = 1
-	found := false
-	for f.dec.More() {
-		name, err := memberName(f.dec)
-		if err != nil {
-			return nil, err
-		}
-		switch name {
-		case "report":
-			err = expect(f.dec, json.Delim('{'))
-			f.depth++
-		case "report-header":
-			err = f.dec.Decode(&f.header)
-			found = true
-		case "report-datasets":
-			if !found {
-				return nil, errors.New("report-datasets comes before report-header; put the header first")
+// file yields the datasets of a file, which has to have a list of them.
+func (r *Reader) file() iter.Seq2[Dataset, error] {
+	return func(yield func(Dataset, error) bool) {
+		going := true
+		for d, err := range r.Datasets() {
+			if going = yield(d, err) && err == nil; !going {
+				return
 			}
-			return f, expect(f.dec, json.Delim('['))
-		default:
-			err = skip(f.dec)
 		}
+		if !r.listed {
+			yield(Dataset{}, r.failed(errors.New("there is no list report-datasets")))
+		}
+	}
+}
+
+// findHeader makes sure that the header is known before the datasets are read.
+func (r *Reader) findHeader() error {
+	switch {
+	case r.next == jsonlex.End && r.doc.headed:
+		return r.failed(errors.New("there is no list report-datasets"))
+	case r.next == jsonlex.End:
+		return r.failed(errors.New("there is no report-header"))
+	case r.doc.headed:
+		return nil
+	}
+	for r.next != jsonlex.End && !r.doc.headed {
+		r.doc.lex.Skip()
+		r.next = r.advance()
+	}
+	header := r.Header
+	switch {
+	case r.doc.lex.Err() != nil:
+		return r.failed(r.doc.lex.Err())
+	case !r.doc.headed:
+		return r.failed(errors.New("there is no report-header"))
+	}
+	if err := r.open(); err != nil {
+		if errors.Is(err, errNotTwice) {
+			return r.failed(errors.New("report-datasets comes before report-header; put the header first"))
+		}
+		return err
+	}
+	r.Header, r.doc.header, r.doc.headed = header, header, true
+	return nil
+}
+
+// errNotTwice: a stream cannot be read from its start again.
+var errNotTwice = errors.New("its subsets come before its datasets, and it is no io.Seeker that could be read twice")
+
+// files makes a source of a stream.
+func (r *Reader) files(src io.Reader) func() (io.Reader, error) {
+	seeker, again := src.(io.Seeker)
+	var start int64
+	if again {
+		var err error
+		start, err = seeker.Seek(0, io.SeekCurrent)
+		again = err == nil // a pipe is an *os.File, too
+	}
+	first := true
+	return func() (io.Reader, error) {
+		if !first {
+			if !again {
+				return nil, r.failed(errNotTwice)
+			}
+			if _, err := seeker.Seek(start, io.SeekStart); err != nil {
+				return nil, r.failed(err)
+			}
+		}
+		first = false
+		plain, err := r.uncompressed(src)
 		if err != nil {
-			return nil, err
+			return nil, r.failed(err)
 		}
+		return plain, nil
 	}
-	if err := expect(f.dec, json.Delim('}')); err != nil {
-		return nil, err
-	}
-	return nil, errors.New("there is no list report-datasets")
 }
 
 // uncompressed looks at the first bytes to see whether they are gzip's.
-func uncompressed(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReader(r)
+func (r *Reader) uncompressed(src io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(src, 64<<10)
 	start, err := b.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(start) == 2 && start[0] == 0x1f && start[1] == 0x8b {
-		return gzip.NewReader(b)
+	if len(start) < 2 || start[0] != 0x1f || start[1] != 0x8b {
+		r.inflater = nil
+		return b, nil
 	}
-	return b, nil
-}
-
-func (f *fileReader) datasets() iter.Seq2[Dataset, error] {
-	return func(yield func(Dataset, error) bool) {
-		n := 0
-		for f.dec.More() {
-			var d Dataset
-			err := f.dec.Decode(&d)
-			if err != nil {
-				err = fmt.Errorf("reports.ReadFile: dataset %d: %w", n, err)
-			}
-			if !yield(d, err) || err != nil {
-				return
-			}
-			n++
-		}
-		if err := f.end(); err != nil {
-			yield(Dataset{}, fmt.Errorf("reports.ReadFile: after dataset %d: %w", n, err))
-		}
-	}
-}
-
-// end makes sure that the file is whole.
-func (f *fileReader) end() error {
-	if err := expect(f.dec, json.Delim(']')); err != nil {
-		return err
-	}
-	for ; f.depth > 0; f.depth-- {
-		for f.dec.More() {
-			if _, err := memberName(f.dec); err != nil {
-				return err
-			}
-			if err := skip(f.dec); err != nil {
-				return err
-			}
-		}
-		if err := expect(f.dec, json.Delim('}')); err != nil {
-			return err
-		}
-	}
-	if _, err := f.dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the report")
-	}
-	return nil
+	r.inflater, err = gunzip.New(b, true)
+	return r.inflater, err
 }

@@ -1,17 +1,14 @@
 package reports
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 
+	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -38,9 +35,12 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 }
 
 // Open starts to read a stored report. Its datasets come one by one from
-// [Reader.Datasets]; the caller closes the Reader. No credentials are needed.
+// [Reader.Datasets], in constant memory however many they are; the caller closes
+// the Reader. No credentials are needed.
 //
-// Open sends GET /reports/{id} (specification §4.1).
+// Open sends GET /reports/{id} (specification §4.1). Reading sends it once more
+// if the service shows the parts of the report in an order that does not tell
+// early enough which of them hold the data.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
 	return c.open(ctx, "reports.Open", id)
 }
@@ -50,26 +50,28 @@ func (c *Client) open(ctx context.Context, op, id string) (*Reader, error) {
 		return nil, err
 	}
 	request := transport.Request{
-		Op: op, Method: "GET", Path: "/reports/" + id, Accept: transport.JSONType, Stream: true,
+		Op: op, Method: "GET", Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
 	}
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
-		return nil, c.wrap(err)
+	r := &Reader{ID: id, limit: c.maxReport}
+	r.source = func() (io.Reader, error) {
+		res, err := c.core.Do(ctx, request)
+		if err != nil {
+			return nil, c.wrap(err)
+		}
+		r.closer = res.Body
+		r.fail = func(cause error) error { return c.wrap(c.core.Unreadable(request, res, cause)) }
+		return res.Body, nil
 	}
-	r := &Reader{
-		ID:   id,
-		body: res.Body,
-		dec:  json.NewDecoder(res.Body),
-		fail: func(cause error) error { return c.wrap(c.core.Unreadable(request, res, cause)) },
-	}
-	if err := r.begin(); err != nil {
-		res.Body.Close()
-		return nil, r.fail(err)
+	if err := r.open(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
-// A Reader reads the datasets of one stored report.
+// A Reader reads the datasets of one report.
+//
+// A report that is stored in two ways, with its datasets shown and once more in
+// a subset that the service made, is read in one of them.
 type Reader struct {
 	ID     string // of the report
 	Header Header // complete once Datasets has ended; the service sends it first
@@ -79,210 +81,251 @@ type Reader struct {
 	// and Bytes are of the compressed part.
 	Subsets []Subset
 
-	body io.ReadCloser
-	dec  *json.Decoder
-	next string // member of the report whose value comes next; "" at the end
-	read int    // datasets yielded
-	fail func(error) error
+	source   func() (io.Reader, error) // the document, from its start
+	fail     func(error) error         // the error to return for a cause
+	closer   io.Closer
+	inflater *gunzip.Reader // of a document that is compressed as a whole
+	limit    int64          // bytes of the document, and of what its subsets inflate to; 0: none
+	inflated int64          // bytes that the subsets have inflated to
+
+	doc       *document
+	next      int  // member of the document whose value comes next
+	from      int  // member that the datasets came from; jsonlex.End: none yet
+	shown     bool // the member with the datasets shown has come, or will not
+	listed    bool // there was a list of datasets or subsets
+	postponed bool // subsets were passed over that may hold the data after all
 }
 
-// Close ends reading.
-func (r *Reader) Close() error { return r.body.Close() }
-
-// begin reads up to the first list of datasets.
-func (r *Reader) begin() error {
-	if err := expect(r.dec, json.Delim('{')); err != nil {
+// open reads up to the first member that may hold data.
+func (r *Reader) open() error {
+	src, err := r.source()
+	if err != nil {
 		return err
 	}
-	for r.dec.More() {
-		name, err := memberName(r.dec)
-		if err != nil {
-			return err
-		}
-		if name != "report" {
-			if err := skip(r.dec); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := expect(r.dec, json.Delim('{')); err != nil {
-			return err
-		}
-		return r.advance()
-	}
-	return errors.New(`it has no member "report"`)
-}
-
-// advance reads members until one that holds datasets comes next, or the end.
-func (r *Reader) advance() error {
-	for r.dec.More() {
-		name, err := memberName(r.dec)
-		if err != nil {
-			return err
-		}
-		switch name {
-		case "report-datasets", "report-subsets":
-			r.next = name
-			return nil
-		case "id":
-			err = r.dec.Decode((*text)(&r.ID))
-		case "report-header":
-			err = r.dec.Decode(&r.Header)
-		default:
-			err = skip(r.dec)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	r.next = ""
-	return expect(r.dec, json.Delim('}'))
-}
-
-// Datasets returns a single-use iterator over the datasets, in the order stored.
-// An error ends it: the connection, an answer that is cut off, or a subset that
-// does not match its checksum.
-func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
-	return func(yield func(Dataset, error) bool) {
-		for r.next != "" {
-			more, err := r.member(yield)
-			if err == nil && more {
-				err = r.advance()
-			}
-			if err != nil {
-				yield(Dataset{}, r.fail(err))
-				return
-			}
-			if !more {
-				return
-			}
-		}
-	}
-}
-
-// member yields the datasets of the member that comes next.
-func (r *Reader) member(yield func(Dataset, error) bool) (more bool, err error) {
-	if r.next == "report-datasets" {
-		return r.datasets(r.dec, yield)
-	}
-	first, err := r.dec.Token()
-	if err != nil || first == nil {
-		return err == nil, err
-	}
-	if first != json.Delim('[') {
-		return false, fmt.Errorf("report-subsets is %v, not a list", first)
-	}
-	// A report that shows its datasets also has a subset, made by the service
-	// from the same data: counting both would count everything twice.
-	shown := r.read > 0
-	for r.dec.More() {
-		var s storedSubset
-		if err := r.dec.Decode(&s); err != nil {
-			return false, err
-		}
-		if shown {
-			continue
-		}
-		if more, err := r.subset(s, yield); err != nil || !more {
-			return false, err
-		}
-	}
-	return true, expect(r.dec, json.Delim(']'))
-}
-
-// A storedSubset is a compressed part of a report as the service shows it.
-type storedSubset struct {
-	Gzip     []byte `json:"gzip"` // base64 in JSON
-	Checksum string `json:"checksum"`
-}
-
-func (r *Reader) subset(s storedSubset, yield func(Dataset, error) bool) (more bool, err error) {
-	sum := sha256.Sum256(s.Gzip)
-	if found := hex.EncodeToString(sum[:]); s.Checksum != "" && s.Checksum != found {
-		return false, fmt.Errorf("subset %d has checksum %s, but the service says %s", len(r.Subsets)+1, found, s.Checksum)
-	}
-	zr, err := gzip.NewReader(bytes.NewReader(s.Gzip))
-	if err != nil {
-		return false, fmt.Errorf("subset %d: %w", len(r.Subsets)+1, err)
-	}
-	before := r.read
-	more, err = r.inner(json.NewDecoder(zr), yield)
-	if err != nil {
-		return false, fmt.Errorf("subset %d: %w", len(r.Subsets)+1, err)
-	}
-	r.Subsets = append(r.Subsets, Subset{Checksum: hex.EncodeToString(sum[:]), Datasets: r.read - before, Bytes: int64(len(s.Gzip))})
-	return more, nil
-}
-
-// inner yields the datasets of an uncompressed subset: an object with a header
-// of its own, which may differ from the report's and does not count.
-func (r *Reader) inner(dec *json.Decoder, yield func(Dataset, error) bool) (more bool, err error) {
-	if err := expect(dec, json.Delim('{')); err != nil {
-		return false, err
-	}
-	for dec.More() {
-		name, err := memberName(dec)
-		if err != nil {
-			return false, err
-		}
-		if name != "report-datasets" {
-			if err := skip(dec); err != nil {
-				return false, err
-			}
-			continue
-		}
-		if more, err := r.datasets(dec, yield); err != nil || !more {
-			return more, err
-		}
-	}
-	return true, expect(dec, json.Delim('}'))
-}
-
-// datasets yields the elements of a list of datasets, which may be null.
-func (r *Reader) datasets(dec *json.Decoder, yield func(Dataset, error) bool) (more bool, err error) {
-	first, err := dec.Token()
-	if err != nil || first == nil {
-		return err == nil, err
-	}
-	if first != json.Delim('[') {
-		return false, fmt.Errorf("report-datasets is %v, not a list", first)
-	}
-	for dec.More() {
-		var d Dataset
-		if err := dec.Decode(&d); err != nil {
-			return false, err
-		}
-		r.read++
-		if !yield(d, nil) {
-			return false, nil
-		}
-	}
-	return true, expect(dec, json.Delim(']'))
-}
-
-func expect(dec *json.Decoder, want json.Token) error {
-	got, err := dec.Token()
-	switch {
-	case errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
-	case err != nil:
-		return err
-	case got != want:
-		return fmt.Errorf("found %v in the place of %v", got, want)
+	r.from = jsonlex.End
+	r.doc = newDocument(r.bounded(src, new(int64)), newDecoder())
+	r.next = r.advance()
+	if err := r.found(); err != nil {
+		r.Close()
+		return r.failed(err)
 	}
 	return nil
 }
 
-func memberName(dec *json.Decoder) (string, error) {
-	token, err := dec.Token()
-	if err != nil {
-		return "", err
+// found is the error of a document that has been read up to next.
+func (r *Reader) found() error {
+	switch {
+	case r.doc.lex.Err() != nil:
+		return r.doc.lex.Err()
+	case r.next == jsonlex.End && !r.doc.headed && !r.doc.flat && !r.listed && r.from == jsonlex.End:
+		return errors.New("it holds no report: neither a header nor a list of datasets")
 	}
-	name, _ := token.(string)
-	return name, nil
+	return nil
 }
 
-func skip(dec *json.Decoder) error {
-	var ignored json.RawMessage
-	return dec.Decode(&ignored)
+// advance reads on up to the next member that may hold data.
+func (r *Reader) advance() int {
+	m := r.doc.next()
+	r.Header = r.doc.header
+	if r.doc.id != "" {
+		r.ID = r.doc.id
+	}
+	return m
+}
+
+// failed is the error to return for a cause.
+func (r *Reader) failed(cause error) error {
+	if errors.Is(cause, jsonlex.ErrTooLarge) {
+		cause = fmt.Errorf("%w: %w", ErrTooLarge, cause)
+	}
+	return r.fail(cause)
+}
+
+// Close ends reading.
+func (r *Reader) Close() error {
+	if r.closer == nil {
+		return nil
+	}
+	return r.closer.Close()
+}
+
+// Datasets returns a single-use iterator over the datasets, in the order stored.
+// An error ends it: of the connection, an answer that is cut off, a report that
+// is larger than ClientOptions.MaxReport, or a subset that does not match its
+// checksum. The last dataset of a subset comes after its checksum is proved.
+func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
+	return func(yield func(Dataset, error) bool) {
+		r.read(false, func(d *Dataset, err error) bool { return yield(*d, err) })
+	}
+}
+
+// Scan is Datasets for programs that keep no datasets: the lists of one are good
+// until the next one only, which makes it faster. Texts may be kept.
+func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
+	return func(yield func(*Dataset, error) bool) { r.read(true, yield) }
+}
+
+// read yields all datasets, and an error as the last thing.
+func (r *Reader) read(reuse bool, yield func(*Dataset, error) bool) {
+	f := newFlow(r.doc.dec, reuse, yield)
+	err := r.members(f)
+	if err == nil && r.postponed && r.from == jsonlex.End && !f.stopped {
+		err = r.again(f)
+	}
+	if err != nil && !f.stopped {
+		yield(&Dataset{}, err)
+	}
+}
+
+// members reads what is left of the document.
+func (r *Reader) members(f *flow) error {
+	if r.inflater != nil {
+		r.inflater.Start()
+		defer r.inflater.Stop()
+	}
+	for ; r.next != jsonlex.End && !f.stopped; r.next = r.advance() {
+		r.member(f)
+	}
+	if f.stopped {
+		return nil
+	}
+	err := r.found()
+	if err == nil && r.from == reportGzip {
+		err = r.Subsets[0].prove(0, r.doc.checksum)
+	}
+	if err != nil {
+		return r.failed(f.place(err))
+	}
+	f.release()
+	return nil
+}
+
+// again reads the document a second time, now that it is known that no datasets
+// are shown.
+func (r *Reader) again(f *flow) error {
+	if err := r.Close(); err != nil {
+		return r.failed(err)
+	}
+	if err := r.open(); err != nil {
+		return err
+	}
+	r.shown = true
+	return r.members(f)
+}
+
+// member reads the value that comes next, and the data if they are there.
+// Datasets shown have priority: subsets that come before them have to wait,
+// unless the header says that the report is compressed.
+func (r *Reader) member(f *flow) {
+	l := r.doc.lex
+	r.listed = r.listed || l.Kind() == '['
+	switch {
+	case r.from != jsonlex.End:
+		l.Skip()
+	case r.next == reportDatasets:
+		r.shown = true
+		r.doc.elements(func() bool { return f.entry(l) }, func() bool { return r.subset(f) })
+	case !r.shown && !r.doc.header.compressed():
+		r.postponed = true
+		l.Skip()
+	case r.next == reportSubsets:
+		r.doc.elements(func() bool { return r.subset(f) }, func() bool { return r.subset(f) })
+	case l.Kind() == '"':
+		f.hold = true
+		r.expand(f)
+	default:
+		l.Skip()
+	}
+	if r.from == jsonlex.End && (f.count > 0 || len(r.Subsets) > 0) {
+		r.from = r.next
+	}
+}
+
+// subset reads a subset and proves its checksum.
+func (r *Reader) subset(f *flow) bool {
+	d, i := r.doc, len(r.Subsets)
+	f.hold = true
+	checksum := d.readSubset(func() { r.expand(f) })
+	if d.lex.Err() != nil {
+		return false
+	}
+	if i < len(r.Subsets) {
+		if err := r.Subsets[i].prove(i, checksum); err != nil {
+			d.lex.Fail(err)
+			return false
+		}
+	}
+	return f.release()
+}
+
+// expand reads the datasets of the compressed content that comes next. Its
+// errors become those of the document's lexer.
+func (r *Reader) expand(f *flow) {
+	content := newPacked(r.doc.lex)
+	before := f.count
+	err := r.inflate(content, f)
+	if err == nil && !f.stopped {
+		err = content.drain()
+	}
+	switch {
+	case f.stopped:
+		r.doc.lex.Fail(errStopped)
+	case err != nil:
+		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, f.place(err)))
+	default:
+		r.Subsets = append(r.Subsets, Subset{Checksum: content.checksum(), Datasets: f.count - before, Bytes: content.size})
+	}
+}
+
+// inflate yields the datasets of a subset: a report with a header of its own,
+// which may differ from the stored one and does not count. Some subsets hold it
+// as JSON in a JSON text.
+func (r *Reader) inflate(content io.Reader, f *flow) error {
+	plain, err := gunzip.New(content, false) // the service reads the first member only
+	if err != nil {
+		return err
+	}
+	finished := false
+	plain.Start()
+	defer func() {
+		if !finished {
+			r.Close() // so that Stop need not wait for the network
+		}
+		plain.Stop()
+	}()
+	lex := jsonlex.New(r.bounded(plain, &r.inflated))
+	if lex.Kind() != '"' {
+		err = f.document(newDocumentOf(lex, r.doc.dec))
+	} else {
+		lex.OpenText()
+		if err = f.document(newDocument(lex.Reader(), r.doc.dec)); err == nil {
+			lex.End()
+			err = lex.Err()
+		}
+	}
+	finished = err == nil && !f.stopped
+	return err
+}
+
+// bounded ends a stream with an error when more bytes come out of it than the
+// limit allows, those counted before included.
+func (r *Reader) bounded(src io.Reader, count *int64) io.Reader {
+	if r.limit == 0 {
+		return src
+	}
+	return &boundedReader{src, count, r.limit}
+}
+
+type boundedReader struct {
+	src   io.Reader
+	count *int64
+	limit int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.src.Read(p)
+	if *b.count += int64(n); *b.count > b.limit {
+		return 0, fmt.Errorf("%w: more than %d bytes (ClientOptions.MaxReport)", ErrTooLarge, b.limit)
+	}
+	return n, err
 }

@@ -161,7 +161,8 @@ func (b body) request(op, method, path string) transport.Request {
 		Accept: transport.JSONType, ContentType: transport.JSONType, Access: transport.Required,
 	}
 	if b.compressed {
-		r.ContentType, r.ContentEncoding, r.Stream = transport.GzipType, "gzip", true
+		r.ContentType, r.ContentEncoding = transport.GzipType, "gzip"
+		r.Stream, r.Unbounded = true, true
 		if method == http.MethodPost {
 			r.Replay = transport.IfUnsent
 		}
@@ -177,7 +178,7 @@ func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport,
 		return nil, err
 	}
 	defer res.Body.Close()
-	stored, err := scanAnswer(res.Body)
+	stored, err := scanAnswer(&boundedReader{src: res.Body, count: new(int64), limit: c.maxReport})
 	if err == nil && stored.ID == "" {
 		err = errors.New("it holds no report with an id")
 	}
@@ -190,7 +191,7 @@ func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport,
 // scan reads what the service holds of a report, without its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
 	return c.store(ctx, transport.Request{
-		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true,
+		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
 	})
 }
 

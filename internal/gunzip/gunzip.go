@@ -1,0 +1,102 @@
+// Package gunzip inflates gzip streams ahead of their reader, in a goroutine of
+// its own, so that inflating and parsing take place at the same time.
+package gunzip
+
+import (
+	"io"
+	"sync"
+)
+
+const (
+	blockSize = 128 << 10
+	blocks    = 4
+)
+
+// A Reader reads what a gzip stream holds, one byte after the other as usual
+// until Start, and ahead from there on.
+type Reader struct {
+	inflater io.Reader
+
+	full, empty chan []byte
+	stop        chan struct{}
+	done        sync.WaitGroup
+	err         error // of inflater; to be read when full is closed
+
+	block, rest []byte
+}
+
+// New reads the header of a gzip stream. Members that follow the first one are
+// part of the content if all is true, and left unread otherwise.
+func New(src io.Reader, all bool) (*Reader, error) {
+	inflater, err := newInflater(src, all)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{inflater: inflater}, nil
+}
+
+// Start begins to read ahead. Stop must follow.
+func (r *Reader) Start() {
+	r.full, r.empty, r.stop = make(chan []byte, blocks), make(chan []byte, blocks), make(chan struct{})
+	for range blocks {
+		r.empty <- make([]byte, blockSize)
+	}
+	r.done.Go(r.ahead)
+}
+
+// Stop ends reading ahead and waits for a Read of the source that is under way.
+func (r *Reader) Stop() {
+	close(r.stop)
+	r.done.Wait()
+}
+
+// ahead fills blocks until the stream ends, or Stop.
+func (r *Reader) ahead() {
+	defer close(r.full)
+	for {
+		select {
+		case <-r.stop:
+			r.err = io.ErrClosedPipe
+			return
+		case block := <-r.empty:
+			if r.err = r.fill(block); r.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// fill inflates a block, and hands it on.
+func (r *Reader) fill(block []byte) (err error) {
+	n := 0
+	for n < len(block) && err == nil {
+		var more int
+		more, err = r.inflater.Read(block[n:])
+		n += more
+	}
+	if n > 0 {
+		r.full <- block[:n] // has room for every block there is
+	}
+	return err
+}
+
+// Read reads on.
+func (r *Reader) Read(p []byte) (int, error) {
+	if r.full == nil {
+		return r.inflater.Read(p)
+	}
+	if len(r.rest) == 0 {
+		if r.block != nil {
+			r.empty <- r.block[:blockSize]
+			r.block = nil
+		}
+		block, ok := <-r.full
+		if !ok {
+			return 0, r.err
+		}
+		r.block, r.rest = block, block
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,187 @@
+package reports
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// errStopped ends the lexer of a document whose reader has had enough.
+var errStopped = errors.New("reading has been stopped")
+
+// A flow hands on the datasets of a report.
+type flow struct {
+	yield    func(*Dataset, error) bool
+	decoders [2]*decoder // in turn: the dataset held and the one being read
+	slots    [2]Dataset
+	count    int      // datasets read
+	reading  bool     // one is being read
+	hold     bool     // keep the last one until release
+	held     *Dataset // nil: none
+	stopped  bool     // yield has returned false
+}
+
+// newFlow makes a flow of datasets whose lists, if reuse is true, are good until
+// the next one only.
+func newFlow(d *decoder, reuse bool, yield func(*Dataset, error) bool) *flow {
+	f := &flow{yield: yield, decoders: [2]*decoder{d, d}}
+	if reuse {
+		f.decoders[1] = newDecoder()
+		f.decoders[0].reuse, f.decoders[1].reuse = true, true
+	}
+	return f
+}
+
+// entry reads a dataset and hands it on, or the one before if the last one is to
+// be held. It returns false when reading has to end.
+func (f *flow) entry(l *jsonlex.Lexer) bool {
+	turn := f.count & 1
+	d := &f.slots[turn]
+	f.reading = true
+	f.decoders[turn].readDataset(l, d)
+	if l.Err() != nil {
+		return false
+	}
+	f.reading = false
+	f.count++
+	if f.hold {
+		d, f.held = f.held, d
+	}
+	return d == nil || f.give(d)
+}
+
+func (f *flow) give(d *Dataset) bool {
+	f.stopped = !f.yield(d, nil)
+	return !f.stopped
+}
+
+// release hands on the dataset that was held.
+func (f *flow) release() bool {
+	d := f.held
+	f.hold, f.held = false, nil
+	return d == nil || f.give(d)
+}
+
+// document reads the datasets of a document in which they are shown.
+func (f *flow) document(d *document) error {
+	skip := func() bool {
+		d.lex.Skip()
+		return true
+	}
+	for m := d.next(); m != jsonlex.End; m = d.next() {
+		if m != reportDatasets {
+			d.lex.Skip()
+		} else if d.elements(func() bool { return f.entry(d.lex) }, skip); f.stopped {
+			return nil
+		}
+	}
+	return d.lex.Err()
+}
+
+// place adds to an error the dataset that it was found in.
+func (f *flow) place(err error) error {
+	if !f.reading {
+		return err
+	}
+	f.reading = false
+	return fmt.Errorf("dataset %d: %w", f.count, err)
+}
+
+// prove compares the checksum of the subset with number i with the one that the
+// service shows; "" is none.
+func (s *Subset) prove(i int, shown string) error {
+	if shown == "" || strings.EqualFold(shown, s.Checksum) {
+		return nil
+	}
+	return fmt.Errorf("subset %d has checksum %s, but the service says %s", i+1, s.Checksum, shown)
+}
+
+// A packed content is decoded from the base64 text that comes next in a lexer.
+type packedContent struct {
+	lex   *jsonlex.Lexer
+	piece []byte // rest of the piece read last
+	quad  []byte // up to three digits that belong with the next ones
+	data  []byte // decoded
+	rest  []byte // of data
+	hash  hash.Hash
+	size  int64
+	ended bool // by padding
+	err   error
+}
+
+func newPacked(l *jsonlex.Lexer) *packedContent {
+	l.OpenText()
+	return &packedContent{lex: l, hash: sha256.New()}
+}
+
+func (p *packedContent) Read(buf []byte) (int, error) {
+	for len(p.rest) == 0 && p.err == nil {
+		p.err = p.decode()
+	}
+	n := copy(buf, p.rest)
+	p.rest = p.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, p.err
+}
+
+// decode decodes as much as there is of the present piece, or the first four
+// digits of it if digits were left over.
+func (p *packedContent) decode() error {
+	if len(p.piece) == 0 {
+		if p.piece = p.lex.Piece(); p.piece == nil {
+			return p.end()
+		}
+	}
+	digits := p.piece[:len(p.piece)&^3]
+	if len(p.quad) > 0 || len(digits) == 0 {
+		n := min(4-len(p.quad), len(p.piece))
+		p.quad = append(p.quad, p.piece[:n]...)
+		p.piece = p.piece[n:]
+		if len(p.quad) < 4 {
+			return nil
+		}
+		digits, p.quad = p.quad, p.quad[:0]
+	} else {
+		p.piece = p.piece[len(digits):]
+	}
+	if p.ended {
+		return base64.CorruptInputError(p.size / 3 * 4)
+	}
+	if cap(p.data) < len(digits) {
+		p.data = make([]byte, len(digits))
+	}
+	n, err := base64.StdEncoding.Decode(p.data[:cap(p.data)], digits)
+	p.rest = p.data[:n]
+	p.ended = n < len(digits)/4*3
+	p.size += int64(n)
+	p.hash.Write(p.rest)
+	return err
+}
+
+func (p *packedContent) end() error {
+	switch {
+	case p.lex.Err() != nil:
+		return p.lex.Err()
+	case len(p.quad) > 0:
+		return io.ErrUnexpectedEOF
+	}
+	return io.EOF
+}
+
+// drain reads what follows the content that was of interest, since it belongs to
+// the checksum.
+func (p *packedContent) drain() error {
+	_, err := io.Copy(io.Discard, struct{ io.Reader }{p})
+	return err
+}
+
+func (p *packedContent) checksum() string { return hex.EncodeToString(p.hash.Sum(nil)) }
