@@ -27,7 +27,7 @@ func (e *expr) tree() *Node { return &e.node }
 
 // Term looks for one word or value in the default fields: title, creator name,
 // creator nameIdentifier, publisher, description, subject and
-// relatedIdentifier. The word is literal whatever it holds: quotes, colons,
+// relatedIdentifier (specification §4.2.1(2)). The word is literal whatever it holds: quotes, colons,
 // wildcards and words such as AND have no special meaning. Several words in it
 // stand side by side, as in [Phrase].
 func Term(word string) Expr { return Field("").Is(word) }
@@ -39,7 +39,8 @@ func Phrase(text string) Expr { return Field("").Near(text, 0) }
 
 // Wildcard looks for words that fit the pattern in the default fields: *
 // stands for any characters or none, ? for exactly one; everything else is
-// literal, and so are \*, \? and \\. See [Field.Like] for what is refused.
+// literal, and so are \*, \? and \\ (specification §4.2.1(3)). See [Field.Like]
+// for what is refused.
 func Wildcard(pattern string) Expr { return Field("").Like(pattern) }
 
 // All matches every record: *:*.

@@ -147,7 +147,8 @@ func (f Field) Regexp(pattern string) Expr {
 	return Node{Kind: KindRegexp, Field: f, Text: b.String()}.Expr()
 }
 
-// Exists looks for records that have any value in the field: field:*.
+// Exists looks for records that have any value in the field: field:*
+// (specification §4.2.1(3)).
 func (f Field) Exists() Expr { return Node{Kind: KindExists, Field: f}.Expr() }
 
 // Between looks for values from low to high, both included; "" leaves that

@@ -77,7 +77,7 @@ func TestEveryLiteralArrives(t *testing.T) {
 	t.Parallel()
 	r := newRand(t)
 	values := nastyValues
-	for len(values) < 5_000 {
+	for len(values) < many(5_000) {
 		values = append(values, value(r))
 	}
 	for _, kind := range leafKinds {
@@ -121,7 +121,7 @@ func TestOtherLeavesArrive(t *testing.T) {
 		}
 		requests = append(requests, means)
 	}
-	for range 5_000 {
+	for range many(5_000) {
 		v := value(r)
 		add(query.Term(v), map[string]any{"kind": "term", "v": v})
 		add(query.Phrase(v), map[string]any{"kind": "term", "v": v})

@@ -2,7 +2,7 @@ package query
 
 import "slices"
 
-// And matches what all of exprs match: a AND b. What an operand made by [Not]
+// And matches what all of exprs match: a AND b (specification §4.2.1(5)). What an operand made by [Not]
 // or [MustNot] names is taken away: a AND NOT b. And of nothing cannot be
 // written, and neither can a nil operand: a restriction that got lost must not
 // turn into a wider query.
@@ -73,7 +73,7 @@ func Not(expr Expr) Expr {
 	}})
 }
 
-// Must is +expr: what [Any] requires.
+// Must is +expr: what [Any] requires (specification §4.2.1(4)).
 func Must(expr Expr) Expr { return signed(SignMust, expr) }
 
 // MustNot is -expr: what [Any] excludes. On its own it matches all other

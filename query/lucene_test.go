@@ -15,7 +15,7 @@ var defaultOperators = []query.Operator{query.OperatorOr, query.OperatorAnd}
 func TestParseAgreesWithLucene(t *testing.T) {
 	t.Parallel()
 	r := newRand(t)
-	texts := make([]string, 50_000)
+	texts := make([]string, many(50_000))
 	for i := range texts {
 		texts[i] = randomText(r)
 	}

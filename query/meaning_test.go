@@ -180,7 +180,7 @@ func matching(rs []record, matches func(record) bool) string {
 func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	r, rs := newRand(t), records(t)
-	exprs, texts, want := make([]query.Expr, 10_000), make([]string, 10_000), make([]string, 10_000)
+	exprs, texts, want := make([]query.Expr, many(10_000)), make([]string, many(10_000)), make([]string, many(10_000))
 	for i := range exprs {
 		m := meantExpr(r, r.IntN(4), meantLeaf)
 		if top := query.Inspect(m.expr); len(top.Clauses) == 1 && top.Clauses[0].Sign == query.SignMustNot {
@@ -203,7 +203,7 @@ func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
 func TestExplicitMeansTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	r := newRand(t)
-	texts := make([]string, 3_000)
+	texts := make([]string, many(3_000))
 	for i := range texts {
 		texts[i] = plainSentence(r, 2)
 	}
@@ -247,7 +247,7 @@ func TestNobodyGetsAroundARestriction(t *testing.T) {
 	r, rs := newRand(t), records(t)
 	allowed := strings.Fields(matching(rs, func(x record) bool { return x.Language == "en" }))
 	var texts []string
-	for tried := 0; len(texts) < 5_000; tried++ {
+	for tried := 0; len(texts) < many(5_000); tried++ {
 		require.Less(t, tried, 100_000)
 		theirs, err := query.Parse(oneOf(r, randomText, hostileText, typedText)(r))
 		if err != nil {

@@ -107,3 +107,11 @@ func newRand(t testing.TB) *rand.Rand {
 	t.Logf("QUERY_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
+
+// many is how many random cases a test asks about; a tenth with -short.
+func many(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
