@@ -49,8 +49,8 @@ func (t *jsonText) intoItem(v reflect.Value) {
 
 func (t *jsonText) intoStruct(v reflect.Value) {
 	fields := fieldsOf(v.Type())
-	t.object(func(name string) {
-		if index, ok := fields[name]; ok {
+	t.object(func(name []byte) {
+		if index, ok := fields[string(name)]; ok {
 			t.into(v.FieldByIndex(index))
 		} else {
 			t.value()

@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -72,8 +73,9 @@ func (t *jsonText) value() []byte {
 	return t.data[start:t.pos:t.pos]
 }
 
-// object calls member for each member; it has to step over the value.
-func (t *jsonText) object(member func(name string)) {
+// object calls member for each member; it has to step over the value. The name
+// is not to be kept.
+func (t *jsonText) object(member func(name []byte)) {
 	t.expect('{')
 	if t.accept('}') {
 		return
@@ -108,13 +110,17 @@ func (t *jsonText) array(item func()) {
 	}
 }
 
-func (t *jsonText) name() string {
+func (t *jsonText) name() []byte {
 	start := t.pos
 	t.skipString()
 	if t.err != nil {
-		return ""
+		return nil
 	}
-	return unquote(t.data[start:t.pos])
+	name := t.data[start+1 : t.pos-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		return []byte(unquote(t.data[start:t.pos]))
+	}
+	return name
 }
 
 func unquote(raw []byte) string {
@@ -134,7 +140,7 @@ func (t *jsonText) skip(depth int) {
 	case (c == '{' || c == '[') && depth == deepest:
 		t.fail(errSyntax)
 	case c == '{':
-		t.object(func(string) { t.skip(depth + 1) })
+		t.object(func([]byte) { t.skip(depth + 1) })
 	case c == '[':
 		t.array(func() { t.skip(depth + 1) })
 	case c == 't':

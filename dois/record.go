@@ -152,8 +152,8 @@ func (r *Record) Decode(attribute string, v any) (bool, error) {
 func (r *Record) member(attribute string) json.RawMessage {
 	var found json.RawMessage
 	t := jsonText{data: r.Raw}
-	t.object(func(name string) {
-		if raw := t.value(); name == attribute {
+	t.object(func(name []byte) {
+		if raw := t.value(); string(name) == attribute {
 			found = raw
 		}
 	})
@@ -177,8 +177,8 @@ func (r *Record) readResource(data []byte) error {
 	var id string
 	found := false
 	t := jsonText{data: data}
-	t.object(func(name string) {
-		switch name {
+	t.object(func(name []byte) {
+		switch string(name) {
 		case "id":
 			intoScalar(reflect.ValueOf(&id).Elem(), t.value())
 		case "attributes":
@@ -207,12 +207,12 @@ func (r *Record) readAttributes(t *jsonText) {
 	fields := fieldsOf(v.Type())
 	t.peek()
 	start := t.pos
-	t.object(func(name string) {
-		index, known := fields[name]
+	t.object(func(name []byte) {
+		index, known := fields[string(name)]
 		switch {
 		case known:
 			t.into(v.FieldByIndex(index))
-		case name == "xml":
+		case string(name) == "xml":
 			r.MetadataXML = decodeXML(t.value())
 		default:
 			r.readRelation(name, t.value())
@@ -239,11 +239,11 @@ func (r *Record) readRelations(t *jsonText) {
 		t.value()
 		return
 	}
-	t.object(func(name string) { r.readRelation(name, t.value()) })
+	t.object(func(name []byte) { r.readRelation(name, t.value()) })
 }
 
-func (r *Record) readRelation(name string, raw []byte) {
-	switch name {
+func (r *Record) readRelation(name, raw []byte) {
+	switch string(name) {
 	case "client":
 		r.Client = strings.Join(resourceIDs(raw), ",")
 	case "provider":
@@ -275,8 +275,8 @@ func resourceIDs(raw []byte) []string {
 		return ids
 	case '{':
 		var ids []string
-		t.object(func(name string) {
-			if value := t.value(); name == "data" || name == "id" {
+		t.object(func(name []byte) {
+			if value := t.value(); string(name) == "data" || string(name) == "id" {
 				ids = append(ids, resourceIDs(value)...)
 			}
 		})

@@ -1,6 +1,7 @@
 package dois_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -150,3 +151,35 @@ func (h wire) RoundTrip(r *http.Request) (*http.Response, error) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// sized is a client of an archive that answers 504 to pages larger than most.
+func sized(t *testing.T, a *archive, most int) *dois.Client {
+	t.Helper()
+	a.trap = func(p *archivePage) {
+		if p.size > most {
+			panic(errTooLarge)
+		}
+	}
+	client, err := dois.NewClient("http://service.localhost", &dois.ClientOptions{
+		HTTPClient: &http.Client{Transport: slow{a}}, MaxAttempts: 2,
+	})
+	require.NoError(t, err)
+	return client
+}
+
+var errTooLarge = errors.New("too large")
+
+// slow turns the panic of a page that is too large into a gateway's answer.
+type slow struct{ http.RoundTripper }
+
+func (s slow) RoundTrip(r *http.Request) (res *http.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = &http.Response{
+				StatusCode: http.StatusGatewayTimeout, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+				Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")),
+			}
+		}
+	}()
+	return s.RoundTripper.RoundTrip(r)
+}

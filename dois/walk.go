@@ -49,6 +49,7 @@ type Walk struct {
 
 	present, previous, first map[string]bool // records of these pages
 	cursors                  map[string]bool // that were followed
+	calendar                 []int           // years that the walk goes by
 	skipTo                   string          // a record of the present page that an earlier walk saw last
 }
 

@@ -178,13 +178,14 @@ func (w *Walk) turn(o *ListOptions, answer *listAnswer, visit visitor) (more boo
 		w.previous = w.present
 	}
 	w.present = nil
-	if results.More {
+	more = results.More
+	if more {
 		w.pos.Page, w.pos.Last = results.Next, ""
 	}
 	if !visit.page(results) {
 		return false, errStopped
 	}
-	return results.More, nil
+	return more, nil
 }
 
 // checkTurn notices pages that lead nowhere, and a walk that ends too early.

@@ -28,6 +28,9 @@ func (w *Walk) overflow(ctx context.Context) error {
 
 // years are the years of creation of the records, in the order of the walk.
 func (w *Walk) years(ctx context.Context) ([]int, error) {
+	if w.calendar != nil {
+		return w.calendar, nil
+	}
 	oldest, err := w.created(ctx, query.ByCreated)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,7 @@ func (w *Walk) years(ctx context.Context) ([]int, error) {
 	if w.opts.Sort == query.ByCreated.Desc() {
 		slices.Reverse(all)
 	}
+	w.calendar = all
 	return all, nil
 }
 

@@ -1,0 +1,427 @@
+package dois_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// walked goes through all records and notes how often each came.
+func walked(ctx context.Context, client *dois.Client, opts *dois.ListOptions) (times map[string]int, err error) {
+	times = map[string]int{}
+	for r, err := range client.All(ctx, opts) {
+		if err != nil {
+			return times, err
+		}
+		times[r.DOI]++
+	}
+	return times, nil
+}
+
+// onceEach checks that n records came, each once.
+func onceEach(t *testing.T, times map[string]int, n int) {
+	t.Helper()
+	require.Len(t, times, n)
+	for name, count := range times {
+		if count != 1 {
+			require.Failf(t, "not once", "%s came %d times", name, count)
+		}
+	}
+}
+
+// TestWalkIsComplete goes through archives around each limit there is.
+func TestWalkIsComplete(t *testing.T) {
+	for name, opts := range map[string]dois.ListOptions{
+		"by cursor":                   {},
+		"by cursor, large pages":      {Page: query.Page{Size: 1000}},
+		"by cursor, in that order":    {Sort: query.ByCreated},
+		"by number":                   {Sort: query.ByName},
+		"by number, large pages":      {Sort: query.ByName, Page: query.Page{Size: 1000}},
+		"by number, uneven pages":     {Sort: query.ByName, Page: query.Page{Size: 300}},
+		"by number, then by cursor":   {Sort: query.ByName, Overflow: dois.OverflowUnordered, Page: query.Page{Size: 500}},
+		"by number, then by year":     {Sort: query.ByName, Overflow: dois.OverflowByYear, Page: query.Page{Size: 500}},
+		"in no order, from number 1":  {Page: query.Page{Number: 1, Size: 100}},
+		"by cursor, with its own one": {Page: query.Page{Cursor: "1", Size: 125}},
+	} {
+		sizes := []int{0, 25, 10_000, 10_001}
+		if opts.Page.Size == 1000 {
+			sizes = []int{0, 1, 25, 9_999, 10_000, 10_001, 250_000}
+		}
+		for _, n := range sizes {
+			for _, failing := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %d records, failing %v", name, n, failing), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						service := &archive{n: n}
+						if failing {
+							service.fail = often()
+						}
+						times, err := walked(t.Context(), service.client(t), &opts)
+						byNumber := opts.Sort == query.ByName || opts.Page.Number > 0
+						if byNumber && opts.Overflow == "" && n > 10_000 {
+							order, ok := errors.AsType[*dois.OrderError](err)
+							require.True(t, ok, "%v", err)
+							assert.Equal(t, n, order.Total)
+							require.ErrorIs(t, err, dois.ErrIncomplete)
+							require.Empty(t, times, "nothing is given before it is known that it cannot be all")
+							return
+						}
+						require.NoError(t, err)
+						onceEach(t, times, n)
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestWalkOverTheService does the same with the service's own paging.
+func TestWalkOverTheService(t *testing.T) {
+	for _, n := range []int{0, 1, 25, 100, 101, 250} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *doistest.Server) {
+				for i := range n {
+					seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"2020-01-01T%02d:%02d:00Z"}`, recordName(i), i/60, i%60))
+				}
+				for _, opts := range []dois.ListOptions{
+					{}, {Page: query.Page{Size: 25}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 10}}, {InBody: true},
+				} {
+					times, err := walked(t.Context(), srv.Client(), &opts)
+					require.NoError(t, err)
+					onceEach(t, times, n)
+				}
+			})
+		})
+	}
+}
+
+// TestWalkKeepsItsParameters looks at every request of a walk: the service's own
+// link would have lost most of this.
+func TestWalkKeepsItsParameters(t *testing.T) {
+	service := &archive{n: 350}
+	opts := &dois.ListOptions{
+		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: "cc-by-4.0", Subject: "ice", MinViews: 2,
+		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}},
+	}
+	_, err := walked(t.Context(), service.client(t), opts)
+	require.NoError(t, err)
+	require.Len(t, service.params, 4)
+	for _, sent := range service.params {
+		for name := range sent {
+			if !strings.HasPrefix(name, "page[") {
+				assert.Equal(t, service.params[0][name], sent[name], name)
+			}
+		}
+		assert.Equal(t, "4", sent.Get("schema-version"))
+		assert.Equal(t, "cc-by-4.0", sent.Get("license"))
+		assert.Equal(t, "ice", sent.Get("subject"))
+		assert.Equal(t, "2", sent.Get("has-views"))
+		assert.Equal(t, "findable", sent.Get("state"))
+		assert.Equal(t, "doi", sent.Get("fields[dois]"))
+		assert.Equal(t, "me@example.org", sent.Get("mailto"))
+		assert.Equal(t, "true", sent.Get("affiliation"))
+	}
+}
+
+// TestWalkNotices sets traps in which records would be lost, come twice, or
+// never end.
+func TestWalkNotices(t *testing.T) {
+	page := func(p *archivePage) int { return p.first/p.size + 1 }
+	for name, tt := range map[string]struct {
+		sort query.Sort
+		trap func(*archivePage)
+		want string
+	}{
+		"a cursor that begins again": {"", func(p *archivePage) {
+			if page(p) == 4 {
+				p.first, p.end = 0, p.size
+				p.next = url.Values{"page[cursor]": {cursorAfter(p.size - 1)}}
+			}
+		}, "began again"},
+		"a cursor that leads to the same page": {"", func(p *archivePage) {
+			if page(p) == 3 {
+				p.next = url.Values{"page[cursor]": {cursorAfter(2*p.size - 1)}}
+			}
+		}, "repeats a cursor"},
+		"another cursor for the same page": {"", func(p *archivePage) {
+			if page(p) == 3 {
+				p.first, p.end = p.size, 2*p.size
+			}
+		}, "nothing new"},
+		"empty pages without end": {"", func(p *archivePage) {
+			if page(p) == 3 {
+				p.end = p.first
+				p.next = url.Values{"page[cursor]": {cursorAfter(p.first + 50)}}
+			}
+		}, "nothing new"},
+		"a link that is missing": {"", func(p *archivePage) {
+			if page(p) == 3 {
+				p.next = nil
+			}
+		}, "showed 300, so 200 are missing"},
+		"a record that is counted and not shown": {"", func(p *archivePage) {
+			if page(p) == 5 {
+				p.end--
+			}
+		}, "showed 499, so 1 are missing"},
+		"a short page in between": {query.ByName, func(p *archivePage) {
+			if page(p) == 2 {
+				p.end -= 7
+			}
+		}, "so 7 are missing"},
+		"a page that is another one": {query.ByName, func(p *archivePage) {
+			if p.number == 4 {
+				p.number, p.first, p.end = 3, 200, 300
+			}
+		}, "it is page 3, and page 4 was asked for"},
+		"a page that is another one and does not say so": {query.ByName, func(p *archivePage) {
+			if p.number == 4 {
+				p.number, p.first, p.end = 0, 200, 300
+			}
+		}, "so 200 are missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &archive{n: 500, trap: tt.trap}
+				times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: tt.sort, Page: query.Page{Size: 100}})
+				require.Error(t, err)
+				assert.ErrorContains(t, err, tt.want)
+				assert.ErrorContains(t, err, "dois.All: ")
+				if !errors.Is(err, dois.ErrUnreadable) {
+					require.ErrorIs(t, err, dois.ErrIncomplete)
+				}
+				for name, count := range times {
+					assert.Equal(t, 1, count, name)
+				}
+			})
+		})
+	}
+}
+
+// TestWalkOverMovingRecords moves records to the next page while it is being
+// read, as an update does in the order of updates.
+func TestWalkOverMovingRecords(t *testing.T) {
+	service := &archive{n: 500, trap: func(p *archivePage) {
+		if p.number > 1 { // all moved by three
+			p.first -= 3
+		}
+	}}
+	times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: query.ByUpdated, Page: query.Page{Size: 100}})
+	require.NoError(t, err)
+	onceEach(t, times, 500)
+}
+
+// TestWalkShrinks meets a service that cannot make pages of more than 250
+// records in time.
+func TestWalkShrinks(t *testing.T) {
+	for _, sort := range []query.Sort{"", query.ByName} {
+		t.Run(string(sort), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &archive{n: 3_333}
+				service.fail = func() fault { return none }
+				client := sized(t, service, 250)
+				times, err := walked(t.Context(), client, &dois.ListOptions{Sort: sort, Page: query.Page{Size: 1000}})
+				require.NoError(t, err)
+				onceEach(t, times, 3_333)
+			})
+		})
+	}
+	t.Run("not for ever", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, err := walked(t.Context(), sized(t, &archive{n: 100}, 5), nil)
+			require.ErrorIs(t, err, dois.ErrServer)
+		})
+	})
+}
+
+// TestWalkByYear asks for an order that page numbers cannot give as a whole.
+func TestWalkByYear(t *testing.T) {
+	service := &archive{n: 20_000}
+	var years []string
+	for r, err := range service.client(t).All(t.Context(), &dois.ListOptions{
+		Sort: query.ByCreated.Desc(), Overflow: dois.OverflowByYear, Page: query.Page{Size: 1000},
+	}) {
+		require.NoError(t, err)
+		if year := string(r.Created[:4]); !slices.Contains(years, year) {
+			years = append(years, year)
+		}
+	}
+	require.Len(t, years, 25)
+	assert.Equal(t, "2024", years[0], "the newest first")
+	assert.True(t, slices.IsSortedFunc(years, func(a, b string) int { return strings.Compare(b, a) }))
+
+	_, err := walked(t.Context(), (&archive{n: 300_000}).client(t), &dois.ListOptions{
+		Sort: query.ByName, Overflow: dois.OverflowByYear, Page: query.Page{Size: 1000},
+	})
+	order, ok := errors.AsType[*dois.OrderError](err)
+	require.True(t, ok, "%v", err)
+	assert.Equal(t, "2000", order.Year, "a year of 12,000 records is too much itself")
+}
+
+// TestWalkContinues stops a walk after each number of records and continues it
+// from a position that went through JSON.
+func TestWalkContinues(t *testing.T) {
+	for name, tt := range map[string]struct {
+		n    int
+		opts dois.ListOptions
+		stop []int
+	}{
+		"by cursor": {230, dois.ListOptions{}, []int{1, 99, 100, 101, 200, 229, 230}},
+		"by number": {230, dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 50}}, []int{1, 49, 50, 51, 150, 230}},
+		"by year": {10_100, dois.ListOptions{Sort: query.ByName, Overflow: dois.OverflowByYear},
+			[]int{1, 404, 405, 500, 10_100}},
+		"by number, then by cursor": {10_100, dois.ListOptions{Sort: query.ByName, Overflow: dois.OverflowUnordered, Page: query.Page{Size: 1000}},
+			[]int{1, 1000, 1500, 10_100}},
+	} {
+		for _, stop := range tt.stop {
+			t.Run(fmt.Sprintf("%s, after %d", name, stop), func(t *testing.T) {
+				client := (&archive{n: tt.n}).client(t)
+				times := map[string]int{}
+				walk := client.Walk(&tt.opts)
+				for r, err := range walk.All(t.Context()) {
+					require.NoError(t, err)
+					if times[r.DOI]++; len(times) == stop {
+						break
+					}
+				}
+				saved, err := json.Marshal(walk.Position())
+				require.NoError(t, err)
+				assert.Less(t, len(saved), 400, "it is small")
+
+				opts := tt.opts
+				require.NoError(t, json.Unmarshal(saved, &opts.From))
+				rest, err := walked(t.Context(), client, &opts)
+				require.NoError(t, err)
+				for name, count := range rest {
+					times[name] += count
+				}
+				onceEach(t, times, tt.n)
+
+				for r, err := range walk.All(t.Context()) { // the first walk itself can go on too
+					require.NoError(t, err)
+					rest[r.DOI]--
+				}
+				for name, left := range rest {
+					require.Zero(t, left, name)
+				}
+			})
+		}
+	}
+}
+
+func TestPositionOfAnotherWalk(t *testing.T) {
+	client := (&archive{n: 230}).client(t)
+	walk := client.Walk(nil)
+	for range walk.All(t.Context()) {
+		break
+	}
+	from := walk.Position()
+	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: "10.5072"})
+	require.ErrorIs(t, err, dois.ErrInvalid, "other options would go on silently in other results")
+	_, err = client.List(t.Context(), &dois.ListOptions{From: from})
+	require.ErrorIs(t, err, dois.ErrInvalid)
+
+	t.Run("a cursor that cannot be read begins again", func(t *testing.T) {
+		for range walk.All(t.Context()) {
+			if walk.Position().Seen == 205 {
+				break
+			}
+		}
+		lost := walk.Position()
+		lost.Page.Cursor = "garbage"
+		times, err := walked(t.Context(), client, &dois.ListOptions{From: lost})
+		require.ErrorIs(t, err, dois.ErrIncomplete)
+		assert.Empty(t, times)
+	})
+	t.Run("the last record has gone", func(t *testing.T) {
+		gone := from
+		gone.Last = "10.5072/gone"
+		_, err := walked(t.Context(), client, &dois.ListOptions{From: gone})
+		require.ErrorIs(t, err, dois.ErrIncomplete)
+		assert.ErrorContains(t, err, "10.5072/gone")
+	})
+}
+
+// TestPagesOfAWalk reads page by page.
+func TestPagesOfAWalk(t *testing.T) {
+	client := (&archive{n: 60}).client(t)
+	var sizes []int
+	for page, err := range client.Pages(t.Context(), &dois.ListOptions{Page: query.Page{Size: 25}}) {
+		require.NoError(t, err)
+		sizes = append(sizes, len(page.Records))
+		assert.Equal(t, 60, page.Total)
+		assert.Equal(t, len(sizes) < 3, page.More)
+	}
+	assert.Equal(t, []int{25, 25, 10}, sizes)
+
+	pages := client.Pages(t.Context(), nil)
+	for range 2 { // ranging again starts afresh
+		for page, err := range pages {
+			require.NoError(t, err)
+			assert.Len(t, page.Records, 60)
+		}
+	}
+}
+
+func TestWalkFromTheMiddle(t *testing.T) {
+	client := (&archive{n: 500}).client(t)
+	times, err := walked(t.Context(), client, &dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}})
+	require.NoError(t, err)
+	onceEach(t, times, 300)
+	times, err = walked(t.Context(), client, &dois.ListOptions{Page: query.Page{Cursor: cursorAfter(399), Size: 10}})
+	require.NoError(t, err)
+	onceEach(t, times, 100)
+}
+
+// TestWalkOverOneAnswer walks over what is one page by its nature.
+func TestWalkOverOneAnswer(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, series(60)...)
+		times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})
+		require.NoError(t, err)
+		onceEach(t, times, 20)
+
+		var names []string
+		for i := range 40 {
+			names = append(names, fmt.Sprintf("10.5072/R%03d", i))
+		}
+		times, err = walked(t.Context(), srv.Client(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")})
+		require.NoError(t, err)
+		onceEach(t, times, 40)
+	})
+}
+
+// TestWalkMemory goes through 250,000 records and weighs what is held on the way.
+func TestWalkMemory(t *testing.T) {
+	service := &archive{n: 250_000}
+	client := service.client(t)
+	held := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, most, seen := held(), uint64(0), 0
+	for _, err := range client.All(t.Context(), &dois.ListOptions{Page: query.Page{Size: 1000}}) {
+		require.NoError(t, err)
+		if seen++; seen%10_000 == 500 { // in the middle of a page
+			most = max(most, held())
+			service.params = nil
+		}
+	}
+	assert.Equal(t, 250_000, seen)
+	assert.Less(t, most-min(most, before), uint64(50<<20))
+}
