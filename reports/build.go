@@ -57,6 +57,7 @@ func (b *build) run(ctx context.Context, emit func(packed) error) error {
 	n := 0
 	err := pack(ctx, b.head, b.src, b.row, packSettings{
 		MaxDatasets: b.options.MaxDatasets, MaxBytes: b.options.MaxBytes, Workers: b.options.Workers, Level: b.options.Level,
+		SkipContent: !b.options.Overlap, // a body that is spooled can be asked later
 	}, func(p packed) error {
 		n++
 		return emit(p)

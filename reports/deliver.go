@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -23,18 +22,6 @@ type found struct {
 
 func (f found) is(n int) bool { return f.there && f.prefix == n && !f.more }
 
-// claims are the reports that this process is submitting.
-var claims sync.Map
-
-// claim makes sure that no other Submit of this process works on the report.
-func (c *Client) claim(h Header) (release func(), err error) {
-	key := [3]string{c.core.BaseURL(), strings.ToLower(h.CreatedBy), string(h.ReportingPeriod.BeginDate)}
-	if _, taken := claims.LoadOrStore(key, true); taken {
-		return nil, fmt.Errorf("reports.Submit: %w: this process is submitting the report of %q for %s already", ErrBusy, h.CreatedBy, h.ReportingPeriod.BeginDate)
-	}
-	return func() { claims.Delete(key) }, nil
-}
-
 // resume looks at what is stored and returns how many planned subsets need not
 // be sent. If it is more than none, the report is otherwise empty.
 func (s *submission) resume(ctx context.Context) (int, error) {
@@ -46,10 +33,12 @@ func (s *submission) resume(ctx context.Context) (int, error) {
 		return len(s.plan), nil
 	case f.more || f.prefix == 0:
 		return 0, nil
+	case s.claim.waited:
+		return f.prefix, nil
 	}
-	// Part of the report is there: an earlier run stopped, or another one is at
-	// work. Time tells: if nothing changes while a request could be under way,
-	// nobody is.
+	// Part of the report is there, and no run of this machine left word: another
+	// one stopped, or is at work. Time tells: if nothing changes while a request
+	// could be under way, nobody is.
 	if err := sleep(ctx, s.options.Settle); err != nil {
 		return 0, fmt.Errorf("reports.Submit: %w", err)
 	}
@@ -82,17 +71,24 @@ func (s *submission) firstLook(ctx context.Context) (found, error) {
 // that says what it holds.
 func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
 	for try := 1; ; try++ {
+		if err := s.claim.sending(); err != nil {
+			return s.failed(i, Incomplete, err)
+		}
 		err := s.post(ctx, i, body)
 		switch {
 		case err == nil:
+			s.claim.settled()
 			return nil
 		case !errors.Is(err, ErrUnclear):
+			s.claim.settled()
 			return s.refused(i, err)
 		}
 		arrived, lookErr := s.settle(ctx, i, err)
-		switch {
-		case lookErr != nil:
+		if lookErr != nil {
 			return lookErr
+		}
+		s.claim.settled()
+		switch {
 		case arrived:
 			return nil
 		case permanent(err) || try == mostTries:
@@ -211,17 +207,10 @@ func (s *submission) look(ctx context.Context) (found, error) {
 			return found{there: true, prefix: prefix, more: len(stored.Subsets) > prefix}, nil
 		}
 	}
-	if !sameHeader(stored.Header, s.header) {
+	if s.header.differs(&stored.Header) != "" {
 		return found{there: true, more: true}, nil
 	}
 	return s.compareContent(ctx)
-}
-
-// sameHeader compares what the service keeps of a header.
-func sameHeader(a, b Header) bool {
-	return a.ReportName == b.ReportName && a.ReportID == b.ReportID && a.Release == b.Release && a.CreatedBy == b.CreatedBy &&
-		a.Created == b.Created && a.ReportingPeriod == b.ReportingPeriod && a.compressed() == b.compressed() &&
-		len(a.Exceptions) == len(b.Exceptions) && slices.Equal(a.ReportFilters, b.ReportFilters) && slices.Equal(a.ReportAttributes, b.ReportAttributes)
 }
 
 // compareContent reads the stored datasets and compares them with the plan,
@@ -255,7 +244,11 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 		if n++; n < s.plan[f.prefix].Datasets {
 			continue
 		}
-		if [sha256.Size]byte(hash.Sum(nil)) != s.plan[f.prefix].content {
+		want, err := s.content(f.prefix)
+		if err != nil {
+			return found{}, err
+		}
+		if [sha256.Size]byte(hash.Sum(nil)) != want {
 			f.more = true
 			return f, nil
 		}
@@ -265,6 +258,21 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 	}
 	f.more = n > 0
 	return f, nil
+}
+
+// content is the digest of the entries of planned subset i. It is needed seldom
+// and costs time, so it is taken from the spooled body when it is needed.
+func (s *submission) content(i int) ([sha256.Size]byte, error) {
+	if p := &s.plan[i]; p.content == ([sha256.Size]byte{}) {
+		body, err := s.spool.body(i)
+		if err != nil {
+			return p.content, err
+		}
+		if p.content, err = contentOf(body); err != nil {
+			return p.content, err
+		}
+	}
+	return s.plan[i].content, nil
 }
 
 // refused makes the error for a subset that the service did not take.

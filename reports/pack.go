@@ -1,10 +1,14 @@
 package reports
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 
@@ -71,4 +75,45 @@ func pack(ctx context.Context, head []byte, src iter.Seq2[Dataset, error], check
 		}
 	}
 	return err
+}
+
+// contentOf works out what pack would have given as Content, from a body that
+// pack made.
+func contentOf(body []byte) (sum [sha256.Size]byte, err error) {
+	const before, after = `,"report-datasets":[`, `]}`
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return sum, err
+	}
+	head, entries := bufio.NewReader(r), sha256.New()
+	for seen := []byte(nil); !bytes.HasSuffix(seen, []byte(before)); {
+		part, err := head.ReadSlice('[')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return sum, err
+		}
+		seen = append(seen, part...)
+	}
+	tail := &withoutTail{w: entries, keep: len(after)}
+	if _, err := io.Copy(tail, head); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(entries.Sum(nil)), nil
+}
+
+// withoutTail passes on all but the last keep bytes.
+type withoutTail struct {
+	w    io.Writer
+	keep int
+	held []byte
+}
+
+func (t *withoutTail) Write(p []byte) (int, error) {
+	t.held = append(t.held, p...)
+	if n := len(t.held) - t.keep; n > 0 {
+		if _, err := t.w.Write(t.held[:n]); err != nil {
+			return 0, err
+		}
+		t.held = append(t.held[:0], t.held[n:]...)
+	}
+	return len(p), nil
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"time"
@@ -29,7 +30,7 @@ type SubmitOptions struct {
 	Workers     int   // how many compress at once; 0 means 2
 
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 8 MiB
-	TempDir     string // folder for the temporary file; "" means the system's
+	TempDir     string // folder for temporary files; "" means the system's. Runs that share it notice each other
 
 	// Settle is how long the service may still work on a request after the
 	// connection was lost. A subset whose answer was lost is sent again only when
@@ -72,6 +73,7 @@ type Progress struct {
 // A Receipt says what the service holds after [Client.Submit].
 type Receipt struct {
 	ReportID string
+	Header   Header   // as sent
 	Subsets  []Subset // in the order stored
 	Datasets int64    // in all subsets
 
@@ -104,9 +106,14 @@ type Subset struct {
 // [*SubmitError] that says what is stored; running Submit again with the same
 // data goes on from there.
 //
-// The header gets the exception 69 that compressed reports carry. Two runs for
-// one report must not go on at once: the second one notices, where it can, and
-// fails with [ErrBusy].
+// The header gets the exception 69 that compressed reports carry.
+//
+// Two runs for one report must not go on at once, since the service has no lock.
+// The second one on a machine notices, by a small file in TempDir, and fails with
+// [ErrBusy]; a run after one that was killed waits until the request that may
+// still be under way is surely over. Between machines a run notices what changes
+// while it looks and what does not belong into the answers it gets; see to it
+// that a report is submitted from one place.
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (*Receipt, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -115,13 +122,13 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if c.token.source == nil {
 		return nil, fmt.Errorf("reports.Submit: %w", ErrUnauthorized)
 	}
-	release, err := c.claim(h)
+	claim, err := c.claim(ctx, h, o)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer claim.release()
 
-	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o, spool: spool{limit: o.SpoolMemory, dir: o.TempDir}}
+	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o, claim: claim, spool: spool{limit: o.SpoolMemory, dir: o.TempDir}}
 	defer s.spool.close()
 	b, err := newBuild(s, src)
 	if err != nil {
@@ -137,7 +144,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, err
 	}
 	return &Receipt{
-		ReportID: s.id, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
+		ReportID: s.id, Header: s.header, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
 		Sent: s.sent, LeftOut: b.leftOut, Skipped: b.skipped,
 	}, nil
 }
@@ -181,6 +188,7 @@ type submission struct {
 	client  *Client
 	header  Header
 	options SubmitOptions
+	claim   *claim
 	id      string
 
 	plan  []planned
@@ -189,11 +197,11 @@ type submission struct {
 	sent  int
 }
 
-// A planned subset and the digest of what is in it: compressors change, the
-// entries do not.
+// A planned subset and the digest of what is in it, once that is known:
+// compressors change, the entries do not.
 type planned struct {
 	Subset
-	content [32]byte
+	content [sha256.Size]byte
 }
 
 func (s *submission) subsets(n int) []Subset {
