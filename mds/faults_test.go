@@ -31,20 +31,29 @@ const (
 // schedule is a fault for each request; requests beyond its end pass.
 type schedule []fault
 
+// line does with a request what happens to it between client and service.
+type line func(*http.Request, http.RoundTripper) (*http.Response, error)
+
 // between is a client of a server with something in the line between them.
-func between(t testing.TB, srv *mdstest.Server, line func(*http.Request, http.RoundTripper) (*http.Response, error)) *mds.Client {
+func between(t testing.TB, srv *mdstest.Server, l line) *mds.Client {
 	t.Helper()
+	return as(t, srv, account, &mds.ClientOptions{HTTPClient: l.to(srv)})
+}
+
+func (l line) to(srv *mdstest.Server) *http.Client {
 	next := srv.HTTPClient().Transport
-	return as(t, srv, account, &mds.ClientOptions{HTTPClient: &http.Client{
-		Transport: roundTripper(func(req *http.Request) (*http.Response, error) { return line(req, next) }),
-	}})
+	return &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) { return l(req, next) })}
 }
 
 // faulty is a client whose requests meet the faults of a schedule, one each.
 func faulty(t testing.TB, srv *mdstest.Server, s schedule) *mds.Client {
 	t.Helper()
+	return between(t, srv, s.line())
+}
+
+func (s schedule) line() line {
 	var mu sync.Mutex
-	return between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+	return func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 		mu.Lock()
 		f := pass
 		if len(s) > 0 {
@@ -52,7 +61,7 @@ func faulty(t testing.TB, srv *mdstest.Server, s schedule) *mds.Client {
 		}
 		mu.Unlock()
 		return f.meet(req, next)
-	})
+	}
 }
 
 var errLine = errors.New("connection reset by peer")

@@ -1,0 +1,84 @@
+package mds_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+// FuzzWirePath: for any text that ParseDOI takes, the path that goes on the wire
+// decodes back to the same DOI, and so does the address for people.
+func FuzzWirePath(f *testing.F) {
+	for _, seed := range []string{
+		"10.5072/abc", "doi:10.1/ä//..", "https://doi.org/10.1/a%2Fb", "10.1/%%%", `10.1/\`, "10.1/a+b?c#d", "10.5072%2Fa", "10.1/.", "10.1//",
+		"https://dx.doi.org/10.1/%E2%80%93", "10.1/a%2E%2e/", "10.1/a b", "10.1.2/;:@!$&'()*,=~", "info:doi/10.1/\U0001F600",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		name, err := mds.ParseDOI(text)
+		if err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalidDOI)
+			return
+		}
+		again, err := mds.ParseDOI(mds.DOIAddress(name))
+		require.NoError(t, err)
+		assert.Equal(t, name, again)
+
+		c := served(t, func(req *http.Request) *http.Response {
+			wire := req.URL.RequestURI()
+			arrived, err := url.ParseRequestURI(wire)
+			require.NoError(t, err)
+			assert.Equal(t, "/doi/"+name, arrived.Path)
+			assert.Empty(t, arrived.RawQuery)
+			for _, segment := range strings.Split(wire, "/") {
+				assert.NotContains(t, []string{".", ".."}, segment)
+			}
+			assert.NotContains(t, wire, "+")
+			return answer(http.StatusOK, plain, address)
+		}, nil)
+		_, err = c.URL(t.Context(), text)
+		require.NoError(t, err)
+	})
+}
+
+// FuzzURLBody: no URL ever adds a line to the body, and each arrives as it is.
+func FuzzURLBody(f *testing.F) {
+	for _, seed := range []string{address, "https://a.example/%0Aurl=b", "https://a.example/\nurl=b", "https://a.example/a+b%2Bc", "ftp://a.example/\u2028"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, to string) {
+		srv := newServer(t, nil)
+		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		require.NoError(t, err)
+		if _, err := srv.Client().PutURL(t.Context(), name, to); err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid, "what is sent is taken")
+			return
+		}
+		got, err := srv.Client().URL(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, to, got)
+	})
+}
+
+// FuzzDetect: it never panics, and what it takes can be sent.
+func FuzzDetect(f *testing.F) {
+	for _, format := range formats {
+		f.Add([]byte(format.text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := mds.Detect(data)
+		if err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid)
+			return
+		}
+		_, err = answers(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, doc)
+		require.NoError(t, err)
+	})
+}
