@@ -1,19 +1,22 @@
 package query
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
-// isSpecial reports whether a character has a meaning somewhere in the grammar
-// outside quotes.
-func isSpecial(c rune) bool {
-	return c < utf8.RuneSelf && special[c] || c == '\u3000'
-}
-
-var special = func() (t [utf8.RuneSelf]bool) {
+// special marks the characters that have a meaning somewhere in the grammar
+// outside quotes, as far as they are ASCII.
+var special = func() (t [256]bool) {
 	for _, c := range "\\+-!():^[]\"{}~*?&| \t\n\r" {
 		t[c] = true
+	}
+	return t
+}()
+
+const wideSpace = "\u3000" // also separates words
+
+// plainBytes marks what never needs a second look outside quotes.
+var plainBytes = func() (t [256]bool) {
+	for c := range t {
+		t[c] = !special[c] && !pivots[c] && c != '/' && byte(c) != wideSpace[0]
 	}
 	return t
 }()
@@ -61,22 +64,25 @@ func (r role) appendWord(b []byte, s string) []byte {
 	if isOperator(s) {
 		b = append(b, '\\')
 	}
-	for i, c := range s {
-		if c == '/' {
-			b = append(b, `\u002f`...) // the service breaks \/, Lucene a bare slash
-			continue
+	done := 0
+	for i := range len(s) {
+		switch {
+		case plainBytes[s[i]]:
+		case s[i] == '/': // the service breaks \/, Lucene a bare slash
+			b = append(append(b, s[done:i]...), `\u002f`...)
+			done = i + 1
+		case r.escapes(s, i):
+			b = append(append(b, s[done:i]...), '\\')
+			done = i
 		}
-		b = r.appendEscaped(b, s, i, c)
 	}
-	return b
+	return append(b, s[done:]...)
 }
 
-// appendEscaped writes s[i:], whose first character is c, up to the next one.
-func (r role) appendEscaped(b []byte, s string, i int, c rune) []byte {
-	if r.hides(s, i) || isSpecial(c) {
-		b = append(b, '\\')
-	}
-	return utf8.AppendRune(b, c)
+// escapes reports whether the character at s[i] needs a backslash outside
+// quotes.
+func (r role) escapes(s string, i int) bool {
+	return special[s[i]] || strings.HasPrefix(s[i:], wideSpace) || r.hides(s, i)
 }
 
 // appendPattern writes a pattern in which \*, \? and \\ are literal. A slash
@@ -84,17 +90,16 @@ func (r role) appendEscaped(b []byte, s string, i int, c rune) []byte {
 // server, and \u002f would stand for itself.
 func (r role) appendPattern(b []byte, s string) []byte {
 	escaped := false
-	for i, c := range s {
-		switch {
-		case escaped || c == '*' || c == '?':
-			b, escaped = append(b, byte(c)), false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case escaped:
+			escaped = false
 		case c == '\\':
-			b, escaped = append(b, '\\'), true
-		case c == '/':
-			b = append(b, `\/`...)
-		default:
-			b = r.appendEscaped(b, s, i, c)
+			escaped = true
+		case c != '*' && c != '?' && (c == '/' || r.escapes(s, i)):
+			b = append(b, '\\')
 		}
+		b = append(b, s[i])
 	}
 	return b
 }

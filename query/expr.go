@@ -27,9 +27,9 @@ func (e *expr) tree() *Node { return &e.node }
 
 // Term looks for one word or value in the default fields: title, creator name,
 // creator nameIdentifier, publisher, description, subject and
-// relatedIdentifier (specification §4.2.1(2)). The word is literal whatever it holds: quotes, colons,
-// wildcards and words such as AND have no special meaning. Several words in it
-// stand side by side, as in [Phrase].
+// relatedIdentifier (specification §4.2.1(2)). The word is literal whatever it
+// holds: quotes, colons, wildcards and words such as AND have no special
+// meaning. Several words in it stand side by side, as in [Phrase].
 func Term(word string) Expr { return Field("").Is(word) }
 
 // Phrase looks for text in the default fields, its words side by side and in
@@ -61,7 +61,8 @@ func Boost(expr Expr, factor float32) Expr {
 	if !(factor >= 0 && factor <= math.MaxFloat32) {
 		return invalid(fmt.Sprintf("a boost of %v is no finite number from 0 up", factor))
 	}
-	n := *operand(expr).tree()
+	expr = operand(expr)
+	n := *expr.tree()
 	if n.Kind == KindInvalid {
 		return expr
 	}
