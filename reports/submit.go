@@ -271,18 +271,20 @@ func (s *submission) overlapped(ctx context.Context, b *build) (err error) {
 	if s.id, err = s.client.reportID(ctx, s.header, s.options.ID); err != nil {
 		return err
 	}
-	refused := false
+	var refused error // what a subset failed with says more than what pack then ends with
 	err = b.run(ctx, func(p packed) error {
 		s.plan = append(s.plan, planned{p.Subset, p.Content})
-		if err := s.deliver(ctx, len(s.plan)-1, p.Body); err != nil {
-			refused = true
-			return err
+		if refused = s.deliver(ctx, len(s.plan)-1, p.Body); refused != nil {
+			return refused
 		}
 		s.sent++
 		s.progress(Sending, len(s.plan))
 		return nil
 	})
-	if err != nil && !refused && s.sent > 0 {
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil && s.sent > 0:
 		return s.failed(s.sent, Incomplete, err)
 	}
 	s.whole = true

@@ -1,0 +1,305 @@
+package reports_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+var schedules = flag.Int("schedules", 2000, "random fault schedules that Submit is tried with")
+
+// Whatever fails on the way, each run of Submit ends with each dataset stored
+// exactly once, or with an error that tells the truth about what is stored; and
+// when nothing fails any more, running it again brings it to its end.
+func TestSubmitUnderRandomFaults(t *testing.T) {
+	outcomes := map[string]int{}
+	for seed := range uint64(*schedules) {
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).run(outcomes) })
+		}) {
+			return // one story is enough to read
+		}
+	}
+	t.Logf("%d schedules: %v", *schedules, outcomes)
+	for _, outcome := range []string{"done", "incomplete", "unclear", "killed", "refused"} {
+		if outcomes[outcome] == 0 && *schedules >= 2000 {
+			t.Errorf("no run ended as %s: the faults do not reach everything", outcome)
+		}
+	}
+}
+
+// A trial is one schedule: a service in some state, a report, and runs of Submit
+// over a network with faults until one succeeds.
+type trial struct {
+	*testing.T
+	rand   *rand.Rand
+	srv    *reportstest.Server
+	net    *faultyNetwork
+	clean  *reports.Client // over a network without faults
+	client *reports.Client
+	header reports.Header
+	want   []reports.Dataset
+	opts   reports.SubmitOptions
+}
+
+func newTrial(t *testing.T, seed uint64, dir string) *trial {
+	r := rand.New(rand.NewPCG(seed, 7))
+	srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviours[r.IntN(len(behaviours))]})
+	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
+	token := srv.Token(time.Now().AddDate(1, 0, 0))
+	make := func(net http.RoundTripper) *reports.Client {
+		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
+		require.NoError(t, err)
+		return c
+	}
+	return &trial{
+		T: t, rand: r, srv: srv, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
+		header: header("Example", time.October), want: all(1 + r.IntN(17)),
+		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), TempDir: dir, Settle: 3 * time.Minute, Patience: 20 * time.Minute, SpoolMemory: 1 + r.Int64N(2000), Overlap: r.IntN(8) == 0},
+	}
+}
+
+// before puts the service into the state that the first run finds.
+func (tr *trial) before() {
+	var err error
+	switch tr.rand.IntN(5) {
+	case 0: // a shorter report of this month
+		_, err = tr.clean.Submit(tr.Context(), tr.header, datasets(2), &tr.opts)
+	case 1: // the report itself
+		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Each(tr.want), &tr.opts)
+	case 2: // an uncompressed one
+		_, err = tr.clean.Create(tr.Context(), &reports.Report{Header: tr.header, Datasets: all(1)})
+	}
+	require.NoError(tr, err)
+}
+
+func (tr *trial) run(outcomes map[string]int) {
+	tr.before()
+	for attempt := 1; ; attempt++ {
+		if attempt > 6 {
+			tr.net.rate = 0
+		}
+		require.LessOrEqual(tr, attempt, 12, "it does not come to an end")
+		unseen := tr.net.unseen() // work of an earlier run may still change what is stored
+		before := tr.stored()
+		ctx, kill := context.WithCancel(tr.Context())
+		tr.net.killAfter(tr.rand.IntN(12), kill)
+		receipt, err := tr.client.Submit(ctx, tr.header, reports.Each(tr.want), &tr.opts)
+		tr.net.killAfter(-1, nil)
+		kill()
+		outcome := tr.judge(receipt, err, before, unseen)
+		outcomes[outcome]++
+		if outcome == "done" {
+			break
+		}
+	}
+	tr.net.wait()
+	time.Sleep(time.Hour)
+	require.Equal(tr, names(tr.want), tr.stored(), "and it stays like that")
+}
+
+// stored names the datasets that the service holds now, in order.
+func (tr *trial) stored() []string { return names(tr.read()) }
+
+func names(datasets []reports.Dataset) []string {
+	list := make([]string, len(datasets))
+	for i, d := range datasets {
+		list[i] = d.DatasetID[0].Value
+	}
+	return list
+}
+
+func (tr *trial) read() []reports.Dataset {
+	r, err := tr.clean.Get(tr.Context(), reports.DeriveID(tr.header))
+	if errors.Is(err, reports.ErrNotFound) {
+		for s, err := range tr.clean.All(tr.Context(), nil) { // made by Create, with an id of its own
+			require.NoError(tr, err)
+			r, err = tr.clean.Get(tr.Context(), s.ID)
+			require.NoError(tr, err)
+			return r.Datasets
+		}
+		return nil
+	}
+	require.NoError(tr, err, "the report is broken")
+	return r.Datasets
+}
+
+// judge holds what a run says against what is stored.
+func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, unseen bool) string {
+	now, want := tr.stored(), names(tr.want)
+	if err == nil {
+		require.Equal(tr, tr.want, tr.read())
+		require.EqualValues(tr, len(tr.want), receipt.Datasets)
+		return "done"
+	}
+	e, ok := errors.AsType[*reports.SubmitError](err)
+	if !ok {
+		require.True(tr, unseen || slices.Equal(before, now), "an error without a word about what is stored: %v", err)
+		if errors.Is(err, context.Canceled) {
+			return "killed"
+		}
+		return "refused"
+	}
+	known := 0
+	for _, s := range e.Stored {
+		known += s.Datasets
+	}
+	next := min(known+tr.opts.MaxDatasets, len(want))
+	switch e.State {
+	case reports.Untouched:
+		require.True(tr, unseen || slices.Equal(before, now), err)
+	case reports.Incomplete:
+		require.Equal(tr, want[:known], now, "%v", err)
+	case reports.Unclear:
+		fits := slices.Equal(now, want[:known]) || slices.Equal(now, want[:next]) || known == 0 && (unseen || slices.Equal(now, before))
+		require.True(tr, fits, "%v: stored are %v", err, now)
+	case reports.Disturbed, reports.Broken:
+		tr.Fatalf("nobody else wrote: %v", err)
+	}
+	return string(e.State)
+}
+
+// A faultyNetwork loses connections before, while and after the service did its
+// work, puts error pages in the place of answers, and lets work go on after the
+// connection is gone.
+type faultyNetwork struct {
+	inner http.RoundTripper
+	rate  float64
+
+	mu    sync.Mutex
+	rand  *rand.Rand
+	left  int
+	kill  func()
+	going sync.WaitGroup
+	works int // requests that the service works on unseen
+}
+
+// unseen tells whether the service still works on a request that was given up.
+func (n *faultyNetwork) unseen() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.works > 0
+}
+
+func (n *faultyNetwork) count(by int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.works += by
+}
+
+// killAfter ends the run when it sends its nth request from now; -1 is never.
+func (n *faultyNetwork) killAfter(requests int, kill func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.left, n.kill = requests, kill
+	if n.rate == 0 || n.rand.IntN(3) > 0 {
+		n.kill = nil
+	}
+}
+
+// wait returns when no work goes on unseen.
+func (n *faultyNetwork) wait() { n.going.Wait() }
+
+var reset = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
+
+func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
+	n.mu.Lock()
+	if n.left--; n.left < 0 && n.kill != nil {
+		n.kill()
+		n.kill = nil
+	}
+	fault, hit := n.rand.IntN(7), n.rand.Float64() < n.rate
+	status := []int{500, 502, 503, 504, 429}[n.rand.IntN(5)]
+	delay := time.Duration(n.rand.Int64N(int64(150 * time.Second)))
+	n.mu.Unlock()
+	if !hit {
+		return n.inner.RoundTrip(req)
+	}
+	switch fault {
+	case 0: // lost before anything arrived
+		return nil, reset
+	case 1: // never connected
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	case 2: // a page of the load balancer
+		return page(req, status), nil
+	case 3: // done, and the answer is lost
+		n.finish(req, 0)
+		return nil, reset
+	case 4: // done, and a page comes instead
+		n.finish(req, 0)
+		return page(req, []int{500, 502, 504}[status%3]), nil
+	case 5: // still at work when the connection is lost
+		n.later(req, delay)
+		return nil, reset
+	}
+	res, err := n.inner.RoundTrip(req) // done, and the answer is cut off
+	if err == nil {
+		body := io.MultiReader(io.LimitReader(res.Body, 40), brokenReader{})
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{body, res.Body}
+	}
+	return res, err
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// finish lets the service do its work and drops the answer.
+func (n *faultyNetwork) finish(req *http.Request, delay time.Duration) {
+	time.Sleep(delay)
+	res, err := n.inner.RoundTrip(req)
+	if err == nil {
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+}
+
+// later is finish, with nobody waiting for it: the service does not notice that
+// the connection is gone.
+func (n *faultyNetwork) later(req *http.Request, delay time.Duration) {
+	body, _ := io.ReadAll(orEmptyBody(req.Body))
+	alone := req.Clone(context.WithoutCancel(req.Context()))
+	alone.Body = io.NopCloser(strings.NewReader(string(body)))
+	n.count(1)
+	n.going.Go(func() {
+		n.finish(alone, delay)
+		n.count(-1)
+	})
+}
+
+func orEmptyBody(body io.Reader) io.Reader {
+	if body == nil {
+		return strings.NewReader("")
+	}
+	return body
+}
+
+func page(req *http.Request, status int) *http.Response {
+	return &http.Response{
+		StatusCode: status, Request: req, Header: http.Header{"Content-Type": {"text/html"}},
+		Body: io.NopCloser(strings.NewReader("<html><head><title>" + http.StatusText(status) + "</title></head></html>")),
+	}
+}
+
+// behaviours are those of the server that every story is told with.
+var behaviours = []reportstest.Behaviour{reportstest.Documented}
