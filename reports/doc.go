@@ -18,9 +18,22 @@
 //
 // [Client.Submit] is what most programs need: it takes datasets one by one from
 // a database or a file, of any number, and makes the service's report of that
-// creator and month hold exactly these. It compresses, cuts the report into
-// subsets of at most 50,000 datasets, adds the exception that compressed reports
-// carry, and can be run again at any time.
+// creator and month hold exactly these, each once. It compresses, cuts the report
+// into subsets of at most 50,000 datasets and 16 MB, adds the exception that
+// compressed reports carry, and holds little in memory, however many there are.
+//
+// Nothing is sent before all has been read and checked. Then Submit looks at what
+// the service holds: it does nothing if that is the report, goes on where an
+// earlier run stopped, and starts over otherwise. When an answer is lost it looks
+// before it sends again, since the service stores a subset as often as it
+// arrives. What it cannot bring to an end is a [*SubmitError] that says what is
+// stored. So the whole strategy of a cron job is to run it again:
+//
+//	receipt, err := client.Submit(ctx, header, datasets, nil)
+//	if err != nil {
+//		log.Print(err) // says what is stored, and what to do
+//		os.Exit(1)     // the next run goes on from there
+//	}
 //
 // [Client.Create] and [Client.Put] are the two requests of specification §4.1
 // for reports that fit into one. The service holds one report for each creator
