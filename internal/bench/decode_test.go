@@ -1,0 +1,262 @@
+package bench_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// plainReport is a report as a program declares it that uses encoding/json.
+type plainReport struct {
+	Header struct {
+		ReportName string `json:"report-name"`
+		Release    string `json:"release"`
+		CreatedBy  string `json:"created-by"`
+	} `json:"report-header"`
+	Datasets []gen.Entry `json:"report-datasets"`
+}
+
+const decodeEntries = 10_000
+
+func plainJSON(t testing.TB, n int) []byte {
+	t.Helper()
+	var r plainReport
+	r.Header.ReportName, r.Header.Release, r.Header.CreatedBy = "Dataset Report", "rd1", "Example"
+	r.Datasets = newCorpus(gen.Typical).entries(0, n)
+	data, err := json.Marshal(r)
+	require.NoError(t, err)
+	return data
+}
+
+func gzipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+const reportID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
+
+// storedAnswer is what the service answers about a report of subsets that are
+// all the same.
+func storedAnswer(t testing.TB, subset []byte, n int) (answer []byte, receipt *reports.Receipt) {
+	t.Helper()
+	sum := sha256.Sum256(subset)
+	part := reports.Subset{Checksum: hex.EncodeToString(sum[:]), Bytes: int64(len(subset))}
+	receipt = &reports.Receipt{ReportID: reportID}
+	var b bytes.Buffer
+	b.WriteString(`{"report":{"id":"` + reportID + `","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"gzip":"%s","checksum":"%s"}`, base64.StdEncoding.EncodeToString(subset), part.Checksum)
+		receipt.Subsets = append(receipt.Subsets, part)
+	}
+	b.WriteString("]}}")
+	return b.Bytes(), receipt
+}
+
+// answering is a client whose service answers everything with data, without a
+// network.
+func answering(t testing.TB, data []byte) *reports.Client {
+	t.Helper()
+	c, err := reports.NewClient("http://localhost", &reports.ClientOptions{HTTPClient: &http.Client{Transport: inMemory(data)}})
+	require.NoError(t, err)
+	return c
+}
+
+type inMemory []byte
+
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(bytes.NewReader(m)), ContentLength: int64(len(m)),
+	}, nil
+}
+
+func datasetsOf(t testing.TB, src io.Reader) []reports.Dataset {
+	t.Helper()
+	r, err := reports.NewReader(src)
+	require.NoError(t, err)
+	var all []reports.Dataset
+	for d, err := range r.Datasets() {
+		require.NoError(t, err)
+		all = append(all, d)
+	}
+	return all
+}
+
+// scan counts the datasets of a report without keeping any.
+func scan(src io.Reader) (n int, err error) {
+	r, err := reports.NewReader(src)
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range r.Scan() {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// What is measured below has to give what encoding/json gives.
+func TestDecodersAgree(t *testing.T) {
+	const n = 3000
+	data := plainJSON(t, n)
+	var plain plainReport
+	require.NoError(t, json.Unmarshal(data, &plain))
+	var want []reports.Dataset
+	for i := range plain.Datasets {
+		want = append(want, dataset(&plain.Datasets[i]))
+	}
+	require.Len(t, want, n)
+	require.Equal(t, want, datasetsOf(t, bytes.NewReader(data)))
+	require.Equal(t, want, datasetsOf(t, bytes.NewReader(gzipped(t, data))))
+
+	answer, receipt := storedAnswer(t, gzipped(t, data), 2)
+	stored := datasetsOf(t, bytes.NewReader(answer))
+	require.Equal(t, want, stored[:n])
+	require.Equal(t, want, stored[n:])
+	receipt.Datasets = 2 * n
+	require.NoError(t, answering(t, answer).VerifyAt(t.Context(), receipt, reports.VerifyChecksums))
+
+	r, err := reports.NewReader(bytes.NewReader(answer))
+	require.NoError(t, err)
+	i := 0
+	for d, err := range r.Scan() {
+		require.NoError(t, err)
+		require.Equal(t, want[i%n], *d)
+		i++
+	}
+	require.Equal(t, 2*n, i)
+}
+
+// BenchmarkDecodeReport reads a report of typical datasets. Its baselines
+// unmarshal the whole report, inflated before where it is compressed.
+func BenchmarkDecodeReport(b *testing.B) {
+	data := plainJSON(b, decodeEntries)
+	packed := gzipped(b, data)
+	answer, _ := storedAnswer(b, packed, 1)
+	naive := func(src io.Reader) error {
+		var r plainReport
+		all, err := io.ReadAll(src)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(all, &r)
+	}
+	unmarshal := func() (int64, error) { var r plainReport; return 0, json.Unmarshal(data, &r) }
+	inflate := func() (int64, error) {
+		src, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			return 0, err
+		}
+		return 0, naive(src)
+	}
+	expand := func() (int64, error) {
+		var r struct {
+			Report struct {
+				Subsets []struct {
+					Gzip []byte `json:"gzip"`
+				} `json:"report-subsets"`
+			} `json:"report"`
+		}
+		if err := json.Unmarshal(answer, &r); err != nil {
+			return 0, err
+		}
+		src, err := gzip.NewReader(bytes.NewReader(r.Report.Subsets[0].Gzip))
+		if err != nil {
+			return 0, err
+		}
+		return 0, naive(src)
+	}
+	fresh := func(src []byte) (int64, error) {
+		_, each, err := reports.ReadFile(bytes.NewReader(src))
+		if err != nil {
+			return 0, err
+		}
+		all := make([]reports.Dataset, 0, decodeEntries)
+		for d, err := range each {
+			if err != nil {
+				return 0, err
+			}
+			all = append(all, d)
+		}
+		return 0, complete(len(all))
+	}
+	reused := func(src []byte) (int64, error) {
+		n, err := scan(bytes.NewReader(src))
+		if err != nil {
+			return 0, err
+		}
+		return 0, complete(n)
+	}
+	b.Run("fresh", func(b *testing.B) {
+		pairs(b, decodeEntries, unmarshal, func() (int64, error) { return fresh(data) })
+	})
+	b.Run("reuse", func(b *testing.B) {
+		pairs(b, decodeEntries, unmarshal, func() (int64, error) { return reused(data) })
+	})
+	b.Run("gzip", func(b *testing.B) {
+		pairs(b, decodeEntries, inflate, func() (int64, error) { return reused(packed) })
+	})
+	b.Run("subset", func(b *testing.B) {
+		pairs(b, decodeEntries, expand, func() (int64, error) { return reused(answer) })
+	})
+}
+
+func complete(n int) error {
+	if n != decodeEntries {
+		return fmt.Errorf("%d datasets of %d", n, decodeEntries)
+	}
+	return nil
+}
+
+// BenchmarkAnswer reads what the service answers to the twentieth subset, all of
+// which it repeats.
+func BenchmarkAnswer(b *testing.B) {
+	const subsets = 20
+	noise := make([]byte, 7_100_000)
+	for i := range noise {
+		noise[i] = byte(i * i >> 7)
+	}
+	answer, receipt := storedAnswer(b, noise, subsets)
+	client := answering(b, answer)
+	naive := func() (int64, error) {
+		data, err := io.ReadAll(bytes.NewReader(answer))
+		if err != nil {
+			return 0, err
+		}
+		var r struct {
+			Report struct {
+				ID      string
+				Subsets []struct{ Checksum string } `json:"report-subsets"`
+			}
+		}
+		return 0, json.Unmarshal(data, &r)
+	}
+	ours := func() (int64, error) { return 0, client.VerifyAt(b.Context(), receipt, reports.VerifyChecksums) }
+	b.Run("20subsets", func(b *testing.B) {
+		pairs(b, subsets, naive, ours)
+		once := measure(b, ours)
+		b.ReportMetric(float64(len(answer))/once.elapsed.Seconds()/1e9, "GB/s")
+	})
+}
