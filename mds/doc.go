@@ -76,10 +76,11 @@
 //
 // # What is safe to send twice
 //
-// Every call but [Client.MintRemotely] and [Client.AddMedium] has the same effect
-// done once or twice, so it is sent again when an answer got lost, up to
-// ClientOptions.MaxAttempts times. An error that matches [ErrUnclear] means that
-// the last answer got lost too; call again, or look.
+// Every request but those of [Client.MintRemotely] and [Client.AddMedium] has the
+// same effect sent once or twice, so it is sent again when an answer got lost, up
+// to ClientOptions.MaxAttempts times. An error that matches [ErrUnclear] means
+// that the last answer got lost too. Call again, or look; after [Client.Mint],
+// go on with the name that it returned.
 //
 // # Testing
 //

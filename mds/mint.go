@@ -38,20 +38,27 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	return name, nil
 }
 
-// freeName draws names under a prefix until the service does not know one.
+// freeName draws names under a prefix until the service does not know one. A
+// name that belongs to somebody else is taken, too.
 func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error) {
-	const draws = 10 // the second is needed once in a billion, so this many mean a fault
+	const draws = 5 // the second is needed once in a billion times, so this many mean a fault
+	var refused error
 	for range draws {
 		name := prefix + "/" + doi.NewSuffix()
 		state, _, err := c.look(ctx, op, name)
-		if err != nil && !errors.Is(err, ErrForbidden) {
+		switch {
+		case errors.Is(err, ErrForbidden):
+			refused = err
+		case err != nil:
 			return "", err
-		}
-		if err == nil && state == None {
+		case state == None:
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w: it knows %d random names under %s, or may not say", op, ErrUnreadable, draws, prefix)
+	if refused != nil {
+		return "", refused
+	}
+	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, ErrUnreadable, draws, prefix)
 }
 
 // MintRemotely is Mint with a suffix that the service chooses.

@@ -1,8 +1,10 @@
 package mds_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -113,6 +115,16 @@ func TestRegister(t *testing.T) {
 		assert.Equal(t, mds.Updated, shown.Change)
 		assert.Equal(t, mds.Findable, srv.State(name))
 	})
+}
+
+func TestANewDOIIsNothingToWarnOf(t *testing.T) {
+	var log bytes.Buffer
+	srv := newServer(t, nil)
+	c := as(t, srv, account, &mds.ClientOptions{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	_, err := c.Register(t.Context(), name, address, record("A"))
+	require.NoError(t, err)
+	assert.Equal(t, 5, strings.Count(log.String(), "level=DEBUG"), "one record a request")
+	assert.NotContains(t, log.String(), "level=WARN")
 }
 
 func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
@@ -376,6 +388,8 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 
 	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), mdstest.Prefix, record("A"))
 	require.ErrorIs(t, err, mds.ErrUnreadable, "a service that knows every name is not believed")
+	_, err = answers(t, 403, plain, "Access is denied", nil).Mint(t.Context(), mdstest.Prefix, record("A"))
+	require.ErrorIs(t, err, mds.ErrForbidden)
 }
 
 func TestMintTellsTheNameThatMayExist(t *testing.T) {

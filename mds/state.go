@@ -3,6 +3,7 @@ package mds
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -41,7 +42,7 @@ func (c *Client) State(ctx context.Context, doiName string) (State, error) {
 
 // look asks for a DOI's URL, from which follows what can be known of its state.
 func (c *Client) look(ctx context.Context, op, name string) (State, string, error) {
-	address, err := c.url(ctx, op, name)
+	address, err := c.url(ctx, op, name, http.StatusNotFound)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return None, "", nil
@@ -67,7 +68,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.url(ctx, op, name); err != nil && !errors.Is(err, ErrNoURL) {
+	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
 		return err
 	}
 	_, err = c.do(ctx, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Path(name)})
@@ -86,7 +87,7 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.url(ctx, op, name); err != nil {
+	if _, err := c.url(ctx, op, name, 0); err != nil {
 		return err
 	}
 	doc, err := c.metadata(ctx, op, name)
@@ -109,7 +110,7 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 		return err
 	}
 	_, err = c.do(ctx, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Path(name)})
-	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == 404 && e.Unclear {
+	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}
 	return err

@@ -36,11 +36,12 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.url(ctx, "mds.URL", name)
+	return c.url(ctx, "mds.URL", name, 0)
 }
 
-func (c *Client) url(ctx context.Context, op, name string) (string, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Path(name)}
+// url asks for a URL. Expected is a status to which a log needs no warning.
+func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
+	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Path(name), Expected: expected}
 	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", err

@@ -482,6 +482,20 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 	})
 }
 
+func TestAnExpectedStatusIsNothingToWarnOf(t *testing.T) {
+	var log bytes.Buffer
+	net := &script{steps: []step{answer(404, "text/plain", "DOI not found")}}
+	c := client(t, net, func(c *transport.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	r := get()
+	r.Expected = 404
+	_, err := c.Do(t.Context(), r)
+	require.Error(t, err, "it is an error all the same")
+	assert.Contains(t, log.String(), "level=DEBUG")
+	assert.NotContains(t, log.String(), "WARN")
+}
+
 func TestHeaders(t *testing.T) {
 	net := &script{steps: []step{ok(`{}`)}}
 	c := client(t, net, func(c *transport.Config) { c.UserAgent, c.Contact = "repo/2.1", "ops@repo.example" })

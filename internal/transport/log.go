@@ -14,6 +14,9 @@ func (x *exchange) log(ctx context.Context) {
 		status = x.success.StatusCode
 	case x.failure != nil:
 		level, status, message = slog.LevelWarn, x.failure.StatusCode, x.failure.Message
+		if status != 0 && status == x.request.Expected {
+			level = slog.LevelDebug
+		}
 	}
 	attrs := []slog.Attr{
 		slog.String("method", x.request.Method),

@@ -46,6 +46,7 @@ type Request struct {
 	Body            []byte
 	Header          http.Header // further headers; nil for none
 	Replay          Replay
+	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
 	Stream          bool // hand out the answer's body unread
 	Unbounded       bool // with Stream: of any length; the caller sets its own bounds

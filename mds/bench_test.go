@@ -1,0 +1,54 @@
+package mds_test
+
+import (
+	"testing"
+
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+func BenchmarkPutURL(b *testing.B) {
+	c := answers(b, 201, plain, "OK", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.PutURL(b.Context(), name, address); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRegister(b *testing.B) {
+	srv := newServer(b, nil)
+	doc := record("Glacier length")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := srv.Client().Register(b.Context(), name, address, doc); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEnsureUnchanged(b *testing.B) {
+	srv := newServer(b, nil)
+	doc := record("Glacier length")
+	if _, err := srv.Client().Register(b.Context(), name, address, doc); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		done, err := srv.Client().Ensure(b.Context(), name, address, doc, nil)
+		if err != nil || done.Change != mds.Unchanged {
+			b.Fatal(done, err)
+		}
+	}
+}
+
+func BenchmarkDetect(b *testing.B) {
+	data := record("Glacier length").Data
+	b.ReportAllocs()
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if _, err := mds.Detect(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
