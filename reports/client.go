@@ -35,6 +35,8 @@ type ClientOptions struct {
 	TokenExpiring func(at time.Time)
 	TokenMargin   time.Duration // 0 means 30 days
 
+	MaxReport int64 // bytes that reading one stored report may take, as sent and again when its subsets are inflated; 0 means 16 GiB
+
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
@@ -43,7 +45,6 @@ type ClientOptions struct {
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
 	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
-	MaxReport   int64         // bytes that reading one stored report may take, as sent and again when its subsets are inflated; 0 means 16 GiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
 

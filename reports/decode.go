@@ -180,13 +180,32 @@ func (s *slab[T]) list() []T {
 func (s *slab[T]) reset() { s.block, s.start = s.block[:0], 0 }
 
 // A column is a text that is mostly the same from one dataset to the next.
-type column struct{ last string }
+type column struct {
+	last   string
+	quoted string // as JSON; "" if that takes escapes
+}
 
 func (d *decoder) same(l *jsonlex.Lexer, c *column) string {
+	if c.quoted != "" && l.Match(c.quoted) {
+		return c.last
+	}
 	if b := scalar(l); string(b) != c.last {
-		c.last = d.texts.copy(b)
+		c.last, c.quoted = d.texts.copy(b), ""
+		if isPlain(b) {
+			c.quoted = `"` + c.last + `"`
+		}
 	}
 	return c.last
+}
+
+// isPlain tells whether a text is written in JSON as it is.
+func isPlain(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 type text string

@@ -48,43 +48,44 @@ func jwt(expires time.Time) string {
 }
 
 func TestAuthentication(t *testing.T) {
-	srv := server(t)
-	t.Run("401 no token", func(t *testing.T) {
-		_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
-		require.ErrorIs(t, err, reports.ErrUnauthorized)
-		assert.Empty(t, srv.Requests(), "nothing was sent")
-		_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Each(report("", 1).Datasets), nil)
-		require.ErrorIs(t, err, reports.ErrUnauthorized)
-	})
-	t.Run("403 token expired", func(t *testing.T) {
-		expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().Add(-time.Hour))})
-		_, err := expired.Put(t.Context(), id, report("Example", 1))
-		require.ErrorIs(t, err, reports.ErrTokenExpired)
-		require.ErrorIs(t, err, reports.ErrForbidden)
-		e, _ := errors.AsType[*reports.Error](err)
-		assert.Equal(t, 403, e.StatusCode)
-	})
-	t.Run("reads need none", func(t *testing.T) {
-		_, err := client(t, srv, nil).List(t.Context(), nil)
-		require.NoError(t, err)
-	})
-	t.Run("reads send none", func(t *testing.T) {
-		source := func(context.Context) (string, error) { panic("asked for a token to read") }
-		_, err := client(t, srv, &reports.ClientOptions{TokenSource: source}).List(t.Context(), nil)
-		require.NoError(t, err)
-	})
-	t.Run("a token source is asked before each write", func(t *testing.T) {
-		asked := 0
-		source := func(context.Context) (string, error) {
-			asked++
-			return srv.Token(time.Now().AddDate(1, 0, 0)), nil
-		}
-		c := client(t, srv, &reports.ClientOptions{TokenSource: source})
-		for range 2 {
-			_, err := c.Put(t.Context(), id, report("Example", 1))
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		t.Run("401 no token", func(t *testing.T) {
+			_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
+			require.ErrorIs(t, err, reports.ErrUnauthorized)
+			assert.Empty(t, srv.Requests(), "nothing was sent")
+			_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Each(report("", 1).Datasets), nil)
+			require.ErrorIs(t, err, reports.ErrUnauthorized)
+		})
+		t.Run("403 token expired", func(t *testing.T) {
+			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().Add(-time.Hour))})
+			_, err := expired.Put(t.Context(), id, report("Example", 1))
+			require.ErrorIs(t, err, reports.ErrTokenExpired)
+			require.ErrorIs(t, err, reports.ErrForbidden)
+			e, _ := errors.AsType[*reports.Error](err)
+			assert.Equal(t, 403, e.StatusCode)
+		})
+		t.Run("reads need none", func(t *testing.T) {
+			_, err := client(t, srv, nil).List(t.Context(), nil)
 			require.NoError(t, err)
-		}
-		assert.Equal(t, 2, asked)
+		})
+		t.Run("reads send none", func(t *testing.T) {
+			source := func(context.Context) (string, error) { panic("asked for a token to read") }
+			_, err := client(t, srv, &reports.ClientOptions{TokenSource: source}).List(t.Context(), nil)
+			require.NoError(t, err)
+		})
+		t.Run("a token source is asked before each write", func(t *testing.T) {
+			asked := 0
+			source := func(context.Context) (string, error) {
+				asked++
+				return srv.Token(time.Now().AddDate(1, 0, 0)), nil
+			}
+			c := client(t, srv, &reports.ClientOptions{TokenSource: source})
+			for range 2 {
+				_, err := c.Put(t.Context(), id, report("Example", 1))
+				require.NoError(t, err)
+			}
+			assert.Equal(t, 2, asked)
+		})
 	})
 }
 

@@ -122,7 +122,7 @@ func (r *Reader) files(src io.Reader) func() (io.Reader, error) {
 
 // uncompressed looks at the first bytes to see whether they are gzip's.
 func (r *Reader) uncompressed(src io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(src, 64<<10)
+	b := bufio.NewReaderSize(src, 16) // which larger reads go around
 	start, err := b.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -131,6 +131,6 @@ func (r *Reader) uncompressed(src io.Reader) (io.Reader, error) {
 		r.inflater = nil
 		return b, nil
 	}
-	r.inflater, err = gunzip.New(b, true)
+	r.inflater, err = gunzip.New(bufio.NewReaderSize(b, 64<<10), true)
 	return r.inflater, err
 }

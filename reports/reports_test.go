@@ -25,6 +25,21 @@ func server(t *testing.T) *reportstest.Server {
 	return srv
 }
 
+// behaviours are those of the server that every story is told with.
+var behaviours = []reportstest.Behaviour{reportstest.Documented}
+
+// eachBehaviour tells a story once for each truth.
+func eachBehaviour(t *testing.T, story func(t *testing.T, srv *reportstest.Server)) {
+	t.Helper()
+	for _, b := range behaviours {
+		t.Run(string(b), func(t *testing.T) {
+			srv := reportstest.NewServer(&reportstest.Options{Behaviour: b})
+			t.Cleanup(srv.Close)
+			story(t, srv)
+		})
+	}
+}
+
 func header(creator string, month time.Month) reports.Header {
 	return reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
@@ -60,124 +75,129 @@ func report(creator string, datasets int) *reports.Report {
 }
 
 func TestCreateAndGet(t *testing.T) {
-	srv := server(t)
-	client := srv.Client()
-	r := report("Example", 3)
-	r.Header.ReportFilters = []reports.NameValue{{Name: "Platform", Value: "example"}}
-	r.Header.ReportAttributes = []reports.NameValue{{Name: "Exclude", Value: "robots"}}
-	r.Header.Exceptions = []reports.Exception{{Code: 3040, Severity: "warning", Message: "Partial data", HelpURL: "https://example.org", Data: "until 15 October"}}
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		client := srv.Client()
+		r := report("Example", 3)
+		r.Header.ReportFilters = []reports.NameValue{{Name: "Platform", Value: "example"}}
+		r.Header.ReportAttributes = []reports.NameValue{{Name: "Exclude", Value: "robots"}}
+		r.Header.Exceptions = []reports.Exception{{Code: 3040, Severity: "warning", Message: "Partial data", HelpURL: "https://example.org", Data: "until 15 October"}}
 
-	stored, err := client.Create(t.Context(), r)
-	require.NoError(t, err)
-	assert.Regexp(t, `^[0-9a-f-]{36}$`, stored.ID, "the service generates a UUID")
-	assert.False(t, stored.Existing)
+		stored, err := client.Create(t.Context(), r)
+		require.NoError(t, err)
+		assert.Regexp(t, `^[0-9a-f-]{36}$`, stored.ID, "the service generates a UUID")
+		assert.False(t, stored.Existing)
 
-	got, err := client.Get(t.Context(), stored.ID)
-	require.NoError(t, err)
-	r.ID = stored.ID
-	assert.Equal(t, r, got, "every field of §2.1 comes back")
+		got, err := client.Get(t.Context(), stored.ID)
+		require.NoError(t, err)
+		r.ID = stored.ID
+		assert.Equal(t, r, got, "every field of §2.1 comes back")
+	})
 }
 
 func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
-	client := server(t).Client()
-	first, err := client.Create(t.Context(), report("Example", 1))
-	require.NoError(t, err)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		client := srv.Client()
+		first, err := client.Create(t.Context(), report("Example", 1))
+		require.NoError(t, err)
 
-	again, err := client.Create(t.Context(), report("Example", 1))
-	require.NoError(t, err)
-	assert.Equal(t, first.ID, again.ID)
+		again, err := client.Create(t.Context(), report("Example", 1))
+		require.NoError(t, err)
+		assert.Equal(t, first.ID, again.ID)
 
-	changed, err := client.Create(t.Context(), report("Example", 2))
-	require.NoError(t, err)
-	assert.Equal(t, first.ID, changed.ID)
-	assert.True(t, changed.Existing, "the caller learns that the data were not stored")
-	got, err := client.Get(t.Context(), first.ID)
-	require.NoError(t, err)
-	assert.Len(t, got.Datasets, 1)
+		changed, err := client.Create(t.Context(), report("Example", 2))
+		require.NoError(t, err)
+		assert.Equal(t, first.ID, changed.ID)
+		assert.True(t, changed.Existing, "the caller learns that the data were not stored")
+		got, err := client.Get(t.Context(), first.ID)
+		require.NoError(t, err)
+		assert.Len(t, got.Datasets, 1)
 
-	other, err := client.Create(t.Context(), report("Another", 1))
-	require.NoError(t, err)
-	assert.NotEqual(t, first.ID, other.ID, "another creator, another report")
-	november := report("Example", 1)
-	november.Header.ReportingPeriod = reports.Month(2026, time.November)
-	other, err = client.Create(t.Context(), november)
-	require.NoError(t, err)
-	assert.NotEqual(t, first.ID, other.ID, "another month, another report")
+		other, err := client.Create(t.Context(), report("Another", 1))
+		require.NoError(t, err)
+		assert.NotEqual(t, first.ID, other.ID, "another creator, another report")
+		november := report("Example", 1)
+		november.Header.ReportingPeriod = reports.Month(2026, time.November)
+		other, err = client.Create(t.Context(), november)
+		require.NoError(t, err)
+		assert.NotEqual(t, first.ID, other.ID, "another month, another report")
+	})
 }
 
 func TestPutReplaces(t *testing.T) {
-	srv := server(t)
-	client := srv.Client()
-	stored, err := client.Put(t.Context(), id, report("Example", 3))
-	require.NoError(t, err)
-	assert.Equal(t, id, stored.ID)
-	_, err = client.Put(t.Context(), id, report("Example", 1))
-	require.NoError(t, err)
-	got, err := client.Get(t.Context(), id)
-	require.NoError(t, err)
-	assert.Len(t, got.Datasets, 1)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		client := srv.Client()
+		stored, err := client.Put(t.Context(), id, report("Example", 3))
+		require.NoError(t, err)
+		assert.Equal(t, id, stored.ID)
+		_, err = client.Put(t.Context(), id, report("Example", 1))
+		require.NoError(t, err)
+		got, err := client.Get(t.Context(), id)
+		require.NoError(t, err)
+		assert.Len(t, got.Datasets, 1)
 
-	var statuses []int
-	for _, r := range srv.Requests() {
-		if r.Method == "PUT" {
-			statuses = append(statuses, r.Status)
+		var statuses []int
+		for _, r := range srv.Requests() {
+			if r.Method == "PUT" {
+				statuses = append(statuses, r.Status)
+			}
 		}
-	}
-	assert.Equal(t, []int{201, 200}, statuses, "201 on creation")
+		assert.Equal(t, []int{201, 200}, statuses, "201 on creation")
+	})
 }
 
 func TestListShowsHeaders(t *testing.T) {
-	srv := server(t)
-	client := srv.Client()
-	want := map[string]string{}
-	for i := range 30 {
-		creator := fmt.Sprintf("Creator %d", i%3)
-		h := header(creator, time.Month(1+i%12))
-		h.ReportingPeriod = reports.Month(2000+i, time.Month(1+i%12))
-		id, err := srv.Put(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		client := srv.Client()
+		want := map[string]string{}
+		for i := range 30 {
+			creator := fmt.Sprintf("Creator %d", i%3)
+			h := header(creator, time.Month(1+i%12))
+			h.ReportingPeriod = reports.Month(2000+i, time.Month(1+i%12))
+			id, err := srv.Put(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
+			require.NoError(t, err)
+			want[id] = creator
+		}
+		anyone, err := reports.NewClient(srv.URL, nil)
 		require.NoError(t, err)
-		want[id] = creator
-	}
-	anyone, err := reports.NewClient(srv.URL, nil)
-	require.NoError(t, err)
 
-	page, err := anyone.List(t.Context(), nil)
-	require.NoError(t, err, "reading needs no credentials")
-	assert.Len(t, page.Reports, 25)
-	assert.Equal(t, 30, page.Total)
-	require.True(t, page.More)
-	page, err = anyone.List(t.Context(), &reports.ListOptions{Page: page.Next})
-	require.NoError(t, err)
-	assert.Len(t, page.Reports, 5)
-	assert.False(t, page.More)
+		page, err := anyone.List(t.Context(), nil)
+		require.NoError(t, err, "reading needs no credentials")
+		assert.Len(t, page.Reports, 25)
+		assert.Equal(t, 30, page.Total)
+		require.True(t, page.More)
+		page, err = anyone.List(t.Context(), &reports.ListOptions{Page: page.Next})
+		require.NoError(t, err)
+		assert.Len(t, page.Reports, 5)
+		assert.False(t, page.More)
 
-	for name, opts := range map[string]*reports.ListOptions{
-		"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 2007},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := map[string]string{}
-			for s, err := range client.All(t.Context(), opts) {
-				require.NoError(t, err)
-				got[s.ID] = s.Header.CreatedBy
-			}
-			expected := map[string]string{}
-			for id, creator := range want {
-				if opts == nil || opts.CreatedBy == "" || creator == opts.CreatedBy {
-					expected[id] = creator
+		for name, opts := range map[string]*reports.ListOptions{
+			"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 2007},
+		} {
+			t.Run(name, func(t *testing.T) {
+				got := map[string]string{}
+				for s, err := range client.All(t.Context(), opts) {
+					require.NoError(t, err)
+					got[s.ID] = s.Header.CreatedBy
 				}
-			}
-			if name == "one year" {
-				assert.Len(t, got, 1)
-				return
-			}
-			assert.Equal(t, expected, got)
-		})
-	}
-	for s, err := range client.All(t.Context(), nil) {
-		require.NoError(t, err)
-		require.NotEmpty(t, s.ID)
-		break // leaving early is fine
-	}
+				expected := map[string]string{}
+				for id, creator := range want {
+					if opts == nil || opts.CreatedBy == "" || creator == opts.CreatedBy {
+						expected[id] = creator
+					}
+				}
+				if name == "one year" {
+					assert.Len(t, got, 1)
+					return
+				}
+				assert.Equal(t, expected, got)
+			})
+		}
+		for s, err := range client.All(t.Context(), nil) {
+			require.NoError(t, err)
+			require.NotEmpty(t, s.ID)
+			break // leaving early is fine
+		}
+	})
 }
 
 func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
@@ -212,44 +232,46 @@ func TestAllNoticesAMissingReport(t *testing.T) {
 }
 
 func TestCompressedReportsCarryTheirException(t *testing.T) {
-	srv := server(t)
-	r := report("Example", 2)
-	r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
-	stored, err := srv.Client().Create(t.Context(), r)
-	require.NoError(t, err)
-	last := srv.Requests()[len(srv.Requests())-1]
-	assert.Equal(t, "application/gzip", last.Header.Get("Content-Type"))
-	assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
-	assert.Equal(t, "application/json", last.Header.Get("Accept"))
-	require.Len(t, stored.Subsets, 1)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		r := report("Example", 2)
+		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
+		stored, err := srv.Client().Create(t.Context(), r)
+		require.NoError(t, err)
+		last := srv.Requests()[len(srv.Requests())-1]
+		assert.Equal(t, "application/gzip", last.Header.Get("Content-Type"))
+		assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
+		assert.Equal(t, "application/json", last.Header.Get("Accept"))
+		require.Len(t, stored.Subsets, 1)
 
-	got, err := srv.Client().Get(t.Context(), stored.ID)
-	require.NoError(t, err)
-	assert.Equal(t, r.Datasets, got.Datasets)
+		got, err := srv.Client().Get(t.Context(), stored.ID)
+		require.NoError(t, err)
+		assert.Equal(t, r.Datasets, got.Datasets)
 
-	again, err := srv.Client().Create(t.Context(), r)
-	require.NoError(t, err)
-	assert.True(t, again.Existing, "a second compressed POST would have doubled the data")
-	got, err = srv.Client().Get(t.Context(), stored.ID)
-	require.NoError(t, err)
-	assert.Len(t, got.Datasets, 2)
+		again, err := srv.Client().Create(t.Context(), r)
+		require.NoError(t, err)
+		assert.True(t, again.Existing, "a second compressed POST would have doubled the data")
+		got, err = srv.Client().Get(t.Context(), stored.ID)
+		require.NoError(t, err)
+		assert.Len(t, got.Datasets, 2)
+	})
 }
 
 func TestLargeReportsAreCompressed(t *testing.T) {
-	srv := server(t)
-	r := report("Example", 12_000)
-	plain, err := json.Marshal(r)
-	require.NoError(t, err)
-	require.Greater(t, len(plain), reports.CompressAbove)
-	stored, err := srv.Client().Put(t.Context(), id, r)
-	require.NoError(t, err)
-	last := srv.Requests()[len(srv.Requests())-1]
-	assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
-	assert.Less(t, last.Bytes, int64(len(plain)/5))
-	assert.Len(t, stored.Header.Exceptions, 1)
-	assert.Equal(t, reports.CodeCompressed, stored.Header.Exceptions[0].Code)
-	assert.Equal(t, "warning", stored.Header.Exceptions[0].Severity)
-	assert.Empty(t, r.Header.Exceptions, "the caller's report is not changed")
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		r := report("Example", 12_000)
+		plain, err := json.Marshal(r)
+		require.NoError(t, err)
+		require.Greater(t, len(plain), reports.CompressAbove)
+		stored, err := srv.Client().Put(t.Context(), id, r)
+		require.NoError(t, err)
+		last := srv.Requests()[len(srv.Requests())-1]
+		assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
+		assert.Less(t, last.Bytes, int64(len(plain)/5))
+		assert.Len(t, stored.Header.Exceptions, 1)
+		assert.Equal(t, reports.CodeCompressed, stored.Header.Exceptions[0].Code)
+		assert.Equal(t, "warning", stored.Header.Exceptions[0].Severity)
+		assert.Empty(t, r.Header.Exceptions, "the caller's report is not changed")
+	})
 }
 
 func TestDatesAndMonths(t *testing.T) {

@@ -300,6 +300,3 @@ func page(req *http.Request, status int) *http.Response {
 		Body: io.NopCloser(strings.NewReader("<html><head><title>" + http.StatusText(status) + "</title></head></html>")),
 	}
 }
-
-// behaviours are those of the server that every story is told with.
-var behaviours = []reportstest.Behaviour{reportstest.Documented}

@@ -57,74 +57,78 @@ func writes(srv *reportstest.Server) []string {
 }
 
 func TestSubmitInSubsets(t *testing.T) {
-	srv := server(t)
-	c := srv.Client()
-	var progress []reports.Progress
-	h := header("Example", time.October)
-	receipt, err := c.Submit(t.Context(), h, datasets(25), &reports.SubmitOptions{
-		MaxDatasets: 10, HelpURL: "https://example.org/help", Progress: func(p reports.Progress) { progress = append(progress, p) },
-	})
-	require.NoError(t, err)
-	assert.Equal(t, reports.DeriveID(h), receipt.ReportID)
-	assert.EqualValues(t, 25, receipt.Datasets)
-	assert.Equal(t, 3, receipt.Sent)
-	require.Len(t, receipt.Subsets, 3)
-	assert.Equal(t, 5, receipt.Subsets[2].Datasets)
-	require.Len(t, progress, 6)
-	assert.Equal(t, reports.Progress{Stage: reports.Building, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
-	assert.Equal(t, reports.Progress{Stage: reports.Sending, ReportID: receipt.ReportID, Subsets: 2, Of: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		var progress []reports.Progress
+		h := header("Example", time.October)
+		receipt, err := c.Submit(t.Context(), h, datasets(25), &reports.SubmitOptions{
+			MaxDatasets: 10, HelpURL: "https://example.org/help", Progress: func(p reports.Progress) { progress = append(progress, p) },
+		})
+		require.NoError(t, err)
+		assert.Equal(t, reports.DeriveID(h), receipt.ReportID)
+		assert.EqualValues(t, 25, receipt.Datasets)
+		assert.Equal(t, 3, receipt.Sent)
+		require.Len(t, receipt.Subsets, 3)
+		assert.Equal(t, 5, receipt.Subsets[2].Datasets)
+		require.Len(t, progress, 6)
+		assert.Equal(t, reports.Progress{Stage: reports.Building, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
+		assert.Equal(t, reports.Progress{Stage: reports.Sending, ReportID: receipt.ReportID, Subsets: 2, Of: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
 
-	for _, r := range srv.Requests() {
-		if r.Method != "GET" {
-			assert.Equal(t, "application/gzip", r.Header.Get("Content-Type"))
-			assert.Equal(t, "gzip", r.Header.Get("Content-Encoding"))
+		for _, r := range srv.Requests() {
+			if r.Method != "GET" {
+				assert.Equal(t, "application/gzip", r.Header.Get("Content-Type"))
+				assert.Equal(t, "gzip", r.Header.Get("Content-Encoding"))
+			}
 		}
-	}
-	assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, writes(srv), "one PUT, then POSTs (§4.1)")
+		assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, writes(srv), "one PUT, then POSTs (§4.1)")
 
-	report, err := c.Get(t.Context(), receipt.ReportID)
-	require.NoError(t, err)
-	assert.Equal(t, []reports.Exception{{Code: 69, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://example.org/help", Data: "usage data needs to be uncompressed"}}, report.Header.Exceptions)
-	assert.Empty(t, h.Exceptions, "the caller's header is not changed")
-	assert.Equal(t, all(25), report.Datasets)
-	require.NoError(t, c.Verify(t.Context(), receipt))
+		report, err := c.Get(t.Context(), receipt.ReportID)
+		require.NoError(t, err)
+		assert.Equal(t, []reports.Exception{{Code: 69, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://example.org/help", Data: "usage data needs to be uncompressed"}}, report.Header.Exceptions)
+		assert.Empty(t, h.Exceptions, "the caller's header is not changed")
+		assert.Equal(t, all(25), report.Datasets)
+		require.NoError(t, c.Verify(t.Context(), receipt))
+	})
 }
 
 func TestSubmitAgainChangesNothing(t *testing.T) {
-	srv := server(t)
-	c := srv.Client()
-	opts := &reports.SubmitOptions{MaxDatasets: 10}
-	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
-	require.NoError(t, err)
-	sent := len(writes(srv))
-	second, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
-	require.NoError(t, err)
-	assert.Equal(t, first.Subsets, second.Subsets)
-	assert.Zero(t, second.Sent)
-	assert.Len(t, writes(srv), sent, "nothing was sent")
-	assert.Len(t, stored(t, c, first.ReportID), 25)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		opts := &reports.SubmitOptions{MaxDatasets: 10}
+		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
+		require.NoError(t, err)
+		sent := len(writes(srv))
+		second, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
+		require.NoError(t, err)
+		assert.Equal(t, first.Subsets, second.Subsets)
+		assert.Zero(t, second.Sent)
+		assert.Len(t, writes(srv), sent, "nothing was sent")
+		assert.Len(t, stored(t, c, first.ReportID), 25)
 
-	fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), opts)
-	require.NoError(t, err)
-	assert.Equal(t, first.ReportID, fewer.ReportID)
-	assert.Len(t, stored(t, c, first.ReportID), 3, "the report holds exactly the datasets given")
-	assert.ErrorIs(t, c.Verify(t.Context(), first), reports.ErrIncomplete)
+		fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), opts)
+		require.NoError(t, err)
+		assert.Equal(t, first.ReportID, fewer.ReportID)
+		assert.Len(t, stored(t, c, first.ReportID), 3, "the report holds exactly the datasets given")
+		assert.ErrorIs(t, c.Verify(t.Context(), first), reports.ErrIncomplete)
+	})
 }
 
 func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
-	c := server(t).Client()
-	there, err := c.Create(t.Context(), report("Example", 1))
-	require.NoError(t, err)
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
-	require.NoError(t, err)
-	assert.Equal(t, there.ID, receipt.ReportID)
-	assert.Len(t, stored(t, c, there.ID), 2)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		there, err := c.Create(t.Context(), report("Example", 1))
+		require.NoError(t, err)
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
+		require.NoError(t, err)
+		assert.Equal(t, there.ID, receipt.ReportID)
+		assert.Len(t, stored(t, c, there.ID), 2)
 
-	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
-	require.ErrorIs(t, err, reports.ErrConflict, "its later subsets would land in the other report")
-	receipt, err = c.Submit(t.Context(), header("Another", time.October), datasets(2), &reports.SubmitOptions{ID: id})
-	require.NoError(t, err)
-	assert.Equal(t, id, receipt.ReportID)
+		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
+		require.ErrorIs(t, err, reports.ErrConflict, "its later subsets would land in the other report")
+		receipt, err = c.Submit(t.Context(), header("Another", time.October), datasets(2), &reports.SubmitOptions{ID: id})
+		require.NoError(t, err)
+		assert.Equal(t, id, receipt.ReportID)
+	})
 }
 
 func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
@@ -170,53 +174,56 @@ func bad(n int) iter.Seq2[reports.Dataset, error] {
 }
 
 func TestBadRowsCanBeLeftOut(t *testing.T) {
-	c := server(t).Client()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows})
-	require.NoError(t, err)
-	assert.EqualValues(t, 5, receipt.Datasets)
-	assert.EqualValues(t, 5, receipt.Skipped)
-	require.Len(t, receipt.LeftOut, 5)
-	assert.Equal(t, "report-datasets[3].data-type", receipt.LeftOut[1].Path, "rows are counted as in the source")
-	assert.Len(t, stored(t, c, receipt.ReportID), 5)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows})
+		require.NoError(t, err)
+		assert.EqualValues(t, 5, receipt.Datasets)
+		assert.EqualValues(t, 5, receipt.Skipped)
+		require.Len(t, receipt.LeftOut, 5)
+		assert.Equal(t, "report-datasets[3].data-type", receipt.LeftOut[1].Path, "rows are counted as in the source")
+		assert.Len(t, stored(t, c, receipt.ReportID), 5)
+	})
 }
 
 func TestRepeatedDOIs(t *testing.T) {
-	srv := server(t)
-	c := srv.Client()
-	source := func(numbers ...int) iter.Seq2[reports.Dataset, error] {
-		return func(yield func(reports.Dataset, error) bool) {
-			for i, n := range numbers {
-				d := dataset(n)
-				if i%2 == 1 {
-					d.DatasetID = []reports.TypedValue{{Type: "DOI", Value: "doi:" + strings.ToUpper(d.DatasetID[0].Value)}}
-				}
-				if !yield(d, nil) {
-					return
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		source := func(numbers ...int) iter.Seq2[reports.Dataset, error] {
+			return func(yield func(reports.Dataset, error) bool) {
+				for i, n := range numbers {
+					d := dataset(n)
+					if i%2 == 1 {
+						d.DatasetID = []reports.TypedValue{{Type: "DOI", Value: "doi:" + strings.ToUpper(d.DatasetID[0].Value)}}
+					}
+					if !yield(d, nil) {
+						return
+					}
 				}
 			}
 		}
-	}
-	h := header("Example", time.October)
-	_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
-	v, ok := errors.AsType[*reports.ValidationError](err)
-	require.True(t, ok)
-	assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
-	assert.Empty(t, writes(srv))
+		h := header("Example", time.October)
+		_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
+		v, ok := errors.AsType[*reports.ValidationError](err)
+		require.True(t, ok)
+		assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
+		assert.Empty(t, writes(srv))
 
-	receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
-	require.NoError(t, err)
-	assert.EqualValues(t, 3, receipt.Datasets)
-	got := stored(t, c, receipt.ReportID)
-	assert.EqualValues(t, 14, got[0].Performance[0].Instance[0].Count)
-	assert.Equal(t, reports.CountryCounts{{"de", 12}, {"fr", 9}}, got[1].Performance[0].Instance[0].CountryCounts)
-	assert.EqualValues(t, 7, got[2].Performance[0].Instance[0].Count)
-	assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
+		receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+		require.NoError(t, err)
+		assert.EqualValues(t, 3, receipt.Datasets)
+		got := stored(t, c, receipt.ReportID)
+		assert.EqualValues(t, 14, got[0].Performance[0].Instance[0].Count)
+		assert.Equal(t, reports.CountryCounts{{"de", 12}, {"fr", 9}}, got[1].Performance[0].Instance[0].CountryCounts)
+		assert.EqualValues(t, 7, got[2].Performance[0].Instance[0].Count)
+		assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
 
-	_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
-	require.ErrorIs(t, err, reports.ErrInvalid, "not side by side")
-	receipt, err = c.Submit(t.Context(), h, source(1, 1, 2), &reports.SubmitOptions{Repeats: reports.SendRepeats})
-	require.NoError(t, err)
-	assert.EqualValues(t, 3, receipt.Datasets)
+		_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+		require.ErrorIs(t, err, reports.ErrInvalid, "not side by side")
+		receipt, err = c.Submit(t.Context(), h, source(1, 1, 2), &reports.SubmitOptions{Repeats: reports.SendRepeats})
+		require.NoError(t, err)
+		assert.EqualValues(t, 3, receipt.Datasets)
+	})
 }
 
 func TestWarnings(t *testing.T) {
@@ -407,29 +414,30 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 }
 
 func TestOverlappedBuilding(t *testing.T) {
-	srv := server(t)
-	c := srv.Client()
-	h := header("Example", time.October)
-	opts := &reports.SubmitOptions{MaxDatasets: 10, Overlap: true}
-	receipt, err := c.Submit(t.Context(), h, datasets(35), opts)
-	require.NoError(t, err)
-	assert.Len(t, receipt.Subsets, 4)
-	assert.Equal(t, all(35), stored(t, c, receipt.ReportID))
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		h := header("Example", time.October)
+		opts := &reports.SubmitOptions{MaxDatasets: 10, Overlap: true}
+		receipt, err := c.Submit(t.Context(), h, datasets(35), opts)
+		require.NoError(t, err)
+		assert.Len(t, receipt.Subsets, 4)
+		assert.Equal(t, all(35), stored(t, c, receipt.ReportID))
 
-	database := errors.New("database is down")
-	_, err = c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
-		for i := range 25 {
-			if !yield(dataset(i), nil) {
-				return
+		database := errors.New("database is down")
+		_, err = c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
+			for i := range 25 {
+				if !yield(dataset(i), nil) {
+					return
+				}
 			}
-		}
-		yield(reports.Dataset{}, database)
-	}, opts)
-	require.ErrorIs(t, err, database)
-	e, ok := errors.AsType[*reports.SubmitError](err)
-	require.True(t, ok)
-	assert.Equal(t, reports.Incomplete, e.State)
-	assert.Len(t, stored(t, c, receipt.ReportID), 10*len(e.Stored), "it says what is stored")
+			yield(reports.Dataset{}, database)
+		}, opts)
+		require.ErrorIs(t, err, database)
+		e, ok := errors.AsType[*reports.SubmitError](err)
+		require.True(t, ok)
+		assert.Equal(t, reports.Incomplete, e.State)
+		assert.Len(t, stored(t, c, receipt.ReportID), 10*len(e.Stored), "it says what is stored")
+	})
 }
 
 func TestSpooledToAFile(t *testing.T) {
@@ -447,75 +455,81 @@ func TestSpooledToAFile(t *testing.T) {
 }
 
 func TestTokenIsRenewedOnce(t *testing.T) {
-	srv := server(t)
-	asked := 0
-	good := srv.Token(time.Now().AddDate(1, 0, 0))
-	c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
-		if asked++; asked == 1 {
-			return "garbled", nil
-		}
-		return good, nil
-	}})
-	_, err := c.Put(t.Context(), id, report("Example", 1))
-	require.NoError(t, err)
-	assert.Equal(t, 2, asked)
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		asked := 0
+		good := srv.Token(time.Now().AddDate(1, 0, 0))
+		c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
+			if asked++; asked == 1 {
+				return "garbled", nil
+			}
+			return good, nil
+		}})
+		_, err := c.Put(t.Context(), id, report("Example", 1))
+		require.NoError(t, err)
+		assert.Equal(t, 2, asked)
 
-	bad := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
-	asked = 0
-	_, err = bad.Put(t.Context(), id, report("Example", 1))
-	require.ErrorIs(t, err, reports.ErrUnauthorized)
-	assert.Equal(t, 2, asked, "once more, not for ever")
+		bad := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
+		asked = 0
+		_, err = bad.Put(t.Context(), id, report("Example", 1))
+		require.ErrorIs(t, err, reports.ErrUnauthorized)
+		assert.Equal(t, 2, asked, "once more, not for ever")
+	})
 }
 
 func TestExpiringTokensAreAnnounced(t *testing.T) {
-	srv := server(t)
-	for _, tt := range []struct {
-		left, margin time.Duration
-		told         bool
-	}{
-		{29 * 24 * time.Hour, 0, true},
-		{31 * 24 * time.Hour, 0, false},
-		{31 * 24 * time.Hour, 90 * 24 * time.Hour, true},
-	} {
-		var told []time.Time
-		c := client(t, srv, &reports.ClientOptions{
-			Token: srv.Token(time.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
-		})
-		_, err := c.List(t.Context(), nil)
-		require.NoError(t, err)
-		assert.Empty(t, told, "reading needs no token")
-		_, err = c.Put(t.Context(), id, report("Example", 1))
-		require.NoError(t, err)
-		assert.Equal(t, tt.told, len(told) == 1, fmt.Sprint(tt))
-	}
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		for _, tt := range []struct {
+			left, margin time.Duration
+			told         bool
+		}{
+			{29 * 24 * time.Hour, 0, true},
+			{31 * 24 * time.Hour, 0, false},
+			{31 * 24 * time.Hour, 90 * 24 * time.Hour, true},
+		} {
+			var told []time.Time
+			c := client(t, srv, &reports.ClientOptions{
+				Token: srv.Token(time.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
+			})
+			_, err := c.List(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Empty(t, told, "reading needs no token")
+			_, err = c.Put(t.Context(), id, report("Example", 1))
+			require.NoError(t, err)
+			assert.Equal(t, tt.told, len(told) == 1, fmt.Sprint(tt))
+		}
+	})
 }
 
 func TestReadFileIsASourceForSubmit(t *testing.T) {
-	c := server(t).Client()
-	h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
 	  "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"}},"report-datasets":[{"dataset-title":"a","data-type":"dataset","platform":"p","publisher":"q","dataset-id":[{"type":"doi","value":"10.5072/a"}]}]}`))
-	require.NoError(t, err)
-	receipt, err := c.Submit(t.Context(), h, src, nil)
-	require.NoError(t, err)
-	assert.EqualValues(t, 1, receipt.Datasets)
+		require.NoError(t, err)
+		receipt, err := c.Submit(t.Context(), h, src, nil)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, receipt.Datasets)
+	})
 }
 
 func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
-	c := server(t).Client()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(30), &reports.SubmitOptions{MaxDatasets: 10})
-	require.NoError(t, err)
-	r, err := c.Open(t.Context(), receipt.ReportID)
-	require.NoError(t, err)
-	assert.Equal(t, "Example", r.Header.CreatedBy)
-	n := 0
-	for d, err := range r.Datasets() {
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(30), &reports.SubmitOptions{MaxDatasets: 10})
 		require.NoError(t, err)
-		require.Equal(t, dataset(n), d)
-		if n++; n == 7 {
-			break
+		r, err := c.Open(t.Context(), receipt.ReportID)
+		require.NoError(t, err)
+		assert.Equal(t, "Example", r.Header.CreatedBy)
+		n := 0
+		for d, err := range r.Datasets() {
+			require.NoError(t, err)
+			require.Equal(t, dataset(n), d)
+			if n++; n == 7 {
+				break
+			}
 		}
-	}
-	require.NoError(t, r.Close())
+		require.NoError(t, r.Close())
+	})
 }
 
 // The deployed service keeps a compressed report in subsets and shows them so.
