@@ -286,6 +286,15 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		_, err := answers(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
 		require.ErrorIs(t, err, mds.ErrUnreadable)
 	})
+	t.Run("a URL that is none", func(t *testing.T) {
+		for _, text := range []string{"DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
+			_, err := answers(t, 200, plain, text, nil).URL(t.Context(), name)
+			require.ErrorIs(t, err, mds.ErrUnreadable)
+		}
+		got, err := answers(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, "http://old.example.org/a b", got, "an old one may be odd")
+	})
 	t.Run("a body cut off in the middle", func(t *testing.T) {
 		c := served(t, func(*http.Request) *http.Response {
 			res := answer(200, "application/xml", "")

@@ -3,6 +3,7 @@ package mds_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ var sentinels = []error{
 // known to answer, each with the one condition that it is.
 func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 	const get, getMetadata, put, putMetadata, mint, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "MintRemotely", "Hide", "DeleteDraft"
+	const dois, media, addMedium = "DOIs", "Media", "AddMedium"
 	for _, tt := range []struct {
 		call   string
 		status int
@@ -72,14 +74,30 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 		{del, 404, "DOI not found", mds.ErrNotFound},
 		{del, 405, "Method not allowed", mds.ErrNotAllowed},
 		{hide, 200, "OK", nil},
+		{hide, 403, "Access is denied", mds.ErrForbidden},
 		{hide, 404, "DOI not found", mds.ErrNotFound},
+		{dois, 200, "10.5072/A", nil},
+		{dois, 204, "", nil},
+		{dois, 401, "Bad credentials", mds.ErrUnauthorized},
+		{dois, 403, "Access is denied", mds.ErrForbidden},
+		{media, 200, "text/csv=https://repo.example.org/a.csv", nil},
+		{media, 404, "No media for the DOI", mds.ErrNotFound},
+		{media, 404, "DOI is unknown to MDS", mds.ErrNotFound},
+		{addMedium, 200, "OK", nil},
+		{addMedium, 200, "Media type and URL missing", mds.ErrInvalid},
+		{addMedium, 422, "Is invalid", mds.ErrInvalid},
 	} {
 		t.Run(fmt.Sprintf("%s %d %.30s", tt.call, tt.status, tt.body), func(t *testing.T) {
 			kind := plain
 			if strings.HasPrefix(tt.body, "<html") {
 				kind = "text/html"
 			}
-			c := answers(t, tt.status, kind, tt.body, nil)
+			c := served(t, func(req *http.Request) *http.Response {
+				if tt.call == hide && req.Method == "GET" {
+					return answer(200, plain, address) // Hide looks first
+				}
+				return answer(tt.status, kind, tt.body)
+			}, nil)
 			var err error
 			switch tt.call {
 			case get:
@@ -96,6 +114,12 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 				err = c.Hide(t.Context(), name)
 			case del:
 				err = c.DeleteDraft(t.Context(), name)
+			case dois:
+				_, err = list(t, c)
+			case media:
+				_, err = c.Media(t.Context(), name)
+			case addMedium:
+				err = c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: "https://repo.example.org/a.csv"})
 			}
 			if tt.want == nil {
 				require.NoError(t, err)

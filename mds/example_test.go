@@ -224,3 +224,40 @@ func ExampleDetect() {
 	fmt.Println(doc.ContentType, err)
 	// Output: application/x-bibtex <nil>
 }
+
+func ExampleClient_CheckAccess() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	fmt.Println(client.CheckAccess(ctx, "10.5072", "https://repo.example.org/"))
+	fmt.Println(client.CheckAccess(ctx, "10.70000", "https://repo.example.org/") != nil)
+	// Output:
+	// <nil>
+	// true
+}
+
+func ExampleClient_DOIs() {
+	srv := mdstest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Client()
+
+	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	for doi, err := range client.DOIs(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(doi)
+	}
+	// Output: 10.5072/glacier-7
+}
+
+func ExampleNewRate() {
+	// The limit that DataCite documents for accounts.
+	opts := &mds.ClientOptions{Limiter: mds.NewRate(3000, 5*time.Minute)}
+	_, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: "secret"}, opts)
+	fmt.Println(err)
+	// Output: <nil>
+}

@@ -23,7 +23,7 @@ type Registration struct {
 	State          State  // Findable; Public if nothing was written that makes a hidden DOI findable
 	MetadataStatus Status // the service's answer to the metadata; "" if they were not sent
 	URLStatus      Status // the service's answer to the URL; "" if it was not sent, or stored with the answer lost
-	Altered        bool   // the service has the metadata in another form than they were given, such as RIS turned into XML
+	Altered        bool   // read back, the metadata are not as they were given: RIS was turned into XML, for instance
 }
 
 // A Change is what a registration came to.

@@ -180,6 +180,23 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 	})
 }
 
+func TestStoppedBetweenTheSteps(t *testing.T) {
+	srv := newServer(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		res, err := next.RoundTrip(req)
+		if req.Method == "PUT" {
+			cancel()
+		}
+		return res, err
+	})
+	_, err := c.Register(ctx, name, address, record("A"))
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, mds.ErrHalfRegistered)
+	assert.Equal(t, mds.Draft, srv.State(name))
+}
+
 func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 	t.Run("the service lags behind and comes round", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

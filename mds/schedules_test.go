@@ -19,7 +19,10 @@ import (
 // thousand times, and looks at what the service has at the end. The seed in a
 // test's name brings its schedule back.
 func TestFaultSchedules(t *testing.T) {
-	const schedules = 1000
+	schedules := 1000
+	if testing.Short() {
+		schedules = 100
+	}
 	for seed := range uint64(schedules) {
 		story := []func(*testing.T, *mdstest.Server, *rand.Rand){registerStory, mintStory, bulkStory}[seed%3]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

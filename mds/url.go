@@ -2,8 +2,10 @@ package mds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,8 +52,14 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 	if address == "" {
 		return "", c.absent(request, res, ErrNoURL)
 	}
+	if !isURL.MatchString(address) {
+		return "", wrap(c.core.Unreadable(request, res, errors.New("it is not a URL")))
+	}
 	return address, nil
 }
+
+// isURL is lenient: URLs that were registered long ago may be odd.
+var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
 
 // PutURL sets the address that a DOI resolves to, and makes a draft findable:
 // the DOI then resolves through the global resolver, usually after a few
