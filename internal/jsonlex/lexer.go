@@ -136,11 +136,12 @@ func (l *Lexer) truncated() { l.Fail(io.ErrUnexpectedEOF) }
 // Kind looks at the first byte of what comes next, white space left out: one of
 // { [ ] } " , : t f n, a digit or a minus, or something that is no JSON. It is 0
 // at the end of the input.
-func (l *Lexer) Kind() byte {
+func (l *Lexer) Kind() (c byte) {
 	if l.pos < len(l.buf) {
-		if c := l.buf[l.pos]; c > ' ' {
-			return c
-		}
+		c = l.buf[l.pos]
+	}
+	if c > ' ' {
+		return c
 	}
 	return l.kind()
 }

@@ -45,12 +45,17 @@ func (l *Lexer) Member(n *Names, previous int) int {
 	if n == nil {
 		return l.member(nil, previous)
 	}
+	b := l.buf[l.pos:]
+	if len(b) > 0 && b[0] == '}' {
+		l.pos++
+		return End
+	}
 	guess := n.after[previous+2]
 	text := n.texts[guess]
 	if previous == End {
 		text = text[1:]
 	}
-	if b := l.buf[l.pos:]; len(b) >= len(text) && string(b[:len(text)]) == text {
+	if len(b) >= len(text) && string(b[:len(text)]) == text {
 		l.pos += len(text)
 		return guess
 	}

@@ -12,6 +12,18 @@ import (
 
 // Text reads a text. The bytes are good until the next call.
 func (l *Lexer) Text() []byte {
+	if b := l.buf[l.pos:]; len(b) > 0 && b[0] == '"' {
+		n, ascii := plain(b[1:])
+		if n++; n < len(b) && b[n] == '"' && ascii {
+			l.pos += n + 1
+			return b[1:n]
+		}
+	}
+	return l.text()
+}
+
+// text reads a text of any kind, also one that the window does not hold yet.
+func (l *Lexer) text() []byte {
 	if l.Kind() != '"' {
 		l.unexpected("a text")
 		return nil
@@ -50,6 +62,17 @@ func (l *Lexer) Text() []byte {
 	}
 }
 
+// Match reads a text if it is quoted, quotation marks included, and written just
+// so. It spares looking for the end of a text that is mostly the same.
+func (l *Lexer) Match(quoted string) bool {
+	b := l.buf[l.pos:]
+	if len(b) < len(quoted) || string(b[:len(quoted)]) != quoted {
+		return false
+	}
+	l.pos += len(quoted)
+	return true
+}
+
 // plain counts the bytes before the first one that a text does not hold as it
 // is, and tells whether all of them are ASCII. It looks at eight at a time.
 func plain(b []byte) (n int, ascii bool) {
@@ -58,25 +81,25 @@ func plain(b []byte) (n int, ascii bool) {
 		highs = 0x80 * ones
 	)
 	var seen uint64
-	for n+8 <= len(b) {
-		x := binary.LittleEndian.Uint64(b[n:])
+	rest := b
+	for len(rest) >= 8 {
+		x := binary.LittleEndian.Uint64(rest)
 		quote := x ^ '"'*ones
 		slash := x ^ '\\'*ones
 		stop := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 		seen |= x
 		if stop != 0 {
-			return n + bits.TrailingZeros64(stop)>>3, seen&highs == 0
+			return len(b) - len(rest) + bits.TrailingZeros64(stop)>>3, seen&highs == 0
 		}
-		n += 8
+		rest = rest[8:]
 	}
-	for ; n < len(b); n++ {
-		c := b[n]
+	for n, c := range rest {
 		if c == '"' || c == '\\' || c < ' ' {
-			break
+			return len(b) - len(rest) + n, seen&highs == 0
 		}
 		seen |= uint64(c)
 	}
-	return n, seen&highs == 0
+	return len(b), seen&highs == 0
 }
 
 // unescape resolves escapes and replaces what is not UTF-8, as encoding/json
