@@ -47,6 +47,9 @@ type Progress struct {
 // are through; only their last outcome is given. An item whose DOI came before
 // is not tried.
 //
+// Items are taken from another goroutine, one by one as workers get free. The
+// sequence should end, or bring an error, when ctx does.
+//
 // An error ends the sequence and comes with an empty Outcome: the context's, one
 // that items brings, or [ErrUnauthorized], since no other item would fare better.
 // To stop, leave the loop; to continue, run it again: what is right already is

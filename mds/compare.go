@@ -30,7 +30,7 @@ func plainXML(data []byte) (string, error) {
 		}
 		text.Reset()
 	}
-	decoder := xml.NewDecoder(bytes.NewReader(data))
+	decoder := newDecoder(data)
 	for depth := 0; ; {
 		token, err := decoder.Token()
 		if err == io.EOF {
@@ -58,6 +58,13 @@ func plainXML(data []byte) (string, error) {
 			text.Write(token)
 		}
 	}
+}
+
+// newDecoder reads XML as UTF-8, whatever it declares, as the service does.
+func newDecoder(data []byte) *xml.Decoder {
+	decoder := xml.NewDecoder(bytes.NewReader(data))
+	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	return decoder
 }
 
 func plainAttributes(attributes []xml.Attr) string {

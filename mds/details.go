@@ -1,7 +1,6 @@
 package mds
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"mime"
@@ -90,7 +89,7 @@ func elements(doc Document) func(yield func(string, int) bool) {
 		if kind, _, _ := mime.ParseMediaType(doc.ContentType); kind != "application/xml" {
 			return
 		}
-		decoder := xml.NewDecoder(bytes.NewReader(doc.Data))
+		decoder := newDecoder(doc.Data)
 		for {
 			token, err := decoder.Token()
 			if err != nil {

@@ -88,7 +88,7 @@ var (
 )
 
 func detectXML(text []byte) (contentType, reason string) {
-	decoder := xml.NewDecoder(bytes.NewReader(text))
+	decoder := newDecoder(text)
 	decoder.Strict = false // only the root element counts here
 	for {
 		token, err := decoder.Token()

@@ -2,6 +2,7 @@ package mds_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +38,10 @@ func TestDetect(t *testing.T) {
 			}
 		})
 	}
+	latin := strings.Replace(formats["DataCite XML"].text, "UTF-8", "ISO-8859-1", 1)
+	doc, err := mds.Detect([]byte(latin))
+	require.NoError(t, err, "whatever encoding it declares")
+	assert.Equal(t, mds.XMLType, doc.ContentType)
 	for text, fault := range map[string]string{
 		"":                               "is empty",
 		" \n":                            "is empty",

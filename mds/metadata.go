@@ -16,7 +16,8 @@ import (
 
 // Metadata returns the metadata that are registered for a DOI, as the service
 // stores them: it rewrites the identifier, and turns other formats into XML. A
-// DOI without any is [ErrNoMetadata].
+// DOI without any is [ErrNoMetadata]. If the service cut the name at a "#" or "?",
+// and these are another DOI's, it is [ErrUnreadable].
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
@@ -40,7 +41,21 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	if text[0] != '<' {
 		return nil, wrap(c.core.Unreadable(request, res, errors.New("it is not XML")))
 	}
+	if i := strings.IndexAny(name, "#?"); i >= 0 && doi.Equal(identifierIn(text), name[:i]) {
+		return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("they are those of %s, at which the service cut the name", name[:i])))
+	}
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
+}
+
+// identifierIn finds the DOI that the service writes into metadata XML.
+func identifierIn(data []byte) string {
+	var record struct {
+		Identifier string `xml:"identifier"`
+	}
+	if newDecoder(data).Decode(&record) != nil {
+		return ""
+	}
+	return strings.TrimSpace(record.Identifier)
 }
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know

@@ -114,9 +114,9 @@ type EnsureOptions struct {
 // and the order of attributes; those in other formats cannot be compared with
 // what the service made of them, and are always written.
 //
-// A hidden DOI stays hidden if its metadata are right: the interface does not
-// show the difference. [Client.Show] makes it findable. Errors are those of
-// [Client.Register].
+// A hidden DOI stays hidden if its metadata are right, as the interface does not
+// show the difference, and becomes findable if they are written. [Client.Show]
+// makes it findable in any case. Errors are those of [Client.Register].
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
 	r, err := c.registering(doiName, address, doc, opts)
 	if err != nil {
