@@ -31,20 +31,20 @@ func (p Profile) String() string {
 	return "typical"
 }
 
-// An Entry is a dataset entry in the shape and order of specification §2.1. It
-// is what a program that uses encoding/json would declare.
+// An Entry is a dataset entry (specification §2.1) as a program would declare it
+// that uses encoding/json. Its members have the order of reports.Dataset.
 type Entry struct {
-	URI          string        `json:"uri"`
+	Title        string        `json:"dataset-title"`
 	YOP          string        `json:"yop"`
+	URI          string        `json:"uri"`
 	Platform     string        `json:"platform"`
 	DataType     string        `json:"data-type"`
 	Publisher    string        `json:"publisher"`
-	DatasetID    []TypedValue  `json:"dataset-id"`
-	Performance  []Performance `json:"performance"`
 	PublisherID  []TypedValue  `json:"publisher-id"`
+	DatasetID    []TypedValue  `json:"dataset-id"`
 	DatasetDates []TypedValue  `json:"dataset-dates"`
-	Title        string        `json:"dataset-title"`
 	Contributors []TypedValue  `json:"dataset-contributors"`
+	Performance  []Performance `json:"performance"`
 }
 
 // A TypedValue is an identifier, a date or a name.
@@ -174,7 +174,10 @@ func (g generator) counts() (total, unique map[string]int) {
 			continue
 		}
 		total[code] = 1 + int(g.ExpFloat64()*mean)
-		unique[code] = 1 + g.IntN(total[code])
+		unique[code] = total[code]
+		if g.Float64() < 0.95 { // so that nearly half of them are the same, as in real reports
+			unique[code] = 1 + g.IntN(total[code])
+		}
 	}
 	return total, unique
 }
