@@ -1,0 +1,300 @@
+package jsonlex_test
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// tree reads any value as encoding/json does into an any, numbers as written.
+func tree(l *jsonlex.Lexer) any {
+	switch l.Kind() {
+	case '{':
+		object := map[string]any{}
+		l.Begin()
+		for i := 0; ; i++ {
+			key, ok := l.Key(i)
+			if !ok {
+				return object
+			}
+			name := string(key)
+			object[name] = tree(l)
+		}
+	case '[':
+		list := []any{}
+		l.List()
+		for i := 0; l.Element(i); i++ {
+			list = append(list, tree(l))
+		}
+		return list
+	case '"':
+		return string(l.Text())
+	case 't', 'f':
+		return string(l.Bool()) == "true"
+	case 'n':
+		l.Null()
+		return nil
+	}
+	return json.Number(l.Number())
+}
+
+// lexers read the same text in memory, in one piece, and byte by byte.
+func lexers(text string) map[string]*jsonlex.Lexer {
+	inMemory := new(jsonlex.Lexer)
+	inMemory.Reset([]byte(text))
+	return map[string]*jsonlex.Lexer{
+		"in memory":    inMemory,
+		"stream":       jsonlex.New(strings.NewReader(text)),
+		"byte by byte": jsonlex.New(iotest.OneByteReader(strings.NewReader(text))),
+		"with error":   jsonlex.New(iotest.DataErrReader(strings.NewReader(text))),
+	}
+}
+
+func check(t *testing.T, text string) {
+	t.Helper()
+	if strings.Count(text, "[")+strings.Count(text, "{") > 900 {
+		return // of Skip's depth
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var want any
+	valid := json.Valid([]byte(text))
+	if valid {
+		require.NoError(t, dec.Decode(&want))
+	}
+	for name, l := range lexers(text) {
+		got := tree(l)
+		l.End()
+		if !valid {
+			require.Error(t, l.Err(), "%s: %q", name, text)
+			continue
+		}
+		require.NoError(t, l.Err(), "%s: %q", name, text)
+		require.Equal(t, want, got, "%s: %q", name, text)
+	}
+	for name, l := range lexers(text) {
+		l.Skip()
+		l.End()
+		require.Equal(t, valid, l.Err() == nil, "%s: skipping %q: %v", name, text, l.Err())
+	}
+}
+
+// What is JSON, and what it says, is what encoding/json thinks it is.
+func TestAgreesWithEncodingJSON(t *testing.T) {
+	for _, text := range samples {
+		check(t, text)
+		for i := range text {
+			check(t, text[:i])
+			check(t, text[:i]+"\x00"+text[i:])
+		}
+	}
+}
+
+var samples = []string{
+	``, ` `, `null`, `true`, `false`, `nul`, `tru`, `nullx`, `truefalse`, "\ufeff{}", `'a'`, `{a:1}`, `{"a" 1}`, `{"a":1 "b":2}`,
+	`0`, `-0`, `-`, `01`, `1.`, `.5`, `1.5`, `1e`, `1e5`, `1E+5`, `1e-5`, `1e+`, `-1.25e10`, `1-2`, `1.2.3`, `+1`, `12345678901234567890`, `0x10`, `1_000`,
+	`""`, `"a"`, `"longer than eight bytes"`, `"ends in eigh"`, `"\"\\\/\b\f\n\r\t"`, `"é"`, `"日本語 and some"`, "\"tab\tinside\"", "\"\x7f\"",
+	`"\u0041\u00e9\u20ac"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`, `"\ud83d\ud83d\ude00"`, `"\u12"`, `"\u12g4"`, `"\x41"`, `"\'"`, `"\`,
+	"\"\xff\"", "\"a\xc3\"", "\"\xe2\x82\xac \xed\xa0\x80 \xf4\x90\x80\x80\"", "\"\xff\xfe\\n\"",
+	`[]`, `[ ]`, `[1]`, `[1,2 , 3]`, `[1,]`, `[,1]`, `[1 2]`, `[`, `]`, `[[[]]]`, `[}`,
+	`{}`, `{ }`, `{"a":1}`, `{"a":1,"b":[{"c":null}]}`, `{"a":1,"a":2}`, `{"a":1,}`, `{,}`, `{"a"}`, `{"a":}`, `{"a":1]`, `{1:2}`, `{"\u0061":1}`, "{\r\n\t\"a\" :\n1 }\n",
+	`{}{}`, `1 2`, `[] x`,
+}
+
+func FuzzAgreesWithEncodingJSON(f *testing.F) {
+	for _, text := range samples {
+		f.Add(text)
+	}
+	f.Fuzz(check)
+}
+
+var names = []string{"id", "report-header", "data"}
+
+// members reads the members of an object by name.
+func members(l *jsonlex.Lexer, n *jsonlex.Names) (found []string) {
+	for m := l.Object(n); m != jsonlex.End; m = l.Member(n, m) {
+		name := "unknown"
+		if m >= 0 {
+			name = names[m]
+		}
+		found = append(found, name+"="+string(l.Number()))
+	}
+	return found
+}
+
+func TestMembersInAnyOrderAndSpelling(t *testing.T) {
+	n := jsonlex.NewNames(names...)
+	for _, tt := range []struct {
+		text string
+		want []string
+	}{
+		{`{"id":1,"report-header":2,"data":3}`, []string{"id=1", "report-header=2", "data=3"}},
+		{`{"data":3,"report-header":2,"id":1}`, []string{"data=3", "report-header=2", "id=1"}},
+		{`{"data":3,"report-header":2,"id":1}`, []string{"data=3", "report-header=2", "id=1"}}, // learned
+		{`{"data":3,"id":1}`, []string{"data=3", "id=1"}},
+		{`{"DATA":3,"Report_Header":2,"iD":1,"\u0069d":4}`, []string{"data=3", "report-header=2", "id=1", "id=4"}},
+		{`{"x":0,"id":1,"ids":5,"id":2,"":6}`, []string{"unknown=0", "id=1", "unknown=5", "id=2", "unknown=6"}},
+		{"{\n  \"id\": 1,\n  \"report-header\" : 2\n}", []string{"id=1", "report-header=2"}},
+		{`{}`, nil},
+	} {
+		for name, l := range lexers(tt.text) {
+			assert.Equal(t, tt.want, members(l, n), "%s: %s", name, tt.text)
+			assert.True(t, l.End(), "%v: %s", l.Err(), tt.text)
+		}
+	}
+	for _, text := range []string{`{"id":1,}`, `{"id":1 "data":2}`, `{"id" 1}`, `{"id":1`, `{,"id":1}`, `{"id":1,"data":2]`, `[]`, ``, `{"id":1,,"data":2}`} {
+		for name, l := range lexers(text) {
+			members(l, n)
+			l.End()
+			assert.Error(t, l.Err(), "%s: %s", name, text)
+		}
+	}
+}
+
+func TestKnownLooksAhead(t *testing.T) {
+	n := jsonlex.NewNames(names...)
+	long := `"` + strings.Repeat("x", 500) + `"`
+	for text, want := range map[string]int{
+		`{"data":1}`: 2, `{ "id" : 1 }`: 0, `{"other":1,"id":2}`: jsonlex.Unknown, `{}`: jsonlex.Unknown, `[1]`: jsonlex.Unknown,
+		`{` + strings.Repeat(" ", 500) + `"data":1}`: 2, `{` + long + `:1}`: jsonlex.Unknown, ``: jsonlex.Unknown,
+	} {
+		for name, l := range lexers(text) {
+			assert.Equal(t, want, l.Known(n), "%s: %s", name, text)
+			assert.Zero(t, l.Offset(), "nothing is used up")
+		}
+	}
+}
+
+// A text of any length can be read piece by piece.
+func TestPieces(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", 20_000)
+	for _, want := range []string{"", "short", long, long + "/" + long, strings.Repeat("a/", 70_000), "é\u2028\U0001f600"} {
+		quoted, err := json.Marshal(want)
+		require.NoError(t, err)
+		for _, text := range []string{string(quoted), strings.ReplaceAll(string(quoted), "/", `\/`)} {
+			for name, l := range lexers(`[` + text + `,"next"]`) {
+				if name == "byte by byte" && len(text) > 200_000 {
+					continue
+				}
+				require.True(t, l.List() && l.Element(0) && l.OpenText())
+				got, err := io.ReadAll(l.Reader())
+				require.NoError(t, err, name)
+				require.True(t, want == string(got), "%s: %.60s", name, text)
+				require.True(t, l.Element(1))
+				require.Equal(t, "next", string(l.Text()))
+			}
+		}
+	}
+	for _, text := range []string{`"`, `"abc`, `"abc\`, `"abc\x"`, `"\u12`} {
+		for name, l := range lexers(text) {
+			l.OpenText()
+			_, err := io.ReadAll(l.Reader())
+			assert.Error(t, err, "%s: %s", name, text)
+		}
+	}
+}
+
+// Memory does not follow the input: what would have to be held is refused.
+func TestValuesAreBounded(t *testing.T) {
+	endless := func(unit string) io.Reader { return &repeat{unit: unit} }
+	for name, read := range map[string]func(*jsonlex.Lexer){
+		"text":   func(l *jsonlex.Lexer) { l.Text() },
+		"number": func(l *jsonlex.Lexer) { l.Number() },
+		"marked": func(l *jsonlex.Lexer) { l.Mark(); l.Skip() },
+		"depth":  func(l *jsonlex.Lexer) { l.Skip() },
+	} {
+		start, unit := "", "0123456789"
+		switch name {
+		case "text":
+			start = `"`
+		case "number":
+			start, unit = "1", "0"
+		case "marked":
+			start, unit = "[0", ",1"
+		case "depth":
+			unit = "["
+		}
+		l := jsonlex.New(io.MultiReader(strings.NewReader(start), endless(unit)))
+		read(l)
+		require.Error(t, l.Err(), name)
+		if name != "depth" {
+			require.ErrorIs(t, l.Err(), jsonlex.ErrTooLarge, name)
+		}
+	}
+
+	const size = 3 * jsonlex.MaxValue
+	l := jsonlex.New(io.MultiReader(strings.NewReader(`["`), io.LimitReader(endless("x"), size), strings.NewReader(`",[`), io.LimitReader(endless("1,"), size), strings.NewReader("1]]")))
+	l.Skip()
+	require.True(t, l.End(), "what is dropped may have any length: %v", l.Err())
+	assert.EqualValues(t, 2*size+8, l.Offset())
+}
+
+type repeat struct {
+	unit string
+	at   int
+}
+
+func (r *repeat) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = r.unit[r.at]
+		r.at = (r.at + 1) % len(r.unit)
+	}
+	return len(p), nil
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":tru}`:          "at byte 5: found 't' in the place of true",
+		`{"a":1,"b" 2}`:      "at byte 11: found '2' in the place of a colon",
+		`[1,2}`:              "at byte 4: found '}' in the place of an element or the end of a list",
+		`["` + "\n" + `"]`:   "at byte 1: the control character 0xa in a text",
+		`["\q"]`:             "a bad escape in a text",
+		`[01]`:               `at byte 1: "01" is not a number`,
+		`[1] 2`:              "at byte 4: found '2' in the place of the end",
+		`{"a":[1,{"b":"c"}]`: io.ErrUnexpectedEOF.Error(),
+	} {
+		for name, l := range lexers(text) {
+			tree(l)
+			l.End()
+			assert.ErrorContains(t, l.Err(), want, "%s: %s", name, text)
+		}
+	}
+	l := jsonlex.New(io.MultiReader(strings.NewReader(`[1,`), iotest.ErrReader(io.ErrClosedPipe)))
+	tree(l)
+	assert.ErrorIs(t, l.Err(), io.ErrClosedPipe, "an error of the stream comes through")
+	l = jsonlex.New(stuck{})
+	tree(l)
+	assert.ErrorIs(t, l.Err(), io.ErrNoProgress)
+}
+
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, nil }
+
+func TestCountsOnlyPlainDigits(t *testing.T) {
+	for text, want := range map[string]int64{`0 `: 0, `7,`: 7, `123456789012345678]`: 123456789012345678} {
+		for name, l := range lexers(text) {
+			got, ok := l.Count()
+			if !ok { // at the end of what has been read: the long way
+				number := l.Number()
+				require.NotEmpty(t, number, "%s: %s", name, text)
+				continue
+			}
+			assert.Equal(t, want, got, "%s: %s", name, text)
+		}
+	}
+	for _, text := range []string{`-1,`, `1.0,`, `1e3,`, `01,`, `1234567890123456789,`, `"1"`, `x`, ``} {
+		for name, l := range lexers(text) {
+			_, ok := l.Count()
+			assert.False(t, ok, "%s: %s", name, text)
+			assert.Zero(t, l.Offset())
+		}
+	}
+}
