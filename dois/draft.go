@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/mds/metadata"
@@ -44,7 +45,7 @@ const (
 )
 
 // Draft returns what it takes to write the record again: change it and give it
-// to [Client.Update]. It has the metadata, URL, ContentURL and Container; state
+// to [Client.Update]. It is a copy and has the metadata, URL, ContentURL and Container; state
 // and counters are the service's.
 //
 // The record must have been read with Affiliation and Publisher, since writing
@@ -59,14 +60,28 @@ func (r *Record) Draft() (*Draft, error) {
 	if raw := r.member("publisher"); len(raw) > 0 && raw[0] == '"' {
 		return nil, &FieldError{Path: "Record.publisher", Reason: "has no identifier; read the record with Publisher"}
 	}
-	d := &Draft{DOI: r.DOI, URL: r.URL, Record: r.Record, ContentURL: r.ContentURL}
-	if len(r.Alternates()) > 0 {
-		d.AlternateIdentifiers = r.Alternates()
+	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL)}
+	if err := copyRecord(&d.Record, r.Record); err != nil {
+		return nil, err
 	}
+	if others := r.Alternates(); len(others) > 0 {
+		d.AlternateIdentifiers = slices.Clone(others)
+	}
+	// The service works the other members out, and would keep a stale one.
+	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		d.Container = &c
 	}
 	return d, nil
+}
+
+// copyRecord makes a copy that shares nothing with the original.
+func copyRecord(to *metadata.Record, from metadata.Record) error {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, to)
 }
 
 // plainAffiliations reports whether the people of a list came with affiliations

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/params"
@@ -154,6 +153,10 @@ func (o *ListOptions) values() (url.Values, error) {
 		return nil, err
 	}
 	maps.Copy(v, others)
+	if len(o.IDs) > 0 {
+		names, _ := o.names() // checked
+		v.Set("ids", strings.Join(names, ","))
+	}
 	return v, o.addExtra(v)
 }
 
@@ -220,20 +223,30 @@ func (o *ListOptions) checkIDs() error {
 	if len(o.IDs) > maxIDs {
 		return &FieldError{Path: "ListOptions.IDs", Reason: fmt.Sprintf("has %d names; the service takes %d", len(o.IDs), maxIDs)}
 	}
-	for i, id := range o.IDs {
-		path := "ListOptions.IDs[" + strconv.Itoa(i) + "]"
-		name, err := parseName(path, id)
-		if err != nil {
-			return err
-		}
-		if strings.Contains(name, ",") {
-			return &FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), badDOI: true}
-		}
+	if _, err := o.names(); err != nil {
+		return err
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
 		return &FieldError{Path: "ListOptions.IDs", Reason: "stands beside a query, a cursor or another filter, which the service would ignore"}
 	}
 	return nil
+}
+
+// names are IDs without what people put in front of a DOI name.
+func (o *ListOptions) names() ([]string, error) {
+	var names []string
+	for i, id := range o.IDs {
+		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
+		name, err := parseName(path, id)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(name, ",") {
+			return nil, &FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), badDOI: true}
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // filtered reports whether a filter other than IDs is set.

@@ -277,7 +277,7 @@ func resourceIDs(raw []byte) []string {
 		var ids []string
 		t.object(func(name []byte) {
 			if value := t.value(); string(name) == "data" || string(name) == "id" {
-				ids = append(ids, resourceIDs(value)...)
+				ids = resourceIDs(value)
 			}
 		})
 		return ids

@@ -1,0 +1,304 @@
+package dois_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// TestFurtherFilters names the parameters of the deployed service that the
+// specification does not name, one by one.
+func TestFurtherFilters(t *testing.T) {
+	for _, tt := range []struct {
+		opts dois.ListOptions
+		name string
+		want string
+	}{
+		{dois.ListOptions{IDs: []string{"10.5072/a", "https://doi.org/10.5072/B"}}, "ids", "10.5072/a,10.5072/B"},
+		{dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}, "state", "draft,registered"},
+		{dois.ListOptions{Published: "2019,2021"}, "published", "2019,2021"},
+		{dois.ListOptions{ResourceType: "table"}, "resource-type", "table"},
+		{dois.ListOptions{License: "cc-by-4.0"}, "license", "cc-by-4.0"},
+		{dois.ListOptions{Subject: "Ice"}, "subject", "Ice"},
+		{dois.ListOptions{FieldOfScience: "biological_sciences"}, "field-of-science", "biological_sciences"},
+		{dois.ListOptions{Source: "mds"}, "source", "mds"},
+		{dois.ListOptions{OtherAgencies: true}, "include_other_registration_agencies", "true"},
+		{dois.ListOptions{Enriched: true}, "enriched", "true"},
+		{dois.ListOptions{UserID: "0000-0001-2345-6789"}, "user-id", "0000-0001-2345-6789"},
+		{dois.ListOptions{AffiliationID: "04wxnsj81"}, "affiliation-id", "04wxnsj81"},
+		{dois.ListOptions{AffiliationCountry: "de,PT"}, "affiliation-country", "de,PT"},
+		{dois.ListOptions{FunderID: "10.13039/501100000780"}, "funder-id", "10.13039/501100000780"},
+		{dois.ListOptions{FundedBy: "00k4n6c32"}, "funded-by", "00k4n6c32"},
+		{dois.ListOptions{FundedBy: "00k4n6c32", FunderChildren: true}, "include-funder-child-organizations", "true"},
+		{dois.ListOptions{Re3dataID: "r3d1"}, "re3data-id", "r3d1"},
+		{dois.ListOptions{OpendoarID: "1"}, "opendoar-id", "1"},
+		{dois.ListOptions{Certificate: "CoreTrustSeal"}, "certificate", "CoreTrustSeal"},
+		{dois.ListOptions{ClientType: "repository"}, "client-type", "repository"},
+		{dois.ListOptions{MinCitations: 1}, "has-citations", "1"},
+		{dois.ListOptions{MinReferences: 1}, "has-references", "1"},
+		{dois.ListOptions{MinParts: 1}, "has-parts", "1"},
+		{dois.ListOptions{MinPartOf: 1}, "has-part-of", "1"},
+		{dois.ListOptions{MinVersions: 1}, "has-versions", "1"},
+		{dois.ListOptions{MinVersionOf: 1}, "has-version-of", "1"},
+		{dois.ListOptions{MinViews: 10}, "has-views", "10"},
+		{dois.ListOptions{MinDownloads: 10}, "has-downloads", "10"},
+		{dois.ListOptions{HasPerson: true}, "has-person", "true"},
+		{dois.ListOptions{HasAffiliation: true}, "has-affiliation", "true"},
+		{dois.ListOptions{HasOrganization: true}, "has-organization", "true"},
+		{dois.ListOptions{HasFunder: true}, "has-funder", "true"},
+		{dois.ListOptions{LinkStatus: "404"}, "link-check-status", "404"},
+		{dois.ListOptions{LinkHasSchemaOrg: "false"}, "link-check-has-schema-org", "false"},
+		{dois.ListOptions{LinkBodyHasPID: "true"}, "link-check-body-has-pid", "true"},
+		{dois.ListOptions{LinkFoundSchemaOrgID: true}, "link-check-found-schema-org-id", "true"},
+		{dois.ListOptions{LinkFoundDCID: true}, "link-check-found-dc-identifier", "true"},
+		{dois.ListOptions{LinkFoundCitationDOI: true}, "link-check-found-citation-doi", "true"},
+		{dois.ListOptions{MinLinkRedirects: 2}, "link-check-redirect-count-gte", "2"},
+		{dois.ListOptions{Composite: true}, "composite", "true"},
+		{dois.ListOptions{Include: []string{"client"}}, "include", "client"},
+		{dois.ListOptions{Facets: []string{"published", "states"}}, "facets", "published,states"},
+		{dois.ListOptions{Facets: []string{"published"}}, "disable-facets", "false"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			service := &archive{}
+			_, err := service.client(t).List(t.Context(), &tt.opts)
+			require.NoError(t, err)
+			require.Len(t, service.params, 1)
+			assert.Equal(t, tt.want, service.params[0].Get(tt.name))
+		})
+	}
+}
+
+// TestFurtherFiltersFind asks the service for what it can answer of them.
+func TestFurtherFiltersFind(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, library...)
+		for name, tt := range map[string]struct {
+			opts dois.ListOptions
+			want string
+		}{
+			"ids":       {dois.ListOptions{IDs: []string{"10.5072/EVE", "doi:10.82433/far", "10.5072/unknown"}}, "10.82433/far eve"},
+			"state":     {dois.ListOptions{States: []dois.State{dois.StateDraft}}, "dra"},
+			"published": {dois.ListOptions{Published: "2019,2020"}, "ada bob"},
+			"license":   {dois.ListOptions{License: "cc-by-4.0"}, "ada"},
+			"subject":   {dois.ListOptions{Subject: "Computing"}, "ada"},
+			"citations": {dois.ListOptions{MinCitations: 2}, "ada"},
+			"downloads": {dois.ListOptions{MinDownloads: 1}, "bob"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				found, err := srv.Client().List(t.Context(), &tt.opts)
+				require.NoError(t, err)
+				assert.Equal(t, words(tt.want), sorted(found.Records))
+			})
+		}
+	})
+}
+
+// TestIDs asks for many records by name: the service would show 25 of them.
+func TestIDs(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, series(60)...)
+		var names []string
+		for i := range 60 {
+			names = append(names, fmt.Sprintf("10.5072/r%03d", i))
+		}
+		found, err := srv.Client().List(t.Context(), &dois.ListOptions{IDs: names})
+		require.NoError(t, err)
+		assert.Len(t, found.Records, 60)
+		assert.False(t, found.More)
+
+		for reason, opts := range map[string]dois.ListOptions{
+			"would ignore": {IDs: names, ClientID: "a.b"},
+			"a query":      {IDs: names, Query: query.Term("x")},
+			"1001 names":   {IDs: make([]string, 1001)},
+			"comma":        {IDs: []string{"10.5072/a,b"}},
+			"prefix":       {IDs: []string{"null"}},
+		} {
+			_, err := srv.Client().List(t.Context(), &opts)
+			require.ErrorIs(t, err, dois.ErrInvalid, reason)
+			assert.ErrorContains(t, err, reason)
+		}
+	})
+}
+
+// TestFacets reads counts in the forms that the deployed service gives them.
+func TestFacets(t *testing.T) {
+	client := scripted(t, nil, reply(200, `{"data":[],"included":[{"id":"a.b","type":"clients"}],"meta":{"total":7,"totalPages":1,"page":1,
+		"published":[{"id":"2020","title":"2020","count":5},{"id":2999,"title":"2999","count":"2"}],
+		"schemaVersions":[{"id":"4","title":"Schema 4","count":3},{"id":"4","title":"Schema 4","count":4}],
+		"citationCount":12,"views":[],"odd":"text"},"links":{}}`, nil))
+	found, err := client.List(t.Context(), &dois.ListOptions{Facets: []string{"published"}})
+	require.NoError(t, err)
+	assert.Equal(t, []dois.FacetCount{{ID: "2020", Title: "2020", Count: 5}, {ID: "2999", Title: "2999", Count: 2}}, found.Facets["published"].Counts)
+	assert.Equal(t, 7, found.Facets["schemaVersions"].Count("4"), "entries of one value are added up")
+	assert.Equal(t, 12, found.Facets["citationCount"].Number)
+	assert.Empty(t, found.Facets["views"].Counts)
+	assert.Contains(t, found.Facets, "odd")
+	assert.NotContains(t, found.Facets, "total")
+	assert.JSONEq(t, `"text"`, string(found.Meta["odd"]))
+	assert.Equal(t, 7, found.Total)
+	require.Len(t, found.Included, 1)
+}
+
+func TestWithoutATotal(t *testing.T) {
+	for meta, want := range map[string]int{`{}`: -1, `null`: -1, `{"total":"many"}`: -1, `{"total":0}`: 0, `[]`: -1} {
+		client := scripted(t, nil, reply(200, `{"data":[],"meta":`+meta+`}`, nil))
+		found, err := client.List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, found.Total, meta)
+		times, err := walked(t.Context(), client, nil)
+		require.NoError(t, err)
+		assert.Empty(t, times)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	r := answered(t, `{"doi":"10.5072/x",
+		"viewsOverTime":[{"yearMonth":"2021-02","total":4},{"yearMonth":"2020-11","total":1},{"yearMonth":"2021-02","total":2},{"yearMonth":"soon","total":9}],
+		"downloadsOverTime":[],"citationsOverTime":[{"year":"2021","total":3},{"year":2019,"total":1}]}`)
+
+	views := r.Views()
+	require.Len(t, views, 2, "each month once")
+	assert.Equal(t, "2020-11-01", views[0].Start.Format("2006-01-02"), "the oldest first")
+	assert.Equal(t, 6, views[1].Total, "parts of a month are added up")
+	assert.Equal(t, 7, views.Total())
+	years := views.Yearly()
+	require.Len(t, years, 2)
+	assert.Equal(t, 2021, years[1].Start.Year())
+	assert.Equal(t, 6, years[1].Total)
+	assert.Len(t, r.ViewsOverTime, 4, "what was sent is still there")
+
+	assert.Empty(t, r.Downloads())
+	assert.Zero(t, r.Downloads().Total())
+	cited := r.CitedBy()
+	require.Len(t, cited, 2)
+	assert.Equal(t, 2019, cited[0].Start.Year())
+	assert.Equal(t, 4, cited.Total())
+}
+
+func TestExists(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, `{"doi":"10.5072/there"}`, `{"doi":"10.5072/draft","state":"draft"}`)
+		for name, want := range map[string]bool{"10.5072/there": true, "10.5072/not": false, "10.5072/draft": false} {
+			found, err := anonymous(t, srv).Exists(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, want, found, name)
+			assert.Equal(t, "HEAD", last(t, srv).Method)
+		}
+		found, err := srv.Client().Exists(t.Context(), "10.5072/draft")
+		require.NoError(t, err)
+		assert.True(t, found, "the owner sees it")
+		_, err = srv.Client().Exists(t.Context(), "")
+		require.ErrorIs(t, err, dois.ErrInvalidDOI)
+	})
+	_, err := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
+	require.ErrorIs(t, err, dois.ErrServer, "a failure is no answer")
+}
+
+func TestConditionalGet(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/1"})
+		require.NoError(t, err)
+		r, err := client.Get(ctx, "10.5072/x", nil)
+		require.NoError(t, err)
+		require.NotEmpty(t, r.ETag)
+
+		_, err = client.Get(ctx, "10.5072/x", &dois.GetOptions{IfNoneMatch: r.ETag})
+		require.ErrorIs(t, err, dois.ErrNotModified)
+		assert.NotErrorIs(t, err, dois.ErrRedirect)
+
+		_, err = client.Update(ctx, "10.5072/x", &dois.Draft{URL: "https://example.org/2"})
+		require.NoError(t, err)
+		changed, err := client.Get(ctx, "10.5072/x", &dois.GetOptions{IfNoneMatch: r.ETag})
+		require.NoError(t, err)
+		assert.Equal(t, "https://example.org/2", changed.URL)
+	})
+}
+
+// TestEvents takes a DOI from state to state (specification §3.1).
+func TestEvents(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		ctx, client := t.Context(), srv.Client()
+		state := func(r *dois.Record, err error) dois.State {
+			t.Helper()
+			require.NoError(t, err)
+			return r.State
+		}
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")})
+		require.NoError(t, err)
+
+		_, err = client.Hide(ctx, "10.5072/x", "")
+		require.ErrorIs(t, err, dois.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
+		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
+
+		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")))
+		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")), "once more changes nothing")
+		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
+		_, err = client.Register(ctx, "10.5072/x")
+		require.ErrorIs(t, err, dois.ErrNotAllowed)
+
+		hidden, err := client.Hide(ctx, "10.5072/x", "out of date")
+		require.NoError(t, err)
+		assert.Equal(t, dois.StateRegistered, hidden.State)
+		assert.Equal(t, "out of date", hidden.Reason)
+		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
+
+		for _, call := range []func() (*dois.Record, error){
+			func() (*dois.Record, error) { return client.Publish(ctx, "10.5072/typo") },
+			func() (*dois.Record, error) { return client.Register(ctx, "10.5072/typo") },
+			func() (*dois.Record, error) { return client.Hide(ctx, "10.5072/typo", "") },
+		} {
+			_, err := call()
+			require.ErrorIs(t, err, dois.ErrNotFound, "no DOI is made by mistake")
+		}
+
+		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"})
+		require.NoError(t, err)
+		_, err = client.Publish(ctx, "10.5072/bare")
+		require.ErrorIs(t, err, dois.ErrInvalid)
+		e, ok := errors.AsType[*dois.Error](err)
+		require.True(t, ok)
+		assert.NotEmpty(t, e.Details)
+	})
+}
+
+// TestFlagsOfAWrite asks for the shape of the answer to a write (specification
+// §4.2).
+func TestFlagsOfAWrite(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		seed(t, srv, fullRecord)
+		for want, answer := range map[string]*dois.GetOptions{
+			"affiliation=true&publisher=true":   nil,
+			"affiliation=false&publisher=false": {},
+			"affiliation=false&publisher=true":  {Publisher: true},
+		} {
+			r, err := srv.Client().Update(t.Context(), "10.5072/full", &dois.Draft{
+				URL: "https://example.org/full", Clear: []string{"language"}, Answer: answer,
+			})
+			require.NoError(t, err)
+			assert.Equal(t, want, last(t, srv).Query)
+			assert.Equal(t, answer == nil || answer.Publisher, r.Publisher.PublisherIdentifier != "")
+			assert.Equal(t, answer == nil, r.Creators[0].Affiliation[0].AffiliationIdentifier != "")
+		}
+	})
+}
+
+func TestDraftContradictions(t *testing.T) {
+	client := (&archive{}).client(t)
+	for name, draft := range map[string]*dois.Draft{
+		"extra repeats":     {URL: "https://example.org", Extra: map[string]any{"url": "https://example.org/2"}},
+		"clear and a value": {URL: "https://example.org", Clear: []string{"url"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := client.Update(t.Context(), "10.5072/x", draft)
+			require.ErrorIs(t, err, dois.ErrInvalid)
+		})
+	}
+}

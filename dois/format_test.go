@@ -1,0 +1,80 @@
+package dois_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/doistest"
+)
+
+func TestOpenXML(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		_, err := srv.Client().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
+		require.NoError(t, err)
+		body, err := srv.Client().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		assert.Contains(t, string(text), "<title>From XML</title>")
+
+		_, err = srv.Client().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
+		require.ErrorIs(t, err, dois.ErrNoFormat)
+		_, err = srv.Client().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
+		require.ErrorIs(t, err, dois.ErrNotFound)
+	})
+}
+
+// TestOpen asks for each format by its media type.
+func TestOpen(t *testing.T) {
+	client := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.Header.Get("Accept"))
+		fmt.Fprint(w, r.Header.Get("Accept"))
+	})
+	for _, format := range []dois.Format{
+		dois.DataCiteXML, dois.DataCiteJSON, dois.Citeproc, dois.SchemaOrg, dois.Codemeta, dois.Crosscite, dois.JATS, dois.BibTeX, dois.RIS, dois.CSV,
+	} {
+		body, err := client.Open(t.Context(), "10.5072/x", format)
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		assert.Equal(t, string(format), string(text))
+		require.NoError(t, body.Close())
+	}
+}
+
+func TestOpenRefused(t *testing.T) {
+	answer := func(kind, body string) *dois.Client {
+		return scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, body)
+		})
+	}
+	_, err := answer("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
+	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
+	_, err = answer("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
+	require.ErrorIs(t, err, dois.ErrUnreadable)
+	_, err = answer("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
+	require.ErrorIs(t, err, dois.ErrInvalid)
+	_, err = answer("text/plain", "x").Open(t.Context(), "null", dois.RIS)
+	require.ErrorIs(t, err, dois.ErrInvalidDOI)
+}
+
+func TestCitation(t *testing.T) {
+	client := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "text/x-bibliography", r.Header.Get("Accept"))
+		fmt.Fprintf(w, "Lovelace, A. (2020). Ice. %s\n", r.URL.RawQuery)
+	})
+	text, err := client.Citation(t.Context(), "10.5072/x", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, A. (2020). Ice.", text)
+	text, err = client.Citation(t.Context(), "10.5072/x", &dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"})
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
+}
