@@ -39,7 +39,7 @@ const (
 
 // XML makes a Document of metadata XML. The identifier in it may be empty: the
 // DOI of the request counts. [metadata.ValidateXML] tells beforehand what the
-// service would refuse.
+// service would refuse; leave out its CodeIdentifier.
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: data} }
 
 // Record makes a Document of a typed record, after validating it.

@@ -65,7 +65,8 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 //
 // Each request makes another DOI, so it is sent again only when it surely did
 // not arrive. An error that matches [ErrUnclear] means that a draft may exist
-// whose name nobody knows: that is why [Client.Mint] works differently.
+// whose name nobody knows. And the deployed service does not make sure that the
+// name is new. That is why [Client.Mint] works differently.
 //
 // MintRemotely sends PUT /metadata/{prefix} (specification §4.3).
 func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) (string, error) {

@@ -1,0 +1,30 @@
+package mds_test
+
+import (
+	"context"
+	"iter"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+// Programs are written against these; the compiler watches over them.
+var (
+	_ func(string, mds.Credentials, *mds.ClientOptions) (*mds.Client, error)                      = mds.NewClient
+	_ func(*mds.Client, context.Context, string) (string, error)                                  = (*mds.Client).URL
+	_ func(*mds.Client, context.Context, string, string) (mds.Status, error)                      = (*mds.Client).PutURL
+	_ func(*mds.Client, context.Context, string) (*mds.Document, error)                           = (*mds.Client).Metadata
+	_ func(*mds.Client, context.Context, string, mds.Document) (mds.Status, error)                = (*mds.Client).PutMetadata
+	_ func(*mds.Client, context.Context, string, mds.Document) (string, error)                    = (*mds.Client).Mint
+	_ func(*mds.Client, context.Context, string, string, mds.Document) (*mds.Registration, error) = (*mds.Client).Register
+	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).Hide
+	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).DeleteDraft
+	_ func(*mds.Client, context.Context) iter.Seq2[string, error]                                 = (*mds.Client).DOIs
+	_ func([]byte) mds.Document                                                                   = mds.XML
+	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
+	_ func(*mdstest.Options) *mdstest.Server                                                      = mdstest.NewServer
+	_ func(*mdstest.Server) *mds.Client                                                           = (*mdstest.Server).Client
+	_ mds.Limiter                                                                                 = (*mds.Rate)(nil)
+	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
+)
