@@ -37,7 +37,7 @@ func startOracle(t testing.TB, args ...string) *oracle {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		in.Close()
-		cmd.Wait() //nolint:errcheck // the context of the test ends it
+		cmd.Wait() // the context of the test ends it
 	})
 	return &oracle{t, in, bufio.NewReaderSize(out, 1<<20)}
 }
