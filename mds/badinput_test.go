@@ -69,6 +69,20 @@ func TestWritesRefuseOddNames(t *testing.T) {
 	assert.Empty(t, srv.Requests(), "nothing was sent")
 }
 
+func TestReadsRefuseWhatIsNoName(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, text := range []string{"", " ", "null", "10.5072", "10.5072/", "glacier-7", "10.5072/a\nb", "10.5072/a\u200bb", "https://repo.example.org/glacier/7"} {
+		_, errURL := srv.Client().URL(t.Context(), text)
+		_, errMetadata := srv.Client().Metadata(t.Context(), text)
+		_, errState := srv.Client().State(t.Context(), text)
+		_, errMedia := srv.Client().Media(t.Context(), text)
+		for _, err := range []error{errURL, errMetadata, errState, errMedia} {
+			require.ErrorIs(t, err, mds.ErrInvalidDOI, "%q", text)
+		}
+	}
+	assert.Empty(t, srv.Requests(), "nothing was sent")
+}
+
 func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
 	srv := newServer(t, nil)
 	c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
