@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"encoding/binary"
 	"errors"
 	"strconv"
 	"unicode/utf8"
@@ -111,15 +110,7 @@ func (e *encoder) instance(n *Instance) {
 	e.text(string(n.AccessMethod))
 	if len(n.CountryCounts) > 0 {
 		e.raw(`","country-counts":{`)
-		for i := range n.CountryCounts {
-			if i > 0 {
-				e.raw(`,`)
-			}
-			e.raw(`"`)
-			e.text(n.CountryCounts[i].Country)
-			e.raw(`":`)
-			e.json = strconv.AppendInt(e.json, n.CountryCounts[i].Count, 10)
-		}
+		e.counts(n.CountryCounts)
 		e.raw(`},"count":`)
 	} else {
 		e.raw(`","count":`)
@@ -128,43 +119,78 @@ func (e *encoder) instance(n *Instance) {
 	e.raw(`}`)
 }
 
-// text appends what stands between the quotes of a JSON text. Nearly all text is
-// its own JSON, so it is copied first and looked at afterwards. Something stands
-// before it always: the name of the member.
-func (e *encoder) text(s string) {
-	start := len(e.json)
-	e.json = append(e.json, s...)
-	if needsEscape(e.json, len(s)) {
-		e.json = appendEscaped(e.json[:start], s)
+func (e *encoder) counts(counts CountryCounts) {
+	b := e.json
+	for i := range counts {
+		c := &counts[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if len(c.Country) == 2 && !escapes(uint64(c.Country[0])|uint64(c.Country[1])<<8|blanks&^0xffff) {
+			b = append(b, '"', c.Country[0], c.Country[1], '"', ':')
+		} else {
+			b = append(appendText(append(b, '"'), c.Country), '"', ':')
+		}
+		if 0 <= c.Count && c.Count < 10 {
+			b = append(b, '0'+byte(c.Count))
+		} else {
+			b = strconv.AppendInt(b, c.Count, 10)
+		}
 	}
+	e.json = b
 }
 
-// needsEscape looks for control characters, quotes and backslashes in the last n
-// bytes of b, eight at a time. At least eight bytes stand before them.
-func needsEscape(b []byte, n int) bool {
-	at := len(b) - n
-	for ; n >= 8; n -= 8 {
-		if escapes(binary.LittleEndian.Uint64(b[at:])) {
-			return true
-		}
-		at += 8
+func (e *encoder) text(s string) { e.json = appendText(e.json, s) }
+
+// appendText appends what stands between the quotes of a JSON text. Nearly all
+// text is its own JSON.
+func appendText(dst []byte, s string) []byte {
+	if needsEscape(s) {
+		return appendEscaped(dst, s)
 	}
-	if n == 0 {
-		return false
-	}
-	// The last few bytes, with blanks in the place of what stands before them.
-	last := binary.LittleEndian.Uint64(b[len(b)-8:])
-	const blanks = 0x2020202020202020
-	return escapes(last>>(8*(8-n)) | blanks<<(8*n))
+	return append(dst, s...)
 }
+
+// needsEscape looks for control characters, quotes and backslashes, eight bytes
+// at a time. The last step, and that of a short text, looks at some bytes twice.
+func needsEscape(s string) bool {
+	n := len(s)
+	switch {
+	case n >= 8:
+		for i := 0; i < n-8; i += 8 {
+			if escapes(load64(s, i)) {
+				return true
+			}
+		}
+		return escapes(load64(s, n-8))
+	case n >= 4:
+		return escapes(load32(s, 0) | load32(s, n-4)<<32)
+	case n > 0:
+		return escapes(uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16 | blanks&^0xffffff)
+	}
+	return false
+}
+
+func load64(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func load32(s string, i int) uint64 {
+	s = s[i : i+4]
+	return uint64(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24)
+}
+
+const (
+	ones   = 0x0101010101010101
+	highs  = ones << 7
+	blanks = ones * ' '
+)
 
 // escapes tells whether one of eight bytes is below 0x20, a quote or a
 // backslash. A byte from 0x80 on is none of these.
 func escapes(x uint64) bool {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	control := x - ones*0x20
 	quote := x ^ ones*'"'
 	backslash := x ^ ones*'\\'

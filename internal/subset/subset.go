@@ -67,7 +67,7 @@ type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
 // it at once. All its goroutines have ended when it returns.
 //
 // It holds one part in the making, one being emitted, and Workers + 3 blocks of
-// at most 1 MiB, or of one item that is larger.
+// at most 2 MiB, or of one item that is larger.
 func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], emit func(Part) error) error {
 	p, compressors, err := newPacker(s)
 	if err != nil {
@@ -126,7 +126,7 @@ type block struct {
 }
 
 // largestBlock is what a block may grow to. Smaller ones compress less well.
-const largestBlock = 1 << 20
+const largestBlock = 2 << 20
 
 var errNoRoom = errors.New("subset: MaxBytes leaves no room for items beside the head")
 

@@ -1,0 +1,171 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// These types have the members of a dataset in the order of appendDataset, so
+// that encoding/json writes what it should write, byte for byte.
+type (
+	orderedDataset struct {
+		Contributors []TypedValue         `json:"dataset-contributors,omitempty"`
+		YOP          string               `json:"yop,omitempty"`
+		DataType     string               `json:"data-type"`
+		Dates        []TypedValue         `json:"dataset-dates,omitempty"`
+		Title        string               `json:"dataset-title"`
+		PublisherID  []TypedValue         `json:"publisher-id"`
+		DatasetID    []TypedValue         `json:"dataset-id"`
+		Publisher    string               `json:"publisher"`
+		URI          string               `json:"uri,omitempty"`
+		Attributes   []TypedValue         `json:"dataset-attributes,omitempty"`
+		Performance  []orderedPerformance `json:"performance"`
+		Platform     string               `json:"platform"`
+	}
+	orderedPerformance struct {
+		Period   Period            `json:"period"`
+		Instance []orderedInstance `json:"instance"`
+	}
+	orderedInstance struct {
+		MetricType    MetricType       `json:"metric-type"`
+		AccessMethod  AccessMethod     `json:"access-method"`
+		CountryCounts map[string]int64 `json:"country-counts,omitempty"`
+		Count         int64            `json:"count"`
+	}
+)
+
+func ordered(d *Dataset) orderedDataset {
+	out := orderedDataset{
+		Contributors: d.Contributors, YOP: d.YOP, DataType: d.DataType, Dates: d.Dates, Title: d.Title,
+		PublisherID: orEmpty(d.PublisherID), DatasetID: orEmpty(d.DatasetID), Publisher: d.Publisher, URI: d.URI,
+		Attributes: d.Attributes, Platform: d.Platform, Performance: []orderedPerformance{},
+	}
+	for _, p := range d.Performance {
+		next := orderedPerformance{p.Period, []orderedInstance{}}
+		for _, n := range p.Instance {
+			counts := map[string]int64{}
+			for _, c := range n.CountryCounts {
+				counts[c.Country] = c.Count
+			}
+			next.Instance = append(next.Instance, orderedInstance{n.MetricType, n.AccessMethod, counts, n.Count})
+		}
+		out.Performance = append(out.Performance, next)
+	}
+	return out
+}
+
+// marshal is encoding/json without the escapes that only HTML needs.
+func marshal(t testing.TB, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	require.NoError(t, e.Encode(v))
+	// It escapes two separators for the sake of JavaScript.
+	return strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029").Replace(strings.TrimSpace(b.String()))
+}
+
+// full is a dataset with everything in it, and text wherever text can be.
+func full(text string) *Dataset {
+	pair := []TypedValue{{text, "a"}, {"b", text}}
+	return &Dataset{
+		Title: text, YOP: text, URI: text, Platform: text, DataType: text, Publisher: text,
+		PublisherID: pair, DatasetID: pair, Dates: pair, Contributors: pair, Attributes: pair,
+		Performance: []Performance{
+			{Period{Date(text), "2026-10-31"}, []Instance{
+				{1, TotalDatasetRequests, Regular, NewCountryCounts(map[string]int64{"de": 1, "us": 10, text + "x": 1234567, text + "y": -9223372036854775808})},
+				{-7, MetricType(text), AccessMethod(text), nil},
+				{9223372036854775807, UniqueDatasetRequests, Machine, CountryCounts{}},
+			}},
+			{},
+		},
+	}
+}
+
+func TestAppendDatasetIsWhatEncodingJSONWrites(t *testing.T) {
+	for _, text := range []string{
+		"", "a", "ab", "abc", "plain", "seven77", "exactly8", "nine bytes", "Ünï©ødé — 数据集 🜚", `"`, `\`, `say "no"`, `C:\data`,
+		"1234567\"", "12345678\"", "\"12345678", "123\"5678", "tab\there", "line\nend\r", "\b\f\x00\x01\x1f\x7f", "<a href='x'>&</a>", "\u2028\u2029",
+		strings.Repeat("long ", 1000), strings.Repeat("x", 4095) + `"`,
+	} {
+		d := full(text)
+		got, err := appendDataset([]byte("before "), d)
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, "before "+marshal(t, ordered(d)), string(got), "%q", text)
+
+		var back, want Dataset
+		require.NoError(t, json.Unmarshal(got[len("before "):], &back))
+		data, err := json.Marshal(d)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &want))
+		require.Equal(t, want, back, "%q: the same as through MarshalJSON", text)
+	}
+	got, err := appendDataset(nil, &Dataset{})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"data-type":"","dataset-title":"","publisher-id":[],"dataset-id":[],"publisher":"","performance":[],"platform":""}`, string(got))
+}
+
+// Every byte at every place of texts of every length up to three words.
+func TestEscapesAreFoundEverywhere(t *testing.T) {
+	for n := range 25 {
+		for at := range n {
+			text := []byte(strings.Repeat("é", 13)[:n-n%2] + "e")[:n]
+			for c := range 0x80 {
+				text[at] = byte(c)
+				want := c < 0x20 || c == '"' || c == '\\'
+				require.Equal(t, want, needsEscape(string(text)), "%q", text)
+			}
+		}
+	}
+}
+
+func TestTextThatJSONCannotCarry(t *testing.T) {
+	for _, text := range []string{"\xff", "cut off \xe2\x82", "\xed\xa0\x80", "a perfectly good title, but for the end\xc0"} {
+		got, err := appendDataset([]byte("before"), &Dataset{Title: text})
+		require.ErrorIs(t, err, errNotUTF8, "%q", text)
+		assert.Equal(t, "before", string(got), "%q", text)
+	}
+}
+
+func TestAppendDatasetDoesNotAllocate(t *testing.T) {
+	d := full("some text")
+	buf := make([]byte, 0, 1<<16)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		_, err := appendDataset(buf, d)
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+}
+
+func FuzzAppendDataset(f *testing.F) {
+	f.Add("A title", "de", int64(1))
+	f.Add("\"\\\n\x00", "\u2028", int64(-1))
+	f.Add("not UTF-8 \xff", "", int64(0))
+	f.Fuzz(func(t *testing.T, text, country string, count int64) {
+		d := full(text)
+		d.Performance[0].Instance[0].CountryCounts = CountryCounts{{country, count}}
+		got, err := appendDataset(nil, d)
+		if err != nil {
+			require.NotEqual(t, strings.ToValidUTF8(text+country, "?"), text+country)
+			return
+		}
+		require.Equal(t, marshal(t, ordered(d)), string(got))
+	})
+}
+
+func BenchmarkAppendDataset(b *testing.B) {
+	d := full("some text of a usual length")
+	buf, err := appendDataset(nil, d)
+	require.NoError(b, err)
+	b.SetBytes(int64(len(buf)))
+	b.ReportAllocs()
+	for b.Loop() {
+		buf, _ = appendDataset(buf[:0], d)
+	}
+}
