@@ -11,9 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
-// mediaStore is /media of the deployed service, which the embedded one leaves out.
+func TestFilesOfADOI(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		c := srv.Client()
+		table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
+		require.ErrorIs(t, c.AddMedium(t.Context(), name, table), mds.ErrNotFound)
+		findable(t, srv, name)
+		_, err := c.Media(t.Context(), name)
+		require.ErrorIs(t, err, mds.ErrNotFound, "it has none yet")
+		require.NoError(t, c.AddMedium(t.Context(), name, table))
+		media, err := c.Media(t.Context(), name)
+		require.NoError(t, err)
+		assert.Equal(t, []mds.Medium{table}, media)
+	})
+}
+
+// mediaStore is /media as the deployed service has it, with its cut at "=".
 type mediaStore map[string][]string
 
 func (m mediaStore) serve(req *http.Request) *http.Response {
