@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
 // into reads one value into v as far as it fits there: a number for a string, a
@@ -59,21 +57,24 @@ func (t *jsonText) intoStruct(v reflect.Value) {
 }
 
 func intoScalar(v reflect.Value, raw []byte) {
-	var text metadata.Text
-	if len(raw) == 0 || text.UnmarshalJSON(raw) != nil {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
 		return
+	}
+	text := string(raw)
+	if raw[0] == '"' {
+		text = unquote(raw)
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(string(text))
+		v.SetString(text)
 	case reflect.Bool:
 		v.SetBool(text == "true")
 	case reflect.Int:
-		if n, err := strconv.ParseFloat(string(text), 64); err == nil && n == float64(int(n)) {
+		if n, err := strconv.ParseFloat(text, 64); err == nil && n == float64(int(n)) {
 			v.SetInt(int64(n))
 		}
 	case reflect.Float64:
-		if n, err := strconv.ParseFloat(string(text), 64); err == nil {
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			v.SetFloat(n)
 		}
 	}

@@ -72,7 +72,7 @@ func (s *jsonStream) value() ([]byte, error) {
 		t := s.text
 		raw := t.value()
 		all := s.ended || s.body == nil
-		if t.err == nil && (t.pos < len(t.data) || all) {
+		if t.err == nil && (t.pos < len(t.data) || all || !digit(raw[len(raw)-1])) {
 			s.text = t
 			return raw, nil
 		}
@@ -84,6 +84,10 @@ func (s *jsonStream) value() ([]byte, error) {
 		}
 	}
 }
+
+// digit reports whether c may be the last byte of a number, which only what
+// follows can end.
+func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // object calls member for each member; it has to step over the value.
 func (s *jsonStream) object(member func(name string) error) error {

@@ -2,9 +2,12 @@ package dois
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"math/bits"
 	"strings"
+	"unicode/utf8"
 )
 
 // A jsonText is JSON that is read by what is there rather than by what should
@@ -44,11 +47,11 @@ func (t *jsonText) peek() byte {
 
 // accept steps over c if it comes next.
 func (t *jsonText) accept(c byte) bool {
-	if t.peek() != c {
-		return false
+	if t.pos < len(t.data) && t.data[t.pos] == c || t.peek() == c { // there are seldom blanks
+		t.pos++
+		return true
 	}
-	t.pos++
-	return true
+	return false
 }
 
 // expect steps over c, which has to come next.
@@ -125,7 +128,7 @@ func (t *jsonText) name() []byte {
 
 func unquote(raw []byte) string {
 	plain := string(raw[1 : len(raw)-1])
-	if strings.IndexByte(plain, '\\') >= 0 {
+	if strings.IndexByte(plain, '\\') >= 0 || !utf8.ValidString(plain) {
 		_ = json.Unmarshal(raw, &plain) // the syntax has been seen to be right
 	}
 	return plain
@@ -192,7 +195,11 @@ func (t *jsonText) skipString() {
 		t.fail(errSyntax)
 		return
 	}
-	for i := t.pos + 1; i < len(t.data); i++ {
+	for i := t.pos + 1; ; i++ {
+		if i += plain(t.data[i:]); i >= len(t.data) {
+			t.fail(errShort)
+			return
+		}
 		switch c := t.data[i]; {
 		case c == '"':
 			t.pos = i + 1
@@ -201,14 +208,36 @@ func (t *jsonText) skipString() {
 			t.fail(errSyntax)
 			return
 		case c == '\\':
-			if i+1 < len(t.data) && !t.escape(i+1) {
+			if i++; i == len(t.data) {
+				t.fail(errShort)
+				return
+			}
+			if !t.escape(i) {
 				t.fail(errSyntax)
 				return
 			}
-			i++
 		}
 	}
-	t.fail(errShort)
+}
+
+// plain returns how many bytes in front may stand in a string as they are. It
+// looks at eight at a time, since texts are most of what a record is made of.
+func plain(data []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(data); i += 8 {
+		eight := binary.LittleEndian.Uint64(data[i:])
+		quote, slash := eight^('"'*ones), eight^('\\'*ones)
+		// Each term has the high bit of a byte set that is a quote, a backslash or
+		// below a blank; bytes above ASCII drop out at the end.
+		special := (quote-ones)&^quote | (slash-ones)&^slash | (eight-' '*ones)&^eight
+		if special &= high; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\'; i++ {
+	}
+	return i
 }
 
 // escape checks what stands after a backslash, as far as it is there.

@@ -47,7 +47,7 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	if err != nil {
 		return nil, wrap(err)
 	}
-	r := &Results{Records: []Record{}}
+	r := &Results{Records: make([]Record, 0, cmp.Or(opts.Page.Size, len(opts.IDs), defaultSize))}
 	answer := listAnswer{stream: jsonStream{text: jsonText{data: res.Data}}, fields: opts.Fields}
 	err = answer.read(func(record *Record) error {
 		r.Records = append(r.Records, *record)
