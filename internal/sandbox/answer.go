@@ -41,7 +41,8 @@ type fault struct {
 	status int
 	title  string
 	header map[string]string
-	body   any // in JSON, in place of the usual shape
+	body   any    // in JSON, in place of the usual shape
+	whole  *reply // in place of all this
 }
 
 func (f *fault) Error() string { return f.title }
@@ -56,6 +57,9 @@ func inJSON(res reply, err error) reply {
 		return res
 	}
 	f := asFault(err)
+	if f.whole != nil {
+		return *f.whole
+	}
 	body := f.body
 	if body == nil {
 		body = map[string]any{"errors": []any{map[string]any{"status": strconv.Itoa(f.status), "title": f.title}}}
@@ -115,6 +119,7 @@ func (res reply) send(w http.ResponseWriter, q *request, took time.Duration) {
 	}
 	h.Set("X-Request-Id", requestID(q))
 	h.Set("X-Runtime", strconv.FormatFloat(took.Seconds(), 'f', 6, 64))
+	h["Content-Type"] = nil // an answer has the type it says, or none
 	if res.contentType != "" {
 		h.Set("Content-Type", res.contentType)
 	}

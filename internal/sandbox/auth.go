@@ -79,16 +79,20 @@ func token(c claims) string {
 }
 
 // tokenAccount checks a token as specification §7 says: none is 401, an
-// expired one 403. One that means nothing to the service is 401 too.
+// expired one 403. One that means nothing to the service is 401 too. A Deployed
+// service says 422 and 401 to the first two.
 func (s *Service) tokenAccount(token string) (*Account, error) {
 	if token == "" {
-		return nil, fail(http.StatusUnauthorized, "No token was provided.")
+		return nil, s.noToken()
 	}
 	c, ok := readClaims(token)
-	if !ok {
+	if !ok || s.deployed && !c.mayReport() {
 		return nil, fail(http.StatusUnauthorized, notAuthorized)
 	}
 	if !s.Now().Before(time.Unix(c.Expires, 0)) {
+		if s.deployed {
+			return nil, fail(http.StatusUnauthorized, notAuthorized)
+		}
 		return nil, fail(http.StatusForbidden, "The token has expired.")
 	}
 	for i, a := range s.accounts {
@@ -98,6 +102,18 @@ func (s *Service) tokenAccount(token string) (*Account, error) {
 	}
 	return nil, fail(http.StatusUnauthorized, notAuthorized)
 }
+
+func (s *Service) noToken() error {
+	if s.deployed {
+		return fail(http.StatusUnprocessableEntity, "undefined method `uid' for nil:NilClass")
+	}
+	return fail(http.StatusUnauthorized, "No token was provided.")
+}
+
+// mayReport says whether the deployed service takes reports from this role.
+func (c claims) mayReport() bool { return c.Role == "client_admin" || c.Role == staff }
+
+const staff = "staff_admin"
 
 const notAuthorized = "You are not authorized to access this resource."
 

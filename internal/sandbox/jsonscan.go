@@ -21,6 +21,8 @@ type scanner struct {
 	hold     int64 // offset from which bytes are kept, or -1
 }
 
+var errEncoding = errors.New("invalid UTF-8")
+
 func newScanner(r io.Reader) *scanner {
 	return &scanner{r: r, buf: make([]byte, 64<<10), hold: -1}
 }
@@ -137,7 +139,7 @@ func (s *scanner) text() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !utf8.Valid(raw):
-		return nil, fmt.Errorf("invalid UTF-8 in the string at byte %d", start)
+		return nil, fmt.Errorf("%w in the string at byte %d", errEncoding, start)
 	case !escaped:
 		return raw, nil
 	}

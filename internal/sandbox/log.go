@@ -12,7 +12,7 @@ type Request struct {
 	Method   string
 	Path     string // as it was sent, still escaped
 	RawQuery string
-	Status   int         // of the answer
+	Status   int         // of the answer; 0 when the connection was dropped before the work
 	Header   http.Header // without Authorization and Cookie
 	BodySize int64       // bytes of the body that the service has read
 }

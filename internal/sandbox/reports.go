@@ -19,8 +19,11 @@ import (
 type report struct {
 	id     string
 	owner  string // client id of the account that sent it
+	key    reportKey
 	header object
 	parts  []part
+
+	document blob // of a Deployed service, where parts are the rows of its database
 }
 
 // part is one body of a report, kept as it came: a report is one, or one for
@@ -60,6 +63,9 @@ const notFound = "The resource you are looking for doesn't exist."
 
 // serveReports is interface A (specification §4.1).
 func (s *Service) serveReports(q *request, path string) (reply, error) {
+	if s.deployed {
+		return s.serveDeployedReports(q, strings.TrimSuffix(path, "/"))
+	}
 	id := strings.ToLower(strings.TrimSuffix(path, "/"))
 	switch q.method {
 	case http.MethodGet:
@@ -89,10 +95,14 @@ func nameConsumer(q *request) {
 	q.header.Set("X-Anonymous-Consumer", "true")
 }
 
-func (s *Service) getReport(id string) (reply, error) {
+func (s *Service) findReport(id string) *report {
 	s.mu.RLock()
-	r := s.reports[id]
-	s.mu.RUnlock()
+	defer s.mu.RUnlock()
+	return s.reports[id]
+}
+
+func (s *Service) getReport(id string) (reply, error) {
+	r := s.findReport(id)
 	if r == nil {
 		return reply{}, errNoReport
 	}
@@ -185,7 +195,7 @@ func (s *Service) storeReport(account *Account, id string, p part) (r *report, s
 	defer s.mu.Unlock()
 	key := keyOf(p.header)
 	holder, taken := s.periods[key]
-	fresh := &report{id: id, owner: account.ClientID, header: p.header, parts: []part{p}}
+	fresh := &report{id: id, owner: account.ClientID, key: key, header: p.header, parts: []part{p}}
 	switch {
 	case id != "" && taken && holder != id:
 		return nil, 0, fail(http.StatusConflict, "The resource already exists.")
@@ -214,10 +224,11 @@ func (s *Service) storeReport(account *Account, id string, p part) (r *report, s
 
 // keepReport stores a report and the period it holds. The caller has the lock.
 func (s *Service) keepReport(r *report) {
-	if old := s.reports[r.id]; old != nil && s.periods[keyOf(old.header)] == r.id {
-		delete(s.periods, keyOf(old.header))
+	id := strings.ToLower(r.id)
+	if old := s.reports[id]; old != nil && s.periods[old.key] == id {
+		delete(s.periods, old.key)
 	}
-	s.reports[r.id], s.periods[keyOf(r.header)] = r, r.id
+	s.reports[id], s.periods[r.key] = r, id
 }
 
 // PutReport stores a report as it is: {"id", "report-header",
@@ -243,9 +254,15 @@ func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
 		p = newPart(compress(data), true)
 	}
 	p.content = c
+	r := &report{id: id, owner: s.accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}}
+	if s.deployed {
+		if err := r.deploy(); err != nil {
+			return "", fmt.Errorf("sandbox.PutReport: %w", err)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keepReport(&report{id: id, owner: s.accounts[0].ClientID, header: c.header, parts: []part{p}})
+	s.keepReport(r)
 	return id, nil
 }
 
@@ -306,18 +323,25 @@ func (r *report) stored(status int) reply {
 		}
 	}
 	return r.answer(status, "subsets", func(w io.Writer) error {
-		_, err := io.WriteString(w, `"report-datasets":[],"report-subsets":[`)
-		for i, p := range r.parts {
-			if err != nil {
-				return err
-			}
-			err = p.writeSubset(w, i > 0)
+		if _, err := io.WriteString(w, `"report-datasets":[],`); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = io.WriteString(w, "]")
-		}
-		return err
+		return writeSubsets(w, r.parts)
 	})
+}
+
+func writeSubsets(w io.Writer, parts []part) error {
+	_, err := io.WriteString(w, `"report-subsets":[`)
+	for i, p := range parts {
+		if err != nil {
+			return err
+		}
+		err = p.writeSubset(w, i > 0)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, "]")
+	}
+	return err
 }
 
 func (p part) writeSubset(w io.Writer, comma bool) error {

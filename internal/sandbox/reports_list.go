@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"math"
 	"net/http"
 	"slices"
 )
@@ -10,37 +11,67 @@ import (
 const maxPage = 1000
 
 // listReports is GET /reports: headers alone, by id. The filters id,
-// created-by, year and client-id must all hold.
+// created-by, year and client-id must all hold; a Deployed service looks at the
+// first of them alone.
 func (s *Service) listReports(q *request) (reply, error) {
 	params, err := readParams(q)
 	if err != nil {
 		return reply{}, err
 	}
 	found := s.findReports(params)
-	size := params.number("page[size]", 25)
-	if size <= 0 {
-		size = 25
+	p, err := s.reportPage(params, len(found))
+	if err != nil {
+		return reply{}, err
 	}
-	size = min(size, maxPage)
-	page := max(params.number("page[number]", 1), 1)
 	entries := []any{}
-	for _, r := range window(found, page, size) {
+	for _, r := range window(found, max(p.number, 1), p.rows) {
 		entries = append(entries, object{"id": r.id, "report-header": r.header})
 	}
 	return jsonReply(http.StatusOK, object{
 		"reports": entries,
-		"meta":    object{"total": len(found), "total-pages": pages(len(found), size), "page": page},
+		"meta":    object{"total": len(found), "total-pages": p.total, "page": p.number},
 	}), nil
 }
 
+// reportPage is a page of the list: its number as the answer shows it, how many
+// rows it has at most, and how many pages the answer says there are.
+type reportPage struct{ number, rows, total int }
+
+func (s *Service) reportPage(params params, found int) (reportPage, error) {
+	size := params.number("page[size]", 25)
+	number := params.number("page[number]", 1)
+	if !s.deployed {
+		if size <= 0 {
+			size = 25
+		}
+		size = min(size, maxPage)
+		return reportPage{number: max(number, 1), rows: size, total: pages(found, size)}, nil
+	}
+	switch {
+	case params["page"] != "":
+		return reportPage{}, crashed("String does not have #dig method")
+	case size == 0:
+		return reportPage{}, crashed("Infinity")
+	}
+	// The deployed service counts pages by the size it was asked for, and shows
+	// another one.
+	p := reportPage{number: number, rows: min(size, maxPage), total: int(math.Ceil(float64(found) / float64(size)))}
+	if size < 0 {
+		p.rows = 25
+	}
+	return p, nil
+}
+
 func (s *Service) findReports(params params) []*report {
+	if s.deployed {
+		params = params.first("id", "created_by", "year", "client_id")
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*report
 	for _, r := range s.reports {
-		key := keyOf(r.header)
-		if (params["id"] == "" || listed(params["id"], r.id)) && params.is("created_by", key.createdBy) &&
-			params.is("year", key.begin[:min(4, len(key.begin))]) && params.is("client_id", r.owner) {
+		if (params["id"] == "" || listed(params["id"], r.id)) && params.is("created_by", r.key.createdBy) &&
+			params.is("year", r.key.begin[:min(4, len(r.key.begin))]) && params.is("client_id", r.owner) {
 			found = append(found, r)
 		}
 	}

@@ -40,4 +40,5 @@ func (s *Server) Close() {
 	if s.listener != nil {
 		s.listener.Close()
 	}
+	s.Wait()
 }

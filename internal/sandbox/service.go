@@ -1,8 +1,9 @@
 // Package sandbox is the registration service in memory: usage reports, DOI
 // query and metadata store over one set of records, as an [http.Handler].
 //
-// It follows the specification. Where that says "not shown", it does what the
-// deployed servers do. It speaks raw JSON and XML and shares no type with the
+// By default it follows the specification, and where that says "not shown" it
+// does what the servers in operation do. With [Deployed] it follows those
+// servers throughout. It speaks raw JSON and XML and shares no type with the
 // clients, so a wrong member name on one side cannot hide behind the same
 // mistake on the other.
 //
@@ -24,14 +25,30 @@ import (
 
 // Options sets up a [Service]; the zero value and nil are the defaults.
 type Options struct {
+	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
 	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
 	Accounts     []Account        // nil means DefaultAccount alone
+
+	// WriteTime is how long a Deployed service works on a usage report it was
+	// sent, by the time of package time: for the first half it works on its copy,
+	// for the second half the database is ahead of the stored document. 0 means
+	// no time at all. The work goes on when the client goes away.
+	WriteTime time.Duration
+
+	// Faults is asked what happens to a request; n counts from 1, nil means
+	// nothing out of the ordinary. It is called by one goroutine at a time.
+	Faults func(n int, r *http.Request) *Fault
 }
 
 // Service is the registration service in memory. Many goroutines may use it at
 // once.
 type Service struct {
+	deployed  bool
+	writeTime time.Duration
+	faults    faults
+	work      atWork
+
 	now      func() time.Time
 	moved    atomic.Int64 // nanoseconds added by Advance
 	delay    time.Duration
@@ -62,6 +79,7 @@ func New(opts *Options) *Service {
 		o.Accounts = []Account{DefaultAccount}
 	}
 	return &Service{
+		deployed: o.Behaviour == Deployed, writeTime: o.WriteTime, faults: faults{ask: o.Faults},
 		now: o.Now, delay: o.ResolveDelay, accounts: o.Accounts,
 		records: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
 	}
@@ -76,6 +94,14 @@ func (s *Service) Advance(d time.Duration) { s.moved.Add(int64(d)) }
 // ServeHTTP answers a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f := s.faults.next(r); f != nil {
+		s.play(f, w, r)
+		return
+	}
+	s.serve(w, r)
+}
+
+func (s *Service) serve(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	body := &countedBody{ReadCloser: r.Body}
 	if r.Body == nil {

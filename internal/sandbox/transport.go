@@ -8,19 +8,65 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 // Transport serves requests in memory, without a port. Bodies stream both
 // ways. An answer that fits its buffer leaves no goroutine; a longer one has
 // one, which ends when the body is read to its end or closed, or the request's
-// context is done.
+// context is done. The service's work on a request goes on when the context is
+// done, as it does behind a network; Wait waits for it.
 func (s *Service) Transport() http.RoundTripper { return roundTripper{s} }
 
-type roundTripper struct{ handler http.Handler }
+// Wait returns when the service has done its work on all requests that came
+// through its Transport.
+func (s *Service) Wait() { s.work.wait() }
+
+// atWork counts requests. It is not a sync.WaitGroup because requests may come
+// while somebody waits, and from more than one bubble of testing/synctest.
+type atWork struct {
+	mu   sync.Mutex
+	n    int
+	idle []chan struct{}
+}
+
+func (a *atWork) start() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.n++
+}
+
+func (a *atWork) done() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.n--
+	if a.n > 0 {
+		return
+	}
+	for _, c := range a.idle {
+		close(c)
+	}
+	a.idle = nil
+}
+
+func (a *atWork) wait() {
+	a.mu.Lock()
+	if a.n == 0 {
+		a.mu.Unlock()
+		return
+	}
+	c := make(chan struct{})
+	a.idle = append(a.idle, c)
+	a.mu.Unlock()
+	<-c
+}
+
+type roundTripper struct{ service *Service }
 
 // answerBuffer is how much of an answer is held before it starts to stream.
 const answerBuffer = 64 << 10
@@ -38,7 +84,7 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, errors.Join(err, req.Context().Err())
 	}
-	out := &answerWriter{header: http.Header{}, ready: make(chan struct{})}
+	out := &answerWriter{header: http.Header{}, ready: make(chan struct{}), worked: t.service.work.done}
 	out.read, out.write = io.Pipe()
 	// A reader of the body learns why it ends early, and a handler stuck in
 	// reading or writing gets free.
@@ -46,8 +92,9 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = out.write.CloseWithError(context.Cause(ctx))
 		closeBody()
 	})
+	t.service.work.start()
 	go func() {
-		err := serve(t.handler, out, in)
+		err := serve(t.service, out, in)
 		closeBody()
 		out.finish(err)
 		stop()
@@ -98,11 +145,14 @@ func incoming(req *http.Request) (*http.Request, error) {
 	return in, nil
 }
 
+// errReset is what a client reads from a connection that broke.
+var errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+
 // serve runs the handler; the error says that it broke the answer off.
 func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {
-			err = io.ErrUnexpectedEOF
+			err = errReset
 		} else if p != nil {
 			panic(p)
 		}
@@ -121,6 +171,7 @@ type answerWriter struct {
 
 	once   sync.Once
 	ready  chan struct{} // closed when what follows is set
+	worked func()        // called then
 	sent   http.Header
 	status int
 	whole  bool // the buffer is the whole body
@@ -132,6 +183,7 @@ func (w *answerWriter) Header() http.Header { return w.header }
 func (w *answerWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status, w.sent = status, w.header.Clone()
+		maps.DeleteFunc(w.sent, func(_ string, values []string) bool { return len(values) == 0 })
 	}
 }
 
@@ -149,6 +201,12 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	return w.write.Write(p)
 }
 
+// Flush starts to stream.
+func (w *answerWriter) Flush() {
+	w.WriteHeader(http.StatusOK)
+	_ = w.flush()
+}
+
 // flush sends what is in the buffer.
 func (w *answerWriter) flush() error {
 	w.announce(false)
@@ -164,6 +222,7 @@ func (w *answerWriter) announce(whole bool) {
 	w.once.Do(func() {
 		w.whole = whole
 		close(w.ready)
+		w.worked()
 	})
 }
 
@@ -189,6 +248,9 @@ func (w *answerWriter) response(req *http.Request, cancel context.CancelCauseFun
 		Header: maps.Clone(w.sent), Request: req, ContentLength: -1,
 	}
 	if !w.whole {
+		if size, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
+			res.ContentLength = size
+		}
 		res.Body = &streamedBody{PipeReader: w.read, cancel: cancel}
 		return res
 	}

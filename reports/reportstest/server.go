@@ -12,6 +12,7 @@
 package reportstest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,16 +26,33 @@ import (
 // A Behaviour says which truth a Server follows.
 type Behaviour string
 
-// Documented follows the specification to the letter. Where the specification
-// says "not shown", it does what the deployed service does.
-const Documented Behaviour = "documented"
+const (
+	// Documented follows the specification to the letter. Where the specification
+	// says "not shown", it does what the deployed service does.
+	Documented Behaviour = "documented"
+	// Deployed does what the deployed service does throughout, flaws included.
+	Deployed Behaviour = "deployed"
+)
 
 // Options are what a Server can do without.
 type Options struct {
 	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // the server's clock; nil means time.Now
 	ResolveDelay time.Duration    // how long a new DOI takes to resolve; 0 means 3 minutes
+	Domains      []string         // hosts that the account's URLs may point to, "*.example.org" for all below; none means any
 	NoPort       bool             // do not listen: only Client and HTTPClient reach the server. It may then live inside testing/synctest.
+
+	// WriteTime is how long a Deployed server works on a usage report it was sent,
+	// by the time of package time. Half-way its database changes; until the end
+	// the report cannot be read, and two writes that begin in the first half break
+	// it for good, as in the deployed service. The work goes on when the client
+	// goes away. 0 means no time at all.
+	WriteTime time.Duration
+
+	// Faults is asked what happens to each request, n counting from 1; nil, the
+	// function or its answer, means nothing out of the ordinary. It is called by
+	// one goroutine at a time, and must leave the request's body alone.
+	Faults func(n int, r *http.Request) *Fault
 }
 
 // Credentials of the account that every Server has. It may register DOIs under
@@ -49,7 +67,8 @@ const (
 // store over one set of records. It is empty at first. Many goroutines may use
 // it at once.
 type Server struct {
-	URL string // base URL of all three interfaces
+	URL       string    // base URL of all three interfaces
+	Behaviour Behaviour // the truth that it follows
 
 	service *sandbox.Server
 	client  *reports.Client
@@ -62,11 +81,17 @@ func NewServer(opts *Options) *Server {
 	if opts == nil {
 		opts = &Options{}
 	}
-	if opts.Behaviour != "" && opts.Behaviour != Documented {
-		panic(fmt.Sprintf("reportstest: no behaviour %q", opts.Behaviour))
+	behaviour := cmp.Or(opts.Behaviour, Documented)
+	if behaviour != Documented && behaviour != Deployed {
+		panic(fmt.Sprintf("reportstest: no behaviour %q", behaviour))
 	}
-	service := sandbox.Serve(&sandbox.Options{Now: opts.Now, ResolveDelay: opts.ResolveDelay}, opts.NoPort)
-	s := &Server{URL: service.URL, service: service}
+	account := sandbox.DefaultAccount
+	account.Domains = opts.Domains
+	service := sandbox.Serve(&sandbox.Options{
+		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, ResolveDelay: opts.ResolveDelay,
+		Accounts: []sandbox.Account{account}, WriteTime: opts.WriteTime, Faults: inside(opts.Faults),
+	}, opts.NoPort)
+	s := &Server{URL: service.URL, Behaviour: behaviour, service: service}
 	var err error
 	s.client, err = reports.NewClient(s.URL, &reports.ClientOptions{TokenSource: s.token, HTTPClient: s.HTTPClient()})
 	if err != nil {
@@ -75,7 +100,8 @@ func NewServer(opts *Options) *Server {
 	return s
 }
 
-// Close frees the port.
+// Close frees the port, and waits until the server has done its work on what
+// it was sent.
 func (s *Server) Close() { s.service.Close() }
 
 // Client returns a client of the server's account.
@@ -107,7 +133,7 @@ type Request struct {
 	Query  string      // still encoded
 	Header http.Header // without credentials
 	Bytes  int64       // of the body
-	Status int         // of the answer
+	Status int         // of the answer; 0 when the connection was dropped before the work
 }
 
 func (s *Server) token(context.Context) (string, error) {
