@@ -41,7 +41,6 @@ type document struct {
 	id       string
 	header   Header
 	headed   bool   // the header has been read
-	flat     bool   // members of a header have been read outside of one
 	checksum string // beside reportGzip
 }
 
@@ -53,6 +52,10 @@ func newDocumentOf(l *jsonlex.Lexer, dec *decoder) *document {
 		names: jsonlex.NewNames(reportNames...), subset: jsonlex.NewNames("gzip", "checksum"),
 	}
 }
+
+// hasHeader tells whether the header has been read, as a member or, in a few old
+// files, as members beside the datasets.
+func (d *document) hasHeader() bool { return d.headed || d.header.CreatedBy != "" }
 
 // next reads on up to the value of a member that may hold datasets, which is for
 // the caller to read, and returns which one it is; jsonlex.End at the end of the
@@ -97,7 +100,6 @@ func (d *document) read(member int) {
 		d.wrapped, d.begun = true, false
 	case member >= reportFlatHeader && !d.headed:
 		d.dec.readHeaderMember(d.lex, member-reportFlatHeader, &d.header)
-		d.flat = true
 	default:
 		d.lex.Skip()
 	}

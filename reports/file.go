@@ -61,14 +61,14 @@ func (r *Reader) file() iter.Seq2[Dataset, error] {
 // findHeader makes sure that the header is known before the datasets are read.
 func (r *Reader) findHeader() error {
 	switch {
-	case r.next == jsonlex.End && r.doc.headed:
+	case r.next == jsonlex.End && r.doc.hasHeader():
 		return r.failed(errors.New("there is no list report-datasets"))
 	case r.next == jsonlex.End:
 		return r.failed(errors.New("there is no report-header"))
-	case r.doc.headed:
+	case r.doc.hasHeader():
 		return nil
 	}
-	for r.next != jsonlex.End && !r.doc.headed {
+	for r.next != jsonlex.End && !r.doc.hasHeader() {
 		r.doc.lex.Skip()
 		r.next = r.advance()
 	}
@@ -76,7 +76,7 @@ func (r *Reader) findHeader() error {
 	switch {
 	case r.doc.lex.Err() != nil:
 		return r.failed(r.doc.lex.Err())
-	case !r.doc.headed:
+	case !r.doc.hasHeader():
 		return r.failed(errors.New("there is no report-header"))
 	}
 	if err := r.open(); err != nil {

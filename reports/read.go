@@ -117,7 +117,7 @@ func (r *Reader) found() error {
 	switch {
 	case r.doc.lex.Err() != nil:
 		return r.doc.lex.Err()
-	case r.next == jsonlex.End && !r.doc.headed && !r.doc.flat && !r.listed && r.from == jsonlex.End:
+	case r.next == jsonlex.End && !r.doc.hasHeader() && !r.listed && r.from == jsonlex.End:
 		return errors.New("it holds no report: neither a header nor a list of datasets")
 	}
 	return nil

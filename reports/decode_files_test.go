@@ -1,0 +1,252 @@
+package reports_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+type (
+	typed    = reports.TypedValue
+	instance = reports.Instance
+	counts   = reports.CountryCounts
+)
+
+func performance(instances ...instance) []reports.Performance {
+	return []reports.Performance{{Period: reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"}, Instance: instances}}
+}
+
+const period = `"period":{"begin-date":"2018-04-01","end-date":"2018-04-30"}`
+
+// Entries as they occur in reports of real senders, made by hand in their shape.
+func TestEntriesOfRealFiles(t *testing.T) {
+	for _, tt := range []struct {
+		name, entry string
+		want        reports.Dataset
+	}{
+		{"make-data-count-report_old_researchdata: empty counts, blanks, relative uri, publisher that is a scheme",
+			`{"dataset-title":"T","publisher":"grid","publisher-id":[{"type":"grid","value":"tbd"}],"uri":"/dataset.xhtml?id=1","dataset-contributors":[{"type":"name","value":" Doe, Jane"}],` +
+				`"performance":[{` + period + `,"instance":[{"count":3,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{}}]}]}`,
+			reports.Dataset{Title: "T", Publisher: "grid", PublisherID: []typed{{"grid", "tbd"}}, URI: "/dataset.xhtml?id=1", Contributors: []typed{{"name", " Doe, Jane"}},
+				Performance: performance(instance{3, reports.TotalDatasetRequests, reports.Regular, counts{}})}},
+		{"DSR-D1-2012-07-10, README: access-method once for the entry, an empty instance list",
+			`{"dataset-id":[{"type":"doi","value":"doi:10.5072/x"}],"access-method":"machine","performance":[{` + period + `,"instance":[]},{` + period + `,"instance":[{"count":2,"metric-type":"total-dataset-requests"},{"count":1,"metric-type":"total-dataset-requests","access-method":"regular"}]}]}`,
+			reports.Dataset{DatasetID: []typed{{"doi", "doi:10.5072/x"}}, Performance: []reports.Performance{
+				{Period: reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"}, Instance: []instance{}},
+				performance(instance{2, reports.TotalDatasetRequests, reports.Machine, nil}, instance{1, reports.TotalDatasetRequests, reports.Regular, nil})[0]}}},
+		{"report_resolution: uri null, other metrics, publisher-id client-id",
+			`{"uri":null,"publisher-id":[{"type":"client-id","value":"cdl.dash"}],"performance":[{` + period + `,"instance":[{"count":1,"metric-type":"total-resolutions","access-method":"regular"}]}]}`,
+			reports.Dataset{PublisherID: []typed{{"client-id", "cdl.dash"}}, Performance: performance(instance{1, "total-resolutions", reports.Regular, nil})}},
+		{"report_4, report_5: yop a number, country in the instance",
+			`{"yop":2010,"performance":[{` + period + `,"instance":[{"count":3,"metric-type":"unique-dataset-requests","access-method":"regular","country":"US"}]}]}`,
+			reports.Dataset{YOP: "2010", Performance: performance(instance{3, reports.UniqueDatasetRequests, reports.Regular, nil})}},
+		{"report_6: instances for instance",
+			`{"performance":[{` + period + `,"instances":[{"count":3,"metric-type":"total-dataset-requests"}]}]}`,
+			reports.Dataset{Performance: performance(instance{3, reports.TotalDatasetRequests, "", nil})}},
+		{"report_1, report_2: capitals in values, attributes",
+			`{"data-type":"Dataset","dataset-id":[{"type":"DOI","value":"0931-865"}],"dataset-contributors":[{"type":"ORCID","value":"0000"}],"dataset-dates":[{"type":"Pub-Date","value":"2002-01-15"}],` +
+				`"dataset-attributes":[{"type":"dataset-version","value":"VoR"}],"performance":[{` + period + `,"instance":[{"count":21,"metric-type":"Total-Dataset-Requests","access-method":"Regular"}]}]}`,
+			reports.Dataset{DataType: "Dataset", DatasetID: []typed{{"DOI", "0931-865"}}, Contributors: []typed{{"ORCID", "0000"}}, Dates: []typed{{"Pub-Date", "2002-01-15"}},
+				Attributes: []typed{{"dataset-version", "VoR"}}, Performance: performance(instance{21, "Total-Dataset-Requests", "Regular", nil})}},
+		{"production d0b2b372: timestamps, no yop, no uri, empty title, zero counts",
+			`{"dataset-title":"","publisher-id":[],"dataset-id":[{"type":"DOI","value":"10.5072/X"}],"performance":[{"period":{"begin-date":"2025-07-01T00:00:00Z","end-date":"2025-07-31T00:00:00Z"},` +
+				`"instance":[{"count":0,"metric-type":"unique-dataset-requests","access-method":"machine"}]}]}`,
+			reports.Dataset{PublisherID: []typed{}, DatasetID: []typed{{"DOI", "10.5072/X"}}, Performance: []reports.Performance{{
+				Period: reports.Period{BeginDate: "2025-07-01T00:00:00Z", EndDate: "2025-07-31T00:00:00Z"}, Instance: []instance{{0, reports.UniqueDatasetRequests, reports.Machine, nil}}}}}},
+		{"report_error: platform, publisher, data-type missing", `{"dataset-title":"T"}`, reports.Dataset{Title: "T"}},
+		{"Dataverse sushi_sample_logs: volume, a type that is empty",
+			`{"publisher-id":[{"type":"","value":"tbd"}],"performance":[{` + period + `,"instance":[{"count":7,"volume":123,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{"us":2,"":5}}]}]}`,
+			reports.Dataset{PublisherID: []typed{{"", "tbd"}}, Performance: performance(instance{7, reports.TotalDatasetRequests, reports.Regular, counts{{"", 5}, {"us", 2}}})}},
+		{"Make-Data-Count stat_output: names in capitals, YOP a number, uppercase countries",
+			`{"Dataset-Title":"T","YOP":2017,"Dataset_ID":[{"Type":"DOI","Value":"10.5072/x"}],"Performance":[{"Period":{"Begin-Date":"2018-04-01","End_Date":"2018-04-30"},"Instance":[{"Count":1,"Metric-Type":"total-dataset-requests","Access-Method":"regular","Country":"US","Country-Counts":{"US":1,"DE":2}}]}]}`,
+			reports.Dataset{Title: "T", YOP: "2017", DatasetID: []typed{{"DOI", "10.5072/x"}}, Performance: performance(instance{1, reports.TotalDatasetRequests, reports.Regular, counts{{"DE", 2}, {"US", 1}}})}},
+		{"counts as texts, countries an empty list, null",
+			`{"performance":[{` + period + `,"instance":[{"count":"12","country-counts":{"us":"3","de":4.0,"at":" 5 "}},{"count":3.0,"country-counts":[]},{"count":null,"country-counts":null},{"count":-1,"country-counts":{"b":1,"a":2,"b":3}}]}]}`,
+			reports.Dataset{Performance: performance(instance{12, "", "", counts{{"at", 5}, {"de", 4}, {"us", 3}}}, instance{Count: 3}, instance{}, instance{-1, "", "", counts{{"a", 2}, {"b", 3}}})}},
+		{"null for everything", `{"dataset-title":null,"yop":null,"uri":null,"platform":null,"data-type":null,"publisher":null,"publisher-id":null,"dataset-id":null,"dataset-dates":null,"dataset-contributors":null,"dataset-attributes":null,"performance":null}`, reports.Dataset{}},
+		{"one value for a list of one, bare texts for typed values",
+			`{"dataset-id":{"type":"doi","value":"10.5072/x"},"dataset-contributors":["Doe, Jane",7,null],"performance":{` + period + `,"instance":{"count":1}}}`,
+			reports.Dataset{DatasetID: []typed{{"doi", "10.5072/x"}}, Contributors: []typed{{"", "Doe, Jane"}, {"", "7"}, {}}, Performance: performance(instance{Count: 1})}},
+		{"other types for texts", `{"dataset-title":{"en":"T"},"yop":true,"uri":["a"],"platform":7,"performance":[{"period":"2018-04"},null]}`, reports.Dataset{YOP: "true", Platform: "7", Performance: []reports.Performance{{}, {}}}},
+		{"unknown members of every kind", `{"a":{"b":[1,{"c":"]}"}]},"dataset-title":"T","z":null,"":"","é":-1.5e3}`, reports.Dataset{Title: "T"}},
+		{"no entry", `null`, reports.Dataset{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var d reports.Dataset
+			require.NoError(t, json.Unmarshal([]byte(tt.entry), &d))
+			assert.Equal(t, tt.want, d)
+			r, err := reports.NewReader(strings.NewReader(`{"report-datasets":[` + tt.entry + `,` + tt.entry + `]}`))
+			require.NoError(t, err)
+			n := 0
+			for d, err := range r.Scan() {
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, *d)
+				n++
+			}
+			assert.Equal(t, 2, n)
+		})
+	}
+}
+
+// What would be miscounted is an error, not a guess.
+func TestEntriesThatAreNone(t *testing.T) {
+	for _, entry := range []string{
+		`7`, `"text"`, `[]`, `{"performance":[7]}`, `{"performance":"x"}`, `{"performance":[{"instance":[5]}]}`, `{"performance":[{"instance":[{"count":"many"}]}]}`,
+		`{"performance":[{"instance":[{"count":1.5}]}]}`, `{"performance":[{"instance":[{"count":{}}]}]}`, `{"performance":[{"instance":[{"count":1e30}]}]}`,
+		`{"performance":[{"instance":[{"count":1,"country-counts":{"us":"x"}}]}]}`, `{"performance":[{"instance":[{"count":true}]}]}`,
+	} {
+		var d reports.Dataset
+		assert.Error(t, json.Unmarshal([]byte(entry), &d), entry)
+		r, err := reports.NewReader(strings.NewReader(`{"report-datasets":[{},` + entry + `]}`))
+		require.NoError(t, err)
+		n := 0
+		var last error
+		for _, err := range r.Datasets() {
+			if last = err; err == nil {
+				n++
+			}
+		}
+		assert.ErrorContains(t, last, "dataset 1: ", entry)
+		assert.Equal(t, 1, n, "%s: what came before has been read", entry)
+	}
+}
+
+func TestHeadersOfRealFiles(t *testing.T) {
+	month := reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"}
+	const named = `"reporting-period":{"begin-date":"2018-04-01","end-date":"2018-04-30"}`
+	for _, tt := range []struct {
+		name, header string
+		want         reports.Header
+	}{
+		{"stored: what the service adds", `{"report-name":"n","report-id":"DSR","client-id":"cdl.dash","year":"2018","month":"4","created-by":"Dash",` + named + `,"report-filters":[],"report-attributes":[],"exceptions":[]}`,
+			reports.Header{ReportName: "n", ReportID: "DSR", CreatedBy: "Dash", ReportingPeriod: month, ReportFilters: []reports.NameValue{}, ReportAttributes: []reports.NameValue{}, Exceptions: []reports.Exception{}}},
+		{"production d0b2b372: timestamps, 3071 then 69, empty help-url", `{"created":"2025-08-01T03:12:44Z","reporting-period":{"begin-date":"2025-07-01T00:00:00Z","end-date":"2025-07-31T00:00:00Z"},"exceptions":[{"code":3071,"help-url":""},{"code":69,"severity":"warning","message":"m","help-url":"h","data":"d"}]}`,
+			reports.Header{Created: "2025-08-01T03:12:44Z", ReportingPeriod: reports.Period{BeginDate: "2025-07-01T00:00:00Z", EndDate: "2025-07-31T00:00:00Z"}, Exceptions: []reports.Exception{{Code: 3071}, {69, "warning", "m", "h", "d"}}}},
+		{"Dryad 2010-11, Dataverse: an empty exception", `{"exceptions":[{}]}`, reports.Header{Exceptions: []reports.Exception{{}}}},
+		{"codes that are texts, missing, no codes", `{"exceptions":[{"code":"69"},{"message":"m"},{"code":null},{"code":"x"},{"code":3040}]}`,
+			reports.Header{Exceptions: []reports.Exception{{Code: 69}, {Message: "m"}, {}, {}, {Code: 3040}}}},
+		{"exceptions null", `{"exceptions":null}`, reports.Header{}},
+		{"exceptions an object", `{"exceptions":{"code":69}}`, reports.Header{Exceptions: []reports.Exception{{Code: 69}}}},
+		{"spec/requests: underscores, capitals", `{"report_name":"n","created_by":"c","reporting_period":{"begin_date":"2018-04-01","end_date":"2018-04-30"},"exceptions":[{"Code":69,"Severity":"warning","Help-URL":"h","help_url":"i"}]}`,
+			reports.Header{ReportName: "n", CreatedBy: "c", ReportingPeriod: month, Exceptions: []reports.Exception{{Code: 69, Severity: "warning", HelpURL: "i"}}}},
+		{"report_1: an end date that is none", `{"reporting-period":{"begin-date":"2018-04-01","end-date":"2022-01-0"}}`, reports.Header{ReportingPeriod: reports.Period{BeginDate: "2018-04-01", EndDate: "2022-01-0"}}},
+		{"README: created with lowercase letters", `{"created":"2016-09-08t22:47:31z"}`, reports.Header{Created: "2016-09-08t22:47:31z"}},
+		{"report_8: filters with names; bare texts", `{"report-filters":[{"name":"Begin_Date","value":"2018-04-01"},"bare",{"name":"n","value":5}],"report-attributes":null}`,
+			reports.Header{ReportFilters: []reports.NameValue{{Name: "Begin_Date", Value: "2018-04-01"}, {Value: "bare"}, {Name: "n", Value: "5"}}}},
+		{"report-id that is a number", `{"report-id":1,"release":null,"created":20180401,"reporting-period":null}`, reports.Header{ReportID: "1", Created: "20180401"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var h reports.Header
+			require.NoError(t, json.Unmarshal([]byte(tt.header), &h))
+			assert.Equal(t, tt.want, h)
+			got, src, err := reports.ReadFile(strings.NewReader(`{"report":{"report-header":` + tt.header + `,"report-datasets":[{}]}}`))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+			for _, err := range src {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// report_1, report_2 and report_10 have the header's members beside the datasets.
+func TestFlatFiles(t *testing.T) {
+	const file = `{"id":"x","report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"DataONE","reporting-period":{"begin-date":"2018-04-01","end-date":"2018-04-30"},` +
+		`"exceptions":[{"code":3040}],"report-datasets":[{"dataset-title":"a"}]}`
+	h, src, err := reports.ReadFile(strings.NewReader(file))
+	require.NoError(t, err)
+	assert.Equal(t, reports.Header{ReportName: "Dataset Report", ReportID: "dsr", Release: "rd1", CreatedBy: "DataONE",
+		ReportingPeriod: reports.Month(2018, 4), Exceptions: []reports.Exception{{Code: 3040}}}, h)
+	for d, err := range src {
+		require.NoError(t, err)
+		assert.Equal(t, "a", d.Title)
+	}
+}
+
+// Every type goes through encoding/json and back.
+func TestJSONBothWays(t *testing.T) {
+	r := report("Example", 3)
+	r.ID = id
+	r.Header.ReportFilters = []reports.NameValue{{Name: "a", Value: "b"}, {Value: "bare"}}
+	r.Header.ReportAttributes = []reports.NameValue{}
+	r.Header.Exceptions = []reports.Exception{{69, "warning", "m", "h", "d"}}
+	roundTrip(t, *r)
+	roundTrip(t, r.Header)
+	roundTrip(t, r.Header.ReportingPeriod)
+	roundTrip(t, r.Header.ReportFilters)
+	roundTrip(t, r.Header.Exceptions[0])
+	roundTrip(t, r.Datasets)
+	roundTrip(t, r.Datasets[0].Performance[0])
+	roundTrip(t, r.Datasets[0].Performance[0].Instance[0])
+	roundTrip(t, r.Datasets[0].Performance[0].Instance[0].CountryCounts)
+	roundTrip(t, r.Datasets[0].DatasetID[0])
+	roundTrip(t, map[string]*reports.Dataset{"a": &r.Datasets[0], "b": nil})
+
+	var wrapped reports.Report
+	require.NoError(t, json.Unmarshal([]byte(`{"report":`+string(mustJSON(t, r))+`}`), &wrapped))
+	assert.Equal(t, *r, wrapped, "an answer of the service, too")
+	assert.Error(t, json.Unmarshal([]byte(`{"report-datasets":[{},5]}`), &wrapped))
+}
+
+func roundTrip[T any](t *testing.T, value T) {
+	t.Helper()
+	var got T
+	require.NoError(t, json.Unmarshal(mustJSON(t, value), &got))
+	assert.Equal(t, value, got)
+}
+
+// Datasets may be kept, and those of Scan are as good until the next one comes.
+func TestDatasetsAreIndependent(t *testing.T) {
+	const n = 500
+	r := report("Example", n)
+	for i := range r.Datasets {
+		for j := range i % 7 {
+			r.Datasets[i].Contributors = append(r.Datasets[i].Contributors, typed{"name", strings.Repeat("x", i*j)})
+			r.Datasets[i].Performance[0].Instance[0].CountryCounts = append(counts{{"aa", int64(j)}}, r.Datasets[i].Performance[0].Instance[0].CountryCounts...)
+			r.Datasets[i].Performance[0].Instance[0].CountryCounts[0].Country = string([]byte{'a', byte('z' - j)})
+		}
+	}
+	for i := range r.Datasets {
+		c := r.Datasets[i].Performance[0].Instance[0].CountryCounts
+		r.Datasets[i].Performance[0].Instance[0].CountryCounts = reports.NewCountryCounts(asMap(c))
+	}
+	data := mustJSON(t, r)
+	reader, err := reports.NewReader(strings.NewReader(string(data)))
+	require.NoError(t, err)
+	var kept []reports.Dataset
+	for d, err := range reader.Datasets() {
+		require.NoError(t, err)
+		kept = append(kept, d)
+		if len(kept) > 1 { // a list of one must not grow into the next one's
+			_ = append(kept[len(kept)-2].Contributors, typed{"overwritten", "overwritten"})
+		}
+	}
+	require.Equal(t, r.Datasets, kept)
+
+	reader, err = reports.NewReader(strings.NewReader(string(data)))
+	require.NoError(t, err)
+	var texts []string
+	i := 0
+	for d, err := range reader.Scan() {
+		require.NoError(t, err)
+		require.Equal(t, r.Datasets[i], *d)
+		texts = append(texts, d.Title)
+		i++
+	}
+	for i, title := range texts {
+		require.Equal(t, r.Datasets[i].Title, title, "texts may be kept")
+	}
+}
+
+func asMap(c counts) map[string]int64 {
+	m := map[string]int64{}
+	for _, n := range c {
+		m[n.Country] = n.Count
+	}
+	return m
+}
