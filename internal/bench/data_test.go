@@ -11,16 +11,19 @@ import (
 // poolSize is how many different entries a report is made of.
 const poolSize = 2000
 
-// A corpus is a report of any number of entries, in the shapes of both sides.
+// A corpus is a report of any number of entries, made of a pool of them, in the
+// shapes of both sides.
 type corpus struct {
 	source gen.Source
 	plain  []gen.Entry
 	ours   []reports.Dataset
 }
 
-func newCorpus(profile gen.Profile) *corpus {
+func newCorpus(profile gen.Profile) *corpus { return newCorpusOf(poolSize, profile) }
+
+func newCorpusOf(pool int, profile gen.Profile) *corpus {
 	c := &corpus{source: gen.Source{Seed: 1, Profile: profile}}
-	c.plain = c.source.Pool(poolSize)
+	c.plain = c.source.Pool(pool)
 	for i := range c.plain {
 		c.ours = append(c.ours, dataset(&c.plain[i]))
 	}
@@ -34,7 +37,7 @@ func (c *corpus) entries(from, to int) []gen.Entry {
 	list := make([]gen.Entry, to-from)
 	ids := make([]gen.TypedValue, len(list))
 	for i := range list {
-		list[i] = c.plain[(from+i)%poolSize]
+		list[i] = c.plain[(from+i)%len(c.plain)]
 		ids[i].Type = "doi"
 		list[i].URI, ids[i].Value = names.Of(from + i)
 		list[i].DatasetID = ids[i : i+1]
@@ -49,7 +52,7 @@ func (c *corpus) datasets(n int) iter.Seq2[reports.Dataset, error] {
 		names := c.source.Names()
 		id := []reports.TypedValue{{Type: reports.TypeDOI}}
 		for i := range n {
-			d := c.ours[i%poolSize]
+			d := c.ours[i%len(c.ours)]
 			d.URI, id[0].Value = names.Of(i)
 			d.DatasetID = id
 			if !yield(d, nil) {

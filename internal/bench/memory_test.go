@@ -1,0 +1,106 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// What a process that uploads may take of memory, in MiB, whatever the length
+// of the report.
+const (
+	mostMemory       = 48 // subsets cut by their count
+	mostMemoryBytes  = 72 // subsets as large as the service takes them
+	mostMemoryGrowth = 12 // from the shortest to the longest report
+)
+
+// TestMemoryOfUploads uploads from a process of its own, the server being in
+// this one, and reads how much memory that process took at its peak.
+func TestMemoryOfUploads(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell how much memory a process took")
+	}
+	url := serve(t, sink{})
+	for _, c := range []struct {
+		profile gen.Profile
+		counts  []int
+		most    int
+	}{
+		{gen.Typical, []int{50_000, *mostEntries}, mostMemory},
+		{gen.Heavy, []int{20_000, *mostEntries / 10}, mostMemoryBytes},
+	} {
+		t.Run(c.profile.String(), func(t *testing.T) {
+			var peaks []int
+			for _, n := range c.counts {
+				peak := uploadApart(t, url, c.profile, n)
+				t.Logf("%d datasets: %d MiB", n, peak)
+				assert.LessOrEqual(t, peak, c.most, "MiB for %d datasets", n)
+				peaks = append(peaks, peak)
+			}
+			assert.LessOrEqual(t, peaks[len(peaks)-1]-peaks[0], mostMemoryGrowth, "MiB more for a longer report")
+		})
+	}
+}
+
+// uploadApart uploads in another process and returns its peak memory in MiB.
+func uploadApart(t *testing.T, url string, profile gen.Profile, n int) (mib int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=upload %s %d %d", roleVariable, url, int(profile), n), "GOGC=", "GOMEMLIMIT=")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var peak, datasets int
+	_, err = fmt.Sscanf(string(out), "%d KiB for %d datasets", &peak, &datasets)
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, n, datasets)
+	return peak >> 10
+}
+
+// beUploader is the process that uploadApart starts.
+func beUploader(arguments string) error {
+	var url string
+	var profile, n int
+	if _, err := fmt.Sscanf(arguments, "%s %d %d", &url, &profile, &n); err != nil {
+		return err
+	}
+	c := newCorpusOf(200, gen.Profile(profile))
+	c.plain = nil
+	if err := forgetPeak(); err != nil {
+		return err
+	}
+	receipt, err := upload(context.Background(), url, c, n, &reports.SubmitOptions{})
+	if err != nil {
+		return err
+	}
+	peak, err := peakMemory()
+	fmt.Printf("%d KiB for %d datasets\n", peak, receipt.Datasets)
+	return err
+}
+
+// forgetPeak starts peakMemory afresh, after what a test had to prepare.
+func forgetPeak() error {
+	debug.FreeOSMemory()
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+// peakMemory is the most physical memory that this process has taken, in KiB.
+func peakMemory() (kib int, err error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, err = fmt.Sscan(rest, &kib)
+	return kib, err
+}

@@ -1,0 +1,106 @@
+package bench_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+var header = reports.Header{
+	ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
+	Created: "2026-11-02", ReportingPeriod: reports.Month(2026, time.October),
+}
+
+// naiveUpload is what a program does that knows encoding/json and compress/gzip:
+// collect a subset, marshal it, compress it, send it, and begin the next one.
+func naiveUpload(url string, c *corpus, n, most int) (wire int64, err error) {
+	type report struct {
+		Header   reports.Header `json:"report-header"`
+		Datasets []gen.Entry    `json:"report-datasets"`
+	}
+	for from := 0; from < n; from += most {
+		data, err := json.Marshal(report{header, c.entries(from, min(from+most, n))})
+		if err != nil {
+			return 0, err
+		}
+		var body bytes.Buffer
+		w := gzip.NewWriter(&body)
+		w.Write(data)
+		if err := w.Close(); err != nil {
+			return 0, err
+		}
+		wire += int64(body.Len())
+		res, err := http.Post(url+"/reports", "application/gzip", &body)
+		if err != nil {
+			return 0, err
+		}
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		if res.StatusCode != http.StatusCreated {
+			return 0, fmt.Errorf("answer %s", res.Status)
+		}
+	}
+	return wire, nil
+}
+
+// upload is the same through Submit.
+func upload(ctx context.Context, url string, c *corpus, n int, opts *reports.SubmitOptions) (*reports.Receipt, error) {
+	client, err := reports.NewClient(url, &reports.ClientOptions{Token: "token"})
+	if err != nil {
+		return nil, err
+	}
+	o := *opts
+	o.ID = sinkID
+	return client.Submit(ctx, header, c.datasets(n), &o)
+}
+
+func sum(subsets []reports.Subset) (bytes int64) {
+	for _, s := range subsets {
+		bytes += s.Bytes
+	}
+	return bytes
+}
+
+// BenchmarkUpload sends whole reports: reading, checking, encoding, compressing,
+// sending.
+func BenchmarkUpload(b *testing.B) {
+	for _, profile := range []gen.Profile{gen.Typical, gen.Heavy} {
+		c := newCorpus(profile)
+		n, most := *entryCount, reports.MaxDatasets
+		if profile == gen.Heavy {
+			n, most = n/10, 12_000
+		}
+		for _, kind := range []struct {
+			name string
+			opts reports.SubmitOptions
+		}{
+			{"default", reports.SubmitOptions{}},
+			{"overlap", reports.SubmitOptions{Overlap: true}},
+			{"unchecked", reports.SubmitOptions{Overlap: true, Repeats: reports.SendRepeats}},
+			{"fast", reports.SubmitOptions{Level: 1}},
+			{"small", reports.SubmitOptions{Level: 8}},
+		} {
+			b.Run(profile.String()+"/"+kind.name, func(b *testing.B) {
+				url := serveApart(b)
+				pairs(b, n, func() (int64, error) {
+					return naiveUpload(url, c, n, most)
+				}, func() (int64, error) {
+					r, err := upload(b.Context(), url, c, n, &kind.opts)
+					if err != nil {
+						return 0, err
+					}
+					return sum(r.Subsets), nil
+				})
+			})
+		}
+	}
+}
