@@ -1,0 +1,148 @@
+// Command search finds DOI records and prints them as a table, JSON lines or CSV.
+//
+//	go run ./examples/search glacier svalbard
+//	go run ./examples/search -type dataset -created 2020,2022 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
+//	go run ./examples/search -client ice.archive -all -format csv > records.csv
+//
+// The query has the syntax of specification §4.2.1. Terms without an operator
+// are optional; -and makes them required. It reads public records and needs no
+// account.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "search:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are what the command line says.
+type settings struct {
+	api    string
+	format string
+	all    bool
+	opts   dois.ListOptions
+}
+
+func readSettings(args []string, notes io.Writer) (*settings, error) {
+	s := &settings{}
+	flags := flag.NewFlagSet("search", flag.ContinueOnError)
+	flags.SetOutput(notes)
+	flags.Usage = func() {
+		fmt.Fprintln(notes, "usage: search [flags] [query]")
+		flags.PrintDefaults()
+	}
+	o := &s.opts
+	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
+	flags.StringVar(&s.format, "format", "table", "table, jsonl or csv")
+	flags.BoolVar(&s.all, "all", false, "print all records, in the order of creation, rather than the first -n")
+	flags.IntVar(&o.Page.Size, "n", 20, "how many records to print, at most 1,000")
+	flags.StringVar(&o.ClientID, "client", "", "records of one repository")
+	flags.StringVar(&o.ProviderID, "provider", "", "records of one member")
+	flags.StringVar(&o.Prefix, "prefix", "", "records with one prefix")
+	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general type, such as dataset")
+	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
+	flags.StringVar(&o.Published, "published", "", "`year` or years of publication")
+	order := flags.String("sort", "", "such as -citation-count; the best match first if there is a query")
+	and := flags.Bool("and", false, "terms without an operator must all match")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	o.Sort = query.Sort(*order)
+	return s, s.readQuery(strings.Join(flags.Args(), " "), *and, notes)
+}
+
+// readQuery reads what was typed, and says what is doubtful about it.
+func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
+	if _, ok := printers[s.format]; !ok {
+		return fmt.Errorf("-format %q is none of table, jsonl and csv", s.format)
+	}
+	if s.all {
+		if s.opts.Sort != "" {
+			return errors.New("-all has an order of its own, that of creation; leave -sort out")
+		}
+		s.opts.Page.Size = 0
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	expr, err := query.Parse(text)
+	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
+		return fmt.Errorf("%w\n  %s\n  %s^", err, text, strings.Repeat(" ", len([]rune(text[:min(fault.Offset, len(text))]))))
+	}
+	if err != nil {
+		return err
+	}
+	for _, advice := range query.Advise(expr) {
+		fmt.Fprintln(notes, "note:", advice)
+	}
+	operator := query.OperatorOr
+	if and {
+		operator = query.OperatorAnd
+	}
+	s.opts.Query = query.Explicit(expr, operator) // the same on every server
+	if s.opts.Sort == "" && !s.all {
+		s.opts.Sort = query.ByRelevance
+	}
+	return nil
+}
+
+func run(ctx context.Context, args []string, out, notes io.Writer) error {
+	s, err := readSettings(args, notes)
+	if err != nil {
+		return err
+	}
+	client, err := dois.NewClient(s.api, &dois.ClientOptions{UserAgent: "datacite-go-search"})
+	if err != nil {
+		return err
+	}
+	p := printers[s.format](out)
+	if s.all {
+		return printAll(ctx, client, s, p)
+	}
+	found, err := client.List(ctx, &s.opts)
+	if err != nil {
+		return err
+	}
+	for i := range found.Records {
+		if err := p.print(&found.Records[i]); err != nil {
+			return err
+		}
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	fmt.Fprintf(notes, "%d of %d records\n", len(found.Records), found.Total)
+	return nil
+}
+
+func printAll(ctx context.Context, client *dois.Client, s *settings, p printer) error {
+	for record, err := range client.All(ctx, &s.opts) {
+		if err != nil {
+			return errors.Join(p.end(), err)
+		}
+		if err := p.print(record); err != nil {
+			return err
+		}
+	}
+	return p.end()
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois/doistest"
+)
+
+func service(t *testing.T) *doistest.Server {
+	t.Helper()
+	srv := doistest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	for _, record := range []string{
+		`{"doi":"10.5072/length","created":"2020-01-01","publicationYear":2020,"citationCount":3,"titles":[{"title":"Glacier length"}],
+			"creators":[{"name":"Lovelace, Ada"},{"name":"Hopper, Grace"}],"types":{"resourceTypeGeneral":"Dataset"},"publisher":"Ice Archive"}`,
+		`{"doi":"10.5072/area","created":"2021-01-01","publicationYear":2021,"citationCount":8,"titles":[{"title":"Glacier area, \"raw\""}],
+			"types":{"resourceTypeGeneral":"Dataset"}}`,
+		`{"doi":"10.5072/evil","created":"2022-01-01","titles":[{"title":"Red \u001b[31m\nalert"}],"types":{"resourceTypeGeneral":"Software"}}`,
+	} {
+		require.NoError(t, srv.PutJSON([]byte(record)))
+	}
+	return srv
+}
+
+// search runs the command and returns what it prints.
+func search(t *testing.T, args ...string) (out, notes string, err error) {
+	t.Helper()
+	var o, n bytes.Buffer
+	err = run(t.Context(), append([]string{"-api", service(t).URL}, args...), &o, &n)
+	return o.String(), n.String(), err
+}
+
+func TestTable(t *testing.T) {
+	out, notes, err := search(t, "-sort", "-citation-count", "glacier")
+	require.NoError(t, err)
+	assert.Equal(t, strings.Join([]string{
+		`DOI             YEAR  TYPE     CITED  CREATORS                      TITLE`,
+		`10.5072/area    2021  Dataset  8                                    Glacier area, "raw"`,
+		`10.5072/length  2020  Dataset  3      Lovelace, Ada; Hopper, Grace  Glacier length`,
+		``}, "\n"), out)
+	assert.Equal(t, "2 of 2 records\n", notes)
+}
+
+func TestTerminalStaysClean(t *testing.T) {
+	out, _, err := search(t, "-type", "software")
+	require.NoError(t, err)
+	assert.NotContains(t, out, "\x1b")
+	assert.Contains(t, out, "Red [31m alert\n")
+}
+
+func TestCSV(t *testing.T) {
+	out, _, err := search(t, "-format", "csv", "-n", "1", "-sort", "name", "glacier")
+	require.NoError(t, err)
+	assert.Equal(t, "doi,year,type,title,creators,publisher,url,citations,views,downloads\n"+
+		`10.5072/area,2021,Dataset,"Glacier area, ""raw""",,,,8,0,0`+"\n", out)
+}
+
+func TestJSONLines(t *testing.T) {
+	out, _, err := search(t, "-format", "jsonl", "-all")
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, lines, 3)
+	assert.Contains(t, lines[0], `"doi":"10.5072/length"`)
+}
+
+func TestOperators(t *testing.T) {
+	for text, want := range map[string]int{"length area": 2, "+length area": 1, "length AND area": 0} {
+		out, _, err := search(t, "-format", "jsonl", text)
+		require.NoError(t, err)
+		assert.Equal(t, want, strings.Count(out, "\n"), text)
+	}
+	out, _, err := search(t, "-format", "jsonl", "-and", "length area")
+	require.NoError(t, err)
+	assert.Empty(t, out)
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-format", "xml"}, "none of table, jsonl and csv"},
+		{[]string{`ice "open`}, "\n  ice \"open\n      ^"},
+		{[]string{"-n", "1001"}, "page size"},
+		{[]string{"-sort", "newest"}, "newest"},
+		{[]string{"-all", "-sort", "name"}, "leave -sort out"},
+		{[]string{"-created", "yesterday"}, "yesterday"},
+	} {
+		_, _, err := search(t, tt.args...)
+		assert.ErrorContains(t, err, tt.want)
+	}
+}
