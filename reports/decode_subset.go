@@ -100,8 +100,21 @@ func (s *Subset) prove(i int, shown string) error {
 	if shown == "" || strings.EqualFold(shown, s.Checksum) {
 		return nil
 	}
-	return fmt.Errorf("subset %d has checksum %s, but the service says %s", i+1, s.Checksum, shown)
+	return &checksumError{i + 1, s.Checksum, shown}
 }
+
+// A checksumError is a subset that is not what the service says. It matches
+// ErrIncomplete.
+type checksumError struct {
+	subset       int
+	found, shown string
+}
+
+func (e *checksumError) Error() string {
+	return fmt.Sprintf("subset %d has checksum %s, but the service says %s", e.subset, e.found, e.shown)
+}
+
+func (e *checksumError) Is(target error) bool { return target == ErrIncomplete }
 
 // A packed content is decoded from the base64 text that comes next in a lexer.
 type packedContent struct {

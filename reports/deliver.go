@@ -66,14 +66,12 @@ func (s *submission) firstLook(ctx context.Context) (found, error) {
 	return f, err
 }
 
-// deliver stores planned subset i: by PUT if it is the first, else by POST. It
-// returns when the service holds exactly the first i+1 subsets, or with an error
+// deliver stores planned subset i: by PUT if it is the first, else by POST. What
+// is stored must not be the first i+1 subsets yet, or a lost answer could not be
+// told from one that never came. It returns when the service holds exactly the first i+1 subsets, or with an error
 // that says what it holds.
 func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
 	for try := 1; ; try++ {
-		if err := s.claim.sending(); err != nil {
-			return s.failed(i, Incomplete, err)
-		}
 		err := s.post(ctx, i, body)
 		switch {
 		case err == nil:
@@ -108,6 +106,7 @@ func (s *submission) post(ctx context.Context, i int, data []byte) error {
 	}
 	request := body{data: data, compressed: true}.request("reports.Submit", method, path)
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
+	request.Before = s.claim.sending
 	a, err := s.client.store(ctx, request)
 	switch {
 	case err != nil:

@@ -60,8 +60,12 @@ func TestAuthentication(t *testing.T) {
 			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().Add(-time.Hour))})
 			_, err := expired.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrTokenExpired)
-			require.ErrorIs(t, err, reports.ErrForbidden)
 			e, _ := errors.AsType[*reports.Error](err)
+			if srv.Behaviour == reportstest.Deployed {
+				assert.Equal(t, 401, e.StatusCode, "the token's own expiry tells")
+				return
+			}
+			require.ErrorIs(t, err, reports.ErrForbidden)
 			assert.Equal(t, 403, e.StatusCode)
 		})
 		t.Run("reads need none", func(t *testing.T) {

@@ -24,6 +24,7 @@ type packSettings struct {
 	Workers     int
 	Level       int // from 1, fast, to 9, small
 
+	Ahead       bool // prepare the next subset while emit works; takes the memory of one more
 	SkipContent bool // leave packed.Content zero; it costs a fifth of the time
 }
 
@@ -44,9 +45,9 @@ var errSkip = errors.New("reports: leave this dataset out")
 // pack reads src to its end and calls emit with each finished subset, in order.
 // Head is the JSON of the header; check is called for each dataset before it is
 // encoded, with its number in src. Check and src run on the caller's goroutine;
-// emit runs on another one, while the next subset is being prepared. The first
-// error of any of them, or the end of ctx, stops it. A dataset that is too large
-// for a subset is a [*FieldError].
+// emit runs on another one. An error of src or check ends it after the subsets
+// that were full by then have been emitted; an error of emit, or the end of ctx,
+// ends it at once. A dataset that is too large for a subset is a [*FieldError].
 //
 // The data and the settings alone decide where subsets end and what bytes they
 // are.
@@ -61,7 +62,7 @@ func pack(ctx context.Context, head []byte, src iter.Seq2[Dataset, error], check
 		return appendDataset(dst, d)
 	}
 	err := subset.Pack(ctx, subset.Settings{
-		MaxItems: s.MaxDatasets, MaxBytes: s.MaxBytes, Workers: s.Workers, Level: s.Level, Content: !s.SkipContent,
+		MaxItems: s.MaxDatasets, MaxBytes: s.MaxBytes, Workers: s.Workers, Level: s.Level, Ahead: s.Ahead, Content: !s.SkipContent,
 		Head:      slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`)),
 		Separator: []byte(`,`),
 		Tail:      []byte(`]}`),

@@ -151,8 +151,9 @@ func (r *Reader) Close() error {
 
 // Datasets returns a single-use iterator over the datasets, in the order stored.
 // An error ends it: of the connection, an answer that is cut off, a report that
-// is larger than ClientOptions.MaxReport, or a subset that does not match its
-// checksum. The last dataset of a subset comes after its checksum is proved.
+// is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), or a subset
+// that does not match its checksum (it matches [ErrIncomplete]). The last dataset
+// of a subset comes after its checksum is proved.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		r.read(false, func(d *Dataset, err error) bool { return yield(*d, err) })

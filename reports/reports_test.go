@@ -26,7 +26,7 @@ func server(t *testing.T) *reportstest.Server {
 }
 
 // behaviours are those of the server that every story is told with.
-var behaviours = []reportstest.Behaviour{reportstest.Documented}
+var behaviours = []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed}
 
 // eachBehaviour tells a story once for each truth.
 func eachBehaviour(t *testing.T, story func(t *testing.T, srv *reportstest.Server)) {

@@ -61,7 +61,9 @@ type trial struct {
 
 func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
-	srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviours[r.IntN(len(behaviours))]})
+	srv := reportstest.NewServer(&reportstest.Options{
+		NoPort: true, Behaviour: behaviours[r.IntN(len(behaviours))], WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
 	token := srv.Token(time.Now().AddDate(1, 0, 0))
 	make := func(net http.RoundTripper) *reports.Client {
@@ -127,15 +129,22 @@ func names(datasets []reports.Dataset) []string {
 }
 
 func (tr *trial) read() []reports.Dataset {
-	r, err := tr.clean.Get(tr.Context(), reports.DeriveID(tr.header))
-	if errors.Is(err, reports.ErrNotFound) {
-		for s, err := range tr.clean.All(tr.Context(), nil) { // made by Create, with an id of its own
-			require.NoError(tr, err)
-			r, err = tr.clean.Get(tr.Context(), s.ID)
-			require.NoError(tr, err)
-			return r.Datasets
-		}
+	id := ""
+	for s, err := range tr.clean.All(tr.Context(), nil) {
+		require.NoError(tr, err)
+		require.Empty(tr, id, "there are two reports")
+		id = s.ID
+	}
+	if id == "" {
 		return nil
+	}
+	r, err := tr.clean.Get(tr.Context(), id)
+	for range 10 { // a report that is being written cannot be read
+		if !errors.Is(err, reports.ErrServer) {
+			break
+		}
+		time.Sleep(time.Minute)
+		r, err = tr.clean.Get(tr.Context(), id)
 	}
 	require.NoError(tr, err, "the report is broken")
 	return r.Datasets
@@ -227,7 +236,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	fault, hit := n.rand.IntN(7), n.rand.Float64() < n.rate
 	status := []int{500, 502, 503, 504, 429}[n.rand.IntN(5)]
-	delay := time.Duration(n.rand.Int64N(int64(150 * time.Second)))
+	delay := time.Duration(n.rand.Int64N(int64(100 * time.Second)))
 	n.mu.Unlock()
 	if !hit {
 		return n.inner.RoundTrip(req)

@@ -274,21 +274,37 @@ func (s *submission) overlapped(ctx context.Context, b *build) (err error) {
 	var refused error // what a subset failed with says more than what pack then ends with
 	err = b.run(ctx, func(p packed) error {
 		s.plan = append(s.plan, planned{p.Subset, p.Content})
-		if refused = s.deliver(ctx, len(s.plan)-1, p.Body); refused != nil {
+		if refused = s.deliverNext(ctx, p.Body); refused != nil {
 			return refused
 		}
-		s.sent++
 		s.progress(Sending, len(s.plan))
 		return nil
 	})
 	switch {
 	case refused != nil:
 		return refused
-	case err != nil && s.sent > 0:
-		return s.failed(s.sent, Incomplete, err)
+	case err != nil && len(s.plan) > 0:
+		return s.failed(len(s.plan), Incomplete, err)
 	}
 	s.whole = true
 	return err
+}
+
+// deliverNext delivers the last planned subset. If the first one is all that is
+// stored already, it is not sent: whether it arrived could not be seen.
+func (s *submission) deliverNext(ctx context.Context, body []byte) error {
+	i := len(s.plan) - 1
+	if i == 0 {
+		f, err := s.firstLook(ctx)
+		if err != nil || f.is(1) {
+			return err
+		}
+	}
+	if err := s.deliver(ctx, i, body); err != nil {
+		return err
+	}
+	s.sent++
+	return nil
 }
 
 // Each makes a source for [Client.Submit] of a slice.

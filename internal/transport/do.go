@@ -141,13 +141,15 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	return nil
 }
 
-// wait asks the limiter before each attempt.
+// wait asks the limiter and the caller before each attempt.
 func (x *exchange) wait(req *http.Request) error {
-	if x.client.limiter == nil {
-		return nil
+	if limiter := x.client.limiter; limiter != nil {
+		if err := limiter.Wait(req.Context()); err != nil {
+			return fmt.Errorf("limiter: %w", err)
+		}
 	}
-	if err := x.client.limiter.Wait(req.Context()); err != nil {
-		return fmt.Errorf("limiter: %w", err)
+	if x.request.Before != nil {
+		return x.request.Before()
 	}
 	return nil
 }

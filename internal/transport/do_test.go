@@ -581,3 +581,22 @@ func TestJSON(t *testing.T) {
 		require.ErrorIs(t, err, transport.ErrUnreadable, body)
 	}
 }
+
+func TestTheCallerIsToldOfEachAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		r := get()
+		r.Before = func() error { told++; return nil }
+		net := &script{steps: []step{answer(500, "", ""), answer(500, "", ""), ok(`{}`)}}
+		_, err := client(t, net, nil).Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Equal(t, 3, told)
+
+		full := errors.New("disk is full")
+		r.Before = func() error { return full }
+		net = &script{steps: []step{ok(`{}`)}}
+		_, err = client(t, net, nil).Do(t.Context(), r)
+		require.ErrorIs(t, err, full)
+		assert.Empty(t, net.seen)
+	})
+}

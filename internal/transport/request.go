@@ -48,8 +48,9 @@ type Request struct {
 	Replay          Replay
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
-	Stream          bool // hand out the answer's body unread
-	Unbounded       bool // with Stream: of any length; the caller sets its own bounds
+	Before          func() error // called before each attempt; an error stops it
+	Stream          bool         // hand out the answer's body unread
+	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
 }
 
 // changes reports whether the operation changes something on the service.
