@@ -342,6 +342,7 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 	from := walk.Position()
 	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: "10.5072"})
 	require.ErrorIs(t, err, dois.ErrInvalid, "other options would go on silently in other results")
+	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: "10.5072"}).Position(), "the position is not lost")
 	_, err = client.List(t.Context(), &dois.ListOptions{From: from})
 	require.ErrorIs(t, err, dois.ErrInvalid)
 

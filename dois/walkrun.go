@@ -38,24 +38,20 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 	if opts != nil {
 		w.opts = *opts
 	}
+	from := w.opts.From
 	w.opts.From = Position{}
-	if w.pos.Of, w.err = w.opts.fingerprint(); w.err != nil {
-		return w
-	}
-	if opts != nil && opts.From != (Position{}) {
-		w.resume(opts.From)
-		return w
-	}
-	w.begin()
-	return w
-}
-
-func (w *Walk) resume(from Position) {
-	if from.Of != w.pos.Of {
+	of, err := w.opts.fingerprint()
+	switch {
+	case from == (Position{}):
+		w.pos.Of, w.err = of, err
+		w.begin()
+	case err == nil && from.Of != of:
+		w.pos = from
 		w.err = &FieldError{Path: "ListOptions.From", Reason: "is the position of a walk with other options"}
-		return
+	default:
+		w.pos, w.skipTo, w.err = from, from.Last, err
 	}
-	w.pos, w.skipTo = from, from.Last
+	return w
 }
 
 // begin settles whether the walk goes by cursor or by number.
