@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// explain prints what went wrong and what to do, and returns the exit code.
+func explain(ctx context.Context, out io.Writer, err error) int {
+	const name = "usagereport:"
+	if table, ok := errors.AsType[*tableError](err); ok {
+		fmt.Fprintf(out, "%s faults in %s: %d; nothing was sent\n", name, table.name, table.all)
+		for _, f := range table.faults {
+			fmt.Fprintln(out, " ", f)
+		}
+		if more := table.all - len(table.faults); more > 0 {
+			fmt.Fprintf(out, "  and %d more\n", more)
+		}
+		return exitFault
+	}
+	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
+		fmt.Fprintf(out, "%s faults in the report, the first %d; nothing was sent\n", name, len(faults.Faults))
+		for _, f := range faults.Faults {
+			fmt.Fprintln(out, " ", f.Path, f.Reason)
+		}
+		return exitFault
+	}
+	fmt.Fprintln(out, name, err)
+	if stopped, ok := errors.AsType[*reports.SubmitError](err); ok {
+		printStored(out, stopped)
+	}
+	if accountRefused(err) {
+		fmt.Fprintln(out, "The service does not accept the token in DATACITE_TOKEN; its operator issues tokens.")
+	}
+	code := exitCode(err)
+	switch {
+	case code != exitIncomplete || errors.Is(err, reports.ErrInvalid): // another run would end the same way
+	case ctx.Err() != nil:
+		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
+	default:
+		fmt.Fprintln(out, "The submission did not come to its end. Run the same command again, and it goes on from what is stored.")
+	}
+	return code
+}
+
+func printStored(out io.Writer, e *reports.SubmitError) {
+	datasets := 0
+	for _, part := range e.Stored {
+		datasets += part.Datasets
+	}
+	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Of, datasets)
+	for i, part := range e.Stored {
+		fmt.Fprintf(out, "  subset %d  %s  %d datasets\n", i+1, part.Checksum, part.Datasets)
+	}
+}
+
+// exitCode tells a fault of the input, which another run would not cure, from a
+// submission that stopped. It is exitFault only if surely nothing was changed.
+func exitCode(err error) int {
+	if _, ok := errors.AsType[*inputError](err); ok {
+		return exitFault
+	}
+	stopped, sent := errors.AsType[*reports.SubmitError](err)
+	_, unverified := errors.AsType[*unverifiedError](err)
+	switch {
+	case unverified:
+		return exitIncomplete
+	case sent && (stopped.State != reports.Untouched || !accountRefused(err)):
+		// A service that refuses a report may have dropped the old one by then;
+		// one that refuses the account has not.
+		return exitIncomplete
+	case errors.Is(err, reports.ErrInvalid) || accountRefused(err):
+		return exitFault
+	}
+	return exitIncomplete
+}
+
+func accountRefused(err error) bool {
+	return errors.Is(err, reports.ErrUnauthorized) || errors.Is(err, reports.ErrTokenExpired) || errors.Is(err, reports.ErrForbidden)
+}

@@ -1,0 +1,175 @@
+// Command usagereport submits one usage report to the registration service: from
+// a report file, or from a table of counts. It can be put in cron as it is.
+//
+//	go run ./examples/usagereport report.json.gz
+//	go run ./examples/usagereport -csv counts.csv -creator "My Repository" -month 2026-10 -platform "My Portal" -publisher "My University"
+//
+// The report file is JSON as the service defines it, plain or compressed with
+// gzip; "-" reads standard input. Without -api the service runs in memory, with
+// no network and no account, and forgets everything at the end: the way to see
+// it work. With -api the report goes to a real service, as the account whose
+// token is in the environment variable DATACITE_TOKEN:
+//
+//	DATACITE_TOKEN=… usagereport -api https://api.test.datacite.org report.json.gz
+//
+// For a first try over HTTP, examples/sandbox serves the same service in memory
+// on a port and prints a token. Option -dry-run checks everything, prints what
+// would be sent, and contacts nobody.
+//
+// # The table
+//
+// The first row names the columns, in any order: doi, metric, access and count
+// must be there; title, year, uri, publisher, platform and country may be. Each
+// further row counts one metric of one DOI, for one kind of access and one
+// country; an empty country stands for use whose country is not known. The count
+// of a metric is the sum over its countries. Rows of one DOI make one dataset.
+// If the rows are sorted by doi, they are read as a stream; if not, the table is
+// read into memory, up to -max-rows rows. Both send the same report. The table
+// may be compressed with gzip.
+//
+// A row that counts what another row counted already is a fault, and so is a cell
+// that does not hold what its column says. Under -bad-rows leave-out the whole
+// dataset of such a row is left out, because its counts would be wrong without
+// the row. Under -repeats merge, rows that count the same are added up.
+//
+// # What comes out
+//
+// Standard output gets the receipt, after the stored report was read back and
+// compared; -json makes it JSON. Standard error gets the progress, as a bar if it
+// is a terminal and as a line every few seconds if not, and all that is wrong.
+// The exit code says how it ended:
+//
+//	0  the service holds exactly the report (with -dry-run: it could be sent)
+//	1  the input, the options or the token are at fault; nothing was changed on
+//	   the service
+//	2  the submission did not come to its end; what is stored is printed
+//
+// After 2, or after an interruption, run the same command again: it looks at what
+// the service holds and goes on from there. Running it again after 0 changes
+// nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Exit codes.
+const (
+	exitHeld       = 0 // the service holds exactly the report
+	exitFault      = 1 // input, options or token are at fault; nothing was changed
+	exitIncomplete = 2 // the submission did not come to its end
+)
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := readSettings(args, getenv, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitHeld
+	}
+	if err != nil {
+		return explain(ctx, stderr, err)
+	}
+	show := newMeter(stderr)
+	in, err := open(ctx, s, stdin, show)
+	if err != nil {
+		show.end()
+		return explain(ctx, stderr, err)
+	}
+	defer in.close()
+	done, err := submit(ctx, s, in, show)
+	show.end()
+	in.printWarnings(stderr)
+	if err == nil {
+		err = done.write(stdout, s.json)
+	}
+	if err != nil {
+		return explain(ctx, stderr, in.located(err))
+	}
+	return exitHeld
+}
+
+// connect makes a client of the service that the settings name.
+func connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
+	closeService = func() {}
+	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show)}
+	switch {
+	case s.dryRun:
+		at, opts.Token, opts.HTTPClient = dryRunURL, dryRunToken, dryRunClient()
+	case s.api == "":
+		server := reportstest.NewServer(nil)
+		closeService = server.Close
+		at, opts.Token = server.URL, server.Token(time.Now().AddDate(1, 0, 0))
+		show.say("The service runs in memory and forgets everything at the end; -api names a real one.")
+	default:
+		at = s.api
+	}
+	client, err = reports.NewClient(at, opts)
+	return client, at, closeService, err
+}
+
+// warnOnce says once, not for every subset, that the token will not last.
+func warnOnce(show *meter) func(time.Time) {
+	var once sync.Once
+	return func(at time.Time) {
+		once.Do(func() {
+			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+		})
+	}
+}
+
+func submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
+	client, at, closeService, err := connect(s, show)
+	if err != nil {
+		return nil, err
+	}
+	defer closeService()
+	watch := &watcher{show: show, in: in, settle: s.settle, dryRun: s.dryRun}
+	defer watch.start()()
+	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
+		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
+		Warn: in.warn, Progress: watch.progress,
+		MaxDatasets: s.maxDatasets, Settle: s.settle,
+	})
+	if err != nil {
+		return nil, err
+	}
+	show.end()
+	if !s.dryRun {
+		show.say("Reading the report back.")
+		if err := client.Verify(ctx, stored); err != nil {
+			return nil, &unverifiedError{stored, err}
+		}
+	}
+	return newReceipt(s, at, in, stored), nil
+}
+
+// An unverifiedError is a report that was stored, and is not known to be as it
+// should.
+type unverifiedError struct {
+	stored *reports.Receipt
+	err    error
+}
+
+func (e *unverifiedError) Error() string {
+	return fmt.Sprintf("report %s was stored, all %d subsets of it, but reading it back failed: %v", e.stored.ReportID, len(e.stored.Subsets), e.err)
+}
+
+func (e *unverifiedError) Unwrap() error { return e.err }

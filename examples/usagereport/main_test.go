@@ -1,0 +1,370 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+// A service is one to submit to, and a token for it.
+type service struct {
+	*reportstest.Server
+	token string
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	srv := reportstest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	return &service{srv, srv.Token(time.Now().AddDate(1, 0, 0))}
+}
+
+// writes counts the requests that were to change something.
+func (s *service) writes() (n int) {
+	for _, r := range s.Requests() {
+		if r.Method != http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
+
+// held returns the DOIs of the datasets in the only report of the service.
+func (s *service) held(t *testing.T) (dois []string) {
+	t.Helper()
+	for _, d := range s.datasets(t) {
+		dois = append(dois, d.DatasetID[0].Value)
+	}
+	return dois
+}
+
+func (s *service) datasets(t *testing.T) []reports.Dataset {
+	t.Helper()
+	list, err := s.Client().List(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, list.Reports, 1)
+	r, err := s.Client().Get(t.Context(), list.Reports[0].ID)
+	require.NoError(t, err)
+	return r.Datasets
+}
+
+// behind puts handle in front of the service; what it does not answer goes on.
+func (s *service) behind(t *testing.T, handle func(w http.ResponseWriter, r *http.Request) bool) string {
+	t.Helper()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !handle(w, r) {
+			s.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// A result is what a run of the program left.
+type result struct {
+	code        int
+	out, errors string
+}
+
+func (s *service) runs(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	return s.runsAt(t.Context(), s.URL, stdin, args...)
+}
+
+func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
+	var out, errors bytes.Buffer
+	env := func(name string) string { return map[string]string{"DATACITE_TOKEN": s.token}[name] }
+	args = append([]string{"-api", url, "-settle", "1ms"}, args...)
+	code := run(ctx, args, env, strings.NewReader(stdin), &out, &errors)
+	return result{code, out.String(), errors.String()}
+}
+
+// report is a report file of n datasets.
+func report(t *testing.T, n int, change func(*reports.Report)) string {
+	t.Helper()
+	period := reports.Month(2024, time.October)
+	r := &reports.Report{Header: reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: "My Repository", Created: "2024-11-02", ReportingPeriod: period,
+	}}
+	for i := range n {
+		r.Datasets = append(r.Datasets, reports.Dataset{
+			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "2020",
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/d%d", i)}},
+			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
+				{Count: int64(i + 1), MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+			}}},
+		})
+	}
+	if change != nil {
+		change(r)
+	}
+	data, err := json.Marshal(r)
+	require.NoError(t, err)
+	return string(data)
+}
+
+func inFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func zipped(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, content)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.String()
+}
+
+func TestReportFiles(t *testing.T) {
+	plain := report(t, 3, nil)
+	for _, test := range []struct{ name, file, stdin string }{
+		{name: "JSON", file: inFile(t, "report.json", plain)},
+		{name: "gzip", file: inFile(t, "report.json.gz", zipped(t, plain))},
+		{name: "standard input", file: "-", stdin: plain},
+		{name: "gzip on standard input", file: "-", stdin: zipped(t, plain)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := newService(t)
+			got := srv.runs(t, test.stdin, test.file)
+			require.Equal(t, exitHeld, got.code, got.errors)
+			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
+			for _, line := range []string{
+				"holds exactly this report", "created by     My Repository", "period         2024-10-01 to 2024-10-31",
+				"datasets       3", "sent now       1 of 1 subsets", "left out       0", "warnings       0",
+			} {
+				assert.Contains(t, got.out, line)
+			}
+			assert.Contains(t, got.errors, "3 datasets\n")
+		})
+	}
+}
+
+func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
+	var out, errors bytes.Buffer
+	nothing := func(string) string { return "" }
+	require.Equal(t, exitHeld, run(t.Context(), []string{inFile(t, "report.json", report(t, 2, nil))}, nothing, nil, &out, &errors), errors.String())
+	assert.Contains(t, errors.String(), "runs in memory")
+	assert.Contains(t, out.String(), "service        http://127.0.0.1")
+}
+
+func TestSecondRunChangesNothing(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 3, nil))
+	first := srv.runs(t, "", "-max-datasets", "2", file)
+	require.Equal(t, exitHeld, first.code, first.errors)
+	assert.Contains(t, first.out, "sent now       2 of 2 subsets")
+	sent := srv.writes()
+
+	second := srv.runs(t, "", "-max-datasets", "2", file)
+	require.Equal(t, exitHeld, second.code, second.errors)
+	assert.Contains(t, second.out, "already there  2 of 2 subsets")
+	assert.Equal(t, sent, srv.writes())
+	assert.Len(t, srv.held(t), 3)
+}
+
+func TestInterruptedRunGoesOn(t *testing.T) {
+	srv := newService(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	url := srv.behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if ctx.Err() != nil || r.Method != http.MethodPost {
+			return false
+		}
+		interrupt() // the first subset is stored, the second one is on its way
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+		return true
+	})
+	file := inFile(t, "report.json", report(t, 3, nil))
+	first := srv.runsAt(ctx, url, "", "-max-datasets", "1", file)
+	require.Equal(t, exitIncomplete, first.code, first.errors)
+	assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
+	assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+	assert.Empty(t, first.out)
+	assert.Equal(t, []string{"10.5072/d0"}, srv.held(t))
+
+	second := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", file)
+	require.Equal(t, exitHeld, second.code, second.errors)
+	assert.Contains(t, second.out, "sent now       2 of 3 subsets")
+	assert.Contains(t, second.out, "already there  1 of 3 subsets")
+	assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
+}
+
+func TestInterruptedWhileReading(t *testing.T) {
+	srv := newService(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, args := range [][]string{
+		{inFile(t, "report.json", report(t, 3, nil))},
+		tableArgs(inFile(t, "counts.csv", sampleTable(t))),
+	} {
+		got := srv.runsAt(ctx, srv.URL, "", args...)
+		assert.Equal(t, exitIncomplete, got.code, got.errors)
+		assert.Contains(t, got.errors, "Interrupted. Run the same command again")
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+func TestDryRunSendsNothing(t *testing.T) {
+	srv := newService(t)
+	good := inFile(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
+	got := srv.runs(t, "", "-dry-run", "-max-datasets", "2", good)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.out, "The report could be sent; nothing was.")
+	assert.Contains(t, got.out, "datasets       5")
+	assert.Contains(t, got.out, "subset 3")
+	assert.Contains(t, got.errors, "warning: report-datasets[1].performance[0].instance[0].count is 0")
+
+	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
+	got = srv.runs(t, "", "-dry-run", bad)
+	assert.Equal(t, exitFault, got.code)
+	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
+	assert.Empty(t, srv.Requests())
+}
+
+func TestDryRunPlansWhatIsSent(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 5, nil))
+	var planned, sent receipt
+	require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-dry-run", "-max-datasets", "2", file).out), &planned))
+	require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-max-datasets", "2", file).out), &sent))
+	assert.True(t, planned.DryRun)
+	assert.Equal(t, sent.Subsets, planned.Subsets)
+	assert.Equal(t, 3, sent.Sent)
+	assert.NotEmpty(t, sent.ReportID)
+}
+
+func TestBadDatasets(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
+	got := srv.runs(t, "", file)
+	assert.Equal(t, exitFault, got.code)
+	assert.Contains(t, got.errors, `report-datasets[1].data-type is "software"`)
+	assert.Empty(t, got.out)
+	assert.Zero(t, srv.writes())
+
+	got = srv.runs(t, "", "-bad-rows", "leave-out", file)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.out, "left out       1 datasets")
+	assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
+	assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
+}
+
+func TestRepeatedDOIs(t *testing.T) {
+	file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DatasetID[0].Value = "10.5072/D0" }))
+	for _, test := range []struct {
+		policy string
+		code   int
+		held   int
+	}{{"refuse", exitFault, 0}, {"merge", exitHeld, 2}, {"send", exitHeld, 3}} {
+		t.Run(test.policy, func(t *testing.T) {
+			srv := newService(t)
+			got := srv.runs(t, "", "-repeats", test.policy, file)
+			require.Equal(t, test.code, got.code, got.errors)
+			if test.held == 0 {
+				assert.Contains(t, got.errors, "report-datasets[1].dataset-id is that of report-datasets[0]")
+				assert.Zero(t, srv.writes())
+				return
+			}
+			assert.Len(t, srv.held(t), test.held)
+		})
+	}
+}
+
+func TestWarningsAreCountedAndTwentyShown(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 30, func(r *reports.Report) {
+		for i := range r.Datasets {
+			r.Datasets[i].Performance[0].Instance[0].Count = 0
+		}
+	}))
+	got := srv.runs(t, "", file)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Equal(t, 20, strings.Count(got.errors, "warning: report-datasets["))
+	assert.Contains(t, got.errors, "warnings: 30 in all, of which 20 are shown")
+	assert.Contains(t, got.out, "warnings       30")
+}
+
+func TestFaultsOfTheInput(t *testing.T) {
+	whole := report(t, 2, nil)
+	for _, test := range []struct{ name, content, says string }{
+		{"no report", `{"title":"something else"}`, "it holds no report"},
+		{"cut off", whole[:len(whole)-20], "report.json: reports.ReadFile"},
+		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
+		{"empty", report(t, 0, nil), "report-datasets is empty"},
+		{"header", strings.Replace(whole, `"rd1"`, `"rd2"`, 1), "report-header.release"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := newService(t)
+			got := srv.runs(t, "", inFile(t, "report.json", test.content))
+			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Contains(t, got.errors, test.says)
+			assert.Zero(t, srv.writes())
+		})
+	}
+}
+
+func TestFaultsOfTheOptions(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 1, nil))
+	for _, test := range []struct {
+		says string
+		args []string
+	}{
+		{"give one report file", nil},
+		{"options go before the file", []string{"-csv", "a.csv", file}},
+		{"after the options", []string{file, "-json"}},
+		{"no such file", []string{file + ".missing"}},
+		{"is a folder", []string{filepath.Dir(file)}},
+		{"not defined: -unknown", []string{"-unknown", file}},
+		{"-sandbox and -api", []string{"-sandbox", file}},
+		{`-bad-rows is "drop"`, []string{"-bad-rows", "drop", file}},
+		{`-repeats is "drop"`, []string{"-repeats", "drop", file}},
+		{"-max-datasets is 50001", []string{"-max-datasets", "50001", file}},
+		{"-settle is", []string{"-settle", "-1s", file}},
+		{"it is for -csv", []string{"-creator", "Me", file}},
+		{"-csv needs -creator and -month", []string{"-csv", file}},
+		{"not YYYY-MM", []string{"-csv", file, "-creator", "Me", "-month", "10/2024"}},
+		{"is not over", []string{"-csv", file, "-creator", "Me", "-month", "9999-01"}},
+		{"not YYYY-MM-DD", []string{"-csv", file, "-creator", "Me", "-month", "2024-10", "-created", "today"}},
+		{"plain HTTP", []string{"-api", "http://service.example.org", file}},
+	} {
+		t.Run(test.says, func(t *testing.T) {
+			got := srv.runs(t, "", test.args...)
+			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Contains(t, got.errors, test.says)
+			assert.Empty(t, got.out)
+		})
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+func TestHelpTellsTheExitCodes(t *testing.T) {
+	var out, errors bytes.Buffer
+	require.Equal(t, exitHeld, run(t.Context(), []string{"-help"}, os.Getenv, nil, &out, &errors))
+	for _, text := range []string{"Exit codes:", "  0  ", "  1  ", "  2  ", "-dry-run", "-bad-rows"} {
+		assert.Contains(t, out.String(), text)
+	}
+	assert.Empty(t, errors.String())
+}

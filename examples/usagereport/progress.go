@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A meter shows how far the work is: as a bar on a terminal, and elsewhere, as in
+// the mails of cron, as a line every few seconds. Many goroutines may use it.
+type meter struct {
+	out   io.Writer
+	bar   bool
+	pause time.Duration // between two lines, or two pictures of the bar
+
+	mu            sync.Mutex
+	stage         string // empty if nothing is shown
+	first, latest sample
+	shown         time.Time
+	drawn         bool // the latest sample is shown
+}
+
+// A sample is how far a stage was at some time.
+type sample struct {
+	at       time.Time
+	fraction float64 // of all; negative if that is not known
+	n        int64
+	things   string
+}
+
+const (
+	linePause = 5 * time.Second
+	barPause  = 100 * time.Millisecond
+	barWidth  = 24
+)
+
+func newMeter(out io.Writer) *meter {
+	if terminal(out) {
+		return &meter{out: out, bar: true, pause: barPause}
+	}
+	return &meter{out: out, pause: linePause}
+}
+
+func terminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// at shows that n things are done. The first call of a stage begins it.
+func (m *meter) at(stage string, fraction float64, n int64, things string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := sample{time.Now(), fraction, n, things}
+	if stage != m.stage {
+		m.finish()
+		m.stage, m.first, m.shown = stage, now, now.at
+	}
+	m.latest, m.drawn = now, false
+	if now.at.Sub(m.shown) < m.pause {
+		return
+	}
+	m.shown = now.at
+	m.draw()
+}
+
+// end shows the last state of the stage.
+func (m *meter) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.finish()
+}
+
+// say prints a line between the pictures.
+func (m *meter) say(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.clear()
+	fmt.Fprintf(m.out, format+"\n", args...)
+	m.drawn = m.drawn && !m.bar // the line took the bar's place
+}
+
+func (m *meter) clear() {
+	if m.bar {
+		fmt.Fprint(m.out, "\r\x1b[K")
+	}
+}
+
+func (m *meter) finish() {
+	if m.stage == "" {
+		return
+	}
+	if !m.drawn {
+		m.draw()
+	}
+	if m.bar {
+		fmt.Fprintln(m.out)
+	}
+	m.stage = ""
+}
+
+func (m *meter) draw() {
+	m.drawn = true
+	if m.bar {
+		m.clear()
+		fmt.Fprint(m.out, m.picture())
+		return
+	}
+	fmt.Fprintln(m.out, m.picture())
+}
+
+func (m *meter) picture() string {
+	now := m.latest
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-8s", m.stage)
+	if now.fraction >= 0 {
+		if m.bar {
+			full := int(now.fraction * barWidth)
+			fmt.Fprintf(&b, " [%s%s]", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full))
+		}
+		fmt.Fprintf(&b, " %3.0f%%", 100*now.fraction)
+	}
+	fmt.Fprintf(&b, "  %s %s", thousands(now.n), now.things)
+	spent := now.at.Sub(m.first.at)
+	if spent < time.Second {
+		return b.String() // too little to tell a rate from
+	}
+	fmt.Fprintf(&b, "  %s/s", thousands(int64(float64(now.n-m.first.n)/spent.Seconds())))
+	if done := now.fraction - m.first.fraction; now.fraction >= 0 && now.fraction < 1 && done > 0 {
+		left := time.Duration(float64(spent) * (1 - now.fraction) / done)
+		fmt.Fprintf(&b, "  %v left", left.Round(time.Second))
+	}
+	return b.String()
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// A watcher shows a submission on a meter.
+type watcher struct {
+	show   *meter
+	in     *input
+	settle time.Duration
+	dryRun bool
+
+	built int64       // compressed bytes of all subsets
+	still *time.Timer // says why nothing moves
+}
+
+// patience is how long nothing may move before the watcher says why.
+const patience = 10 * time.Second
+
+// start begins to watch; call stop at the end.
+func (w *watcher) start() (stop func() bool) {
+	w.still = time.AfterFunc(patience, func() {
+		w.show.say("Waiting for the service. After a run that was cut off, this may take %v, until its last request is surely over.", w.settle)
+	})
+	return w.still.Stop
+}
+
+// datasets hands the datasets of the input on. Their errors are the input's.
+func (w *watcher) datasets() iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		w.still.Stop()
+		n := int64(0)
+		for d, err := range w.in.datasets {
+			if err != nil {
+				yield(d, w.in.fault(err))
+				return
+			}
+			n++
+			w.show.at("Building", w.in.fraction(n), n, "datasets")
+			if !yield(d, nil) {
+				return
+			}
+		}
+		w.show.end()
+		w.still.Reset(patience)
+	}
+}
+
+func (w *watcher) progress(p reports.Progress) {
+	if p.Stage == reports.Building {
+		w.built = p.Bytes
+		return
+	}
+	w.still.Stop()
+	if !w.dryRun {
+		w.show.at("Sending", float64(p.Bytes)/float64(w.built), p.Datasets, "datasets")
+	}
+}

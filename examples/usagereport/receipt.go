@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A receipt is what is printed when all went well.
+type receipt struct {
+	DryRun       bool         `json:"dry-run"`
+	Service      string       `json:"service,omitempty"`
+	ReportID     string       `json:"report-id,omitempty"`
+	CreatedBy    string       `json:"created-by"`
+	BeginDate    reports.Date `json:"begin-date"`
+	EndDate      reports.Date `json:"end-date"`
+	Datasets     int64        `json:"datasets"`
+	Sent         int          `json:"subsets-sent"`
+	AlreadyThere int          `json:"subsets-already-there"`
+	Subsets      []subset     `json:"subsets"`
+	LeftOut      int64        `json:"left-out"`
+	Faults       []string     `json:"faults"` // of what was left out, the first ones
+	Warnings     int          `json:"warnings"`
+}
+
+type subset struct {
+	Checksum string `json:"checksum"` // SHA-256 of the compressed bytes
+	Datasets int    `json:"datasets"`
+	Bytes    int64  `json:"bytes"` // compressed
+}
+
+func newReceipt(s settings, service string, in *input, stored *reports.Receipt) *receipt {
+	r := &receipt{
+		DryRun: s.dryRun, Service: service, ReportID: stored.ReportID,
+		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
+		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
+		LeftOut: stored.Skipped, Faults: []string{}, Warnings: in.warned,
+	}
+	for _, part := range stored.Subsets {
+		r.Subsets = append(r.Subsets, subset(part))
+	}
+	if in.table != nil {
+		r.LeftOut += int64(in.table.leftOut)
+		for _, f := range in.table.faults {
+			r.Faults = append(r.Faults, f.String())
+		}
+	}
+	for _, f := range stored.LeftOut {
+		r.Faults = append(r.Faults, in.place(f.Path)+" "+f.Reason)
+	}
+	if s.dryRun {
+		r.Service, r.ReportID, r.Sent, r.AlreadyThere = "", "", 0, 0
+	}
+	return r
+}
+
+// write prints the receipt.
+func (r *receipt) write(out io.Writer, asJSON bool) error {
+	text := r.text()
+	if asJSON {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		text = string(data) + "\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+func (r *receipt) text() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-14s "+format+"\n", append([]any{name}, args...)...)
+	}
+	if r.DryRun {
+		fmt.Fprintln(&b, "The report could be sent; nothing was.")
+	} else {
+		fmt.Fprintln(&b, "The service holds exactly this report.")
+		line("service", "%s", r.Service)
+		line("report", "%s", r.ReportID)
+	}
+	line("created by", "%s", r.CreatedBy)
+	line("period", "%s to %s", r.BeginDate, r.EndDate)
+	line("datasets", "%d", r.Datasets)
+	for i, part := range r.Subsets {
+		line(fmt.Sprintf("subset %d", i+1), "%s  %d datasets, %d bytes", part.Checksum, part.Datasets, part.Bytes)
+	}
+	if !r.DryRun {
+		line("sent now", "%d of %d subsets", r.Sent, len(r.Subsets))
+		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
+	}
+	line("left out", "%d datasets", r.LeftOut)
+	for _, f := range r.Faults {
+		line("", "%s", f)
+	}
+	line("warnings", "%d", r.Warnings)
+	return b.String()
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+func sampleTable(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/counts.csv")
+	require.NoError(t, err)
+	return string(data)
+}
+
+func tableArgs(file string, more ...string) []string {
+	return append(more, "-csv", file, "-creator", "My Repository", "-month", "2024-10")
+}
+
+// shuffled puts the rows below the first one in another order.
+func shuffled(table string) string {
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	slices.Reverse(lines[1:])
+	lines[1], lines[4] = lines[4], lines[1]
+	return strings.Join(lines, "\n")
+}
+
+// The same counts make the same report, whatever shape the table has.
+func TestTables(t *testing.T) {
+	srv := newService(t)
+	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
+	require.Equal(t, exitHeld, first.code, first.errors)
+	assert.NotContains(t, first.errors, "read into memory")
+	assert.Contains(t, first.out, "datasets       3")
+	assert.Contains(t, first.out, "warnings       0")
+	datasets := srv.datasets(t)
+	assert.Equal(t, "Glacier length, yearly", datasets[1].Title)
+	assert.Equal(t, []reports.Instance{
+		{Count: 15, MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
+		{Count: 40, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
+		{Count: 5, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
+	}, datasets[0].Performance[0].Instance)
+	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
+	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
+	sent := srv.writes()
+
+	whole := sampleTable(t)
+	for _, test := range []struct {
+		name, file, stdin, says string
+		options                 []string
+	}{
+		{name: "again", file: "testdata/counts.csv"},
+		{name: "unsorted", file: inFile(t, "counts.csv", shuffled(whole)), says: "is not sorted by doi, so it is read into memory"},
+		{name: "zipped", file: inFile(t, "counts.csv.gz", zipped(t, whole))},
+		{name: "unsorted and zipped", file: inFile(t, "counts.csv.gz", zipped(t, shuffled(whole))), says: "is not sorted by doi"},
+		{name: "standard input", file: "-", stdin: shuffled(whole), says: "standard input cannot be read twice, so it is read into memory"},
+		{name: "from a spreadsheet", file: inFile(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
+		{name: "DOIs as addresses", file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
+		{name: "defaults", options: []string{"-platform", "Example Portal", "-publisher", "University of Examples"},
+			file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
+			require.Equal(t, exitHeld, got.code, got.errors)
+			assert.Contains(t, got.errors, test.says)
+			assert.Contains(t, got.out, "already there  1 of 1 subsets")
+			assert.Equal(t, sent, srv.writes())
+		})
+	}
+}
+
+const shortHead = "doi,metric,access,count,country,title\n"
+
+// short are arguments for tables without columns for platform and publisher.
+func short(table string, more ...string) []string {
+	return tableArgs("-", append(more, "-platform", "Portal", "-publisher", "University")...)
+}
+
+func TestBadCellsNameLineAndColumn(t *testing.T) {
+	srv := newService(t)
+	const total = "total-dataset-requests"
+	for _, test := range []struct{ row, says string }{
+		{"abc," + total + ",regular,1,de,", `line 3, column doi: is "abc", not a DOI`},
+		{"," + total + ",regular,1,de,", `line 3, column doi: is ""`},
+		{"10.5072/a,downloads,regular,1,de,", `line 3, column metric: is "downloads", not one of total-dataset-requests`},
+		{"10.5072/a," + total + ",robot,1,de,", `line 3, column access: is "robot", not one of regular, machine`},
+		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, column count: is "1.5", not a whole number`},
+		{"10.5072/a," + total + ",regular,-1,de,", `line 3, column count: is -1`},
+		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, column country: is "germany", not a country code of two letters`},
+		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column title: is not valid UTF-8`},
+		{"10.5072/a," + total + ",regular", `line 3: has 3 cells, and there are 6 columns`},
+		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
+		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, column count: is "x"`},
+		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
+	} {
+		t.Run(test.says, func(t *testing.T) {
+			table := shortHead + "10.5072/0," + total + ",regular,1,,\n" + test.row + "\n"
+			got := srv.runs(t, table, short(table)...)
+			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Contains(t, got.errors, test.says)
+		})
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+func TestAllBadCellsAreNamed(t *testing.T) {
+	srv := newService(t)
+	table := shortHead + strings.Repeat("10.5072/a,total-dataset-requests,regular,many,,\n", 130)
+	got := srv.runs(t, table, short(table)...)
+	assert.Equal(t, exitFault, got.code)
+	assert.Contains(t, got.errors, "faults in standard input: 130; nothing was sent")
+	assert.Contains(t, got.errors, "line 101, column count")
+	assert.NotContains(t, got.errors, "line 102, column count")
+	assert.Contains(t, got.errors, "and 30 more")
+}
+
+func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
+	const table = shortHead +
+		"10.5072/a,total-dataset-requests,regular,1,de,\n" +
+		"10.5072/a,total-dataset-requests,regular,two,fr,\n" +
+		",total-dataset-requests,regular,1,de,\n" +
+		"10.5072/b,total-dataset-requests,regular,3,de,\n" +
+		"10.5072/b,total-dataset-requests,regular,4,de,\n" +
+		"10.5072/c,total-dataset-requests,regular,5,de,\n"
+	for _, test := range []struct {
+		name    string
+		file    string
+		options []string
+		held    []string
+		leftOut string
+	}{
+		{"streamed", inFile(t, "counts.csv", table), nil, []string{"10.5072/c"}, "left out       3"},
+		{"in memory", "-", nil, []string{"10.5072/c"}, "left out       3"},
+		{"repeats added up", "-", []string{"-repeats", "merge"}, []string{"10.5072/b", "10.5072/c"}, "left out       2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := newService(t)
+			args := append(test.options, "-bad-rows", "leave-out", "-platform", "Portal", "-publisher", "University")
+			got := srv.runs(t, table, tableArgs(test.file, args...)...)
+			require.Equal(t, exitHeld, got.code, got.errors)
+			assert.Equal(t, test.held, srv.held(t))
+			assert.Contains(t, got.out, test.leftOut)
+			assert.Contains(t, got.out, "line 3, column count")
+			assert.Contains(t, got.out, "line 4, column doi")
+			if slices.Contains(test.held, "10.5072/b") {
+				assert.EqualValues(t, 7, srv.datasets(t)[0].Performance[0].Instance[0].Count)
+			}
+		})
+	}
+}
+
+func TestTheFirstRow(t *testing.T) {
+	srv := newService(t)
+	for _, test := range []struct{ table, says string }{
+		{"", "is empty; the first row has to name the columns"},
+		{"doi,metric,access,total\n", `line 1: column 4 is named "total"; the columns are doi, title`},
+		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
+		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
+		{"doi,metric,access,count,platform,publisher\n", "report-datasets is empty"},
+	} {
+		got := srv.runs(t, test.table, tableArgs("-")...)
+		assert.Equal(t, exitFault, got.code, got.errors)
+		assert.Contains(t, got.errors, test.says)
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+func TestTableWarningsNameTheLine(t *testing.T) {
+	srv := newService(t)
+	table := shortHead +
+		"10.5072/a,total-dataset-requests,regular,1,de,Glacier\n" +
+		"10.5072/a,total-dataset-requests,regular,1,fr,Volcano\n" +
+		"10.5072/b,total-dataset-requests,regular,0,xx,\n"
+	got := srv.runs(t, table, short(table)...)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.errors, "warning: line 3, column title: differs from an earlier row of 10.5072/a")
+	assert.Contains(t, got.errors, "warning: line 4: performance[0].instance[0].count is 0")
+	assert.Contains(t, got.errors, `warning: line 4: performance[0].instance[0].country-counts["xx"]`)
+	assert.Contains(t, got.out, "warnings       3")
+}
+
+func TestTableThatDoesNotFitIntoMemory(t *testing.T) {
+	srv := newService(t)
+	got := srv.runs(t, "", tableArgs(inFile(t, "counts.csv", shuffled(sampleTable(t))), "-max-rows", "5")...)
+	assert.Equal(t, exitFault, got.code)
+	assert.Contains(t, got.errors, "more than 5 rows that are not sorted by doi; sort them, or raise -max-rows")
+	assert.Empty(t, srv.Requests())
+
+	got = srv.runs(t, "", tableArgs("testdata/counts.csv", "-max-rows", "5")...)
+	assert.Equal(t, exitHeld, got.code, "a sorted table may have any length: "+got.errors)
+}
