@@ -32,7 +32,7 @@ func Compress(pieces ...[]byte) ([]byte, error) {
 	}
 	var m Member
 	m.Add(block)
-	return m.AppendTo(nil), nil
+	return m.Bytes(), nil
 }
 
 // Checksum is the name that the service gives to a compressed body: its SHA-256

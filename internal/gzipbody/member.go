@@ -12,51 +12,50 @@ const lastBlock = "\x03\x00"
 // overhead is the size of a member without blocks.
 const overhead = len(memberHeader) + len(lastBlock) + 8
 
-// pageSize is the unit in which a Member holds its data.
-const pageSize = 256 << 10
-
-// A Member is a gzip member in the making. It holds its data in pages, which it
-// keeps for the next member after [Member.Reset], so that growing to some size
-// for the second time costs nothing. The zero Member is empty.
+// A Member is a gzip member in the making. After [Member.Reset] it uses its
+// memory again, so that growing to some size for the second time costs nothing.
+// The zero Member is empty.
 type Member struct {
-	pages  [][]byte
-	length int    // of the data in the pages
-	size   uint32 // before compression, modulo 2³²
-	crc    uint32
+	data []byte // header and blocks
+	size uint32 // before compression, modulo 2³²
+	crc  uint32
 }
 
 // Reset makes m empty.
-func (m *Member) Reset() { *m = Member{pages: m.pages} }
+func (m *Member) Reset() { *m = Member{data: m.data[:0]} }
 
 // Len is the size of the whole member as it is now.
-func (m *Member) Len() int { return m.length + overhead }
+func (m *Member) Len() int { return max(len(m.data), len(memberHeader)) + overhead - len(memberHeader) }
 
 // Add adds a block. It does not keep b.Data.
 func (m *Member) Add(b Block) {
-	m.crc = combineCRC(m.crc, b.CRC, b.Size)
+	m.grow(len(b.Data))
+	m.data = append(m.data, b.Data...)
 	m.size += uint32(b.Size)
-	for data := b.Data; len(data) > 0; {
-		i, at := m.length/pageSize, m.length%pageSize
-		if i == len(m.pages) {
-			m.pages = append(m.pages, make([]byte, pageSize))
-		}
-		n := copy(m.pages[i][at:], data)
-		m.length += n
-		data = data[n:]
+	m.crc = combineCRC(m.crc, b.CRC, b.Size)
+}
+
+// grow makes room for n bytes beside the header and the end, by a half at a
+// time: there is no second member of several megabytes to be copied from often,
+// and no memory to be left unused.
+func (m *Member) grow(n int) {
+	if need := m.Len() + n; need > cap(m.data) {
+		const unit = 64 << 10
+		data := make([]byte, len(m.data), (max(need, cap(m.data)*3/2)+unit-1)/unit*unit)
+		copy(data, m.data)
+		m.data = data
+	}
+	if len(m.data) == 0 {
+		m.data = append(m.data, memberHeader...)
 	}
 }
 
-// AppendTo appends the finished member, m.Len() bytes, to dst. More blocks may
-// be added afterwards, for a longer member.
-func (m *Member) AppendTo(dst []byte) []byte {
-	dst = append(dst, memberHeader...)
-	left := m.length
-	for _, page := range m.pages {
-		n := min(left, pageSize)
-		dst = append(dst, page[:n]...)
-		left -= n
-	}
-	dst = append(dst, lastBlock...)
-	dst = binary.LittleEndian.AppendUint32(dst, m.crc)
-	return binary.LittleEndian.AppendUint32(dst, m.size)
+// Bytes returns the finished member, of m.Len() bytes, which are m's own until
+// the next call of a method. More blocks may be added afterwards, for a longer
+// member.
+func (m *Member) Bytes() []byte {
+	m.grow(0)
+	end := append(m.data, lastBlock...)
+	end = binary.LittleEndian.AppendUint32(end, m.crc)
+	return binary.LittleEndian.AppendUint32(end, m.size)
 }

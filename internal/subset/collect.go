@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"hash"
-	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
@@ -12,7 +11,7 @@ import (
 // A collector puts the part in the making together.
 type collector struct {
 	*packer
-	member  *gzipbody.Member
+	member  *gzipbody.Member // nil between two parts
 	items   int
 	content hash.Hash // nil if it is not wanted
 }
@@ -21,21 +20,23 @@ type collector struct {
 // block that would make it too long or too large.
 func (p *packer) collect(ctx context.Context) error {
 	defer close(p.emitting)
-	c := &collector{packer: p, member: p.newMember()}
+	c := &collector{packer: p}
 	if p.Content {
 		c.content = sha256.New()
 	}
 	for b := range p.collecting {
 		if b == nil { // the source has come to its end, and was not broken off
-			return c.finish(ctx)
-		}
-		select {
-		case <-b.ready:
-		case <-ctx.Done():
+			c.finish()
 			return nil
+		}
+		if _, err := receive(ctx, b.ready); err != nil {
+			return err
 		}
 		if err := c.add(ctx, b); err != nil {
 			return err
+		}
+		if p.Content {
+			p.release(b)
 		}
 		p.free <- b
 	}
@@ -44,7 +45,10 @@ func (p *packer) collect(ctx context.Context) error {
 
 func (c *collector) add(ctx context.Context, b *block) error {
 	if c.items > 0 && (c.items+b.items > c.MaxItems || c.sizeWith(b) > c.MaxBytes) {
-		if err := c.finish(ctx); err != nil {
+		c.finish()
+	}
+	if c.items == 0 {
+		if err := c.begin(ctx); err != nil {
 			return err
 		}
 	}
@@ -55,17 +59,32 @@ func (c *collector) add(ctx context.Context, b *block) error {
 		c.member.Add(c.separator)
 	}
 	c.member.Add(b.Block)
-	if c.content != nil {
-		if c.items > 0 {
-			c.content.Write(c.Separator)
-		}
-		c.content.Write(b.raw)
-	}
+	c.hash(b)
 	c.items += b.items
 	if c.items == c.MaxItems {
-		return c.finish(ctx)
+		c.finish()
 	}
 	return nil
+}
+
+// begin takes a member for the next part, as soon as emit has left one.
+func (c *collector) begin(ctx context.Context) (err error) {
+	if c.member, err = receive(ctx, c.members); err != nil {
+		return err
+	}
+	c.member.Reset()
+	c.member.Add(c.head)
+	return nil
+}
+
+func (c *collector) hash(b *block) {
+	if c.content == nil {
+		return
+	}
+	if c.items > 0 {
+		c.content.Write(c.Separator)
+	}
+	c.content.Write(b.raw)
 }
 
 // sizeWith is the size of the part if it took b and ended there.
@@ -77,34 +96,17 @@ func (c *collector) sizeWith(b *block) int64 {
 	return int64(size)
 }
 
-// bodyUnit is the unit in which the buffer for bodies grows: parts of a report
-// are of nearly the same size.
-const bodyUnit = 1 << 20
-
-// finish passes the part on, once the one before it was emitted.
-func (c *collector) finish(ctx context.Context) error {
+// finish passes the part on.
+func (c *collector) finish() {
 	if c.items == 0 {
-		return nil
+		return
 	}
 	c.member.Add(c.tail)
-	var body []byte
-	select {
-	case body = <-c.bodies:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if size := c.member.Len(); cap(body) < size {
-		body = slices.Grow([]byte(nil), (size+bodyUnit-1)/bodyUnit*bodyUnit)
-	}
-	part := Part{Items: c.items, Body: c.member.AppendTo(body[:0])}
+	part := Part{Items: c.items, Body: c.member.Bytes(), member: c.member}
 	if c.content != nil {
 		c.content.Sum(part.Content[:0])
 		c.content.Reset()
 	}
-	c.emitting <- part
-
-	c.member.Reset()
-	c.member.Add(c.head)
-	c.items = 0
-	return nil
+	c.emitting <- part // there is room for one of each member
+	c.member, c.items = nil, 0
 }

@@ -26,6 +26,7 @@ type Settings struct {
 	MaxBytes int64 // most compressed bytes in a part
 	Workers  int   // how many blocks are compressed at once
 	Level    int   // compression from 1, fast, to 9, small
+	Ahead    bool  // prepare the next part while emit works on one; takes the memory of a second part
 	Content  bool  // work out Part.Content
 
 	Head, Separator, Tail []byte // what stands before, between and after the items of each part; the latter two are short
@@ -40,6 +41,8 @@ type Part struct {
 	// compression: all items with Separator between them. It is zero unless
 	// Settings.Content is set: it takes a fifth of the time that compressing takes.
 	Content [sha256.Size]byte
+
+	member *gzipbody.Member // that holds Body
 }
 
 // A TooLargeError is an item that does not fit into a part, not even alone.
@@ -60,14 +63,14 @@ type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
 
 // Pack reads src to its end and calls emit with each finished part, in order.
 // It reads src and calls add on the caller's goroutine, and calls emit on another
-// one, while the next part is being prepared.
+// one.
 //
 // An error of src or add ends it after the parts that were full by then have
 // been emitted; the others are dropped. An error of emit, or the end of ctx, ends
 // it at once. All its goroutines have ended when it returns.
 //
-// It holds one part in the making, one being emitted, and Workers + 3 blocks of
-// at most 2 MiB, or of one item that is larger.
+// It holds one part, or two with Settings.Ahead, and Workers + 2 blocks of at
+// most 2 MiB, or of one item that is larger.
 func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], emit func(Part) error) error {
 	p, compressors, err := newPacker(s)
 	if err != nil {
@@ -107,18 +110,19 @@ type packer struct {
 	Settings
 	blockSize int // of a block before compression, unless it is one item
 
-	free        chan *block // blocks for the source to fill
+	raws        chan []byte // buffers for the source to fill
+	free        chan *block
 	compressing chan *block // to the workers
 	collecting  chan *block // the same in the order of the source; nil after the last one
 	emitting    chan Part
-	bodies      chan []byte // the one buffer for bodies, while emit does not use it
+	members     chan *gzipbody.Member // for the collector to fill
 
 	head, separator, tail gzipbody.Block
 }
 
 // A block is a run of items on its way through the stages.
 type block struct {
-	raw   []byte
+	raw   []byte // nil once it is not needed any more
 	items int
 	first int           // number of the first item in the source
 	ready chan struct{} // takes a value when the block is compressed
@@ -142,14 +146,18 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	blocks := s.Workers + 3
+	parts, raws, blocks := 1, s.Workers+2, s.Workers+4
+	if s.Ahead {
+		parts = 2
+	}
 	p := &packer{
 		Settings:    s,
+		raws:        make(chan []byte, raws),
 		free:        make(chan *block, blocks),
 		compressing: make(chan *block, blocks),
 		collecting:  make(chan *block, blocks+1),
-		emitting:    make(chan Part, 1),
-		bodies:      make(chan []byte, 1),
+		emitting:    make(chan Part, parts),
+		members:     make(chan *gzipbody.Member, parts),
 		head:        head,
 		separator:   gzipbody.Stored(s.Separator),
 		tail:        gzipbody.Stored(s.Tail),
@@ -157,12 +165,20 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	for range blocks {
 		p.free <- &block{ready: make(chan struct{}, 1)}
 	}
-	p.bodies <- nil
+	for range raws {
+		p.raws <- nil
+	}
+	for range parts {
+		p.members <- &gzipbody.Member{}
+	}
 	// Compressed, even noise is less than twice as long, a few bytes of framing
 	// apart: a block of this size always fits, so that only a block of one item
 	// can be too large.
 	const framing = 64
-	room := (s.MaxBytes - framing - int64(p.newMember().Len()+len(p.tail.Data))) / 2
+	var empty gzipbody.Member
+	empty.Add(p.head)
+	empty.Add(p.tail)
+	room := (s.MaxBytes - framing - int64(empty.Len())) / 2
 	if room <= 0 {
 		return nil, nil, errNoRoom
 	}
@@ -170,23 +186,36 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	return p, compressors, nil
 }
 
-func (p *packer) newMember() *gzipbody.Member {
-	m := &gzipbody.Member{}
-	m.Add(p.head)
-	return m
+// take returns an empty block with a buffer to fill, as soon as there are both.
+func (p *packer) take(ctx context.Context) (*block, error) {
+	b, err := receive(ctx, p.free)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := receive(ctx, p.raws)
+	if err != nil {
+		return nil, err
+	}
+	if cap(raw) == 0 || cap(raw) > 4*p.blockSize {
+		raw = make([]byte, 0, p.blockSize+p.blockSize/16)
+	}
+	b.raw, b.items = raw[:0], 0
+	return b, nil
 }
 
-// take returns an empty block, as soon as there is one.
-func (p *packer) take(ctx context.Context) (*block, error) {
+// release gives the buffer of a block back.
+func (p *packer) release(b *block) {
+	p.raws <- b.raw
+	b.raw = nil
+}
+
+func receive[T any](ctx context.Context, from <-chan T) (T, error) {
 	select {
-	case b := <-p.free:
-		b.raw, b.items = b.raw[:0], 0
-		if cap(b.raw) == 0 || cap(b.raw) > 4*p.blockSize {
-			b.raw = make([]byte, 0, p.blockSize+p.blockSize/16)
-		}
-		return b, nil
+	case v := <-from:
+		return v, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		var none T
+		return none, context.Cause(ctx)
 	}
 }
 
@@ -206,6 +235,9 @@ func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
 		if b.Block, err = c.Block(b.Data[:0], b.raw); err != nil {
 			return err
 		}
+		if !p.Content {
+			p.release(b)
+		}
 		b.ready <- struct{}{}
 	}
 	return nil
@@ -220,7 +252,7 @@ func (p *packer) emit(ctx context.Context, emit func(Part) error) error {
 		if err := emit(part); err != nil {
 			return err
 		}
-		p.bodies <- part.Body
+		p.members <- part.member
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 // settings for parts of ten items and of any size, written as [a,b,c].
 func settings() subset.Settings {
 	return subset.Settings{
-		MaxItems: 10, MaxBytes: 1 << 24, Workers: 2, Level: 6, Content: true,
+		MaxItems: 10, MaxBytes: 1 << 24, Workers: 2, Level: 6, Ahead: true, Content: true,
 		Head: []byte("["), Separator: []byte(","), Tail: []byte("]"),
 	}
 }
@@ -343,6 +343,18 @@ func TestPrepareAhead(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, 40*time.Second, time.Since(start), "30 s of source and 30 s of emit, side by side")
+
+		s := settings()
+		s.Ahead = false
+		emitting := false
+		err = subset.Pack(t.Context(), s, values(numbers(500)), itself, func(subset.Part) error {
+			assert.False(t, emitting, "one after the other")
+			emitting = true
+			time.Sleep(time.Second)
+			emitting = false
+			return nil
+		})
+		require.NoError(t, err)
 	})
 }
 
