@@ -75,6 +75,9 @@ func inText(res reply, err error) reply {
 		return res
 	}
 	f := asFault(err)
+	if f.whole != nil {
+		return *f.whole
+	}
 	res = textReply(f.status, f.title)
 	res.header = f.header
 	return res

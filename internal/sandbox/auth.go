@@ -139,13 +139,15 @@ func readClaims(token string) (claims, bool) {
 // holds says whether DOIs under the prefix may be registered by the account.
 func (a *Account) holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
 
+const noURL = "Not a valid HTTP(S) or FTP URL"
+
 // refusal says why the account may not register a URL, "" if it may: http,
 // https or ftp, without blanks, on a host of the account's domains.
 func (a *Account) refusal(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(address, " \t\r\n") ||
 		!slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(u.Scheme)) {
-		return "Not a valid HTTP(S) or FTP URL"
+		return noURL
 	}
 	host := strings.ToLower(u.Hostname())
 	if len(a.Domains) == 0 || slices.ContainsFunc(a.Domains, func(domain string) bool {

@@ -16,14 +16,35 @@ func (s *Service) login(q *request) (*Account, error) {
 		f.header = map[string]string{"WWW-Authenticate": `Basic realm="mds"`}
 		return nil, f
 	}
+	if account == nil && s.deployed && q.method == http.MethodGet {
+		return nil, nil // the reader is nobody, and sees what everybody may see
+	}
 	if account == nil {
-		return nil, fail(http.StatusUnauthorized, "Bad credentials")
+		return nil, errBadLogin
 	}
 	q.header.Set("X-Credential-Username", account.Username)
 	return account, nil
 }
 
+// hidden is why the account may not read the record; a Deployed service shows
+// findable DOIs to everybody and knows nothing of the others.
+func (s *Service) hidden(rec *record, account *Account, unknown error) error {
+	switch {
+	case rec == nil:
+		return unknown
+	case rec.owner(account):
+		return nil
+	case !s.deployed:
+		return errDenied
+	case rec.state != findable:
+		return unknown
+	}
+	return nil
+}
+
 var (
+	errBadLogin = fail(http.StatusUnauthorized, "Bad credentials")
+
 	errNoDOI  = fail(http.StatusNotFound, "DOI not found")
 	errDenied = fail(http.StatusForbidden, "Access is denied")
 
@@ -38,14 +59,19 @@ func (s *Service) serveDOI(q *request, path string) (reply, error) {
 		return reply{}, err
 	}
 	switch {
+	case q.method == http.MethodGet && path == "" && account == nil:
+		return reply{}, errBadLogin
 	case q.method == http.MethodGet && path == "":
 		return s.listNames(account), nil
-	case q.method == http.MethodPost && path == "", q.method == http.MethodPut:
+	case q.method == http.MethodPost && path == "", q.method == http.MethodPut, s.deployed && q.method == http.MethodPatch:
 		return s.putURL(q, account, path)
 	}
-	name, ok := doiName(path)
-	if !ok {
-		return reply{}, errNoDOI
+	if owner, id, ok := mediaPath(path); ok && s.deployed {
+		return s.serveMediaOf(q, account, owner, id)
+	}
+	name, err := s.nameInPath(path)
+	if err != nil {
+		return reply{}, err
 	}
 	switch q.method {
 	case http.MethodGet:
@@ -75,12 +101,10 @@ func (s *Service) listNames(account *Account) reply {
 
 func (s *Service) getURL(account *Account, name string) (reply, error) {
 	rec := s.find(name)
-	switch {
-	case rec == nil:
-		return reply{}, errNoDOI
-	case !rec.owner(account):
-		return reply{}, errDenied
-	case rec.url == "":
+	if err := s.hidden(rec, account, errNoDOI); err != nil {
+		return reply{}, err
+	}
+	if rec.url == "" {
 		return reply{status: http.StatusNoContent, plain: true}, nil
 	}
 	return textReply(http.StatusOK, rec.url), nil
@@ -92,27 +116,63 @@ func (s *Service) putURL(q *request, account *Account, path string) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	if kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type")); kind != "text/plain" {
-		return reply{}, fail(http.StatusBadRequest, "Content type %s is not supported", q.Header.Get("Content-Type"))
-	}
-	name, address, err := readURLRecord(string(body))
+	name, address, err := s.urlRecord(q, string(body), path)
 	if err != nil {
 		return reply{}, err
 	}
+	why := account.refusal(address)
+	if s.deployed && why == noURL {
+		return textReply(http.StatusOK, why), nil // with the status of success
+	}
+	if prefix, _ := splitName(name); !account.holds(prefix) {
+		return reply{}, s.foreignPrefix(prefix)
+	}
+	if why != "" {
+		return reply{}, s.refusedURL(why)
+	}
+	return s.storeURL(account, name, address)
+}
+
+// urlRecord takes DOI and URL from the body, and holds them against the path.
+func (s *Service) urlRecord(q *request, body, path string) (name, address string, err error) {
+	if s.deployed {
+		return deployedURLRecord(q, body, path)
+	}
+	if kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type")); kind != "text/plain" {
+		return "", "", fail(http.StatusBadRequest, "Content type %s is not supported", q.Header.Get("Content-Type"))
+	}
+	name, address, err = readURLRecord(body)
+	if err != nil {
+		return "", "", err
+	}
 	if inPath, ok := doiName(path); path != "" && (!ok || inPath != lower(name)) {
-		return reply{}, fail(http.StatusBadRequest, "doi parameter does not match doi of resource")
+		return "", "", errOtherDOI
 	}
 	name, ok := doiName(name)
 	if !ok {
-		return reply{}, fail(http.StatusBadRequest, "doi %q is not a DOI", name)
+		return "", "", fail(http.StatusBadRequest, "doi %q is not a DOI", name)
 	}
-	if prefix, _ := splitName(name); !account.holds(prefix) {
-		return reply{}, fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
+	return name, address, nil
+}
+
+var (
+	errOtherDOI = fail(http.StatusBadRequest, "doi parameter does not match doi of resource")
+	errNeedsDOI = fail(http.StatusBadRequest, "param 'doi' required")
+	errNeedsURL = fail(http.StatusBadRequest, "param 'url' required")
+)
+
+func (s *Service) foreignPrefix(prefix string) error {
+	if s.deployed {
+		return errDenied
 	}
-	if why := account.refusal(address); why != "" {
-		return reply{}, fail(http.StatusBadRequest, "%s", why)
+	return fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
+}
+
+func (s *Service) refusedURL(why string) error {
+	if s.deployed {
+		return fail(http.StatusUnprocessableEntity, "%s", why)
 	}
-	return s.storeURL(account, name, address)
+	return fail(http.StatusBadRequest, "%s", why)
 }
 
 func (s *Service) storeURL(account *Account, name, address string) (reply, error) {
@@ -121,7 +181,7 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 			return nil, errDenied
 		}
 		if !rec.hasMetadata() || len(missing(rec.attributes)) > 0 {
-			return nil, fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
+			return nil, s.noMetadata()
 		}
 		now := s.Now()
 		rec.url, rec.state, rec.updated = address, findable, now
@@ -134,20 +194,27 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 	return textReply(http.StatusCreated, "OK"), nil
 }
 
+func (s *Service) noMetadata() error {
+	if s.deployed {
+		return errBlank
+	}
+	return fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
+}
+
 // readURLRecord reads the two lines of specification §2.3. Values are
 // unescaped as in a form: a literal "%" is sent as %25, "+" as %2B.
 func readURLRecord(body string) (name, address string, err error) {
 	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(body, "\r\n", "\n"), "\n"), "\n")
 	name, hasName := strings.CutPrefix(lines[0], "doi=")
 	if !hasName || name == "" {
-		return "", "", fail(http.StatusBadRequest, "param 'doi' required")
+		return "", "", errNeedsDOI
 	}
 	if len(lines) != 2 {
 		return "", "", fail(http.StatusBadRequest, "the body must be exactly two lines, doi= and url=")
 	}
 	address, hasURL := strings.CutPrefix(lines[1], "url=")
 	if !hasURL || address == "" {
-		return "", "", fail(http.StatusBadRequest, "param 'url' required")
+		return "", "", errNeedsURL
 	}
 	return unescapeForm(strings.TrimSpace(name)), unescapeForm(strings.TrimSpace(address)), nil
 }

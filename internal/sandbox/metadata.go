@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -18,9 +19,9 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 	if q.method == http.MethodPut || q.method == http.MethodPost {
 		return s.putMetadata(q, account, path)
 	}
-	name, ok := doiName(path)
-	if !ok {
-		return reply{}, errNoDOI
+	name, err := s.nameInPath(path)
+	if err != nil {
+		return reply{}, err
 	}
 	switch q.method {
 	case http.MethodGet:
@@ -31,27 +32,31 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 	return reply{}, errNoRoute
 }
 
-// getMetadata answers the XML of a DOI, 204 when none is registered.
+// getMetadata answers the XML of a DOI, 204 when none is registered. A Deployed
+// service answers whatever it has, or nothing, with 200.
 func (s *Service) getMetadata(account *Account, name string) (reply, error) {
 	rec := s.find(name)
-	switch {
-	case rec == nil:
-		return reply{}, errUnknown
-	case !rec.owner(account):
-		return reply{}, errDenied
-	case rec.xml == nil:
+	if err := s.hidden(rec, account, errUnknown); err != nil {
+		return reply{}, err
+	}
+	if rec.xml == nil && !s.deployed {
 		return reply{status: http.StatusNoContent, plain: true}, nil
 	}
-	if _, err := readXML(rec.xml); err != nil {
+	if _, err := readXML(rec.xml); err != nil && !s.deployed {
 		return reply{}, err // a record that was seeded with invalid XML
 	}
 	return reply{status: http.StatusOK, contentType: "application/xml; charset=utf-8", body: rec.xml, plain: true}, nil
 }
 
 // hide takes a findable DOI out of the search index. In the other states it
-// changes nothing.
+// changes nothing. A Deployed service makes a draft of a DOI it does not know.
 func (s *Service) hide(account *Account, name string) (reply, error) {
+	res := textReply(http.StatusOK, "OK")
 	err := s.change(name, func(rec *record) (*record, error) {
+		if rec == nil && s.deployed {
+			res = textReply(http.StatusCreated, "")
+			return s.claim(account, name)
+		}
 		if rec == nil {
 			return nil, errNoDOI
 		}
@@ -66,7 +71,7 @@ func (s *Service) hide(account *Account, name string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return textReply(http.StatusOK, "OK"), nil
+	return res, nil
 }
 
 // putMetadata stores metadata under the DOI of the path, under a new DOI when
@@ -76,10 +81,13 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	if err := checkMetadataType(q.Header.Get("Content-Type"), body); err != nil {
+	if err := s.checkMetadataType(q.Header.Get("Content-Type"), body); err != nil {
 		return reply{}, err
 	}
 	format, err := recognise(body)
+	if err == nil && format == page && s.deployed {
+		err = errFormat
+	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -89,9 +97,9 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if path == "" {
 		path = nameInMetadata(format, body)
 	}
-	name, ok := doiName(path)
-	if !ok {
-		return reply{}, errNoDOI
+	name, err := s.nameInPath(path)
+	if err != nil {
+		return reply{}, err
 	}
 	return s.storeMetadata(q, account, name, format, body)
 }
@@ -101,6 +109,9 @@ func (s *Service) mint(q *request, account *Account, prefix string, format forma
 		return reply{}, errDenied
 	}
 	name := s.freeName(prefix)
+	if number, ok := seedNumber(q); ok && s.deployed {
+		name = prefix + "/" + suffixFor(number)
+	}
 	res, err := s.storeMetadata(q, account, name, format, body)
 	if err == nil {
 		// The new name must be readable from the answer; the deployed server
@@ -119,24 +130,38 @@ func (s *Service) freeName(prefix string) string {
 	}
 }
 
+// claim is a new record of the account, if the account may have that name.
+func (s *Service) claim(account *Account, name string) (*record, error) {
+	if prefix, _ := splitName(name); !account.holds(prefix) {
+		return nil, errDenied
+	}
+	switch {
+	case s.deployed && !deployedNameForm.MatchString(name):
+		return nil, errInvalid
+	case !s.deployed && !newNameForm.MatchString(name):
+		return nil, fail(http.StatusUnprocessableEntity, "DOI %s: Is invalid", name)
+	}
+	return s.newRecord(name, account, "mds"), nil
+}
+
 func (s *Service) storeMetadata(q *request, account *Account, name string, format format, body []byte) (reply, error) {
 	existed := false
 	err := s.change(name, func(rec *record) (*record, error) {
 		existed = rec != nil && rec.state != draft
 		if rec == nil {
-			if prefix, _ := splitName(name); !account.holds(prefix) {
-				return nil, errDenied
+			var err error
+			if rec, err = s.claim(account, name); err != nil {
+				return nil, err
 			}
-			if !newNameForm.MatchString(name) {
-				return nil, fail(http.StatusUnprocessableEntity, "DOI %s: Is invalid", name)
-			}
-			rec = s.newRecord(name, account, "mds")
 		}
 		if !rec.owner(account) {
 			return nil, errDenied
 		}
 		if err := rec.setMetadata(format, body); err != nil {
 			return nil, err
+		}
+		if s.deployed && format == kernel {
+			rec.xml = reserialised(rec.xml, body)
 		}
 		if rec.state == registered {
 			rec.state = findable
@@ -147,13 +172,16 @@ func (s *Service) storeMetadata(q *request, account *Account, name string, forma
 	if err != nil {
 		return reply{}, err
 	}
-	res := textReply(http.StatusCreated, metadataStored(existed))
+	res := textReply(http.StatusCreated, s.metadataStored(name, existed))
 	res.header = map[string]string{"Location": address(q) + (&url.URL{Path: "/metadata/" + name}).EscapedPath()}
 	return res, nil
 }
 
 // metadataStored is the short status text of PUT /metadata (specification §4.3).
-func metadataStored(existed bool) string {
+func (s *Service) metadataStored(name string, existed bool) string {
+	if s.deployed {
+		return "OK (" + upper(name) + ")"
+	}
 	if existed {
 		return "HANDLE_ALREADY_EXISTS"
 	}
@@ -163,9 +191,13 @@ func metadataStored(existed bool) string {
 // checkMetadataType refuses content types as specification §7 says: XML must
 // come as application/xml. For the other formats the content type is open, as
 // the service looks at the body; only what it would take for parameters fails.
-func checkMetadataType(header string, body []byte) error {
+// A Deployed service looks at the body of XML too.
+func (s *Service) checkMetadataType(header string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+	if s.deployed {
+		err, isXML = nil, false
+	}
 	if err != nil || kind == "application/x-www-form-urlencoded" || isXML && kind != "application/xml" {
 		return fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", header)
 	}
@@ -189,6 +221,9 @@ func nameInMetadata(format format, body []byte) string {
 
 func readBody(q *request) ([]byte, error) {
 	body, err := io.ReadAll(q.Body)
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, tooLarge()
+	}
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "reading the body: %v", err)
 	}

@@ -16,6 +16,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -121,17 +122,43 @@ func (s *Service) answer(q *request) reply {
 	// The path arrives decoded once, and nothing cleans it: a DOI name may
 	// hold "//", "#", "?" or "%".
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
+	if s.deployed && area != "reports" {
+		q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
+	}
 	switch area {
 	case "reports":
 		return inJSON(s.serveReports(q, rest))
 	case "dois":
 		return inJSON(s.serveDOIs(q, rest))
 	case "doi":
-		return inText(s.serveDOI(q, rest))
+		return s.store(q, rest, s.serveDOI)
 	case "metadata":
-		return inText(s.serveMetadata(q, rest))
+		return s.store(q, rest, s.serveMetadata)
 	case "media":
-		return inText(s.serveMedia(q, rest))
+		return s.store(q, rest, s.serveMedia)
+	}
+	if s.deployed {
+		return inText(serveRest(q))
 	}
 	return inText(reply{}, errNoRoute)
+}
+
+// store is interface C. A Deployed service looks at the parameters of the
+// query string before anything else, and says in errors too who asked.
+func (s *Service) store(q *request, path string, serve func(*request, string) (reply, error)) reply {
+	if !s.deployed {
+		return inText(serve(q, path))
+	}
+	if err := permitted(q); err != nil {
+		return inText(reply{}, err)
+	}
+	res := inText(serve(q, path))
+	if name := q.header.Get("X-Credential-Username"); name != "" {
+		res.header = maps.Clone(res.header)
+		if res.header == nil {
+			res.header = map[string]string{}
+		}
+		res.header["X-Credential-Username"] = name
+	}
+	return res
 }
