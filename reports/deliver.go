@@ -124,7 +124,7 @@ func (s *submission) post(ctx context.Context, i int, data []byte) error {
 
 // same tells whether stored subsets are the first n planned ones.
 func (s *submission) same(stored []Subset, n int) bool {
-	return slices.EqualFunc(stored, s.plan[:n], func(a Subset, b planned) bool { return a.Checksum == b.Checksum })
+	return slices.EqualFunc(stored, s.subsets(n), func(a, b Subset) bool { return a.Checksum == b.Checksum })
 }
 
 // settle finds out whether subset i arrived whose answer was lost. It looks with
@@ -198,18 +198,30 @@ func (s *submission) look(ctx context.Context) (found, error) {
 		return found{there: true}, nil
 	}
 	if stored.Shown == 0 {
-		prefix := 0
-		for prefix < min(len(stored.Subsets), len(s.plan)) && stored.Subsets[prefix].Checksum == s.plan[prefix].Checksum {
-			prefix++
-		}
-		if prefix > 0 || len(stored.Subsets) > len(s.plan) {
-			return found{there: true, prefix: prefix, more: len(stored.Subsets) > prefix}, nil
+		if f := s.compareChecksums(stored.Subsets); f.prefix > 0 {
+			return f, nil
 		}
 	}
 	if s.header.differs(&stored.Header) != "" {
 		return found{there: true, more: true}, nil
 	}
 	return s.compareContent(ctx)
+}
+
+// compareChecksums compares stored subsets with the planned ones.
+func (s *submission) compareChecksums(stored []Subset) found {
+	if len(s.accepted) > len(stored) || !s.same(stored[:len(s.accepted)], s.covered) {
+		return found{there: true, more: true}
+	}
+	f := found{there: true, prefix: s.covered}
+	for _, sub := range stored[len(s.accepted):] {
+		if f.prefix == len(s.plan) || sub.Checksum != s.plan[f.prefix].Checksum {
+			f.more = true
+			break
+		}
+		f.prefix++
+	}
+	return f
 }
 
 // compareContent reads the stored datasets and compares them with the plan,
@@ -256,6 +268,9 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 		n = 0
 	}
 	f.more = n > 0
+	if !f.more && len(r.Subsets) > 0 {
+		s.accepted, s.covered = slices.Clone(r.Subsets), f.prefix
+	}
 	return f, nil
 }
 
@@ -294,7 +309,7 @@ func (s *submission) refused(i int, err error) error {
 }
 
 func (s *submission) failed(stored int, state SubmitState, err error) error {
-	e := &SubmitError{ReportID: s.id, State: state, Stored: s.subsets(min(stored, len(s.plan))), Err: err}
+	e := &SubmitError{ReportID: s.id, State: state, Stored: s.subsets(stored), Err: err}
 	if s.whole {
 		e.Of = len(s.plan)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -193,6 +194,12 @@ type submission struct {
 
 	plan  []planned
 	whole bool // the plan is complete
+
+	// Subsets that are stored, and hold just what the first covered planned ones
+	// do: another compressor made them, or they were cut elsewhere.
+	accepted []Subset
+	covered  int
+
 	spool spool
 	sent  int
 }
@@ -204,10 +211,11 @@ type planned struct {
 	content [sha256.Size]byte
 }
 
+// subsets are those that hold the first n planned ones.
 func (s *submission) subsets(n int) []Subset {
-	list := make([]Subset, n)
-	for i := range list {
-		list[i] = s.plan[i].Subset
+	list := slices.Clone(s.accepted)
+	for _, p := range s.plan[min(s.covered, n):n] {
+		list = append(list, p.Subset)
 	}
 	return list
 }

@@ -254,9 +254,10 @@ func TestWarnings(t *testing.T) {
 
 // network plays the service in memory and lets a test get between.
 type network struct {
-	srv    *reportstest.Server
-	before func(*http.Request) error                   // an error is a connection that was lost before anything arrived
-	after  func(*http.Request) (*http.Response, error) // both nil: the service's own answer gets through
+	srv     *reportstest.Server
+	before  func(*http.Request) error                   // an error is a connection that was lost before anything arrived
+	instead func(*http.Request) *http.Response          // an answer that does not come from the service
+	after   func(*http.Request) (*http.Response, error) // both nil: the service's own answer gets through
 }
 
 var errLost = errors.New("connection reset by peer")
@@ -265,6 +266,11 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n.before != nil {
 		if err := n.before(r); err != nil {
 			return nil, err
+		}
+	}
+	if n.instead != nil {
+		if res := n.instead(r); res != nil {
+			return res, nil
 		}
 	}
 	res, err := n.srv.HTTPClient().Transport.RoundTrip(r)

@@ -1,0 +1,162 @@
+package reports_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+// Two compressed POSTs at once break a report of the deployed service for good.
+// Submit notices, changes nothing, and says whom to ask.
+func TestABrokenReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 10 * time.Second})
+		c, h := srv.Client(), header("Example", time.October)
+		opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
+		_, err := c.Submit(t.Context(), h, datasets(2), opts)
+		require.NoError(t, err)
+
+		token := srv.Token(time.Now().AddDate(1, 0, 0))
+		var both sync.WaitGroup
+		for i := range 2 {
+			r := &reports.Report{Header: h, Datasets: all(6)[2+2*i : 4+2*i]}
+			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+			body := compressed(t, r)
+			both.Go(func() {
+				req, _ := http.NewRequest("POST", srv.URL+"/reports", strings.NewReader(body))
+				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + token}}
+				res, err := srv.HTTPClient().Do(req)
+				if assert.NoError(t, err) {
+					assert.Equal(t, 201, res.StatusCode)
+					io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+			})
+		}
+		both.Wait()
+
+		before := len(writes(srv))
+		start := time.Now()
+		_, err = c.Submit(t.Context(), h, datasets(4), opts)
+		require.ErrorIs(t, err, reports.ErrBroken)
+		assert.ErrorContains(t, err, "has been unreadable for 30m")
+		e, ok := errors.AsType[*reports.Error](err)
+		require.True(t, ok)
+		assert.NotEmpty(t, e.RequestID, "what to quote to the operator")
+		assert.GreaterOrEqual(t, time.Since(start), 30*time.Minute, "it may have been a write under way")
+		assert.Len(t, writes(srv), before)
+	})
+}
+
+// A report that is being written is unreadable for a moment only.
+func TestAReportThatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 20 * time.Second})
+		lost := 0
+		n := &network{srv: srv, before: func(r *http.Request) error {
+			if r.Method == "POST" && lost == 0 {
+				lost++
+				go func() { // the service gets it all the same, and nobody waits for the answer
+					if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
+						io.Copy(io.Discard, res.Body)
+						res.Body.Close()
+					}
+				}()
+				time.Sleep(time.Second)
+				return errLost
+			}
+			return nil
+		}}
+		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{
+			Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n},
+		})
+		require.NoError(t, err)
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+		require.NoError(t, err)
+		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
+		assert.Len(t, writes(srv), 3, "nothing was sent twice")
+	})
+}
+
+// refusing lets everything pass but writes, which it answers itself.
+func refusing(status int, body string) func(r *http.Request) *http.Response {
+	return func(r *http.Request) *http.Response {
+		if r.Method == http.MethodGet {
+			return nil
+		}
+		return &http.Response{StatusCode: status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
+	}
+}
+
+func TestRefusalsAreNotRepeated(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		want   error
+		says   string
+	}{
+		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, reports.ErrConflict, "under another id or for another account"},
+		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, reports.ErrTooLarge, "set SubmitOptions.MaxBytes below"},
+		{"422", 422, `{"report_id":["can't be blank"]}`, reports.ErrInvalid, "report_id: can't be blank"},
+		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, reports.ErrServer, "invalid date"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+				n.instead = refusing(tt.status, tt.body)
+				sent := 0
+				n.before = func(r *http.Request) error {
+					if r.Method != http.MethodGet {
+						sent++
+					}
+					return nil
+				}
+				start := time.Now()
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+				require.ErrorIs(t, err, tt.want)
+				assert.ErrorContains(t, err, tt.says)
+				_, ok := errors.AsType[*reports.SubmitError](err)
+				assert.True(t, ok)
+				assert.Equal(t, 1, sent)
+				assert.Less(t, time.Since(start), time.Minute)
+			})
+		})
+	}
+}
+
+// Subsets that another release of a compressor made have other checksums. They
+// are recognised by what is in them.
+func TestOtherCompressorsBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed})
+		c, h := srv.Client(), header("Example", time.October)
+		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()}
+		first, err := c.Submit(t.Context(), h, datasets(6), opts)
+		require.NoError(t, err)
+		opts.Level = 9
+		second, err := c.Submit(t.Context(), h, datasets(6), opts)
+		require.NoError(t, err)
+		assert.Zero(t, second.Sent, "it is the same report")
+		assert.Equal(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
+		require.NoError(t, c.Verify(t.Context(), second))
+		elsewhere, err := reportstest.NewServer(&reportstest.Options{NoPort: true}).Client().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, TempDir: t.TempDir()})
+		require.NoError(t, err)
+		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
+
+		third, err := c.Submit(t.Context(), h, datasets(8), opts)
+		require.NoError(t, err)
+		assert.Equal(t, 1, third.Sent, "and goes on from there")
+		assert.Equal(t, all(8), stored(t, c, third.ReportID))
+	})
+}
