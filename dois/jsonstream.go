@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"bytes"
 	"io"
 )
 
@@ -42,7 +43,11 @@ func (s *jsonStream) more() error {
 // next is the first byte of what comes next, 0 at the end.
 func (s *jsonStream) next() (byte, error) {
 	for {
-		if c := s.text.peek(); c != 0 || s.ended || s.body == nil {
+		c := s.text.peek()
+		switch more := s.text.pos < len(s.text.data); {
+		case more && c == 0:
+			return 0, errSyntax
+		case more, s.ended, s.body == nil:
 			return c, nil
 		}
 		if err := s.more(); err != nil {
@@ -68,6 +73,10 @@ func (s *jsonStream) expect(c byte) error {
 
 // value is the next value; its text holds until the stream is read on.
 func (s *jsonStream) value() ([]byte, error) {
+	first, err := s.next()
+	if err != nil {
+		return nil, err
+	}
 	for {
 		t := s.text
 		raw := t.value()
@@ -79,8 +88,33 @@ func (s *jsonStream) value() ([]byte, error) {
 		if t.err == errSyntax {
 			return nil, t.err
 		}
-		if err := s.more(); err != nil {
+		if err := s.further(closers[first]); err != nil {
 			return nil, err
+		}
+	}
+}
+
+// closers are the bytes that end a value, by the one that begins it.
+var closers = map[byte]byte{'{': '}', '[': ']', '"': '"'}
+
+// further reads on until the value at the position may be whole: until closer has
+// come, if it is known. A long value has to grow by a part of itself each time,
+// so that reading it anew does not take the square of its length.
+func (s *jsonStream) further(closer byte) error {
+	const long = 1 << 20
+	size := len(s.text.data) - s.text.pos
+	wanted := size + 1
+	if size > long {
+		wanted += size / 8
+	}
+	whole := closer == 0
+	for before := size; ; before = len(s.text.data) {
+		if err := s.more(); err != nil {
+			return err
+		}
+		whole = whole || bytes.IndexByte(s.text.data[before:], closer) >= 0
+		if s.ended || whole && len(s.text.data) >= wanted {
+			return nil
 		}
 	}
 }

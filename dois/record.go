@@ -166,7 +166,7 @@ func (r *Record) UnmarshalJSON(attributes []byte) error {
 	*r = Record{}
 	t := jsonText{data: bytes.Clone(attributes)}
 	r.readAttributes(&t)
-	if t.peek() != 0 {
+	if t.peek(); t.pos < len(t.data) {
 		t.fail(errSyntax)
 	}
 	return t.err
