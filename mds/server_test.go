@@ -16,7 +16,9 @@ import (
 )
 
 // behaviours are the truths that the client must be right on.
-func behaviours() []mdstest.Behaviour { return []mdstest.Behaviour{mdstest.Documented} }
+func behaviours() []mdstest.Behaviour {
+	return []mdstest.Behaviour{mdstest.Documented, mdstest.Deployed}
+}
 
 // eachBehaviour runs a story against a fresh server of every behaviour.
 func eachBehaviour(t *testing.T, story func(t *testing.T, srv *mdstest.Server)) {
