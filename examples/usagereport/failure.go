@@ -30,8 +30,11 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 		return exitFault
 	}
 	fmt.Fprintln(out, name, err)
+	_, unverified := errors.AsType[*unverifiedError](err)
 	if stopped, ok := errors.AsType[*reports.SubmitError](err); ok {
 		printStored(out, stopped)
+	} else if !unverified {
+		fmt.Fprintln(out, "This run changed nothing on the service.")
 	}
 	if accountRefused(err) {
 		fmt.Fprintln(out, "The service does not accept the token in DATACITE_TOKEN; its operator issues tokens.")

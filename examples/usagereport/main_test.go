@@ -221,6 +221,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	} {
 		got := srv.runsAt(ctx, srv.URL, "", args...)
 		assert.Equal(t, exitIncomplete, got.code, got.errors)
+		assert.Contains(t, got.errors, "This run changed nothing on the service.")
 		assert.Contains(t, got.errors, "Interrupted. Run the same command again")
 	}
 	assert.Empty(t, srv.Requests())
@@ -354,6 +355,7 @@ func TestFaultsOfTheOptions(t *testing.T) {
 			got := srv.runs(t, "", test.args...)
 			assert.Equal(t, exitFault, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
+			assert.Contains(t, got.errors, "This run changed nothing on the service.")
 			assert.Empty(t, got.out)
 		})
 	}

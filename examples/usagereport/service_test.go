@@ -77,6 +77,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 				assert.Contains(t, got.errors, text)
 			}
 			assert.Equal(t, test.again, strings.Contains(got.errors, "Run the same command again"), got.errors)
+			assert.Equal(t, test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
 			assert.Empty(t, got.out)
 		})
 	}
@@ -97,6 +98,7 @@ func TestStoredReportThatIsNotAsSent(t *testing.T) {
 	assert.Equal(t, exitIncomplete, got.code, got.errors)
 	assert.Contains(t, got.errors, "was stored, all 1 subsets of it, but reading it back failed")
 	assert.Contains(t, got.errors, "Run the same command again")
+	assert.NotContains(t, got.errors, "changed nothing")
 	assert.Empty(t, got.out)
 }
 

@@ -51,7 +51,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.reportID, "report-id", "dsr", "with -csv: short `code` of the report type")
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
-	flags.IntVar(&s.table.maxRows, "max-rows", 1_000_000, "with -csv: most `rows` to read into memory, where they are not sorted by doi")
+	flags.IntVar(&s.table.maxRows, "max-rows", 1_000_000, "with -csv: most `rows` to read into memory, some 300 bytes each, where they are not sorted by doi")
 	flags.StringVar(&s.api, "api", "", "base `URL` of the service, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
 	flags.BoolVar(&o.sandbox, "sandbox", false, "use a service in memory, as without -api")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact nobody")

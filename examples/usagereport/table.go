@@ -88,6 +88,7 @@ func (t *table) datasets(ctx context.Context, twice bool, show *meter, fraction 
 		}
 		why = "is not sorted by doi"
 	}
+	show.end()
 	show.say("%s %s, so it is read into memory.", t.name, why)
 	groups, err := t.collect(ctx, watched)
 	if err != nil {
