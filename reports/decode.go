@@ -51,9 +51,8 @@ var decoders = sync.Pool{New: func() any { return newDecoder() }}
 func unmarshal(data []byte, decode func(*decoder, *jsonlex.Lexer)) error {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	var l jsonlex.Lexer
-	l.Reset(data)
-	decode(d, &l)
+	l := jsonlex.Of(data)
+	decode(d, l)
 	l.End()
 	return l.Err()
 }

@@ -215,9 +215,8 @@ func measure(l *jsonlex.Lexer) int64 {
 // Subsets are left out: [Client.Get] and [NewReader] expand them.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
-	var lex jsonlex.Lexer
-	lex.Reset(data)
-	d := newDocumentOf(&lex, newDecoder())
+	lex := jsonlex.Of(data)
+	d := newDocumentOf(lex, newDecoder())
 	for m := d.next(); m != jsonlex.End; m = d.next() {
 		if m != reportDatasets || lex.Kind() != '[' {
 			lex.Skip()
@@ -227,7 +226,7 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 		lex.List()
 		for i := 0; lex.Element(i); i++ {
 			r.Datasets = append(r.Datasets, Dataset{})
-			d.dec.readDataset(&lex, &r.Datasets[i])
+			d.dec.readDataset(lex, &r.Datasets[i])
 		}
 	}
 	r.ID, r.Header = d.id, d.header

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -92,6 +93,32 @@ func (f *flow) place(err error) error {
 	}
 	f.reading = false
 	return fmt.Errorf("dataset %d: %w", f.count, err)
+}
+
+// A plainSubset reads what the compressed content of a subset holds, with the
+// memory that it had for the one before.
+type plainSubset struct {
+	gunzip *gunzip.Reader
+	lex    *jsonlex.Lexer
+}
+
+// open reads the header of the gzip stream. Of several members the first one
+// counts, as it does for the service.
+func (p *plainSubset) open(content io.Reader) (err error) {
+	if p.gunzip != nil {
+		return p.gunzip.Reset(content)
+	}
+	p.gunzip, err = gunzip.New(content, false)
+	return err
+}
+
+func (p *plainSubset) lexer(src io.Reader) *jsonlex.Lexer {
+	if p.lex == nil {
+		p.lex = jsonlex.New(src)
+	} else {
+		p.lex.Reset(src)
+	}
+	return p.lex
 }
 
 // prove compares the checksum of the subset with number i with the one that the

@@ -87,6 +87,7 @@ type Reader struct {
 	inflater *gunzip.Reader // of a document that is compressed as a whole
 	limit    int64          // bytes of the document, and of what its subsets inflate to; 0: none
 	inflated int64          // bytes that the subsets have inflated to
+	plain    plainSubset    // the subset that is being read
 
 	doc       *document
 	next      int  // member of the document whose value comes next
@@ -282,19 +283,19 @@ func (r *Reader) expand(f *flow) {
 // which may differ from the stored one and does not count. Some subsets hold it
 // as JSON in a JSON text.
 func (r *Reader) inflate(content io.Reader, f *flow) error {
-	plain, err := gunzip.New(content, false) // the service reads the first member only
-	if err != nil {
+	if err := r.plain.open(content); err != nil {
 		return err
 	}
 	finished := false
-	plain.Start()
+	r.plain.gunzip.Start()
 	defer func() {
 		if !finished {
 			r.Close() // so that Stop need not wait for the network
 		}
-		plain.Stop()
+		r.plain.gunzip.Stop()
 	}()
-	lex := jsonlex.New(r.bounded(plain, &r.inflated))
+	lex := r.plain.lexer(r.bounded(r.plain.gunzip, &r.inflated))
+	var err error
 	if lex.Kind() != '"' {
 		err = f.document(newDocumentOf(lex, r.doc.dec))
 	} else {

@@ -3,9 +3,7 @@ package bench_test
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -56,20 +55,26 @@ const reportID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
 // all the same.
 func storedAnswer(t testing.TB, subset []byte, n int) (answer []byte, receipt *reports.Receipt) {
 	t.Helper()
-	sum := sha256.Sum256(subset)
-	part := reports.Subset{Checksum: hex.EncodeToString(sum[:]), Bytes: int64(len(subset))}
-	receipt = &reports.Receipt{ReportID: reportID}
 	var b bytes.Buffer
-	b.WriteString(`{"report":{"id":"` + reportID + `","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
+	writeStored(&b, subset, n)
+	receipt = &reports.Receipt{ReportID: reportID}
+	for range n {
+		receipt.Subsets = append(receipt.Subsets, reports.Subset{Checksum: gzipbody.Checksum(subset), Bytes: int64(len(subset))})
+	}
+	return b.Bytes(), receipt
+}
+
+// writeStored writes that answer. Whoever reads it may stop.
+func writeStored(w io.Writer, subset []byte, n int) {
+	part := fmt.Appendf(nil, `{"gzip":"%s","checksum":"%s"}`, base64.StdEncoding.EncodeToString(subset), gzipbody.Checksum(subset))
+	_, _ = io.WriteString(w, `{"report":{"id":"`+reportID+`","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
 	for i := range n {
 		if i > 0 {
-			b.WriteByte(',')
+			_, _ = io.WriteString(w, ",")
 		}
-		fmt.Fprintf(&b, `{"gzip":"%s","checksum":"%s"}`, base64.StdEncoding.EncodeToString(subset), part.Checksum)
-		receipt.Subsets = append(receipt.Subsets, part)
+		_, _ = w.Write(part)
 	}
-	b.WriteString("]}}")
-	return b.Bytes(), receipt
+	_, _ = io.WriteString(w, "]}}")
 }
 
 // answering is a client whose service answers everything with data, without a

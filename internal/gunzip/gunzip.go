@@ -8,14 +8,16 @@ import (
 )
 
 const (
-	blockSize = 128 << 10
+	blockSize = 64 << 10
 	blocks    = 4
 )
 
 // A Reader reads what a gzip stream holds, one byte after the other as usual
 // until Start, and ahead from there on.
 type Reader struct {
-	inflater io.Reader
+	inflater *inflater
+	all      bool
+	memory   [][]byte
 
 	full, empty chan []byte
 	stop        chan struct{}
@@ -28,18 +30,33 @@ type Reader struct {
 // New reads the header of a gzip stream. Members that follow the first one are
 // part of the content if all is true, and left unread otherwise.
 func New(src io.Reader, all bool) (*Reader, error) {
-	inflater, err := newInflater(src, all)
+	inflater, err := newInflater(src)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{inflater: inflater}, nil
+	inflater.Multistream(all)
+	return &Reader{inflater: inflater, all: all}, nil
+}
+
+// Reset makes the Reader read another stream, with the memory that it has. It
+// must have been stopped.
+func (r *Reader) Reset(src io.Reader) error {
+	r.full, r.rest, r.block, r.err = nil, nil, nil, nil
+	if err := r.inflater.Reset(src); err != nil {
+		return err
+	}
+	r.inflater.Multistream(r.all)
+	return nil
 }
 
 // Start begins to read ahead. Stop must follow.
 func (r *Reader) Start() {
+	for len(r.memory) < blocks {
+		r.memory = append(r.memory, make([]byte, blockSize))
+	}
 	r.full, r.empty, r.stop = make(chan []byte, blocks), make(chan []byte, blocks), make(chan struct{})
-	for range blocks {
-		r.empty <- make([]byte, blockSize)
+	for _, block := range r.memory {
+		r.empty <- block
 	}
 	r.done.Go(r.ahead)
 }

@@ -36,6 +36,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Of
 type Lexer struct {
 	src     io.Reader // nil: nothing follows buf
 	buf     []byte    // buf[pos:] is read and not yet used
+	window  []byte    // the memory that buf starts in, empty
 	pos     int
 	base    int64  // offset of buf[0] in the input
 	mark    int64  // offset of Mark; -1: none
@@ -48,13 +49,18 @@ type Lexer struct {
 
 // New makes a Lexer of a stream.
 func New(src io.Reader) *Lexer {
-	return &Lexer{src: src, buf: make([]byte, 0, windowSize), mark: -1}
+	l := &Lexer{window: make([]byte, 0, windowSize)}
+	l.Reset(src)
+	return l
 }
 
-// Reset makes the Lexer read data, which must stay as it is meanwhile.
-func (l *Lexer) Reset(data []byte) {
-	*l = Lexer{buf: data, mark: -1, scratch: l.scratch[:0]}
+// Reset makes the Lexer read another stream.
+func (l *Lexer) Reset(src io.Reader) {
+	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, scratch: l.scratch}
 }
+
+// Of makes a Lexer of data, which must stay as they are meanwhile.
+func Of(data []byte) *Lexer { return &Lexer{buf: data, mark: -1} }
 
 // Err returns the first error: of the stream, or a [*SyntaxError].
 func (l *Lexer) Err() error { return l.err }

@@ -47,10 +47,12 @@ func tree(l *jsonlex.Lexer) any {
 
 // lexers read the same text in memory, in one piece, and byte by byte.
 func lexers(text string) map[string]*jsonlex.Lexer {
-	inMemory := new(jsonlex.Lexer)
-	inMemory.Reset([]byte(text))
+	used := jsonlex.New(strings.NewReader(`[{"left":"over`))
+	used.Skip()
+	used.Reset(strings.NewReader(text))
 	return map[string]*jsonlex.Lexer{
-		"in memory":    inMemory,
+		"in memory":    jsonlex.Of([]byte(text)),
+		"used before":  used,
 		"stream":       jsonlex.New(strings.NewReader(text)),
 		"byte by byte": jsonlex.New(iotest.OneByteReader(strings.NewReader(text))),
 		"with error":   jsonlex.New(iotest.DataErrReader(strings.NewReader(text))),

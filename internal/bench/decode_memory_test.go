@@ -1,0 +1,147 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// What reading may add to the memory of a process, in MiB, whatever the length
+// of the report and of its parts. A process that has only reports and its
+// libraries takes 7 MiB before it reads anything, so it stays within 16; that of
+// the tests takes 9 to 10.
+const mostDecodeMemory = 9
+
+// TestMemoryOfReading reads from a process of its own, which gets the answer of
+// the service from this one: a stored report, the same as a file, and its
+// checksums alone.
+func TestMemoryOfReading(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell how much memory a process took")
+	}
+	subset := gzipped(t, plainJSON(t, inSubset))
+	for _, how := range []string{"open", "file", "verify"} {
+		for _, n := range []int{50_000, min(*mostEntries, 500_000)} {
+			idle, peak := readApart(t, subset, how, n)
+			t.Logf("%s, %d datasets: %.1f MiB, %.1f before", how, n, peak, idle)
+			assert.LessOrEqual(t, peak-idle, float64(mostDecodeMemory), "MiB to %s %d datasets", how, n)
+		}
+	}
+}
+
+// inSubset is how many datasets each subset holds.
+const inSubset = 10_000
+
+// readApart reads in another process and returns its memory before and its peak,
+// in MiB.
+func readApart(t *testing.T, subset []byte, how string, n int) (idle, peak float64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=decode %s", roleVariable, how), "GOGC=", "GOMEMLIMIT=")
+	cmd.Stderr = os.Stderr
+	answer, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	go func() {
+		writeStored(answer, subset, n/inSubset)
+		answer.Close()
+	}()
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var datasets int
+	_, err = fmt.Sscanf(string(out), "%f %f KiB for %d datasets", &idle, &peak, &datasets)
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, n, datasets)
+	return idle / (1 << 10), peak / (1 << 10)
+}
+
+// beDecoder is the process that readApart starts.
+func beDecoder(how string) error {
+	c, err := reports.NewClient("http://localhost", &reports.ClientOptions{HTTPClient: &http.Client{Transport: fromStdin{}}})
+	if err != nil {
+		return err
+	}
+	if err := forgetPeak(); err != nil {
+		return err
+	}
+	idle, err := peakMemory()
+	if err != nil {
+		return err
+	}
+	var n int
+	switch how {
+	case "open":
+		n, err = countStored(c)
+	case "file":
+		n, err = countFile(os.Stdin)
+	case "verify":
+		n, err = countSubsets(c)
+	}
+	if err != nil {
+		return err
+	}
+	peak, err := peakMemory()
+	fmt.Printf("%d %d KiB for %d datasets\n", idle, peak, n)
+	return err
+}
+
+type fromStdin struct{}
+
+func (fromStdin) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: os.Stdin}, nil
+}
+
+func countStored(c *reports.Client) (n int, err error) {
+	r, err := c.Open(context.Background(), reportID)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	for _, err := range r.Datasets() {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func countFile(r io.Reader) (n int, err error) {
+	_, src, err := reports.ReadFile(r)
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range src {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// countSubsets reads the list of subsets and works out the number of datasets
+// from the complaint that an empty receipt lists none of them.
+func countSubsets(c *reports.Client) (n int, err error) {
+	err = c.VerifyAt(context.Background(), &reports.Receipt{ReportID: reportID}, reports.VerifyChecksums)
+	if err == nil {
+		return 0, nil
+	}
+	_, text, _ := strings.Cut(err.Error(), "incomplete: ")
+	count, _, _ := strings.Cut(text, " ")
+	subsets, failed := strconv.Atoi(count)
+	if failed != nil {
+		return 0, err
+	}
+	return subsets * inSubset, nil
+}
