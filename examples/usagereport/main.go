@@ -97,11 +97,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	done, err := submit(ctx, s, in, show)
 	show.end()
 	in.printWarnings(stderr)
-	if err == nil {
-		err = done.write(stdout, s.json)
-	}
 	if err != nil {
 		return explain(ctx, stderr, in.located(err))
+	}
+	if err := done.write(stdout, s.json); err != nil {
+		fmt.Fprintf(stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
+		return exitIncomplete
 	}
 	return exitHeld
 }
@@ -130,7 +131,11 @@ func warnOnce(show *meter) func(time.Time) {
 	var once sync.Once
 	return func(at time.Time) {
 		once.Do(func() {
-			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+			says := "is good until %s only"
+			if at.Before(time.Now()) {
+				says = "expired on %s"
+			}
+			show.say("warning: DATACITE_TOKEN "+says+"; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 		})
 	}
 }

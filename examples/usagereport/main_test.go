@@ -362,6 +362,19 @@ func TestFaultsOfTheOptions(t *testing.T) {
 	assert.Empty(t, srv.Requests())
 }
 
+func TestReceiptThatCannotBeWritten(t *testing.T) {
+	srv := newService(t)
+	closed, into := io.Pipe()
+	require.NoError(t, closed.Close())
+	var errors bytes.Buffer
+	token := func(string) string { return srv.token }
+	code := run(t.Context(), []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))}, token, nil, into, &errors)
+	assert.Equal(t, exitIncomplete, code)
+	assert.Contains(t, errors.String(), "the receipt could not be written")
+	assert.NotContains(t, errors.String(), "changed nothing")
+	assert.Len(t, srv.held(t), 2)
+}
+
 func TestHelpTellsTheExitCodes(t *testing.T) {
 	var out, errors bytes.Buffer
 	require.Equal(t, exitHeld, run(t.Context(), []string{"-help"}, os.Getenv, nil, &out, &errors))

@@ -15,7 +15,7 @@ func TestTokens(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
 		{"none", "", "DATACITE_TOKEN"},
-		{"expired", srv.Token(time.Now().Add(-time.Hour)), "expired"},
+		{"expired", srv.Token(time.Now().Add(-time.Hour)), "warning: DATACITE_TOKEN expired on"},
 		{"of nobody", "not-a-token", "does not accept the token"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
