@@ -119,6 +119,37 @@ func TestWalkOverTheService(t *testing.T) {
 	}
 }
 
+// TestWalkAtTheLimit goes through as many records of the service as page numbers
+// reach, one less, and one more.
+func TestWalkAtTheLimit(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *doistest.Server) {
+		large := query.Page{Size: 1000}
+		for n := range 10_001 {
+			seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"20%02d-01-01T00:00:%02dZ"}`, recordName(n), 10+n%7, n%60))
+			if n < 9_998 {
+				continue
+			}
+			times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Page: large})
+			require.NoError(t, err)
+			onceEach(t, times, n+1)
+
+			times, err = walked(t.Context(), srv.Client(), &dois.ListOptions{Sort: query.ByName, Page: large})
+			if n == 10_000 {
+				require.ErrorIs(t, err, dois.ErrIncomplete)
+				require.Empty(t, times)
+				continue
+			}
+			require.NoError(t, err)
+			onceEach(t, times, n+1)
+		}
+		for _, way := range []dois.Overflow{dois.OverflowByYear, dois.OverflowUnordered} {
+			times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Sort: query.ByName, Overflow: way, Page: large})
+			require.NoError(t, err)
+			onceEach(t, times, 10_001)
+		}
+	})
+}
+
 // TestWalkKeepsItsParameters looks at every request of a walk: the service's own
 // link would have lost most of this.
 func TestWalkKeepsItsParameters(t *testing.T) {
