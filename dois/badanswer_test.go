@@ -124,6 +124,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	e, ok := errors.AsType[*dois.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, http.StatusFound, e.StatusCode)
+	require.ErrorIs(t, err, dois.ErrRedirect)
 	assert.ErrorContains(t, err, "not followed")
 	assert.False(t, reached.Load())
 }

@@ -86,32 +86,30 @@ func TestListFilters(t *testing.T) {
 
 // TestVisibility reads with and without credentials (specification §5).
 func TestVisibility(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		seed(t, srv, library...)
-		t.Run("without credentials a list has public records only", func(t *testing.T) {
-			found, err := anonymous(t, srv).List(t.Context(), nil)
-			require.NoError(t, err)
-			assert.Equal(t, words("10.82433/far ada bob eve"), sorted(found.Records))
-		})
-		t.Run("without credentials a draft is not found", func(t *testing.T) {
-			for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
-				_, err := anonymous(t, srv).Get(t.Context(), name, nil)
-				assert.ErrorIs(t, err, dois.ErrNotFound)
-			}
-		})
-		t.Run("the owner sees every record", func(t *testing.T) {
-			found, err := srv.Client().List(t.Context(), nil)
-			require.NoError(t, err)
-			assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
-			draft, err := srv.Client().Get(t.Context(), "10.5072/dra", nil)
-			require.NoError(t, err)
-			assert.Equal(t, dois.StateDraft, draft.State)
-		})
-		t.Run("a state can be asked for", func(t *testing.T) {
-			found, err := srv.Client().List(t.Context(), &dois.ListOptions{Extra: url.Values{"state": {"draft,registered"}}})
-			require.NoError(t, err)
-			assert.Equal(t, words("dra hid"), sorted(found.Records))
-		})
+	scene := func(name string, tell func(t *testing.T, srv *doistest.Server)) { story(t, name, library, tell) }
+	scene("without credentials a list has public records only", func(t *testing.T, srv *doistest.Server) {
+		found, err := anonymous(t, srv).List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, words("10.82433/far ada bob eve"), sorted(found.Records))
+	})
+	scene("without credentials a draft is not found", func(t *testing.T, srv *doistest.Server) {
+		for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
+			_, err := anonymous(t, srv).Get(t.Context(), name, nil)
+			assert.ErrorIs(t, err, dois.ErrNotFound)
+		}
+	})
+	scene("the owner sees every record", func(t *testing.T, srv *doistest.Server) {
+		found, err := srv.Client().List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
+		draft, err := srv.Client().Get(t.Context(), "10.5072/dra", nil)
+		require.NoError(t, err)
+		assert.Equal(t, dois.StateDraft, draft.State)
+	})
+	scene("a state can be asked for", func(t *testing.T, srv *doistest.Server) {
+		found, err := srv.Client().List(t.Context(), &dois.ListOptions{Extra: url.Values{"state": {"draft,registered"}}})
+		require.NoError(t, err)
+		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})
 }
 
@@ -151,6 +149,34 @@ func TestParametersOnTheWire(t *testing.T) {
 				assert.Equal(t, "/dois", sent.Path)
 				assert.Equal(t, "application/json", sent.Header.Get("Accept"))
 			})
+		})
+	}
+}
+
+// TestParametersInTheBody asks for the same thing both ways (specification §4.2).
+func TestParametersInTheBody(t *testing.T) {
+	for name, opts := range map[string]dois.ListOptions{
+		"sort":         {Sort: query.ByName.Desc()},
+		"page":         {Sort: query.ByName, Page: query.Page{Number: 2, Size: 7}},
+		"cursor":       {Page: query.Page{Cursor: "1", Size: 7}},
+		"fields":       {Sort: query.ByName, Fields: []string{"created", "types"}},
+		"flags":        {Sort: query.ByName, Affiliation: true, Publisher: true, Detail: true},
+		"query":        {Sort: query.ByName, Query: query.FieldResourceTypeGeneral.Is("Software")},
+		"sample-group": {Sample: query.Sample{Group: query.GroupClient, Size: 60}},
+	} {
+		story(t, name, series(60), func(t *testing.T, srv *doistest.Server) {
+			inURL, err := srv.Client().List(t.Context(), &opts)
+			require.NoError(t, err)
+			opts.InBody = true
+			inBody, err := srv.Client().List(t.Context(), &opts)
+			require.NoError(t, err)
+			assert.Empty(t, last(t, srv).Query)
+			if opts.Sample.Group != "" { // which is in no order
+				assert.Equal(t, sorted(inURL.Records), sorted(inBody.Records))
+				return
+			}
+			assert.Equal(t, inURL, inBody)
+			assert.NotEmpty(t, inBody.Records)
 		})
 	}
 }

@@ -119,61 +119,61 @@ func TestRecordFields(t *testing.T) {
 // TestFlags reads one record in each shape of specification §2.2 and §9: the
 // type in Go stays, and identifiers are there only when asked for.
 func TestFlags(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		seed(t, srv, fullRecord)
-		list := func(t *testing.T, opts dois.ListOptions) dois.Record {
-			found, err := srv.Client().List(t.Context(), &opts)
-			require.NoError(t, err)
-			require.Len(t, found.Records, 1)
-			return found.Records[0]
-		}
-		raw := func(r dois.Record, name string) string {
-			var v json.RawMessage
-			_, err := r.Decode(name, &v)
-			require.NoError(t, err)
-			return string(v)
-		}
-		t.Run("plain affiliations", func(t *testing.T) {
-			r := list(t, dois.ListOptions{})
-			assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "DataCite"}, {Name: "A place without an identifier"}}, r.Creators[0].Affiliation)
-			assert.Contains(t, raw(r, "creators"), `"affiliation":["DataCite","A place without an identifier"]`)
-		})
-		t.Run("affiliations as objects", func(t *testing.T) {
-			r := list(t, dois.ListOptions{Affiliation: true})
-			assert.Equal(t, "https://ror.org/04wxnsj81", r.Creators[0].Affiliation[0].AffiliationIdentifier)
-			assert.Equal(t, metadata.Affiliation{Name: "A place without an identifier"}, r.Creators[0].Affiliation[1])
-		})
-		t.Run("plain publisher", func(t *testing.T) {
-			r := list(t, dois.ListOptions{})
-			assert.Equal(t, metadata.Publisher{Name: "Example Press"}, r.Publisher)
-			assert.Equal(t, `"Example Press"`, raw(r, "publisher"))
-		})
-		t.Run("publisher as an object", func(t *testing.T) {
-			r := list(t, dois.ListOptions{Publisher: true})
-			assert.Equal(t, "https://ror.org/04z8jg394", r.Publisher.PublisherIdentifier)
-		})
-		t.Run("without detail", func(t *testing.T) {
-			r := list(t, dois.ListOptions{})
-			assert.Empty(t, r.Prefix)
-			assert.Nil(t, r.MetadataXML)
-			assert.Nil(t, r.Citations)
-			assert.Equal(t, []metadata.AlternateIdentifier{
-				{AlternateIdentifier: "core-17", AlternateIdentifierType: "Local accession number"},
-			}, r.Alternates(), "another attribute has them too")
-		})
-		t.Run("only some fields", func(t *testing.T) {
-			r := list(t, dois.ListOptions{Fields: []string{"doi", "titles"}})
-			assert.Equal(t, "10.5072/full", r.DOI)
-			assert.Len(t, r.Titles, 2)
-			assert.Empty(t, r.Creators)
-			assert.Empty(t, r.URL)
-			var members map[string]json.RawMessage
-			require.NoError(t, json.Unmarshal(r.Raw, &members))
-			assert.Len(t, members, 2, "nothing else was sent")
-		})
-		t.Run("fields without the name", func(t *testing.T) {
-			assert.Equal(t, "10.5072/full", list(t, dois.ListOptions{Fields: []string{"titles"}}).DOI)
-		})
+	scene := func(name string, tell func(t *testing.T, srv *doistest.Server)) {
+		story(t, name, []string{fullRecord}, tell)
+	}
+	list := func(t *testing.T, srv *doistest.Server, opts dois.ListOptions) dois.Record {
+		found, err := srv.Client().List(t.Context(), &opts)
+		require.NoError(t, err)
+		require.Len(t, found.Records, 1)
+		return found.Records[0]
+	}
+	raw := func(r dois.Record, name string) string {
+		var v json.RawMessage
+		_, err := r.Decode(name, &v)
+		require.NoError(t, err)
+		return string(v)
+	}
+	scene("plain affiliations", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{})
+		assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "DataCite"}, {Name: "A place without an identifier"}}, r.Creators[0].Affiliation)
+		assert.Contains(t, raw(r, "creators"), `"affiliation":["DataCite","A place without an identifier"]`)
+	})
+	scene("affiliations as objects", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{Affiliation: true})
+		assert.Equal(t, "https://ror.org/04wxnsj81", r.Creators[0].Affiliation[0].AffiliationIdentifier)
+		assert.Equal(t, metadata.Affiliation{Name: "A place without an identifier"}, r.Creators[0].Affiliation[1])
+	})
+	scene("plain publisher", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{})
+		assert.Equal(t, metadata.Publisher{Name: "Example Press"}, r.Publisher)
+		assert.Equal(t, `"Example Press"`, raw(r, "publisher"))
+	})
+	scene("publisher as an object", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{Publisher: true})
+		assert.Equal(t, "https://ror.org/04z8jg394", r.Publisher.PublisherIdentifier)
+	})
+	scene("without detail", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{})
+		assert.Empty(t, r.Prefix)
+		assert.Nil(t, r.MetadataXML)
+		assert.Nil(t, r.Citations)
+		assert.Equal(t, []metadata.AlternateIdentifier{
+			{AlternateIdentifier: "core-17", AlternateIdentifierType: "Local accession number"},
+		}, r.Alternates(), "another attribute has them too")
+	})
+	scene("only some fields", func(t *testing.T, srv *doistest.Server) {
+		r := list(t, srv, dois.ListOptions{Fields: []string{"doi", "titles"}})
+		assert.Equal(t, "10.5072/full", r.DOI)
+		assert.Len(t, r.Titles, 2)
+		assert.Empty(t, r.Creators)
+		assert.Empty(t, r.URL)
+		var members map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(r.Raw, &members))
+		assert.Len(t, members, 2, "nothing else was sent")
+	})
+	scene("fields without the name", func(t *testing.T, srv *doistest.Server) {
+		assert.Equal(t, "10.5072/full", list(t, srv, dois.ListOptions{Fields: []string{"titles"}}).DOI)
 	})
 }
 

@@ -29,6 +29,17 @@ func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
 	}
 }
 
+// story is one scene of a test, told with each behaviour to a server that has the
+// records.
+func story(t *testing.T, name string, records []string, tell func(t *testing.T, srv *doistest.Server)) {
+	t.Run(name, func(t *testing.T) {
+		onEach(t, func(t *testing.T, srv *doistest.Server) {
+			seed(t, srv, records...)
+			tell(t, srv)
+		})
+	})
+}
+
 // seed stores records given as the JSON of their attributes.
 func seed(t *testing.T, srv *doistest.Server, records ...string) {
 	t.Helper()
