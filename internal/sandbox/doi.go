@@ -88,7 +88,7 @@ func (s *Service) listNames(account *Account) reply {
 	var names []string
 	for _, rec := range s.all() {
 		prefix, _ := splitName(rec.doi)
-		if rec.owner(account) && rec.state != draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
+		if !rec.gone && rec.owner(account) && rec.state != draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
 			names = append(names, upper(rec.doi))
 		}
 	}

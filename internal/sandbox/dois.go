@@ -14,6 +14,9 @@ var (
 
 // serveDOIs is interface B (specification §4.2).
 func (s *Service) serveDOIs(q *request, path string) (reply, error) {
+	if s.deployed {
+		q.header.Set("Vary", "Accept,Accept-Encoding")
+	}
 	name, ok := doiName(path)
 	switch {
 	case path != "" && !ok:
@@ -54,10 +57,13 @@ func (s *Service) caller(q *request) (*Account, error) {
 // writer is the caller of a request that writes, who must be somebody.
 func (s *Service) writer(q *request) (*Account, error) {
 	account, err := s.caller(q)
-	if err == nil && account == nil {
-		err = errBadCredentials
+	if err != nil || account != nil {
+		return account, err
 	}
-	return account, err
+	if _, given := s.basic(q.Request); s.deployed && !given && q.method == http.MethodPost {
+		return nil, errNoRecord // it looks for the repository of nobody
+	}
+	return nil, errBadCredentials
 }
 
 // visible says whether the account may see the record: everybody sees findable

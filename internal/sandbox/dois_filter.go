@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,23 +20,24 @@ type hit struct {
 // hits returns the records a list is made of: those the account may see, that
 // every filter lets through and that match the query.
 func (s *Service) hits(p params, account *Account) ([]hit, error) {
-	if ids := p["ids"]; ids != "" {
-		p = params{"ids": ids} // the service then heeds no other filter and no query
+	ids := p["ids"] != ""
+	if ids {
+		p = params{"ids": p["ids"]} // the service then heeds no other filter and no query
 	}
-	query, err := search.Parse(p["query"], queryOptions(s.Now()))
+	query, err := s.parseQuery(p["query"])
 	if err != nil {
-		return nil, searchFault("parse_exception: " + err.Error())
+		return nil, err
 	}
 	if account == nil {
 		delete(p, "state") // anonymous readers get findable ones, whatever they ask for
 	}
-	keep, err := readFilters(p)
+	keep, err := s.readFilters(p)
 	if err != nil {
 		return nil, err
 	}
 	var found []hit
-	for _, rec := range s.all() {
-		if !rec.visible(account) || slices.ContainsFunc(keep, func(f filter) bool { return !f(rec) }) {
+	for rec := range s.index() {
+		if !s.lists(rec, account, ids) || slices.ContainsFunc(keep, func(f filter) bool { return !f(rec) }) {
 			continue
 		}
 		if score, ok := query.Match(rec.search); ok {
@@ -45,8 +47,38 @@ func (s *Service) hits(p params, account *Account) ([]hit, error) {
 	return found, nil
 }
 
-// queryOptions: terms without an operator are optional (specification §4.2.1).
-func queryOptions(now time.Time) search.Options { return search.Options{Now: now} }
+// index is every record as the search index has it now.
+func (s *Service) index() iter.Seq[*record] {
+	now := s.Now()
+	return func(yield func(*record) bool) {
+		for _, rec := range s.all() {
+			if rec = rec.indexedAt(now); rec != nil && !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// lists says whether a list shows the record to the account. A Deployed service
+// shows everything to whoever has an account, and to whoever asks for DOIs by
+// name.
+func (s *Service) lists(rec *record, account *Account, byName bool) bool {
+	return rec.visible(account) || s.deployed && (account != nil || byName)
+}
+
+func (s *Service) parseQuery(text string) (*search.Query, error) {
+	if s.deployed {
+		text = rewritten(text)
+	}
+	query, err := search.Parse(text, search.Options{And: s.deployed, Now: s.Now()})
+	if err != nil && s.deployed {
+		return nil, searchFaultOf(err)
+	}
+	if err != nil {
+		return nil, searchFault("parse_exception: " + err.Error())
+	}
+	return query, nil
+}
 
 // searchFault is an error of the search engine, whose "errors" is an object.
 func searchFault(title string) *fault {
@@ -120,16 +152,25 @@ var filters = map[string]func(value string) (filter, error){
 	"has_person":      insideFilter("nameIdentifiers", "nameIdentifier", ""),
 }
 
-func readFilters(p params) ([]filter, error) {
-	var keep []filter
+func (s *Service) readFilters(p params) ([]filter, error) {
+	var keep, either []filter
 	for name, read := range filters {
-		if value := strings.TrimSpace(p[name]); value != "" {
-			f, err := read(value)
-			if err != nil {
-				return nil, err
-			}
+		value := strings.TrimSpace(p[name])
+		if value == "" {
+			continue
+		}
+		f, err := read(value)
+		if err != nil {
+			return nil, err
+		}
+		if s.deployed && slices.Contains(eitherOf, name) {
+			either = append(either, f)
+		} else {
 			keep = append(keep, f)
 		}
+	}
+	if len(either) > 0 {
+		keep = append(keep, anyFilter(either))
 	}
 	return keep, nil
 }

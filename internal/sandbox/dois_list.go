@@ -33,12 +33,12 @@ func (s *Service) listDOIs(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	l, err := arrange(found, p)
+	l, err := s.arrange(found, p)
 	if err != nil {
 		return reply{}, err
 	}
 	addFacets(l.meta, p, found)
-	return l.reply(q, p), nil
+	return l.reply(q, p, s.listView(p)), nil
 }
 
 // listing is the page of a list that is answered.
@@ -49,7 +49,7 @@ type listing struct {
 }
 
 // arrange puts the hits in order and cuts out the page that is asked for.
-func arrange(found []hit, p params) (listing, error) {
+func (s *Service) arrange(found []hit, p params) (listing, error) {
 	size, err := pageSize(p)
 	if err != nil {
 		return listing{}, err
@@ -61,13 +61,15 @@ func arrange(found []hit, p params) (listing, error) {
 		}
 		return byCursor(found, cursor, size), nil
 	}
-	if group := samplers[p["sample_group"]]; group != nil {
+	if group := samplers[p["sample_group"]]; group != nil && s.deployed {
+		return listing{}, crashed("[503] No server available") // since July 2026
+	} else if group != nil {
 		return sampled(found, group, max(p.number("sample", 1), 1)), nil
 	}
 	if random {
 		rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	} else {
-		slices.SortStableFunc(found, order(p["sort"]))
+		slices.SortStableFunc(found, s.order(p["sort"]))
 	}
 	return byNumber(found, p.number("page[number]", 1), size), nil
 }
@@ -212,11 +214,14 @@ func (rec *record) title() string {
 }
 
 // order is the comparison for a sort option. One that does not exist is taken
-// as the default, the last updated first. Equals come by name.
-func order(sort string) func(a, b hit) int {
+// as the default, the last updated first. Equals come by name. A Deployed
+// service has nothing in the field that published means.
+func (s *Service) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
+	case s.deployed && name == "published":
+		compare = func(hit, hit) int { return 0 }
 	case sort == "relevance":
 		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
 	case compare == nil:
@@ -231,9 +236,8 @@ func order(sort string) func(a, b hit) int {
 	}
 }
 
-func (l listing) reply(q *request, p params) reply {
+func (l listing) reply(q *request, p params, v view) reply {
 	data := []any{}
-	v := listView(p)
 	for _, h := range l.hits {
 		data = append(data, h.resource(v))
 	}
@@ -263,10 +267,11 @@ func address(q *request) string {
 // are not here get lost, sort and state among them: who walks a list sends its
 // own parameters again.
 var carried = []string{
-	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "resource-type-id", "prefix",
+	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
 	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
 	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
 	"disable-facets", "facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+	"funded_by", "include_funder_child_organizations", "enriched",
 }
 
 func nextQuery(p params, page map[string]string) string {

@@ -14,14 +14,23 @@ type view struct {
 	detail                 bool // with the extra attributes
 	single                 bool // one record rather than a list
 	fields                 []string
+	without                []string // attributes to leave out
 }
 
 func singleView(p params) view {
 	return view{affiliation: p["affiliation"] == "true", publisher: p["publisher"] == "true", detail: true, single: true}
 }
 
-func listView(p params) view {
+// listView: to a Deployed service detail and composite are switched on by being
+// there.
+func (s *Service) listView(p params) view {
 	v := view{affiliation: p["affiliation"] == "true", publisher: p["publisher"] == "true", detail: p["detail"] == "true"}
+	if _, given := p["detail"]; given && s.deployed {
+		v.detail = true
+	}
+	if p["composite"] != "" && s.deployed {
+		v.without = compositeMembers
+	}
 	if names := p["fields[dois]"]; names != "" {
 		v.fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	}
@@ -31,6 +40,7 @@ func listView(p params) view {
 // resource is the record as JSON: {id, type, attributes, relationships}.
 func (rec *record) resource(v view) object {
 	attributes, relationships := rec.shown(v), rec.relationships(v)
+	maps.DeleteFunc(attributes, func(name string, _ any) bool { return slices.Contains(v.without, name) })
 	if v.fields != nil {
 		unwanted := func(name string, _ any) bool { return !slices.Contains(v.fields, name) }
 		maps.DeleteFunc(attributes, unwanted)

@@ -162,7 +162,11 @@ func (s *Service) toWrite(rec *record, account *Account, name string, create boo
 	if prefix, _ := splitName(name); !account.holds(prefix) {
 		return nil, errForbidden
 	}
-	if !newNameForm.MatchString(name) {
+	form := newNameForm
+	if s.deployed {
+		form = deployedNameForm
+	}
+	if !form.MatchString(name) {
 		return nil, invalid(name, wrong{"doi", "Is invalid"})
 	}
 	return s.newRecord(name, account, "api"), nil

@@ -32,7 +32,10 @@ func (s *Service) PutRecord(attributes json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("sandbox.PutRecord: %s: %w", name, err)
 	}
-	return s.change(name, func(*record) (*record, error) { return rec, nil })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(rec)
+	return nil
 }
 
 // seedMembers are the members of a seed that the record keeps elsewhere than

@@ -37,6 +37,11 @@ type Options struct {
 	// no time at all. The work goes on when the client goes away.
 	WriteTime time.Duration
 
+	// IndexLag is how long, by the service's clock, a Deployed service takes until
+	// lists and searches of DOIs show what was written; 0 means no time at all. A
+	// single record is shown as it is at once.
+	IndexLag time.Duration
+
 	// Faults is asked what happens to a request; n counts from 1, nil means
 	// nothing out of the ordinary. It is called by one goroutine at a time.
 	Faults func(n int, r *http.Request) *Fault
@@ -47,6 +52,7 @@ type Options struct {
 type Service struct {
 	deployed  bool
 	writeTime time.Duration
+	lag       time.Duration
 	faults    faults
 	work      atWork
 
@@ -59,7 +65,8 @@ type Service struct {
 
 	mu      sync.RWMutex
 	records map[string]*record // by lower-case DOI name; a stored record never changes, it is replaced
-	ordered []*record          // records by creation; nil after a change
+	removed map[string]*record // signs of removed ones, while the index lags
+	ordered []*record          // all of them by creation; nil after a change
 	reports map[string]*report // by lower-case UUID; replaced, not changed
 	periods map[reportKey]string
 }
@@ -81,9 +88,17 @@ func New(opts *Options) *Service {
 	}
 	return &Service{
 		deployed: o.Behaviour == Deployed, writeTime: o.WriteTime, faults: faults{ask: o.Faults},
+		lag: indexLag(o),
 		now: o.Now, delay: o.ResolveDelay, accounts: o.Accounts,
-		records: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
+		records: map[string]*record{}, removed: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
 	}
+}
+
+func indexLag(o Options) time.Duration {
+	if o.Behaviour != Deployed {
+		return 0
+	}
+	return o.IndexLag
 }
 
 // Now is the time by the service's clock.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,11 @@ type record struct {
 	handles    []handle  // what the global resolver knows, oldest first
 	media      []medium
 	search     map[string]any
+
+	// Of a Deployed service whose search index lags behind.
+	shows  time.Time // when the index has this record
+	before *record   // what it has until then
+	gone   bool      // the record was removed
 }
 
 // handle is a URL in the global handle system, from a moment on.
@@ -86,22 +92,39 @@ func (s *Service) change(doi string, edit func(rec *record) (*record, error)) er
 		c := *old
 		rec = &c
 	}
+	old := s.records[doi]
+	if old == nil {
+		old = s.removed[doi]
+	}
 	rec, err := edit(rec)
 	if err != nil {
 		return err
 	}
-	s.ordered = nil
 	if rec == nil {
 		delete(s.records, doi)
+		s.ordered = nil
+		if s.lag > 0 {
+			s.removed[doi] = (&record{doi: doi, created: old.created, gone: true}).lagging(old, s.Now(), s.lag)
+		}
 		return nil
 	}
-	rec.search = rec.searchable()
-	s.records[doi] = rec
+	s.keep(rec.lagging(old, s.Now(), s.lag))
 	return nil
 }
 
-// all returns every record by creation, then by name. The slice is shared:
-// callers must not change it.
+// keep stores a record. The caller has the lock.
+func (s *Service) keep(rec *record) {
+	rec.search = rec.searchable()
+	if s.deployed {
+		rec.search = indexed(rec.search)
+	}
+	s.records[rec.doi] = rec
+	delete(s.removed, rec.doi)
+	s.ordered = nil
+}
+
+// all returns every record by creation, then by name, and signs of those that
+// the index may still have. The slice is shared: callers must not change it.
 func (s *Service) all() []*record {
 	s.mu.RLock()
 	ordered := s.ordered
@@ -111,10 +134,8 @@ func (s *Service) all() []*record {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ordered = make([]*record, 0, len(s.records))
-	for _, rec := range s.records {
-		s.ordered = append(s.ordered, rec)
-	}
+	s.ordered = slices.AppendSeq(make([]*record, 0, len(s.records)), maps.Values(s.records))
+	s.ordered = slices.AppendSeq(s.ordered, maps.Values(s.removed))
 	slices.SortFunc(s.ordered, func(a, b *record) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.doi, b.doi))
 	})

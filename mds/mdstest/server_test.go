@@ -1,10 +1,8 @@
 package mdstest_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,92 +10,69 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
-const address = "https://repo.example.org/glacier/7"
-
-var record = mds.XML([]byte(`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"/>` +
-	`<creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators><titles><title>Glacier length</title></titles>` +
-	`<publisher>R</publisher><publicationYear>2026</publicationYear><resourceType resourceTypeGeneral="Dataset"/></resource>`))
-
-// A program under test takes a client, or a base URL; either reaches the server.
-func Example() {
-	srv := mdstest.NewServer(nil)
-	defer srv.Close()
-
-	if _, err := srv.Client().Register(context.Background(), "10.5072/glacier-7", address, record); err != nil {
-		log.Fatal(err)
+// send asks the server for something as its account and returns the status.
+func send(t *testing.T, srv *mdstest.Server, method, path, body string) (int, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.SetBasicAuth(mdstest.Username, mdstest.Password)
+	req.Header.Set("Content-Type", "text/plain")
+	res, err := srv.HTTPClient().Do(req)
+	if err != nil {
+		return 0, err
 	}
-	fmt.Println(srv.State("10.5072/glacier-7"))
-	_, resolves := srv.Resolve("10.5072/glacier-7")
-	fmt.Println(resolves)
-	srv.Advance(3 * time.Minute)
-	fmt.Println(srv.Resolve("10.5072/glacier-7"))
-	// Output:
-	// findable
-	// false
-	// https://repo.example.org/glacier/7 true
+	return res.StatusCode, res.Body.Close()
 }
 
-// A DOI of another account cannot be made by registering it.
-func ExampleServer_PutJSON() {
-	srv := mdstest.NewServer(nil)
-	defer srv.Close()
-
-	if err := srv.PutJSON([]byte(`{"doi": "10.5072/theirs", "client": "other.repo", "url": "https://other.example.org/"}`)); err != nil {
-		log.Fatal(err)
-	}
-	err := srv.Client().Hide(context.Background(), "10.5072/theirs")
-	fmt.Println(errors.Is(err, mds.ErrForbidden))
-	// Output: true
-}
-
-func TestServerOnAPortAndWithout(t *testing.T) {
-	for _, noPort := range []bool{false, true} {
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: noPort})
-		defer srv.Close()
-		own, err := mds.NewClient(srv.URL, mds.Credentials{Username: mdstest.Username, Password: mdstest.Password}, &mds.ClientOptions{HTTPClient: srv.HTTPClient()})
+func TestBehaviours(t *testing.T) {
+	for behaviour, status := range map[mdstest.Behaviour]int{"": 412, mdstest.Documented: 412, mdstest.Deployed: 422} {
+		srv := mdstest.NewServer(&mdstest.Options{Behaviour: behaviour, NoPort: true})
+		got, err := send(t, srv, http.MethodPut, "/doi/10.5072/x", "doi=10.5072/x\nurl=https://example.org/")
 		require.NoError(t, err)
-		for _, c := range []*mds.Client{srv.Client(), own} {
-			_, err := c.Register(t.Context(), "10.5072/a", address, record)
-			require.NoError(t, err)
+		assert.Equal(t, status, got, "a URL before the metadata")
+		srv.Close()
+	}
+	assert.Panics(t, func() { mdstest.NewServer(&mdstest.Options{Behaviour: "other"}) })
+}
+
+func TestFaults(t *testing.T) {
+	fates := []*mdstest.Fault{
+		{Kind: mdstest.DropBefore}, {Kind: mdstest.Status, Status: 502}, {Kind: mdstest.StatusAfter}, nil,
+	}
+	srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Faults: func(n int, _ *http.Request) *mdstest.Fault { return fates[n-1] }})
+	defer srv.Close()
+	_, err := send(t, srv, http.MethodGet, "/dois", "")
+	require.Error(t, err)
+	for _, want := range []int{502, 503, 200} {
+		got, err := send(t, srv, http.MethodGet, "/dois", "")
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	assert.Len(t, srv.Requests(), 4)
+}
+
+func TestSchedule(t *testing.T) {
+	fate, again := mdstest.Schedule(1, 0.5), mdstest.Schedule(1, 0.5)
+	failed := 0
+	for n := range 1000 {
+		f := fate(n, nil)
+		assert.Equal(t, f, again(n, nil))
+		if f != nil {
+			failed++
 		}
 	}
-}
-
-func TestRequestsShowNoCredentials(t *testing.T) {
-	srv := mdstest.NewServer(&mdstest.Options{NoPort: true})
-	_, err := srv.Client().PutMetadata(t.Context(), "10.5072/a", record)
-	require.NoError(t, err)
-	asked := srv.Requests()
-	require.Len(t, asked, 1)
-	assert.Equal(t, "PUT", asked[0].Method)
-	assert.Equal(t, "/metadata/10.5072/a", asked[0].Path)
-	assert.Equal(t, 201, asked[0].Status)
-	assert.EqualValues(t, len(record.Data), asked[0].Bytes)
-	assert.Empty(t, asked[0].Header.Get("Authorization"))
-}
-
-func TestDomains(t *testing.T) {
-	srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Domains: []string{"*.example.org"}})
-	_, err := srv.Client().Register(t.Context(), "10.5072/a", "https://elsewhere.example.net/", record)
-	require.ErrorIs(t, err, mds.ErrBadRequest)
-	_, err = srv.Client().Register(t.Context(), "10.5072/a", address, record)
-	require.NoError(t, err)
-}
-
-func TestTheServersClockInsideSynctest(t *testing.T) {
+	assert.InDelta(t, 500, failed, 100)
 	synctest.Test(t, func(t *testing.T) {
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, ResolveDelay: time.Hour})
-		_, err := srv.Client().Register(t.Context(), "10.5072/a", address, record)
+		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Faults: func(int, *http.Request) *mdstest.Fault {
+			return &mdstest.Fault{Kind: mdstest.Delay, Delay: time.Minute}
+		}})
+		defer srv.Close()
+		started := time.Now()
+		_, err := send(t, srv, http.MethodGet, "/dois", "")
 		require.NoError(t, err)
-		require.NoError(t, mds.WaitResolved(t.Context(), srv.Resolver(), "10.5072/a", address, &mds.WaitOptions{Patience: 2 * time.Hour}))
-		require.ErrorIs(t, mds.WaitResolved(t.Context(), srv.Resolver(), "10.5072/b", "", nil), mds.ErrNotResolved)
+		assert.Equal(t, time.Minute, time.Since(started))
 	})
-}
-
-func TestNoSuchBehaviour(t *testing.T) {
-	assert.PanicsWithValue(t, `mdstest: no behaviour "imagined"`, func() { mdstest.NewServer(&mdstest.Options{Behaviour: "imagined"}) })
 }

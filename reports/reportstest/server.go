@@ -7,8 +7,39 @@
 //
 // It is a service rather than a mock: what is written can be read, states change
 // as the specification says, and errors have its codes. It is simpler than the
-// real one in what it does not keep: no rate limits, no facets, no handles apart
+// real one in what it does not keep: no rate limits, few facets, no handles apart
 // from Resolve.
+//
+// # Behaviour
+//
+// The specification and the service in operation differ in places.
+// [Options.Behaviour] says which of the two a [Server] follows: [Documented], the
+// default, keeps to the specification, and [Deployed] does what the service does,
+// flaws included. A program that works with both works. Deployed differs, among
+// other things, in this:
+//
+//   - Usage reports: no token is 422, an expired one 401. A report is told by its
+//     creator, year and month. Reports come with report-subsets, and sent
+//     compressed with no datasets. Bad dates and bad gzip are 500. A compressed
+//     PUT that is refused has destroyed what was there, and so has code 69 on
+//     plain JSON. Writes that overlap break a report for good
+//     ([Options.WriteTime]).
+//   - DOI query: words without an operator must all match, identifiers of names
+//     are not searched by default, some names of fields find nothing, filters for
+//     provider and client are alternatives, an account sees the drafts of others
+//     in lists, groups of samples are 500, and lists may lag behind
+//     ([Options.IndexLag]).
+//   - Metadata store: PUT /doi before the metadata is 422, what is no URL is 200
+//     with a complaint, a wrong password still reads findable DOIs, GET /metadata
+//     is never 204, DELETE /metadata of an unknown DOI makes a draft, "#" and "?"
+//     cut a DOI in a path, and metadata come back in other bytes.
+//
+// # Faults
+//
+// [Options.Faults] makes requests fail: connections that drop before, while and
+// after the work is done, answers that break off, pages of a load balancer,
+// answers that are late. [Schedule] draws such faults at random, the same for the
+// same seed.
 package reportstest
 
 import (
@@ -48,6 +79,11 @@ type Options struct {
 	// it for good, as in the deployed service. The work goes on when the client
 	// goes away. 0 means no time at all.
 	WriteTime time.Duration
+
+	// IndexLag is how long, by the server's clock, a Deployed server takes until
+	// lists and searches of DOIs show what was written; a single record is shown
+	// as it is at once. 0 means no time at all.
+	IndexLag time.Duration
 
 	// Faults is asked what happens to each request, n counting from 1; nil, the
 	// function or its answer, means nothing out of the ordinary. It is called by
@@ -89,7 +125,7 @@ func NewServer(opts *Options) *Server {
 	account.Domains = opts.Domains
 	service := sandbox.Serve(&sandbox.Options{
 		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, ResolveDelay: opts.ResolveDelay,
-		Accounts: []sandbox.Account{account}, WriteTime: opts.WriteTime, Faults: inside(opts.Faults),
+		Accounts: []sandbox.Account{account}, WriteTime: opts.WriteTime, IndexLag: opts.IndexLag, Faults: inside(opts.Faults),
 	}, opts.NoPort)
 	s := &Server{URL: service.URL, Behaviour: behaviour, service: service}
 	var err error

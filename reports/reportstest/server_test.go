@@ -1,0 +1,109 @@
+package reportstest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+func october() reports.Header {
+	return reports.Header{
+		ReportName: "Dataset Master Report", ReportID: "DSR", Release: "rd1", CreatedBy: "Example", Created: "2026-11-01",
+		ReportingPeriod: reports.Period{BeginDate: "2026-10-01", EndDate: "2026-10-31"},
+	}
+}
+
+func report(title string) *reports.Report {
+	return &reports.Report{Header: october(), Datasets: []reports.Dataset{{
+		Title: title, Platform: "Example", Publisher: "Example", DataType: "dataset",
+		DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/1"}},
+	}}}
+}
+
+// A program can be tried against a service that is out of order.
+func ExampleOptions() {
+	srv := reportstest.NewServer(&reportstest.Options{
+		Behaviour: reportstest.Deployed,
+		NoPort:    true,
+		Faults: func(n int, _ *http.Request) *reportstest.Fault {
+			if n == 1 {
+				return &reportstest.Fault{Kind: reportstest.Status, Status: http.StatusBadGateway}
+			}
+			return nil
+		},
+	})
+	defer srv.Close()
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 {
+		_, err = client.List(context.Background(), nil)
+		fmt.Println(err == nil)
+	}
+	for _, r := range srv.Requests() {
+		fmt.Println(r.Method, r.Path, r.Status)
+	}
+	// Output:
+	// false
+	// true
+	// GET /reports 502
+	// GET /reports 200
+}
+
+func TestBehaviours(t *testing.T) {
+	for behaviour, status := range map[reportstest.Behaviour]int{"": 401, reportstest.Documented: 401, reportstest.Deployed: 422} {
+		srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour, NoPort: true})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/reports", http.NoBody)
+		require.NoError(t, err)
+		res, err := srv.HTTPClient().Do(req)
+		require.NoError(t, err)
+		_ = res.Body.Close()
+		assert.Equal(t, status, res.StatusCode, "a report without a token")
+		srv.Close()
+	}
+	assert.Panics(t, func() { reportstest.NewServer(&reportstest.Options{Behaviour: "other"}) })
+}
+
+// A write takes its time, and is done though nobody waits for it.
+func TestWriteTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{Behaviour: reportstest.Deployed, NoPort: true, WriteTime: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := srv.Client().Create(ctx, report("Alps"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		started := time.Now()
+		srv.Close()
+		assert.Equal(t, 59*time.Second, time.Since(started))
+		res, err := srv.Client().List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Len(t, res.Reports, 1)
+	})
+}
+
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := 0
+		for seed := range uint64(50) {
+			srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Faults: reportstest.Schedule(seed, 1)})
+			client, err := reports.NewClient(srv.URL, &reports.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
+			require.NoError(t, err)
+			if _, err := client.List(t.Context(), nil); err != nil {
+				failed++
+			}
+			srv.Close()
+		}
+		assert.Greater(t, failed, 30, "all but the late ones")
+	})
+}
