@@ -170,3 +170,36 @@ func ambiguousValue(dec *json.Decoder, depth int) bool {
 	}
 	return err != nil
 }
+
+// FuzzReader reads documents of any kind: the same whether they come in one piece
+// or byte by byte, and never without an end.
+func FuzzReader(f *testing.F) {
+	for _, document := range []string{
+		compressedDocument(part(inner("a b")), part(inner("c"))),
+		`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`,
+		`{` + plainHeader + `,"report-datasets":{},"gzip":"` + b64(gz(`"{\"report-datasets\":[{}]}"`)) + `","checksum":""}`,
+		`{"report-datasets":[{"gzip":"","checksum":null}],"report":null}`,
+	} {
+		f.Add(document)
+	}
+	f.Fuzz(func(t *testing.T, document string) {
+		read := func(src io.Reader) (list []reports.Dataset, subsets []reports.Subset, failed bool) {
+			r, err := reports.NewReader(src)
+			if err != nil {
+				return nil, nil, true
+			}
+			for d, err := range r.Datasets() {
+				if err != nil {
+					return list, r.Subsets, true
+				}
+				list = append(list, d)
+			}
+			return list, r.Subsets, false
+		}
+		list, subsets, failed := read(strings.NewReader(document))
+		slow, slowSubsets, slowFailed := read(&seekable{iotest.OneByteReader(strings.NewReader(document)), document})
+		require.Equal(t, failed, slowFailed)
+		require.Equal(t, list, slow)
+		require.Equal(t, subsets, slowSubsets)
+	})
+}

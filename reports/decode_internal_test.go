@@ -40,6 +40,9 @@ func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
 			assert.Equal(t, Subset{Checksum: fmt.Sprintf("sum %d", i), Bytes: int64(sizes[i])}, part)
 		}
 	}
+	s, err := scanAnswer(strings.NewReader(`{"report-subsets":[null,{"id":7,"gzip":null,"checksum":"a"}],"report-datasets":[{"gzip":"AAAA","checksum":"b"}],"gzip":"AA==","checksum":"c"}`))
+	require.NoError(t, err)
+	assert.Equal(t, []Subset{{}, {Checksum: "a"}, {Checksum: "b", Bytes: 3}, {Checksum: "c", Bytes: 1}}, s.Subsets, "wherever they are")
 	for end := 0; end < len(answer); end += 997 {
 		_, err := scanAnswer(strings.NewReader(answer[:end]))
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut off at %d", end)

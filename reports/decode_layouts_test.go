@@ -85,6 +85,7 @@ func TestLayouts(t *testing.T) {
 		{"legacy: gzip under report, null", `{"report":{` + plainHeader + `,"report-datasets":` + titled("a") + `,"gzip":null,"checksum":null}}`, "a"},
 		{"legacy: report-datasets a list of subsets, JSON in JSON, no id, no checksum", `{"report":{"report-header":{"exceptions":[{"code":69}]},"report-datasets":[` +
 			`{"gzip":"` + b64(gz(strconv.Quote(inner("a b")))) + `","checksum":""},{"gzip":"` + b64(gz(doubled)) + `","checksum":""}]}}`, "a b c d"},
+		{"a subset with other members first, and null", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[null,{"id":7,"gzip":"` + b64(legacy) + `","checksum":"` + sum(legacy) + `"},{"gzip":null}]}}`, "a b"},
 		{"one subset that is no list", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":` + part(inner("a")) + `}}`, "a"},
 		{"header with underscores in the subset", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
 			part(`{"report-header":{"created_by":"x","reporting_period":{"begin_date":"2018-04-01"},"exceptions":[{"code":69,"help_url":""}]},"report-datasets":`+titled("a")+`}`) + `]}}`, "a"},

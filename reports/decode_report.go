@@ -138,6 +138,9 @@ func (d *document) object(subset func() bool) bool {
 
 // readSubset reads a subset, with body called at its compressed content.
 func (d *document) readSubset(body func()) (checksum string) {
+	if d.lex.Null() {
+		return ""
+	}
 	for m := d.lex.Object(d.subset); m != jsonlex.End; m = d.lex.Member(d.subset, m) {
 		switch {
 		case m == subsetGzip && d.lex.Kind() == '"':
@@ -182,7 +185,11 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 			s.Subsets = append(s.Subsets, Subset{Bytes: measure(d.lex)})
 			continue
 		}
-		d.elements(entry, subset)
+		if m == reportSubsets {
+			d.elements(subset, subset)
+		} else {
+			d.elements(entry, subset)
+		}
 	}
 	if lone >= 0 {
 		s.Subsets[lone].Checksum = d.checksum

@@ -29,8 +29,9 @@ var (
 	// ErrConflict: another report, or another account, holds this creator and
 	// month (409).
 	ErrConflict = errors.New("reports: report exists elsewhere")
-	// ErrTooLarge: the service refuses a body of that size (413), or the answer
-	// is longer than ClientOptions.MaxBody.
+	// ErrTooLarge: the service refuses a body of that size (413), or what it
+	// answers is too large: longer than ClientOptions.MaxBody, a stored report
+	// larger than ClientOptions.MaxReport, one dataset of more than 16 MiB.
 	ErrTooLarge = errors.New("reports: too large")
 	// ErrMediaType: the service did not get the Content-Type it asks for (415).
 	ErrMediaType = errors.New("reports: wrong content type")
