@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +29,22 @@ func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
 		})
 	}
 }
+
+// onEachInTime is onEach with the time of testing/synctest, for tests in which
+// requests are sent again.
+func onEachInTime(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
+	for _, b := range behaviours {
+		t.Run(string(b), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test(t, doistest.NewServer(&doistest.Options{Behaviour: b, NoPort: true}))
+			})
+		})
+	}
+}
+
+// deployed tells whether a test of onEach is told by the behaviour of the deployed
+// service, where that differs from the specification.
+func deployed(t *testing.T) bool { return strings.HasSuffix(t.Name(), "/deployed") }
 
 // story is one scene of a test, told with each behaviour to a server that has the
 // records.

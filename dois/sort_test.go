@@ -43,6 +43,9 @@ func TestSort(t *testing.T) {
 					if order != tt.order {
 						slices.Reverse(want)
 					}
+					if deployed(t) && tt.order == query.ByPublished {
+						want = words("a b c") // it has nothing to sort by
+					}
 					found, err := srv.Client().List(t.Context(), &dois.ListOptions{Sort: order})
 					require.NoError(t, err)
 					assert.Equal(t, want, suffixes(found.Records))
@@ -53,7 +56,7 @@ func TestSort(t *testing.T) {
 	t.Run("relevance", func(t *testing.T) {
 		onEach(t, func(t *testing.T, srv *doistest.Server) {
 			seed(t, srv, records...)
-			found, err := srv.Client().List(t.Context(), &dois.ListOptions{Query: query.Raw("snow alps"), Sort: query.ByRelevance})
+			found, err := srv.Client().List(t.Context(), &dois.ListOptions{Query: query.Or(query.Term("snow"), query.Term("alps")), Sort: query.ByRelevance})
 			require.NoError(t, err)
 			assert.Equal(t, words("c a"), suffixes(found.Records), "the better match comes first")
 		})
