@@ -67,9 +67,9 @@ func (s *submission) firstLook(ctx context.Context) (found, error) {
 }
 
 // deliver stores planned subset i: by PUT if it is the first, else by POST. What
-// is stored must not be the first i+1 subsets yet, or a lost answer could not be
-// told from one that never came. It returns when the service holds exactly the first i+1 subsets, or with an error
-// that says what it holds.
+// is stored must not be the first i+1 subsets yet, or it could not be seen whether
+// a request arrived whose answer was lost. It returns when the service holds
+// exactly the first i+1 subsets, or with an error that says what it holds.
 func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
 	for try := 1; ; try++ {
 		err := s.post(ctx, i, body)
@@ -90,9 +90,17 @@ func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
 		case arrived:
 			return nil
 		case permanent(err) || try == mostTries:
-			return s.failed(i, Incomplete, err)
+			return s.failed(i, without(i), err)
 		}
 	}
+}
+
+// without is the state of a report that subset i surely did not get into.
+func without(i int) SubmitState {
+	if i == 0 {
+		return Untouched
+	}
+	return Incomplete
 }
 
 // mostTries is how often a subset is sent that was seen not to have arrived.
@@ -152,8 +160,11 @@ func (s *submission) settle(ctx context.Context, i int, cause error) (arrived bo
 		return arrived, nil
 	}
 	state := Unclear
-	if errors.Is(err, ErrBroken) {
+	switch {
+	case errors.Is(err, ErrBroken):
 		state = Broken
+	case errors.Is(err, ErrBusy):
+		state = Disturbed
 	}
 	return false, s.failed(i, state, errors.Join(cause, err))
 }
@@ -298,14 +309,10 @@ func (s *submission) refused(i int, err error) error {
 	if errors.Is(err, ErrTooLarge) {
 		err = fmt.Errorf("%w; set SubmitOptions.MaxBytes below %d", err, s.plan[i].Bytes)
 	}
-	state := Incomplete
-	switch {
-	case errors.Is(err, ErrBusy):
-		state = Disturbed
-	case i == 0:
-		state = Untouched
+	if errors.Is(err, ErrBusy) {
+		return s.failed(i, Disturbed, err)
 	}
-	return s.failed(i, state, err)
+	return s.failed(i, without(i), err)
 }
 
 func (s *submission) failed(stored int, state SubmitState, err error) error {
