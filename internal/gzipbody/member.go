@@ -29,24 +29,21 @@ func (m *Member) Len() int { return max(len(m.data), len(memberHeader)) + overhe
 
 // Add adds a block. It does not keep b.Data.
 func (m *Member) Add(b Block) {
-	m.grow(len(b.Data))
+	if len(m.data) == 0 {
+		m.data = append(m.data, memberHeader...)
+	}
 	m.data = append(m.data, b.Data...)
 	m.size += uint32(b.Size)
 	m.crc = combineCRC(m.crc, b.CRC, b.Size)
 }
 
-// grow makes room for n bytes beside the header and the end, by a half at a
-// time: there is no second member of several megabytes to be copied from often,
-// and no memory to be left unused.
-func (m *Member) grow(n int) {
-	if need := m.Len() + n; need > cap(m.data) {
-		const unit = 64 << 10
-		data := make([]byte, len(m.data), (max(need, cap(m.data)*3/2)+unit-1)/unit*unit)
-		copy(data, m.data)
-		m.data = data
-	}
-	if len(m.data) == 0 {
-		m.data = append(m.data, memberHeader...)
+// Cap is the size that the member may have without taking more memory.
+func (m *Member) Cap() int { return cap(m.data) }
+
+// Grow makes room for a member of n bytes in all.
+func (m *Member) Grow(n int) {
+	if n > cap(m.data) {
+		m.data = append(make([]byte, 0, n), m.data...)
 	}
 }
 
@@ -54,7 +51,9 @@ func (m *Member) grow(n int) {
 // the next call of a method. More blocks may be added afterwards, for a longer
 // member.
 func (m *Member) Bytes() []byte {
-	m.grow(0)
+	if len(m.data) == 0 {
+		m.data = append(m.data, memberHeader...)
+	}
 	end := append(m.data, lastBlock...)
 	end = binary.LittleEndian.AppendUint32(end, m.crc)
 	return binary.LittleEndian.AppendUint32(end, m.size)

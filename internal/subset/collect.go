@@ -48,7 +48,7 @@ func (c *collector) add(ctx context.Context, b *block) error {
 		c.finish()
 	}
 	if c.items == 0 {
-		if err := c.begin(ctx); err != nil {
+		if err := c.begin(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -67,14 +67,29 @@ func (c *collector) add(ctx context.Context, b *block) error {
 	return nil
 }
 
-// begin takes a member for the next part, as soon as emit has left one.
-func (c *collector) begin(ctx context.Context) (err error) {
+// begin takes a member for the part that begins with b, as soon as emit has left
+// one.
+func (c *collector) begin(ctx context.Context, b *block) (err error) {
 	if c.member, err = receive(ctx, c.members); err != nil {
 		return err
 	}
 	c.member.Reset()
+	c.reserve(b)
 	c.member.Add(c.head)
 	return nil
+}
+
+// reserve makes room for what the part that begins with b is likely to need, a
+// little more the first time, since growing leaves as much behind again. What is
+// not needed is not touched, and costs nothing.
+func (c *collector) reserve(b *block) {
+	if b.Size < c.blockSize/2 {
+		return // there is hardly more to come
+	}
+	likely := min(float64(len(b.Data))*float64(c.MaxItems)/float64(b.items), float64(c.MaxBytes))
+	if c.member.Cap() < int(likely) {
+		c.member.Grow(int(min(likely*1.05, float64(c.MaxBytes))))
+	}
 }
 
 func (c *collector) hash(b *block) {

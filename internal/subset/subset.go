@@ -69,7 +69,7 @@ type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
 // been emitted; the others are dropped. An error of emit, or the end of ctx, ends
 // it at once. All its goroutines have ended when it returns.
 //
-// It holds one part, or two with Settings.Ahead, and Workers + 2 blocks of at
+// It holds one part, or two with Settings.Ahead, and Workers + 1 blocks of at
 // most 2 MiB, or of one item that is larger.
 func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], emit func(Part) error) error {
 	p, compressors, err := newPacker(s)
@@ -146,7 +146,7 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, raws, blocks := 1, s.Workers+2, s.Workers+4
+	parts, raws, blocks := 1, s.Workers+1, s.Workers+3
 	if s.Ahead {
 		parts = 2
 	}
@@ -230,6 +230,9 @@ func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
 	for b := range p.compressing {
 		if ctx.Err() != nil {
 			return nil
+		}
+		if b.Data == nil {
+			b.Data = make([]byte, 0, p.blockSize/6)
 		}
 		var err error
 		if b.Block, err = c.Block(b.Data[:0], b.raw); err != nil {
