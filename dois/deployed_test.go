@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -301,4 +302,25 @@ func TestDraftContradictions(t *testing.T) {
 			require.ErrorIs(t, err, dois.ErrInvalid)
 		})
 	}
+}
+
+// TestIndexLag writes a record and looks for it: a deployed service shows it at
+// once when it is asked for by name, and finds it later.
+func TestIndexLag(t *testing.T) {
+	srv := doistest.NewServer(&doistest.Options{Behaviour: doistest.Deployed, IndexLag: time.Minute, NoPort: true})
+	ctx, client := t.Context(), srv.Client()
+	_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", URL: "https://example.org/new", Event: dois.Publish, Record: complete("New")})
+	require.NoError(t, err)
+
+	r, err := client.Get(ctx, "10.5072/new", nil)
+	require.NoError(t, err)
+	assert.Equal(t, dois.StateFindable, r.State)
+	times, err := walked(ctx, client, nil)
+	require.NoError(t, err)
+	assert.Empty(t, times, "not found yet")
+
+	srv.Advance(2 * time.Minute)
+	times, err = walked(ctx, client, nil)
+	require.NoError(t, err)
+	onceEach(t, times, 1)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // behaviours are the truths that the tests of this package hold under.
-var behaviours = []doistest.Behaviour{doistest.Documented}
+var behaviours = []doistest.Behaviour{doistest.Documented, doistest.Deployed}
 
 // onEach runs a test once with an own server of each behaviour.
 func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {

@@ -50,8 +50,7 @@ func openArchive(name string) (*archive, error) {
 		return nil, err
 	}
 	if err := a.cut(); err != nil {
-		a.file.Close()
-		return nil, err
+		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
@@ -123,7 +122,7 @@ func count(name string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	if info, err := file.Stat(); err != nil || info.Size() == 0 {
 		return 0, err
 	}
