@@ -134,13 +134,17 @@ func (res reply) send(w http.ResponseWriter, q *request, took time.Duration) {
 	if q.Method == http.MethodHead || status == http.StatusNotModified || status == http.StatusNoContent {
 		return
 	}
-	if res.stream == nil {
-		_, _ = w.Write(res.body)
-		return
-	}
-	if err := res.stream(w); err != nil {
+	if err := res.write(w); err != nil && res.stream != nil {
 		panic(http.ErrAbortHandler) // the reader must not take half an answer for a whole one
 	}
+}
+
+func (res reply) write(w io.Writer) error {
+	if res.stream != nil {
+		return res.stream(w)
+	}
+	_, err := w.Write(res.body)
+	return err
 }
 
 // validators sets ETag and Cache-Control, and answers If-None-Match.

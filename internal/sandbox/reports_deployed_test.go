@@ -492,6 +492,37 @@ func TestDeployedSizes(t *testing.T) {
 	assert.Contains(t, a.body, "nginx")
 }
 
+func TestDeployedLongTexts(t *testing.T) {
+	name := strings.Repeat("é", 254) + "e"
+	require.Equal(t, 201, postReport(reportBody(month(name, "2020-01-01", ""), dataset)).do(t, deployed()).status)
+	for _, c := range []call{
+		postReport(reportBody(month(name+"e", "2020-01-01", ""), dataset)),
+		postSubset(reportBody(month(name+"e", "2020-01-01", noteCompressed), dataset)),
+	} {
+		assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long for column 'created_by' at row 1")
+	}
+}
+
+// A validator holds as long as nothing changes, but for compressed answers.
+func TestDeployedCompressedAnswers(t *testing.T) {
+	service := deployed()
+	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
+	for coding, want := range map[string]int{"gzip": 200, "identity": 304} {
+		c := getReport(someUUID)
+		c.header = map[string]string{"Accept-Encoding": coding}
+		a := c.do(t, service)
+		body := a.body
+		if coding == "gzip" {
+			assert.Equal(t, "gzip", a.header.Get("Content-Encoding"))
+			body = string(unzipped(t, []byte(a.body)))
+		}
+		assert.Equal(t, getReport(someUUID).do(t, service).body, body)
+		service.Advance(time.Second)
+		c.header["If-None-Match"] = a.header.Get("ETag")
+		assert.Equal(t, want, c.do(t, service).status, coding)
+	}
+}
+
 func TestDeployedResolutions(t *testing.T) {
 	service := deployed()
 	drl := strings.Replace(month("Repo", "2020-01-01", noteCompressed), "rd1", "drl", 1)

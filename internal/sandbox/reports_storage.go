@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // blob is a report's JSON in the deployed service's object storage. The
@@ -31,12 +33,27 @@ const maxColumn = 1<<24 - 1
 
 func (p part) fits() error {
 	if len(p.body) > maxColumn {
-		return crashed("Mysql2::Error: Data too long for column 'compressed' at row 1")
+		return tooLong("compressed")
 	}
 	return nil
 }
 
-// work lets half the time of a write pass. The caller has the lock, which is
+// fits says whether the texts of a header do.
+func (sub *submission) fits() error {
+	header := sub.known()
+	for name := range sorted(header) {
+		if utf8.RuneCountInString(text(header[name])) > 255 {
+			return tooLong(underscored(name))
+		}
+	}
+	return nil
+}
+
+func tooLong(column string) error {
+	return crashed("Mysql2::Error: Data too long for column '" + column + "' at row 1")
+}
+
+// workHalf lets half the time of a write pass. The caller has the lock, which is
 // free meanwhile: what it knew before may no longer be so.
 func (s *Service) workHalf() {
 	if s.writeTime <= 0 {
@@ -66,7 +83,7 @@ func (s *Service) createReport(account *Account, id string, sub *submission) (re
 	if s.periods[r.key] != "" || s.reports[strings.ToLower(id)] != nil {
 		return reply{}, errTaken
 	}
-	if err := r.parts[0].fits(); err != nil {
+	if err := cmp.Or(r.parts[0].fits(), sub.fits()); err != nil {
 		return reply{}, err
 	}
 	s.keepReport(r)
@@ -98,13 +115,11 @@ func (s *Service) appendSubset(r *report, p part) (reply, error) {
 // what there is to refuse is refused after that.
 func (s *Service) replaceSubsets(account *Account, r *report, sub *submission, refused error) (reply, error) {
 	d := blob{datasets: []byte("[]"), subsets: []part{sub.part}}
-	tooLong := sub.part.fits()
-	if tooLong != nil || sub.badRelease() != nil {
+	long := sub.part.fits()
+	if long != nil || sub.badRelease() != nil {
 		d.subsets = nil
 	}
-	if refused == nil {
-		refused = tooLong
-	}
+	refused = cmp.Or(refused, long, sub.fits())
 	s.workHalf()
 	s.updateReport(r.id, func(now *report) {
 		now.parts = slices.Clone(d.subsets)
@@ -123,6 +138,9 @@ func (s *Service) replaceSubsets(account *Account, r *report, sub *submission, r
 // replaceDatasets is a plain PUT. The subsets stay as they were, stale or not.
 func (s *Service) replaceDatasets(account *Account, r *report, sub *submission) (reply, error) {
 	d := blob{datasets: sub.storedDatasets(), subsets: r.document.subsets}
+	if err := sub.fits(); err != nil {
+		return reply{}, err
+	}
 	s.workHalf()
 	s.updateReport(r.id, func(now *report) { now.header = now.merged(sub) })
 	s.workHalf()

@@ -129,6 +129,9 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request) {
 		q.method = http.MethodGet // the same answer; net/http leaves the body out
 	}
 	res := s.answer(q)
+	if s.deployed {
+		res = s.coded(res, q)
+	}
 	s.requests.add(r, res.status, body.n)
 	res.send(w, q, time.Since(started))
 }
