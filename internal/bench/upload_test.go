@@ -58,7 +58,10 @@ func upload(ctx context.Context, url string, c *corpus, n int, opts *reports.Sub
 	if err != nil {
 		return nil, err
 	}
-	o := *opts
+	o := reports.SubmitOptions{}
+	if opts != nil {
+		o = *opts
+	}
 	o.ID = sinkID
 	return client.Submit(ctx, header, c.datasets(n), &o)
 }
@@ -85,7 +88,6 @@ func BenchmarkUpload(b *testing.B) {
 		}{
 			{"default", reports.SubmitOptions{}},
 			{"overlap", reports.SubmitOptions{Overlap: true}},
-			{"unchecked", reports.SubmitOptions{Overlap: true, Repeats: reports.SendRepeats}},
 			{"fast", reports.SubmitOptions{Level: 1}},
 			{"small", reports.SubmitOptions{Level: 8}},
 		} {

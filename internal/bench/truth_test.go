@@ -1,0 +1,67 @@
+package bench_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// TestUploadsAreTrue checks what is measured: that the bodies hold exactly the
+// entries, by the standard library's word, within the limits, and that the
+// number of workers changes no byte of them.
+func TestUploadsAreTrue(t *testing.T) {
+	const n = 1500
+	for _, profile := range []gen.Profile{gen.Typical, gen.Heavy} {
+		for _, level := range []int{1, 6} {
+			c := newCorpus(profile)
+			opts := reports.SubmitOptions{Level: level, MaxDatasets: 1000, MaxBytes: 300_000}
+			var first [][]byte
+			for _, opts.Workers = range []int{1, 2, 8} {
+				var bodies [][]byte
+				url := serve(t, sink{keep: func(body []byte) { bodies = append(bodies, body) }})
+				receipt, err := upload(t.Context(), url, c, n, &opts)
+				require.NoError(t, err)
+				require.EqualValues(t, n, receipt.Datasets)
+				if first == nil {
+					first = bodies
+				}
+				require.True(t, slices.EqualFunc(first, bodies, bytes.Equal), "%d workers", opts.Workers)
+			}
+
+			plain := c.entries(0, n)
+			for _, body := range first {
+				assert.LessOrEqual(t, int64(len(body)), opts.MaxBytes)
+				got := inflated(t, body)
+				require.LessOrEqual(t, len(got), min(len(plain), opts.MaxDatasets))
+				for i := range got {
+					require.Equal(t, plain[i], got[i])
+				}
+				plain = plain[len(got):]
+			}
+			assert.Empty(t, plain, "nothing is lost")
+		}
+	}
+}
+
+// inflated reads the entries of a body with the standard library.
+func inflated(t *testing.T, body []byte) []gen.Entry {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	require.NoError(t, err)
+	var report struct {
+		Header   reports.Header `json:"report-header"`
+		Datasets []gen.Entry    `json:"report-datasets"`
+	}
+	require.NoError(t, json.NewDecoder(r).Decode(&report))
+	require.NoError(t, r.Close())
+	assert.Equal(t, header.CreatedBy, report.Header.CreatedBy)
+	return report.Datasets
+}
