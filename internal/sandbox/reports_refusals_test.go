@@ -1,0 +1,322 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestDeployedReportsAuth(t *testing.T) {
+	service := deployed()
+	valid := service.Token(service.Now().Add(time.Hour))
+	body := reportBody(month("Repo", "2020-01-01", ""), dataset)
+	twoMonths := reportBody(header("Repo", "2020-01-01", ""), dataset)
+	for name, want := range map[string]struct {
+		header, body string
+		status       int
+		title        string
+	}{
+		"no token":                     {"", body, 422, "undefined method `uid' for nil:NilClass"},
+		"empty token":                  {"Bearer ", body, 422, "undefined method `uid' for nil:NilClass"},
+		"no token, before the dates":   {"", twoMonths, 422, "uid"},
+		"expired":                      {"Bearer " + service.Token(service.Now().Add(-time.Minute)), body, 401, "You are not authorized"},
+		"garbled":                      {"Bearer x.y.z", body, 401, "You are not authorized"},
+		"garbled, but the dates first": {"Bearer x.y.z", twoMonths, 422, "Reports are monthly"},
+		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, "You are not authorized"},
+		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, "You are not authorized"},
+		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, "You are not authorized"},
+		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
+		"another role":                 {claims(`{"uid":"example.repo","role_id":"user","exp":9999999999}`), body, 401, "You are not authorized"},
+		"valid":                        {"Bearer " + valid, body, 201, ""},
+		"scheme in lower case":         {"bearer " + valid, body, 201, ""},
+		"no scheme":                    {valid, body, 201, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []call{{method: "POST", path: "/reports"}, {method: "PUT", path: "/reports/" + someUUID}} {
+				c.body, c.header = want.body, map[string]string{"Content-Type": "application/json", "Authorization": want.header}
+				a := c.do(t, deployed())
+				if want.status >= 400 {
+					assertRefused(t, a, want.status, want.title)
+					assert.NotContains(t, a.header, "X-Credential-Username")
+				} else {
+					assert.Equal(t, want.status, a.status)
+					assert.Equal(t, "example.repo", a.header.Get("X-Credential-Username"))
+				}
+			}
+		})
+	}
+	t.Run("reading with a worthless token", func(t *testing.T) {
+		a := call{method: "GET", path: "/reports", header: map[string]string{"Authorization": "Bearer x"}}.do(t, service)
+		assert.Equal(t, 200, a.status)
+		assert.Equal(t, []string{""}, a.header["X-Credential-Username"])
+		assert.Equal(t, "true", call{method: "GET", path: "/reports"}.do(t, service).header.Get("X-Anonymous-Consumer"))
+	})
+	t.Run("deletion is for the staff", func(t *testing.T) {
+		service := deployed()
+		require.Equal(t, 201, putReport(someUUID, body).do(t, service).status)
+		remove := call{method: "DELETE", path: "/reports/" + someUUID}
+		assertRefused(t, remove.do(t, service), 422, "uid")
+		remove.as = "token"
+		assertRefused(t, remove.do(t, service), 401, "You are not authorized")
+		remove.as, remove.header = "", map[string]string{"Authorization": claims(`{"uid":"admin","role_id":"staff_admin","exp":9999999999}`)}
+		assert.Equal(t, 204, remove.do(t, service).status)
+		assertRefused(t, remove.do(t, service), 404, "doesn't exist")
+		assert.Equal(t, 201, postReport(body).do(t, service).status)
+	})
+}
+
+func TestDeployedReportTypes(t *testing.T) {
+	plain := reportBody(month("Repo", "2020-01-01", ""), dataset)
+	compressed := string(zipped([]byte(reportBody(month("Repo", "2020-01-01", noteCompressed), dataset))))
+	for name, want := range map[string]struct {
+		kind, coding, body string
+		status             int
+		text               string
+	}{
+		"JSON":                        {"application/json", "", plain, 201, ""},
+		"JSON with charset":           {"application/json; charset=utf-8", "", plain, 201, ""},
+		"JSON said to be gzip":        {"application/gzip", "", plain, 201, ""},
+		"gzip":                        {"application/gzip", "gzip", compressed, 201, ""},
+		"gzip of JSON":                {"application/json", "gzip", compressed, 201, ""},
+		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 201, ""},
+		"gzip without a type":         {"", "gzip", compressed, 400, `{"error":"Bad Request","status":400}`},
+		"gzip as a form":              {"application/x-www-form-urlencoded", "gzip", compressed, 400, `"error":"Bad Request"`},
+		"encoding in capitals":        {"application/gzip", "GZIP", compressed, 400, "Error occurred while parsing request parameters"},
+		"another encoding":            {"application/gzip", "x-gzip", compressed, 400, "Error occurred while parsing"},
+		"gzip bytes without encoding": {"application/gzip", "", compressed, 400, "Error occurred while parsing"},
+		"text":                        {"text/plain", "", plain, 422, "undefined method `dig' for nil:NilClass"},
+		"no type":                     {"", "", plain, 422, "undefined method `dig' for nil:NilClass"},
+		"form":                        {"application/x-www-form-urlencoded", "", plain, 422, "dig"},
+		"a type that is none":         {"json", "", plain, 500, `{"error":"Internal Server Error","status":500}`},
+		"empty":                       {"application/json", "", "", 422, "dig"},
+		"empty gzip":                  {"application/gzip", "gzip", "", 500, `"error":"Internal Server Error"`},
+		"no gzip after all":           {"application/gzip", "gzip", plain, 500, `"error":"Internal Server Error"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := postReport(want.body)
+			c.header = map[string]string{"Content-Type": want.kind, "Content-Encoding": want.coding, "Accept": "application/json"}
+			a := c.do(t, deployed())
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Contains(t, a.body, want.text)
+		})
+	}
+	t.Run("an error from outside, to who asks for no JSON", func(t *testing.T) {
+		c := postReport("")
+		c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
+		a := c.do(t, deployed())
+		assert.Equal(t, 500, a.status)
+		assert.Empty(t, a.body)
+		assert.Contains(t, a.header.Get("Content-Type"), "text/html")
+	})
+	t.Run("an Accept header that cannot be read", func(t *testing.T) {
+		a := call{method: "GET", path: "/reports", header: map[string]string{"Accept": "json"}}.do(t, deployed())
+		assert.Equal(t, 500, a.status)
+		assert.Equal(t, 200, call{method: "GET", path: "/reports", header: map[string]string{"Accept": "gzip"}}.do(t, deployed()).status)
+	})
+	t.Run("no such route", func(t *testing.T) {
+		a := call{method: "PATCH", path: "/reports/" + someUUID, header: jsonType, as: "token"}.do(t, deployed())
+		assert.Equal(t, 404, a.status)
+		assert.JSONEq(t, `{"status":404,"error":"Not Found"}`, a.body)
+	})
+}
+
+// What is refused before the deployed service has touched anything.
+func TestDeployedRefusals(t *testing.T) {
+	plain := reportBody(month("Repo", "2020-01-01", ""), dataset)
+	noted := reportBody(month("Repo", "2020-01-01", noteCompressed), dataset)
+	change := func(body, old, replacement string) string {
+		require.Contains(t, body, old)
+		return strings.Replace(body, old, replacement, 1)
+	}
+	raw := func(body string) call {
+		c := postSubset("")
+		c.body = body
+		return c
+	}
+	whole := string(zipped([]byte(noted)))
+	for name, want := range map[string]struct {
+		call
+		status int
+		title  string
+	}{
+		"broken JSON":             {postReport(plain[:40]), 400, "Error occurred while parsing"},
+		"an array":                {postReport("[]"), 400, "Error occurred while parsing"},
+		"byte order mark":         {postReport("\ufeff" + plain), 400, "Error occurred while parsing"},
+		"no header":               {postReport(`{"report-datasets":[]}`), 400, "Error occurred while parsing"},
+		"header an array":         {postReport(`{"report-header":[]}`), 400, "Error occurred while parsing"},
+		"wrapped":                 {postReport(`{"report":` + plain + `}`), 400, "Error occurred while parsing"},
+		"two months":              {postReport(reportBody(header("Repo", "2020-01-01", ""), dataset)), 422, "Reports are monthly, reporting dates need to be within the same month"},
+		"no begin-date":           {postReport(change(plain, `"begin-date":"2020-01-01",`, "")), 500, "no implicit conversion of nil into String"},
+		"no period":               {postReport(change(plain, `"reporting-period"`, `"x"`)), 500, "no implicit conversion of nil into String"},
+		"date a number":           {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":20200128`)), 500, "no implicit conversion of Integer into String"},
+		"no such day":             {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-01-32"`)), 500, "invalid date"},
+		"31 April":                {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-04-31"`)), 500, "invalid date"},
+		"compact date":            {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"20200101"`)), 500, "invalid date"},
+		"date with a blank":       {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":" 2020-01-01"`)), 500, "invalid date"},
+		"release in capitals":     {postReport(change(plain, `"rd1"`, `"RD1"`)), 422, "Report protocol is incorrect"},
+		"resolutions, plain":      {postReport(change(plain, `"rd1"`, `"drl"`)), 422, "Report protocol is incorrect"},
+		"no release":              {postReport(change(plain, `"release":"rd1",`, "")), 422, "param is missing or the value is empty: release"},
+		"no datasets":             {postReport(reportBody(month("Repo", "2020-01-01", ""))), 422, "Report protocol is incorrect"},
+		"sent back as it came":    {postReport(change(plain, `"release"`, `"client-id":"x","year":"2020","month":"1","release"`)), 422, "found unpermitted parameters: :client_id, :month, :year"},
+		"unknown deep inside":     {postReport(change(plain, `"count":3`, `"country":"us","count":3`)), 422, "found unpermitted parameter: :country"},
+		"filters null":            {postReport(change(plain, `"report-filters":[]`, `"report-filters":null`)), 422, "found unpermitted parameter: :report_filters"},
+		"country in capitals":     {postReport(change(plain, `"us":2`, `"US":2`)), 422, "found unpermitted parameter: :US"},
+		"no country":              {postReport(change(plain, `"us":2`, `"zz":2`)), 422, "found unpermitted parameter: :zz"},
+		"exceptions an object":    {postReport(change(plain, `"exceptions":[]`, `"exceptions":{}`)), 500, "no implicit conversion"},
+		"invalid UTF-8":           {postReport(change(plain, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
+		"invalid UTF-8, gzip":     {postSubset(change(noted, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
+		"gzip, unknown in header": {postSubset(change(noted, `"release"`, `"client-id":"x","release"`)), 400, "unknown attribute 'client_id' for Report."},
+		"gzip, release":           {postSubset(change(noted, `"rd1"`, `"rd2"`)), 422, "Report protocol is incorrect"},
+		"gzip, no header":         {postSubset(`{"report_header":{}}`), 400, "Error occurred while parsing"},
+		"gzip, cut off":           {raw(whole[:len(whole)-20]), 500, ""},
+		"gzip, no JSON":           {postSubset("hello"), 500, ""},
+		"gzip, an array":          {postSubset("[]"), 500, ""},
+		"gzip, byte order mark":   {postSubset("\ufeff" + noted), 500, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := deployed()
+			a := want.do(t, service)
+			switch {
+			case want.title == "":
+				assert.Equal(t, want.status, a.status)
+				assert.JSONEq(t, `{"status":500,"error":"Internal Server Error"}`, a.body)
+			case want.status == 500:
+				assertCrash(t, a, want.title)
+			default:
+				assertRefused(t, a, want.status, want.title)
+			}
+			assert.Equal(t, 0.0, at(call{method: "GET", path: "/reports"}.do(t, service).read(t), "meta.total"))
+		})
+	}
+	for name, body := range map[string]string{
+		"a time for a date":         change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-01T00:00:00Z"`),
+		"a short date":              change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
+		"months of different years": change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
+		"backwards":                 change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
+		"names with underscores":    strings.NewReplacer("created-by", "created_by", "dataset-id", "dataset_id").Replace(plain),
+		"names in capitals":         change(plain, "report-id", "Report-ID"),
+		"an empty exception":        change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
+	} {
+		t.Run("taken: "+name, func(t *testing.T) {
+			a := postReport(body).do(t, deployed())
+			require.Equal(t, 201, a.status, a.body)
+			assert.Equal(t, "Repo", at(a.read(t), "report.report-header.created-by"))
+		})
+	}
+}
+
+// Faults of the contents have a shape of their own on POST, and none on PUT.
+func TestDeployedValidation(t *testing.T) {
+	plain := reportBody(month("Repo", "2020-01-01", ""), dataset)
+	bad := strings.NewReplacer(`"report-id":"DSR",`, "", `"yop":"2019"`, `"yop":2019`, `"publisher":"Example",`, "",
+		`"data-type":"dataset"`, `"data-type":"Dataset"`, `"count":3`, `"count":3.0`).Replace(plain)
+	a := postReport(bad).do(t, deployed())
+	assert.Equal(t, 422, a.status)
+	assert.NotContains(t, a.read(t), "errors")
+	assert.Equal(t, "can't be blank", at(a.read(t), "report_id.0"))
+	assert.Equal(t, "example.repo", a.header.Get("X-Credential-Username"))
+	found := map[string]string{}
+	for _, f := range at(a.read(t), "base.0").([]any) {
+		for path, message := range f.(map[string]any) {
+			found[path] = message.(string)
+		}
+	}
+	for path, message := range map[string]string{
+		"#/report-id":                                        "The property '#/report-id' of type null did not match the following type: string in schema ",
+		"#/report-datasets/0":                                "did not contain a required property of 'publisher'",
+		"#/report-datasets/0/yop":                            "of type integer did not match the following type: string",
+		"#/report-datasets/0/data-type":                      `"Dataset"`,
+		"#/report-datasets/0/performance/0/instance/0/count": "of type number did not match the following type: integer",
+	} {
+		assert.Contains(t, found[path], message)
+	}
+	assert.Len(t, found, 5)
+	assertRefused(t, putReport(someUUID, bad).do(t, deployed()), 422, "undefined method `serialize' for #<ReportsController")
+
+	for by, want := range map[string]int{"Repo ": 422, "Zürich Ü": 422, "ÜÜ Repo!": 422, "Ü, Repo": 201, "Repo*": 201} {
+		a := postReport(reportBody(month(by, "2020-01-01", ""), dataset)).do(t, deployed())
+		assert.Equal(t, want, a.status, by)
+		if want == 422 {
+			assert.JSONEq(t, `{"created_by":["is invalid"]}`, a.body)
+		}
+	}
+	a = postSubset(reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, deployed())
+	assert.Equal(t, 422, a.status)
+	assert.JSONEq(t, `{"report_datasets":["can't be blank"]}`, a.body, "code 69 is missing")
+}
+
+// A compressed PUT that is refused has destroyed what was there.
+func TestDeployedPutDestroys(t *testing.T) {
+	noted := reportBody(month("Repo", "2020-01-01", noteCompressed), dataset)
+	change := func(old, replacement string) string { return strings.Replace(noted, old, replacement, 1) }
+	for name, want := range map[string]struct {
+		body, title string
+		status      int
+		left        string // whose subset is there afterwards: "old", "new", or none
+	}{
+		"no code 69":            {change(noteCompressed, ""), "serialize", 422, "new"},
+		"unknown header member": {change(`"release"`, `"foo":1,"release"`), "unknown attribute 'foo' for Report.", 400, "new"},
+		"release":               {change(`"rd1"`, `"RD1"`), "Report protocol is incorrect", 422, ""},
+		"no release":            {change(`"release":"rd1",`, ""), "param is missing", 422, ""},
+		"two months":            {change(`"end-date":"2020-01-28"`, `"end-date":"2020-02-28"`), "Reports are monthly", 422, "old"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := deployed()
+			a := putSubset(someUUID, noted).do(t, service)
+			require.Equal(t, 201, a.status, a.body)
+			old := checksums(a.read(t))
+			require.Equal(t, 201, postSubset(reportBody(month("Repo", "2020-01-01", ""), numbered(2))).do(t, service).status)
+			assertRefused(t, putSubset(someUUID, want.body).do(t, service), want.status, want.title)
+			got := getReport(someUUID).do(t, service).read(t)
+			switch want.left {
+			case "old":
+				assert.Len(t, checksums(got), 2)
+			case "new":
+				require.Len(t, checksums(got), 1)
+				assert.NotEqual(t, old, checksums(got))
+				assert.Equal(t, want.body, packed(t, got, 0))
+			default:
+				assert.Empty(t, checksums(got))
+				assert.Equal(t, 201, postSubset(noted).do(t, service).status, "POST goes on from there")
+			}
+			assert.Equal(t, 69.0, at(got, "report.report-header.exceptions.0.code"), "the header stays")
+		})
+	}
+	t.Run("code 69 on plain JSON", func(t *testing.T) {
+		service := deployed()
+		a := postReport(noted).do(t, service)
+		assert.Equal(t, 201, a.status)
+		got := getReport(onlyReport(t, service)).do(t, service).read(t)
+		assert.Empty(t, at(got, "report.report-datasets"))
+		assert.Contains(t, packed(t, got, 0), `"report-datasets":[]`)
+	})
+}
+
+// Any body is answered, and what is taken is there afterwards. Ids and gzip make
+// the paths through the code differ from run to run, so fuzz with
+// -fuzzminimizetime 0.
+func FuzzDeployedReportBody(f *testing.F) {
+	f.Add([]byte(reportBody(month("Repo", "2020-01-01", ""), dataset, dataset)), false)
+	f.Add([]byte(reportBody(month("Repo", "2020-01-01", noteCompressed), dataset)), true)
+	f.Add([]byte(`{"report-header":{"release":"rd1","exceptions":[null,{"code":69}],"reporting-period":{"begin-date":"1-1-1","end-date":"1-1-1"}}}`), true)
+	f.Fuzz(func(t *testing.T, body []byte, compressed bool) {
+		service := deployed()
+		c := putReport(someUUID, string(body))
+		if compressed {
+			c = putSubset(someUUID, string(body))
+		}
+		a := c.do(t, service)
+		if len(a.body) > 0 && !json.Valid([]byte(a.body)) {
+			t.Fatalf("%d with a body that is no JSON: %s", a.status, a.body)
+		}
+		got := getReport(someUUID).do(t, service)
+		assert.Equal(t, a.status == 201, got.status == 200, "%d, but then %d", a.status, got.status)
+		if compressed && a.status == 201 {
+			assert.Equal(t, string(body), packed(t, got.read(t), 0))
+		}
+	})
+}
