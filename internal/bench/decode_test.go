@@ -261,7 +261,10 @@ func BenchmarkAnswer(b *testing.B) {
 	ours := func() (int64, error) { return 0, client.VerifyAt(b.Context(), receipt, reports.VerifyChecksums) }
 	b.Run("20subsets", func(b *testing.B) {
 		pairs(b, subsets, naive, ours)
-		once := measure(b, ours)
-		b.ReportMetric(float64(len(answer))/once.elapsed.Seconds()/1e9, "GB/s")
+		var speeds []float64
+		for range 9 {
+			speeds = append(speeds, float64(len(answer))/measure(b, ours).elapsed.Seconds()/1e9)
+		}
+		b.ReportMetric(quantile(speeds, 0.5), "GB/s")
 	})
 }
