@@ -12,7 +12,10 @@
 //
 // What it leaves out: the check of metadata follows the schema but for the
 // syntax of URIs; answers in other formats are DataCite XML alone; there are no
-// rate limits.
+// rate limits. Of what the servers in operation have besides, it leaves out
+// JSONP, CORS, scrolling, bodies coded with deflate, the counts at
+// /repositories-usage-reports, and subsets and media by numbers that no answer
+// tells.
 package sandbox
 
 import (
