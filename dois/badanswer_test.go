@@ -45,6 +45,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"sample without group":         {dois.ListOptions{Sample: query.Sample{Size: 3}}, "group"},
 		"years with a dash":            {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
 		"no year":                      {dois.ListOptions{Created: "last year"}, "last year"},
+		"fewer than none":              {dois.ListOptions{MinViews: -1}, "-1"},
+		"way that does not exist":      {dois.ListOptions{Overflow: "backwards"}, "backwards"},
 		"two attributes in one":        {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
 		"query with an open quote":     {dois.ListOptions{Query: query.Raw(`"ice`)}, "quot"},
 		"nothing to combine":           {dois.ListOptions{Query: query.And()}, ""},
@@ -61,6 +63,11 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		})
 	}
 	assert.Zero(t, sent.Load())
+
+	_, err := client.List(t.Context(), &dois.ListOptions{Sort: "newest"})
+	part, ok := errors.AsType[*query.Error](err)
+	require.True(t, ok, "the fault in the words of package query")
+	assert.Contains(t, part.Part, "newest")
 }
 
 // TestUnreadable gives answers with status 200 that are none.

@@ -187,7 +187,7 @@ func (o *ListOptions) check() error {
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
 		return &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err}
 	}
-	return errors.Join(o.checkYears(), o.checkNames(), o.checkIDs(), o.checkOverflow())
+	return errors.Join(o.checkYears(), o.checkNames(), o.checkCounts(), o.checkIDs(), o.checkOverflow())
 }
 
 func (o *ListOptions) checkYears() error {
@@ -211,6 +211,18 @@ func (o *ListOptions) checkNames() error {
 			if name == "" || strings.ContainsAny(name, ", ") {
 				return &FieldError{Path: "ListOptions." + list.field, Reason: fmt.Sprintf("%q is not one name", name)}
 			}
+		}
+	}
+	return nil
+}
+
+// checkCounts refuses what the service takes for no filter at all.
+func (o *ListOptions) checkCounts() error {
+	for _, n := range []int{
+		o.MinCitations, o.MinReferences, o.MinParts, o.MinPartOf, o.MinVersions, o.MinVersionOf, o.MinViews, o.MinDownloads, o.MinLinkRedirects,
+	} {
+		if n < 0 {
+			return &FieldError{Path: "ListOptions", Reason: fmt.Sprintf("asks for at least %d of something, which the service ignores", n)}
 		}
 	}
 	return nil

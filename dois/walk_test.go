@@ -76,6 +76,7 @@ func TestWalkIsComplete(t *testing.T) {
 							require.True(t, ok, "%v", err)
 							assert.Equal(t, n, order.Total)
 							require.ErrorIs(t, err, dois.ErrIncomplete)
+							assert.ErrorContains(t, err, "set Overflow", "it says what to do")
 							require.Empty(t, times, "nothing is given before it is known that it cannot be all")
 							return
 						}
@@ -299,6 +300,7 @@ func TestWalkByYear(t *testing.T) {
 	order, ok := errors.AsType[*dois.OrderError](err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, "2000", order.Year, "a year of 12,000 records is too much itself")
+	assert.ErrorContains(t, err, "12000 records of 2000 match, and page numbers reach 10000")
 }
 
 // TestWalkContinues stops a walk after each number of records and continues it
@@ -348,6 +350,17 @@ func TestWalkContinues(t *testing.T) {
 					require.Zero(t, left, name)
 				}
 			})
+		}
+	}
+}
+
+func TestTotalOfAWalk(t *testing.T) {
+	walk := (&archive{n: 230}).client(t).Walk(nil)
+	assert.Equal(t, -1, walk.Total(), "nobody has counted yet")
+	for _, err := range walk.All(t.Context()) {
+		require.NoError(t, err)
+		if walk.Position().Seen > 100 {
+			assert.Equal(t, 230, walk.Total())
 		}
 	}
 }
