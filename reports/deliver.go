@@ -247,7 +247,7 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 	f := found{there: true}
 	var entry []byte
 	hash, n := sha256.New(), 0
-	for d, err := range r.Datasets() {
+	for d, err := range r.Scan() {
 		if err != nil {
 			return found{}, err
 		}
@@ -258,7 +258,7 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 		if n > 0 {
 			hash.Write([]byte{','})
 		}
-		if entry, err = appendDataset(entry[:0], &d); err != nil {
+		if entry, err = appendDataset(entry[:0], d); err != nil {
 			f.more = true // a stored entry that could not be sent is not one of ours
 			return f, nil
 		}
@@ -326,7 +326,7 @@ func (s *submission) failed(stored int, state SubmitState, err error) error {
 // passing tells whether an error of a look may be gone at the next one.
 func passing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	if !ok {
+	if !ok || errors.Is(err, ErrTooLarge) {
 		return false
 	}
 	return e.StatusCode == 0 && !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrNoCredentials) ||

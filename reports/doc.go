@@ -49,11 +49,16 @@
 // [Client.List] returns one page of the reports' headers and [Client.All] walks
 // through all of them. [Client.Get] returns one report with its datasets,
 // wherever the service keeps them: in the report, or compressed in subsets, whose
-// checksums are checked. [Client.Open] yields them one by one. Reading needs no
-// credentials.
+// checksums are checked. [Client.Open] yields them one by one, in constant memory
+// ([Reader.Datasets], or [Reader.Scan], which is faster and lends each dataset for
+// one round of the loop); ClientOptions.MaxReport stops a report without end.
+// [Client.Verify] compares what is stored with a [Receipt], and [Client.VerifyAt]
+// looks less closely. Reading needs no credentials.
 //
-// Stored reports were made by many programs. Numbers written as texts, texts as
-// numbers, missing and unknown members do not fail a report.
+// [NewReader] and [ReadFile] read a report in a file, in any shape in which the
+// service has kept reports over the years. They were made by many programs:
+// numbers written as texts, texts as numbers, missing and unknown members do not
+// fail a report.
 //
 // # Authentication
 //
