@@ -46,7 +46,7 @@ func (d deployed) line(req *http.Request, next http.RoundTripper) (*http.Respons
 	case "GET metadata 204":
 		return instead(res, 200, ""), nil
 	case "DELETE metadata 404":
-		if err := d.PutJSON([]byte(fmt.Sprintf(`{"doi": %q, "state": "draft"}`, name))); err != nil {
+		if err := d.PutJSON(fmt.Appendf(nil, `{"doi": %q, "state": "draft"}`, name)); err != nil {
 			return nil, err
 		}
 		return instead(res, 201, ""), nil

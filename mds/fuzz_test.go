@@ -37,7 +37,7 @@ func FuzzWirePath(f *testing.F) {
 			require.NoError(t, err)
 			assert.Equal(t, "/doi/"+name, arrived.Path)
 			assert.Empty(t, arrived.RawQuery)
-			for _, segment := range strings.Split(wire, "/") {
+			for segment := range strings.SplitSeq(wire, "/") {
 				assert.NotContains(t, []string{".", ".."}, segment)
 			}
 			assert.NotContains(t, wire, "+")

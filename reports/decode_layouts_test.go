@@ -45,7 +45,7 @@ func part(text string) string {
 // titled is a list of datasets that have nothing but a title.
 func titled(titles string) string {
 	var list []string
-	for _, title := range strings.Fields(titles) {
+	for title := range strings.FieldsSeq(titles) {
 		list = append(list, `{"dataset-title":"`+title+`"}`)
 	}
 	return "[" + strings.Join(list, ",") + "]"

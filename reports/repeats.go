@@ -70,8 +70,8 @@ func plainDOI(d *Dataset) string {
 }
 
 // repeatFinder finds repeated DOIs in a stream of any length. It remembers a
-// 64-bit hash and the number of each entry: 4 MiB of memory in all, and beyond
-// the first 262,144 entries 16 bytes of temporary file for each. Two different
+// 64-bit hash and the number of each entry: 1 MiB of memory in all, and beyond
+// the first 65,536 entries 16 bytes of temporary file for each. Two different
 // DOIs share a hash with a probability of one to a million in a report of six
 // million entries; they would then be reported as repeated.
 type repeatFinder struct {
@@ -90,7 +90,7 @@ type seenDOI struct {
 
 // recentDOIs is how many entries are remembered before they are sorted and
 // written out.
-const recentDOIs = 256 << 10
+const recentDOIs = 64 << 10
 
 func newRepeatFinder(dir string) *repeatFinder {
 	return &repeatFinder{seed: maphash.MakeSeed(), dir: dir}

@@ -30,7 +30,7 @@ type SubmitOptions struct {
 	Level       int   // compression from 1, fast, to 9, small; 0 means 6
 	Workers     int   // how many compress at once; 0 means 2
 
-	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 8 MiB
+	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
 	TempDir     string // folder for temporary files; "" means the system's. Runs that share it notice each other
 
 	// Settle is how long the service may still work on a request after the
@@ -159,7 +159,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.MaxBytes = cmp.Or(o.MaxBytes, MaxSubsetBytes)
 	out.Level = cmp.Or(o.Level, 6)
 	out.Workers = cmp.Or(o.Workers, 2)
-	out.SpoolMemory = cmp.Or(o.SpoolMemory, 8<<20)
+	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
 	out.Settle = cmp.Or(o.Settle, 5*time.Minute)
 	out.Patience = cmp.Or(o.Patience, 30*time.Minute)
 	for _, f := range []struct {

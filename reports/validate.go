@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -231,12 +232,7 @@ func (v *validator) types(field string, values []TypedValue, allowed []string) {
 }
 
 func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 func (v *validator) performance(p *Performance) {

@@ -52,20 +52,20 @@ func TestMain(m *testing.M) {
 // machine says what the figures were measured on.
 func machine() string {
 	settings := map[string]string{}
-	modules := ""
+	var modules strings.Builder
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			settings[s.Key] = s.Value
 		}
 		for _, d := range info.Deps {
 			if strings.Contains(d.Path, "compress") {
-				modules += " " + d.Path + "@" + d.Version
+				modules.WriteString(" " + d.Path + "@" + d.Version)
 			}
 		}
 	}
 	return fmt.Sprintf("%s %s/%s GOEXPERIMENT=%q GOAMD64=%s GOMAXPROCS=%d cpu=%q%s date=%s n=%d rounds=%d server-apart=%t",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, settings["GOEXPERIMENT"], settings["GOAMD64"], runtime.GOMAXPROCS(0),
-		processor(), modules, time.Now().UTC().Format(time.DateOnly), *entryCount, *rounds, *serverApart)
+		processor(), modules.String(), time.Now().UTC().Format(time.DateOnly), *entryCount, *rounds, *serverApart)
 }
 
 func processor() string {

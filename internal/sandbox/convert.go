@@ -1,5 +1,7 @@
 package sandbox
 
+import "maps"
+
 import "strconv"
 
 // object is a JSON object on its way into a record.
@@ -106,9 +108,7 @@ func people(e *element, wrapper, name, nameElement string) []any {
 		o := fields{"contributorType": "contributorType"}.of(c)
 		full := c.child(nameElement)
 		o["name"] = full.trimmed()
-		for member, value := range (fields{"nameType": "nameType", "lang": "lang"}).of(full) {
-			o[member] = value
-		}
+		maps.Copy(o, (fields{"nameType": "nameType", "lang": "lang"}).of(full))
 		for _, part := range []string{"givenName", "familyName"} {
 			if c.child(part) != nil {
 				o[part] = c.childText(part)

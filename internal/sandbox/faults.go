@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -134,9 +135,7 @@ func (f *Fault) cut(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 }
 
 func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte) {
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(body)
 }

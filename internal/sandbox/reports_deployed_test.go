@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +31,7 @@ func putSubset(id, body string) call {
 // byOther sends a call with the token of the other account.
 func byOther(service *sandbox.Service, c call) call {
 	h := map[string]string{"Authorization": "Bearer " + service.TokenFor(other.Username, service.Now().Add(time.Hour))}
-	for name, value := range c.header {
-		h[name] = value
-	}
+	maps.Copy(h, c.header)
 	c.as, c.header = "", h
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -211,10 +212,8 @@ func oneOf(values ...string) rule {
 		if err != nil {
 			return err
 		}
-		for _, v := range values {
-			if string(text) == v {
-				return nil
-			}
+		if slices.Contains(values, string(text)) {
+			return nil
 		}
 		return fmt.Errorf("%q is not one of %q", text, values)
 	}

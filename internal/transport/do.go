@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -104,9 +105,7 @@ func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) 
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range r.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.Header)
 	for name, value := range map[string]string{
 		"Accept":           r.Accept,
 		"Content-Type":     r.ContentType,

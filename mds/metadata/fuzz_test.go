@@ -75,8 +75,8 @@ func wellFormed(t *testing.T, document []byte) {
 // without a change.
 func FuzzRecordJSON(f *testing.F) {
 	record := reflect.ValueOf(newGenerator(1).record()).Elem()
-	for i := range record.NumField() {
-		data, err := json.Marshal(record.Field(i).Interface())
+	for _, field := range record.Fields() {
+		data, err := json.Marshal(field.Interface())
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -101,8 +101,8 @@ func FuzzRecordJSON(f *testing.F) {
 			Identifiers  metadata.Identifiers
 		}
 		v := reflect.ValueOf(&rec).Elem()
-		for i := range v.NumField() {
-			leaf := v.Field(i).Addr().Interface()
+		for _, field := range v.Fields() {
+			leaf := field.Addr().Interface()
 			err := json.Unmarshal(data, leaf)
 			if !json.Valid(data) {
 				continue
@@ -114,7 +114,7 @@ func FuzzRecordJSON(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%T cannot be written: %v", leaf, err)
 			}
-			again := reflect.New(v.Field(i).Type())
+			again := reflect.New(field.Type())
 			if err := json.Unmarshal(written, again.Interface()); err != nil {
 				t.Fatalf("%T does not read its own %s: %v", leaf, written, err)
 			}

@@ -189,8 +189,8 @@ func clearExtra(v reflect.Value) {
 			clearExtra(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			clearExtra(v.Field(i))
+		for _, field := range v.Fields() {
+			clearExtra(field)
 		}
 	}
 }
