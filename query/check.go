@@ -19,6 +19,7 @@ type Error struct {
 	Reason string
 }
 
+// Error names the part and the reason.
 func (e *Error) Error() string { return fmt.Sprintf("query: %s: %s", e.Part, e.Reason) }
 
 // Is matches [ErrInvalid].

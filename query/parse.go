@@ -15,6 +15,7 @@ type SyntaxError struct {
 	Reason string
 }
 
+// Error gives the offset and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: at offset %d: %s", e.Offset, e.Reason)
 }

@@ -19,6 +19,7 @@ type SyntaxError struct {
 	Reason       string
 }
 
+// Error gives the place and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("metadata: line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
