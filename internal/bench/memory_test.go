@@ -35,6 +35,10 @@ func TestMemoryOfUploads(t *testing.T) {
 		{gen.Heavy, []int{20_000, *mostEntries / 10}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
+			if raced { // the detector's own memory is several times ours
+				uploadApart(t, url, c.profile, 2_000)
+				return
+			}
 			for _, n := range c.counts {
 				peak := uploadApart(t, url, c.profile, n)
 				t.Logf("%d datasets: %d MiB", n, peak)
