@@ -32,14 +32,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
 	flags.SetOutput(out)
 	address := flags.String("addr", "localhost:8080", "address to listen on; port 0 takes a free one")
+	behaviour := flags.String("behaviour", string(reportstest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if b := reportstest.Behaviour(*behaviour); b != reportstest.Documented && b != reportstest.Deployed {
+		return fmt.Errorf("there is no behaviour %q", b)
 	}
 	listener, err := net.Listen("tcp", *address)
 	if err != nil {
 		return err
 	}
-	service := reportstest.NewServer(&reportstest.Options{NoPort: true})
+	service := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Behaviour(*behaviour)})
 	defer service.Close()
 	welcome(out, "http://"+listener.Addr().String(), service.Token(time.Now().AddDate(1, 0, 0)))
 

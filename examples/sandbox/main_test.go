@@ -18,7 +18,7 @@ func TestSandboxServesUntilItIsStopped(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-addr", "127.0.0.1:0"}, in)
+		ended <- run(ctx, []string{"-addr", "127.0.0.1:0", "-behaviour", "deployed"}, in)
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -38,6 +38,7 @@ func TestSandboxServesUntilItIsStopped(t *testing.T) {
 }
 
 func TestSandboxRefusesABadAddress(t *testing.T) {
+	assert.ErrorContains(t, run(t.Context(), []string{"-behaviour", "odd"}, io.Discard), "no behaviour")
 	assert.Error(t, run(t.Context(), []string{"-addr", "nowhere:http:x"}, io.Discard))
 	assert.Error(t, run(t.Context(), []string{"-port", "1"}, io.Discard))
 }
