@@ -74,10 +74,11 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 		request.Query = params.Encode(values)
 		return request, nil
 	}
-	request.ContentType = transport.JSONType
-	if request.Body, err = params.JSON(values); err != nil {
+	body, err := params.JSON(values)
+	if err != nil {
 		return request, &FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
 	}
+	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil
 }
 

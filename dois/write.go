@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 		return nil, err
 	}
 	return c.one(ctx, transport.Request{
-		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.answer(), ContentType: writeType, Body: body,
+		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.answer(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
 	})
 }
@@ -58,7 +59,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	return c.one(ctx, transport.Request{
-		Op: op, Method: "PUT", Path: "/dois/" + doi.Path(name), Query: draft.answer(), ContentType: writeType, Body: body,
+		Op: op, Method: "PUT", Path: "/dois/" + doi.Path(name), Query: draft.answer(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
 	})
 }

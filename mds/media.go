@@ -65,7 +65,7 @@ func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error 
 	}
 	request := transport.Request{
 		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Path(name), Replay: transport.IfUnsent,
-		ContentType: "text/plain;charset=UTF-8", Body: []byte(m.Type + "=" + m.URL),
+		ContentType: "text/plain;charset=UTF-8", Body: strings.NewReader(m.Type + "=" + m.URL),
 	}
 	res, err := c.do(ctx, request)
 	if err != nil {

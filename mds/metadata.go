@@ -77,7 +77,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 	}
 	request := transport.Request{
 		Op: op, Method: "PUT", Path: "/metadata/" + doi.Path(name),
-		ContentType: doc.ContentType, Body: doc.Data,
+		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
 	}
 	res, err := c.do(ctx, request)
 	if err != nil {

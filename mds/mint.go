@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) 
 	}
 	request := transport.Request{
 		Op: "mds.MintRemotely", Method: "PUT", Path: "/metadata/" + prefix,
-		ContentType: doc.ContentType, Body: doc.Data, Replay: transport.IfUnsent,
+		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data), Replay: transport.IfUnsent,
 	}
 	res, err := c.do(ctx, request)
 	if err != nil {

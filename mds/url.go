@@ -86,7 +86,7 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 	request := transport.Request{
 		Op: opPutURL, Method: "PUT", Path: "/doi/" + doi.Path(name),
 		ContentType: "text/plain;charset=UTF-8",
-		Body:        []byte("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
+		Body:        strings.NewReader("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
 	}
 	res, err := c.do(ctx, request)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -52,13 +53,12 @@ func (b *build) close() {
 	}
 }
 
-// run builds all subsets and hands them to emit in order.
-func (b *build) run(ctx context.Context, emit func(packed) error) error {
+// run builds all subsets, writes them to w and hands them to emit in order.
+func (b *build) run(ctx context.Context, w io.Writer, emit func(Subset) error) error {
 	n := 0
 	err := pack(ctx, b.head, b.src, b.row, packSettings{
 		MaxDatasets: b.options.MaxDatasets, MaxBytes: b.options.MaxBytes, Workers: b.options.Workers, Level: b.options.Level,
-		SkipContent: !b.options.Overlap, // a body that is spooled can be asked later
-	}, func(p packed) error {
+	}, w, func(p Subset) error {
 		n++
 		return emit(p)
 	})
@@ -73,29 +73,33 @@ func (b *build) run(ctx context.Context, emit func(packed) error) error {
 	return b.noRepeats()
 }
 
-// row checks one dataset of the source. After a fault that stops the submission
-// it reads on, to name further ones, without building.
-func (b *build) row(i int, d *Dataset) error {
+// row checks one dataset of the source and appends its entry. After a fault that
+// stops the submission it reads on, to name further ones, without building.
+func (b *build) row(dst []byte, i int, d *Dataset) ([]byte, error) {
 	before := len(b.check.faults)
 	b.check.dataset(i, d)
+	entry, err := appendDataset(dst, d)
+	if err != nil {
+		b.check.encoding(d)
+	}
 	if faults := b.check.faults[before:]; len(faults) > 0 {
 		if b.options.BadRows == LeaveOutBadRows {
 			b.leaveOut(faults)
 			b.check.faults = b.check.faults[:before]
-			return errSkip
+			return dst, nil
 		}
 		b.bad = true
 		if b.options.Overlap || len(b.check.faults) >= mostFaults {
-			return b.check.err()
+			return dst, b.check.err()
 		}
 	}
-	if b.bad {
-		return errSkip
+	switch {
+	case b.bad:
+		return dst, nil
+	case err == nil && b.repeats != nil:
+		err = b.repeats.see(i, d)
 	}
-	if b.repeats != nil {
-		return b.repeats.see(i, d)
-	}
-	return nil
+	return entry, err
 }
 
 func (b *build) leaveOut(faults []*FieldError) {

@@ -1,10 +1,11 @@
 package reports
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,9 +71,9 @@ func (s *submission) firstLook(ctx context.Context) (found, error) {
 // is stored must not be the first i+1 subsets yet, or it could not be seen whether
 // a request arrived whose answer was lost. It returns when the service holds
 // exactly the first i+1 subsets, or with an error that says what it holds.
-func (s *submission) deliver(ctx context.Context, i int, body []byte) error {
+func (s *submission) deliver(ctx context.Context, i int) error {
 	for try := 1; ; try++ {
-		err := s.post(ctx, i, body)
+		err := s.post(ctx, i)
 		switch {
 		case err == nil:
 			s.claim.settled()
@@ -107,12 +108,12 @@ func without(i int) SubmitState {
 const mostTries = 5
 
 // post sends subset i once and checks the answer.
-func (s *submission) post(ctx context.Context, i int, data []byte) error {
+func (s *submission) post(ctx context.Context, i int) error {
 	method, path := http.MethodPost, "/reports"
 	if i == 0 {
 		method, path = http.MethodPut, "/reports/"+s.id
 	}
-	request := body{data: data, compressed: true}.request("reports.Submit", method, path)
+	request := body{s.body(i), true}.request("reports.Submit", method, path)
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
 	request.Before = s.claim.sending
 	a, err := s.client.store(ctx, request)
@@ -244,10 +245,11 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 		return found{}, err
 	}
 	defer r.Close()
+	planned, stop := iter.Pull2(s.datasetsPlanned())
+	defer stop()
 	f := found{there: true}
-	var entry []byte
-	hash, n := sha256.New(), 0
-	for d, err := range r.Scan() {
+	n := 0 // datasets of the subset
+	for stored, err := range r.Scan() {
 		if err != nil {
 			return found{}, err
 		}
@@ -255,28 +257,18 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 			f.more = true
 			return f, nil
 		}
-		if n > 0 {
-			hash.Write([]byte{','})
-		}
-		if entry, err = appendDataset(entry[:0], d); err != nil {
-			f.more = true // a stored entry that could not be sent is not one of ours
-			return f, nil
-		}
-		hash.Write(entry)
-		if n++; n < s.plan[f.prefix].Datasets {
-			continue
-		}
-		want, err := s.content(f.prefix)
+		want, err, ok := planned()
 		if err != nil {
 			return found{}, err
 		}
-		if [sha256.Size]byte(hash.Sum(nil)) != want {
+		if !ok || !sameDataset(stored, want) {
 			f.more = true
 			return f, nil
 		}
-		f.prefix++
-		hash.Reset()
-		n = 0
+		if n++; n == s.plan[f.prefix].Datasets {
+			f.prefix++
+			n = 0
+		}
 	}
 	f.more = n > 0
 	if !f.more && len(r.Subsets) > 0 {
@@ -285,19 +277,29 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// content is the digest of the entries of planned subset i. It is needed seldom
-// and costs time, so it is taken from the spooled body when it is needed.
-func (s *submission) content(i int) ([sha256.Size]byte, error) {
-	if p := &s.plan[i]; p.content == ([sha256.Size]byte{}) {
-		body, err := s.spool.body(i)
-		if err != nil {
-			return p.content, err
-		}
-		if p.content, err = contentOf(body); err != nil {
-			return p.content, err
+// datasetsPlanned yields the datasets of the plan, read from the spooled bodies.
+func (s *submission) datasetsPlanned() iter.Seq2[*Dataset, error] {
+	return func(yield func(*Dataset, error) bool) {
+		for i := range s.plan {
+			r, err := NewReader(s.body(i))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for d, err := range r.Scan() {
+				if !yield(d, err) {
+					return
+				}
+			}
 		}
 	}
-	return s.plan[i].content, nil
+}
+
+// sameDataset tells whether two datasets would be sent as the same entry.
+func sameDataset(a, b *Dataset) bool {
+	entryA, errA := appendDataset(nil, a)
+	entryB, errB := appendDataset(nil, b)
+	return errA == nil && errB == nil && bytes.Equal(entryA, entryB)
 }
 
 // refused makes the error for a subset that the service did not take.

@@ -15,16 +15,19 @@ var errNotUTF8 = errors.New("reports: dataset holds text that is not valid UTF-8
 // allows.
 func appendDataset(dst []byte, d *Dataset) ([]byte, error) {
 	start := len(dst)
-	e := encoder{dst}
+	e := encoder{json: dst}
 	e.dataset(d)
-	if !utf8.Valid(e.json[start:]) {
+	if e.beyondASCII&highs != 0 && !utf8.Valid(e.json[start:]) {
 		return dst, errNotUTF8
 	}
 	return e.json, nil
 }
 
 // An encoder appends JSON.
-type encoder struct{ json []byte }
+type encoder struct {
+	json        []byte
+	beyondASCII uint64 // has the highest bit of some byte if there was such a text
+}
 
 func (e *encoder) raw(s string) { e.json = append(e.json, s...) }
 
@@ -126,49 +129,60 @@ func (e *encoder) counts(counts CountryCounts) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if len(c.Country) == 2 && !escapes(uint64(c.Country[0])|uint64(c.Country[1])<<8|blanks&^0xffff) {
+		if letterPair(c.Country) != 0 {
 			b = append(b, '"', c.Country[0], c.Country[1], '"', ':')
 		} else {
-			b = append(appendText(append(b, '"'), c.Country), '"', ':')
+			e.json = append(b, '"')
+			e.text(c.Country)
+			b = append(e.json, '"', ':')
 		}
-		if 0 <= c.Count && c.Count < 10 {
-			b = append(b, '0'+byte(c.Count))
-		} else {
-			b = strconv.AppendInt(b, c.Count, 10)
+		switch n := c.Count; {
+		case 0 <= n && n < 10:
+			b = append(b, '0'+byte(n))
+		case 0 <= n && n < 100:
+			b = append(b, '0'+byte(n/10), '0'+byte(n%10))
+		default:
+			b = strconv.AppendInt(b, n, 10)
 		}
 	}
 	e.json = b
 }
 
-func (e *encoder) text(s string) { e.json = appendText(e.json, s) }
-
-// appendText appends what stands between the quotes of a JSON text. Nearly all
-// text is its own JSON.
-func appendText(dst []byte, s string) []byte {
-	if needsEscape(s) {
-		return appendEscaped(dst, s)
+// text appends what stands between the quotes of a JSON text. Nearly all text is
+// its own JSON.
+func (e *encoder) text(s string) {
+	special, all := inspect(s)
+	e.beyondASCII |= all
+	if special&highs != 0 {
+		e.json = appendEscaped(e.json, s)
+		return
 	}
-	return append(dst, s...)
+	e.json = append(e.json, s...)
 }
 
-// needsEscape looks for control characters, quotes and backslashes, eight bytes
-// at a time. The last step, and that of a short text, looks at some bytes twice.
-func needsEscape(s string) bool {
+// inspect looks at a text eight bytes at a time. Of special, the highest bit of
+// some byte is set if there are characters that JSON escapes; of all, if there are
+// some beyond ASCII. The last step, and that of a short text, looks at some bytes
+// twice.
+func inspect(s string) (special, all uint64) {
 	n := len(s)
+	var last uint64
 	switch {
 	case n >= 8:
 		for i := 0; i < n-8; i += 8 {
-			if escapes(load64(s, i)) {
-				return true
-			}
+			x := load64(s, i)
+			special |= escapes(x)
+			all |= x
 		}
-		return escapes(load64(s, n-8))
+		last = load64(s, n-8)
 	case n >= 4:
-		return escapes(load32(s, 0) | load32(s, n-4)<<32)
+		last = load32(s, 0) | load32(s, n-4)<<32
 	case n > 0:
-		return escapes(uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16 | blanks&^0xffffff)
+		last = uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16 | blanks&^0xffffff
+	default:
+		return 0, 0
 	}
-	return false
+	return special | escapes(last), all | last
 }
 
 func load64(s string, i int) uint64 {
@@ -188,13 +202,13 @@ const (
 	blanks = ones * ' '
 )
 
-// escapes tells whether one of eight bytes is below 0x20, a quote or a
-// backslash. A byte from 0x80 on is none of these.
-func escapes(x uint64) bool {
+// escapes sets the highest bit of some byte of its result if one of eight bytes
+// is below 0x20, a quote or a backslash. A byte from 0x80 on is none of these.
+func escapes(x uint64) uint64 {
 	control := x - ones*0x20
 	quote := x ^ ones*'"'
 	backslash := x ^ ones*'\\'
-	return (control|(quote-ones)|(backslash-ones))&^x&highs != 0
+	return (control | (quote - ones) | (backslash - ones)) &^ x
 }
 
 func appendEscaped(dst []byte, s string) []byte {

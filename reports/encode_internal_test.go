@@ -112,14 +112,18 @@ func TestAppendDatasetIsWhatEncodingJSONWrites(t *testing.T) {
 }
 
 // Every byte at every place of texts of every length up to three words.
-func TestEscapesAreFoundEverywhere(t *testing.T) {
-	for n := range 25 {
-		for at := range n {
-			text := []byte(strings.Repeat("é", 13)[:n-n%2] + "e")[:n]
-			for c := range 0x80 {
-				text[at] = byte(c)
-				want := c < 0x20 || c == '"' || c == '\\'
-				require.Equal(t, want, needsEscape(string(text)), "%q", text)
+func TestSpecialBytesAreFoundEverywhere(t *testing.T) {
+	for _, others := range []string{"é", "ab"} {
+		for n := range 25 {
+			for at := range n {
+				text := []byte(strings.Repeat(others, 13)[:n-n%2] + "e")[:n]
+				for c := range 0x100 {
+					text[at] = byte(c)
+					special, all := inspect(string(text))
+					require.Equal(t, c < 0x20 || c == '"' || c == '\\', special&highs != 0, "%q", text)
+					beyond := bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+					require.Equal(t, beyond, all&highs != 0, "%q", text)
+				}
 			}
 		}
 	}

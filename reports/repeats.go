@@ -3,10 +3,9 @@ package reports
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
+	"math/bits"
 	"os"
 	"slices"
 	"strings"
@@ -69,18 +68,21 @@ func plainDOI(d *Dataset) string {
 	return ""
 }
 
-// repeatFinder finds repeated DOIs in a stream of any length. It remembers a
-// 64-bit hash and the number of each entry: 1 MiB of memory in all, and beyond
-// the first 65,536 entries 16 bytes of temporary file for each. Two different
-// DOIs share a hash with a probability of one to a million in a report of six
-// million entries; they would then be reported as repeated.
+// A repeatFinder finds repeated DOIs in a stream of any length. It remembers a
+// 64-bit hash and the number of each entry, 16 bytes, and spreads them over
+// partitions by their hash, so that two of the same DOI meet in one. That takes
+// 1 MiB of memory, and 16 bytes of a temporary file for each entry beyond the
+// first 60,000 or so; in the end, one partition of it is looked through at a time.
+// Two different DOIs share a hash with a probability of one to a million in a
+// report of six million entries; they would then be reported as repeated.
 type repeatFinder struct {
-	seed    maphash.Seed
-	dir     string // for the temporary file
-	recent  []seenDOI
-	runs    []int64 // offsets of the sorted runs in file
-	file    *os.File
-	scratch []byte // lower-cased DOI
+	seed       maphash.Seed
+	dir        string // for the temporary file
+	partitions [64]partition
+	file       *os.File
+	end        int64 // of what is in file
+	batch      []byte
+	scratch    []byte // lower-cased DOI
 }
 
 type seenDOI struct {
@@ -88,9 +90,17 @@ type seenDOI struct {
 	entry uint32
 }
 
-// recentDOIs is how many entries are remembered before they are sorted and
-// written out.
-const recentDOIs = 64 << 10
+// A partition is the entries whose hashes end with the same bits, in order.
+type partition struct {
+	written []int64   // where full batches of earlier entries begin in the file
+	recent  []seenDOI // later ones
+}
+
+const (
+	batchLength = 1024 // entries
+	fewEntries  = 32   // for which a partition has room at first
+	entrySize   = 16   // bytes in the file
+)
 
 func newRepeatFinder(dir string) *repeatFinder {
 	return &repeatFinder{seed: maphash.MakeSeed(), dir: dir}
@@ -103,18 +113,34 @@ func (f *repeatFinder) see(i int, d *Dataset) error {
 		return nil
 	}
 	f.scratch = appendLower(f.scratch[:0], name)
-	if len(f.recent) == recentDOIs {
-		if err := f.spill(); err != nil {
+	hash := maphash.Bytes(f.seed, f.scratch)
+	p := &f.partitions[hash%uint64(len(f.partitions))]
+	switch len(p.recent) {
+	case 0:
+		p.recent = slices.Grow(p.recent, fewEntries)
+	case fewEntries:
+		p.recent = slices.Grow(p.recent, batchLength-fewEntries)
+	case batchLength:
+		if err := f.write(p); err != nil {
 			return err
 		}
 	}
-	f.recent = append(f.recent, seenDOI{maphash.Bytes(f.seed, f.scratch), uint32(i)})
+	p.recent = append(p.recent, seenDOI{hash, uint32(i)})
 	return nil
 }
 
-// appendLower lowers ASCII letters, which is how DOI names compare.
+// appendLower appends s with its ASCII letters lowered, which is how DOI names
+// compare, eight bytes at a time.
 func appendLower(dst []byte, s string) []byte {
-	for i := range len(s) {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := load64(s, i)
+		low := x &^ highs
+		fromA, afterZ := low+(highs-ones*'A'), low+(highs-ones*('Z'+1))
+		upper := (fromA ^ afterZ) & highs &^ x
+		dst = binary.LittleEndian.AppendUint64(dst, x|upper>>2)
+	}
+	for ; i < len(s); i++ {
 		c := s[i]
 		if c >= 'A' && c <= 'Z' {
 			c += 'a' - 'A'
@@ -124,14 +150,8 @@ func appendLower(dst []byte, s string) []byte {
 	return dst
 }
 
-func sortSeen(list []seenDOI) {
-	slices.SortFunc(list, func(a, b seenDOI) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry))
-	})
-}
-
-// spill writes the recent entries out, sorted.
-func (f *repeatFinder) spill() error {
+// write moves the recent entries of a partition to the file.
+func (f *repeatFinder) write(p *partition) error {
 	if f.file == nil {
 		file, err := tempFile(f.dir)
 		if err != nil {
@@ -139,131 +159,76 @@ func (f *repeatFinder) spill() error {
 		}
 		f.file = file
 	}
-	sortSeen(f.recent)
-	at, err := f.file.Seek(0, io.SeekEnd)
-	if err != nil {
+	f.batch = f.batch[:0]
+	for _, s := range p.recent {
+		f.batch = binary.LittleEndian.AppendUint64(f.batch, s.hash)
+		f.batch = binary.LittleEndian.AppendUint64(f.batch, uint64(s.entry))
+	}
+	if _, err := f.file.WriteAt(f.batch, f.end); err != nil {
 		return err
 	}
-	const batch = 4096
-	buf := make([]byte, 0, batch*16)
-	for part := range slices.Chunk(f.recent, batch) {
-		buf = buf[:0]
-		for _, s := range part {
-			buf = binary.LittleEndian.AppendUint64(buf, s.hash)
-			buf = binary.LittleEndian.AppendUint64(buf, uint64(s.entry))
-		}
-		if _, err := f.file.Write(buf); err != nil {
-			return err
-		}
-	}
-	f.runs = append(f.runs, at)
-	f.recent = f.recent[:0]
+	p.written, p.recent = append(p.written, f.end), p.recent[:0]
+	f.end += int64(len(f.batch))
 	return nil
 }
 
 // repeats returns at most most repeated entries, in the order of the second one
 // of each, and how many there are in all.
 func (f *repeatFinder) repeats(most int) (found []repeat, count int, err error) {
-	note := func(r repeat) {
-		count++
-		if len(found) < most {
-			found = append(found, r)
+	var all []seenDOI
+	var table []uint32
+	for i := range f.partitions {
+		if all, err = f.read(all[:0], &f.partitions[i]); err != nil {
+			return nil, 0, err
 		}
-	}
-	sortSeen(f.recent)
-	if len(f.runs) == 0 {
-		eachRepeat(slices.Values(f.recent), note)
-	} else {
-		merged, errMerge := f.merge()
-		if errMerge != nil {
-			return nil, 0, errMerge
-		}
-		eachRepeat(merged.all, note)
-		err = merged.err
+		table = eachRepeat(all, table, func(r repeat) {
+			if count++; count <= most {
+				found = append(found, r)
+			}
+		})
 	}
 	slices.SortFunc(found, func(a, b repeat) int { return cmp.Compare(a.again, b.again) })
-	return found, count, err
+	return found, count, nil
 }
 
-func eachRepeat(sorted func(yield func(seenDOI) bool), note func(repeat)) {
-	var first seenDOI
-	begun := false
-	for s := range sorted {
-		if begun && s.hash == first.hash {
-			note(repeat{int(first.entry), int(s.entry)})
-			continue
+// read appends all entries of a partition, in order.
+func (f *repeatFinder) read(all []seenDOI, p *partition) ([]seenDOI, error) {
+	batch := f.batch[:cap(f.batch)]
+	for _, at := range p.written {
+		batch = batch[:batchLength*entrySize]
+		if _, err := f.file.ReadAt(batch, at); err != nil {
+			return nil, err
 		}
-		first, begun = s, true
+		for e := range slices.Chunk(batch, entrySize) {
+			all = append(all, seenDOI{binary.LittleEndian.Uint64(e), uint32(binary.LittleEndian.Uint64(e[8:]))})
+		}
 	}
+	return append(all, p.recent...), nil
+}
+
+// eachRepeat calls note with the entries whose hash an earlier one has. It uses
+// and returns the memory of table, which maps hashes to places in all: a place
+// follows the one where its hash belongs if that one is taken.
+func eachRepeat(all []seenDOI, table []uint32, note func(repeat)) []uint32 {
+	if size := 2 << bits.Len(uint(len(all))); len(table) < size {
+		table = make([]uint32, size)
+	}
+	clear(table)
+	mask := uint64(len(table) - 1)
+	for i, s := range all {
+		at := s.hash >> 32 & mask // the lowest bits are the same in all of them
+		for ; table[at] != 0; at = (at + 1) & mask {
+			if first := all[table[at]-1]; first.hash == s.hash {
+				note(repeat{int(first.entry), int(s.entry)})
+				break
+			}
+		}
+		if table[at] == 0 {
+			table[at] = uint32(i + 1)
+		}
+	}
+	return table
 }
 
 // close removes the temporary file.
 func (f *repeatFinder) close() error { return removeTemp(f.file) }
-
-// A merge yields the entries of all sorted runs in order.
-type merge struct {
-	runs []*run
-	err  error
-}
-
-// A run is a sorted list that is read piece by piece.
-type run struct {
-	file     io.ReaderAt
-	at, end  int64
-	buffered []seenDOI
-}
-
-func (f *repeatFinder) merge() (*merge, error) {
-	m := &merge{}
-	end, err := f.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, err
-	}
-	for i, at := range f.runs {
-		stop := end
-		if i+1 < len(f.runs) {
-			stop = f.runs[i+1]
-		}
-		m.runs = append(m.runs, &run{file: f.file, at: at, end: stop})
-	}
-	m.runs = append(m.runs, &run{buffered: f.recent})
-	return m, nil
-}
-
-func (m *merge) all(yield func(seenDOI) bool) {
-	for {
-		var least *run
-		for _, r := range m.runs {
-			if m.err = r.fill(); m.err != nil {
-				return
-			}
-			if len(r.buffered) > 0 && (least == nil || less(r.buffered[0], least.buffered[0])) {
-				least = r
-			}
-		}
-		if least == nil || !yield(least.buffered[0]) {
-			return
-		}
-		least.buffered = least.buffered[1:]
-	}
-}
-
-func less(a, b seenDOI) bool {
-	return a.hash < b.hash || a.hash == b.hash && a.entry < b.entry
-}
-
-// fill reads on when nothing is buffered.
-func (r *run) fill() error {
-	if len(r.buffered) > 0 || r.at >= r.end {
-		return nil
-	}
-	buf := make([]byte, min(r.end-r.at, 4096*16))
-	if _, err := r.file.ReadAt(buf, r.at); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	r.at += int64(len(buf))
-	for part := range slices.Chunk(buf, 16) {
-		r.buffered = append(r.buffered, seenDOI{binary.LittleEndian.Uint64(part), uint32(binary.LittleEndian.Uint64(part[8:]))})
-	}
-	return nil
-}

@@ -5,57 +5,56 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 )
 
-// A spool keeps the bodies of finished subsets until they are sent: in memory
-// up to a limit, and then in a temporary file.
+// A spool keeps the bodies of finished subsets until they are sent, one directly
+// after the other: in memory up to a limit, and from there on in a temporary file.
+// It may be read while it is written.
 type spool struct {
-	limit  int64
-	dir    string
-	held   int64
-	places []spooled
+	limit int64
+	dir   string
+
+	mu     sync.Mutex
+	memory []byte
 	file   *os.File
-	end    int64
+	end    int64 // of what is in the file
 }
 
-// A spooled body is in memory or, without bytes, in the file.
-type spooled struct {
-	body []byte
-	at   int64
-	size int
-}
-
-// add keeps a copy of body.
-func (s *spool) add(body []byte) error {
-	if s.held+int64(len(body)) <= s.limit {
-		s.held += int64(len(body))
-		s.places = append(s.places, spooled{body: append([]byte(nil), body...), size: len(body)})
-		return nil
+func (s *spool) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil && int64(len(s.memory)+len(p)) <= s.limit {
+		s.memory = append(s.memory, p...)
+		return len(p), nil
 	}
 	if s.file == nil {
 		file, err := tempFile(s.dir)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		s.file = file
 	}
-	if _, err := s.file.WriteAt(body, s.end); err != nil {
-		return err
-	}
-	s.places = append(s.places, spooled{at: s.end, size: len(body)})
-	s.end += int64(len(body))
-	return nil
+	n, err := s.file.WriteAt(p, s.end)
+	s.end += int64(n)
+	return n, err
 }
 
-// body returns the body with number i.
-func (s *spool) body(i int) ([]byte, error) {
-	p := s.places[i]
-	if p.body != nil {
-		return p.body, nil
+func (s *spool) ReadAt(p []byte, at int64) (n int, err error) {
+	s.mu.Lock()
+	memory, file := s.memory, s.file
+	s.mu.Unlock()
+	if at < int64(len(memory)) {
+		n = copy(p, memory[at:])
 	}
-	body := make([]byte, p.size)
-	_, err := io.ReadFull(io.NewSectionReader(s.file, p.at, int64(p.size)), body)
-	return body, err
+	if n == len(p) {
+		return n, nil
+	}
+	if file == nil {
+		return n, io.EOF
+	}
+	more, err := file.ReadAt(p[n:], at+int64(n)-int64(len(memory)))
+	return n + more, err
 }
 
 // close removes the temporary file.

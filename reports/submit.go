@@ -3,8 +3,8 @@ package reports
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -192,7 +192,7 @@ type submission struct {
 	claim   *claim
 	id      string
 
-	plan  []planned
+	plan  []Subset
 	whole bool // the plan is complete
 
 	// Subsets that are stored, and hold just what the first covered planned ones
@@ -200,24 +200,22 @@ type submission struct {
 	accepted []Subset
 	covered  int
 
-	spool spool
+	spool spool // the bodies of the plan
 	sent  int
 }
 
-// A planned subset and the digest of what is in it, once that is known:
-// compressors change, the entries do not.
-type planned struct {
-	Subset
-	content [sha256.Size]byte
+// body is that of planned subset i.
+func (s *submission) body(i int) *io.SectionReader {
+	var at int64
+	for _, p := range s.plan[:i] {
+		at += p.Bytes
+	}
+	return io.NewSectionReader(&s.spool, at, s.plan[i].Bytes)
 }
 
 // subsets are those that hold the first n planned ones.
 func (s *submission) subsets(n int) []Subset {
-	list := slices.Clone(s.accepted)
-	for _, p := range s.plan[min(s.covered, n):n] {
-		list = append(list, p.Subset)
-	}
-	return list
+	return slices.Concat(s.accepted, s.plan[min(s.covered, n):n])
 }
 
 func (s *submission) datasets(n int) (sum int64) {
@@ -243,10 +241,10 @@ func (s *submission) progress(stage Stage, done int) {
 
 // declared sends a report that has been built to its end.
 func (s *submission) declared(ctx context.Context, b *build) error {
-	err := b.run(ctx, func(p packed) error {
-		s.plan = append(s.plan, planned{p.Subset, p.Content})
+	err := b.run(ctx, &s.spool, func(p Subset) error {
+		s.plan = append(s.plan, p)
 		s.progress(Building, len(s.plan))
-		return s.spool.add(p.Body)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -260,11 +258,7 @@ func (s *submission) declared(ctx context.Context, b *build) error {
 		return err
 	}
 	for i := done; i < len(s.plan); i++ {
-		body, err := s.spool.body(i)
-		if err != nil {
-			return s.failed(i, Incomplete, err)
-		}
-		if err := s.deliver(ctx, i, body); err != nil {
+		if err := s.deliver(ctx, i); err != nil {
 			return err
 		}
 		s.sent++
@@ -280,9 +274,9 @@ func (s *submission) overlapped(ctx context.Context, b *build) (err error) {
 		return err
 	}
 	var refused error // what a subset failed with says more than what pack then ends with
-	err = b.run(ctx, func(p packed) error {
-		s.plan = append(s.plan, planned{p.Subset, p.Content})
-		if refused = s.deliverNext(ctx, p.Body); refused != nil {
+	err = b.run(ctx, &s.spool, func(p Subset) error {
+		s.plan = append(s.plan, p)
+		if refused = s.deliverNext(ctx); refused != nil {
 			return refused
 		}
 		s.progress(Sending, len(s.plan))
@@ -300,7 +294,7 @@ func (s *submission) overlapped(ctx context.Context, b *build) (err error) {
 
 // deliverNext delivers the last planned subset. If the first one is all that is
 // stored already, it is not sent: whether it arrived could not be seen.
-func (s *submission) deliverNext(ctx context.Context, body []byte) error {
+func (s *submission) deliverNext(ctx context.Context) error {
 	i := len(s.plan) - 1
 	if i == 0 {
 		f, err := s.firstLook(ctx)
@@ -308,7 +302,7 @@ func (s *submission) deliverNext(ctx context.Context, body []byte) error {
 			return err
 		}
 	}
-	if err := s.deliver(ctx, i, body); err != nil {
+	if err := s.deliver(ctx, i); err != nil {
 		return err
 	}
 	s.sent++

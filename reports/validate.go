@@ -98,6 +98,7 @@ func (v *validator) report(r *Report) {
 	}
 	for i := range r.Datasets {
 		v.dataset(i, &r.Datasets[i])
+		v.encoding(&r.Datasets[i])
 	}
 }
 
@@ -196,11 +197,6 @@ func (v *validator) dataset(i int, d *Dataset) {
 	v.types("dataset-dates", d.Dates, dateTypes)
 	v.types("dataset-contributors", d.Contributors, contributorTypes)
 	v.types("dataset-attributes", d.Attributes, attributeTypes)
-	v.text("dataset-title", d.Title)
-	v.text("platform", d.Platform)
-	v.text("publisher", d.Publisher)
-	v.text("uri", d.URI)
-	v.text("yop", d.YOP)
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
@@ -213,18 +209,37 @@ func (v *validator) warning(field, reason string) {
 	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
 }
 
-// text refuses what JSON cannot carry unchanged.
-func (v *validator) text(field, value string) {
-	if !utf8.ValidString(value) {
-		v.fault(field, "is not valid UTF-8")
+// encoding names the texts of the dataset that dataset was called for which JSON
+// cannot carry unchanged. Others that dataset finds no fault with are ASCII.
+func (v *validator) encoding(d *Dataset) {
+	text := func(field, value string) {
+		if !utf8.ValidString(value) {
+			v.fault(field, "is not valid UTF-8")
+		}
+	}
+	v.place.performance, v.place.instance = -1, -1
+	text("dataset-title", d.Title)
+	text("platform", d.Platform)
+	text("publisher", d.Publisher)
+	text("uri", d.URI)
+	text("yop", d.YOP)
+	for _, list := range []struct {
+		field  string
+		values []TypedValue
+	}{
+		{"dataset-id", d.DatasetID}, {"publisher-id", d.PublisherID}, {"dataset-dates", d.Dates},
+		{"dataset-contributors", d.Contributors}, {"dataset-attributes", d.Attributes},
+	} {
+		for i := range list.values {
+			if !utf8.ValidString(list.values[i].Value) {
+				v.fault(fmt.Sprintf("%s[%d].value", list.field, i), "is not valid UTF-8")
+			}
+		}
 	}
 }
 
 func (v *validator) types(field string, values []TypedValue, allowed []string) {
 	for i := range values {
-		if !utf8.ValidString(values[i].Value) {
-			v.fault(fmt.Sprintf("%s[%d].value", field, i), "is not valid UTF-8")
-		}
 		if !contains(allowed, values[i].Type) {
 			v.fault(fmt.Sprintf("%s[%d].type", field, i), fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
 		}
@@ -284,20 +299,24 @@ func (v *validator) instance(n *Instance) {
 
 func (v *validator) countries(n *Instance) {
 	var sum int64
+	rising, last := true, 0
 	for i := range n.CountryCounts {
 		c := &n.CountryCounts[i]
 		sum += c.Count
-		if !lowercasePair(c.Country) {
+		pair := letterPair(c.Country)
+		if pair == 0 {
 			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
 		} else if v.warn != nil && !knownCountry(c.Country) {
 			v.warning(countryField(c.Country), "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
-		if i > 0 && c.Country == n.CountryCounts[i-1].Country {
-			v.fault(countryField(c.Country), "occurs twice")
-		}
 		if c.Count < 0 {
 			v.fault(countryField(c.Country), fmt.Sprintf("is %d", c.Count))
 		}
+		rising = rising && pair > last
+		last = pair
+	}
+	if !rising {
+		v.countriesOnce(n.CountryCounts)
 	}
 	if sum != n.Count && len(n.CountryCounts) > 0 && v.warn != nil {
 		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
@@ -306,8 +325,25 @@ func (v *validator) countries(n *Instance) {
 
 func countryField(code string) string { return fmt.Sprintf("country-counts[%q]", code) }
 
-func lowercasePair(s string) bool {
-	return len(s) == 2 && s[0] >= 'a' && s[0] <= 'z' && s[1] >= 'a' && s[1] <= 'z'
+// countriesOnce looks for countries that occur twice. A list whose codes rise, as
+// they should, needs no such look.
+func (v *validator) countriesOnce(counts CountryCounts) {
+	seen := make(map[string]bool, len(counts))
+	for _, c := range counts {
+		if seen[c.Country] {
+			v.fault(countryField(c.Country), "occurs twice")
+		}
+		seen[c.Country] = true
+	}
+}
+
+// letterPair is a number for two lowercase letters, larger for later ones, or 0
+// for anything else.
+func letterPair(s string) int {
+	if len(s) != 2 || s[0]-'a' >= 26 || s[1]-'a' >= 26 {
+		return 0
+	}
+	return int(s[0])<<8 | int(s[1])
 }
 
 // isoCountries are the 249 codes of ISO 3166-1 alpha-2, side by side.

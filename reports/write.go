@@ -107,7 +107,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 
 // A body is a request body of interface A.
 type body struct {
-	data       []byte
+	transport.Body
 	compressed bool
 }
 
@@ -125,10 +125,10 @@ func newBody(r *Report) (body, error) {
 		data, err = json.Marshal(plain)
 	}
 	if err != nil || !compressed {
-		return body{data: data}, err
+		return body{Body: bytes.NewReader(data)}, err
 	}
 	data, err = gzipbody.Compress(data)
-	return body{data: data, compressed: true}, err
+	return body{bytes.NewReader(data), true}, err
 }
 
 // compressed reports whether the header says that the body is compressed.
@@ -157,7 +157,7 @@ func (h Header) withCompressed(helpURL string) Header {
 // again unless it surely did not.
 func (b body) request(op, method, path string) transport.Request {
 	r := transport.Request{
-		Op: op, Method: method, Path: path, Body: b.data,
+		Op: op, Method: method, Path: path, Body: b.Body,
 		Accept: transport.JSONType, ContentType: transport.JSONType, Access: transport.Required,
 	}
 	if b.compressed {

@@ -20,19 +20,22 @@ import (
 // DefaultLevel is a good balance of time and size.
 const DefaultLevel = 6
 
-// Compress returns the pieces, one after the other, as a single gzip member.
-func Compress(pieces ...[]byte) ([]byte, error) {
+// Compress returns data as a gzip member.
+func Compress(data []byte) ([]byte, error) {
 	c, err := NewCompressor(DefaultLevel)
 	if err != nil {
 		return nil, err
 	}
-	block, err := c.Block(nil, bytes.Join(pieces, nil))
+	block, err := c.Block(nil, data)
 	if err != nil {
 		return nil, err
 	}
-	var m Member
-	m.Add(block)
-	return m.Bytes(), nil
+	var body bytes.Buffer
+	body.Grow(Overhead + len(block.Data))
+	m, _ := NewMember(&body) // a buffer takes everything
+	_ = m.Add(block)
+	_ = m.Close()
+	return body.Bytes(), nil
 }
 
 // Checksum is the name that the service gives to a compressed body: its SHA-256

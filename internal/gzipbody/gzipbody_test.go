@@ -48,17 +48,55 @@ func noise(seed uint64, n int) []byte {
 	return out
 }
 
-func TestCompress(t *testing.T) {
-	pieces := [][]byte{[]byte(`{"a":[`), bytes.Repeat([]byte("1,"), 100_000), []byte("1]}")}
-	body, err := gzipbody.Compress(pieces...)
+func member(t testing.TB) (*bytes.Buffer, *gzipbody.Member) {
+	t.Helper()
+	body := &bytes.Buffer{}
+	m, err := gzipbody.NewMember(body)
 	require.NoError(t, err)
-	again, err := gzipbody.Compress(bytes.Join(pieces, nil))
+	return body, m
+}
+
+// TestMemberPassesErrorsOn: a full disk must not look like a finished member.
+func TestMemberPassesErrorsOn(t *testing.T) {
+	for room := range 40 {
+		w := &fullAfter{room: room}
+		m, err := gzipbody.NewMember(w)
+		if err == nil {
+			err = m.Add(gzipbody.Stored([]byte("twelve bytes")))
+		}
+		if err == nil {
+			err = m.Close()
+		}
+		if room < gzipbody.Overhead+5+12 {
+			require.ErrorIs(t, err, io.ErrShortWrite, "%d", room)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// fullAfter is a writer with room for so many bytes.
+type fullAfter struct{ room int }
+
+func (w *fullAfter) Write(p []byte) (int, error) {
+	if len(p) > w.room {
+		return 0, io.ErrShortWrite
+	}
+	w.room -= len(p)
+	return len(p), nil
+}
+
+func TestCompress(t *testing.T) {
+	data := slices.Concat([]byte(`{"a":[`), bytes.Repeat([]byte("1,"), 100_000), []byte("1]}"))
+	body, err := gzipbody.Compress(data)
+	require.NoError(t, err)
+	again, err := gzipbody.Compress(data)
 	require.NoError(t, err)
 	assert.Equal(t, body, again, "only the data decides the bytes")
 	assert.Equal(t, []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}, body[:10], "no time, no name, no system")
-	assert.Equal(t, bytes.Join(pieces, nil), inflate(t, body))
+	assert.Equal(t, data, inflate(t, body))
 
-	body, err = gzipbody.Compress()
+	body, err = gzipbody.Compress(nil)
 	require.NoError(t, err)
 	assert.Empty(t, inflate(t, body))
 }
@@ -67,21 +105,22 @@ func TestMemberOfBlocks(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		c, err := gzipbody.NewCompressor(level)
 		require.NoError(t, err)
-		var m gzipbody.Member
 		for round := range 2 {
-			m.Reset()
+			body, m := member(t)
 			var want []byte
 			for _, data := range [][]byte{
 				words(1, 50_000), words(2, 1), nil, noise(3, 70_000), words(4, 300_000), bytes.Repeat([]byte{0}, 70_000), words(1, 50_000),
 			} {
 				block, err := c.Block(nil, data)
 				require.NoError(t, err)
-				m.Add(block)
-				m.Add(gzipbody.Stored([]byte(",")))
+				require.NoError(t, m.Add(block))
+				require.NoError(t, m.Add(gzipbody.Stored([]byte(","))))
 				want = append(append(want, data...), ',')
-				require.Len(t, m.Bytes(), m.Len(), "the size is known before the end")
 			}
-			assert.True(t, bytes.Equal(want, inflate(t, m.Bytes())), "level %d, round %d", level, round)
+			size := m.Len()
+			require.NoError(t, m.Close())
+			require.EqualValues(t, size, body.Len(), "the size is known before the end")
+			assert.True(t, bytes.Equal(want, inflate(t, body.Bytes())), "level %d, round %d", level, round)
 		}
 	}
 }
@@ -109,11 +148,12 @@ func TestBlockDependsOnItsDataOnly(t *testing.T) {
 
 func TestStored(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 65_535} {
-		var m gzipbody.Member
+		body, m := member(t)
 		data := noise(1, n)
-		m.Add(gzipbody.Stored(data))
-		m.Add(gzipbody.Stored(data))
-		assert.True(t, bytes.Equal(slices.Concat(data, data), inflate(t, m.Bytes())), "%d bytes", n)
+		require.NoError(t, m.Add(gzipbody.Stored(data)))
+		require.NoError(t, m.Add(gzipbody.Stored(data)))
+		require.NoError(t, m.Close())
+		assert.True(t, bytes.Equal(slices.Concat(data, data), inflate(t, body.Bytes())), "%d bytes", n)
 	}
 	assert.Panics(t, func() { gzipbody.Stored(make([]byte, 65_536)) })
 }
@@ -139,13 +179,14 @@ func FuzzMember(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, size uint16, level uint8) {
 		c, err := gzipbody.NewCompressor(1 + int(level)%9)
 		require.NoError(t, err)
-		var m gzipbody.Member
+		body, m := member(t)
 		for piece := range slices.Chunk(data, 1+int(size)) {
 			block, err := c.Block(nil, piece)
 			require.NoError(t, err)
-			m.Add(block)
+			require.NoError(t, m.Add(block))
 		}
-		require.True(t, bytes.Equal(data, inflate(t, m.Bytes())))
+		require.NoError(t, m.Close())
+		require.True(t, bytes.Equal(data, inflate(t, body.Bytes())))
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"sync"
 
@@ -26,23 +27,15 @@ type Settings struct {
 	MaxBytes int64 // most compressed bytes in a part
 	Workers  int   // how many blocks are compressed at once
 	Level    int   // compression from 1, fast, to 9, small
-	Ahead    bool  // prepare the next part while emit works on one; takes the memory of a second part
-	Content  bool  // work out Part.Content
 
 	Head, Separator, Tail []byte // what stands before, between and after the items of each part; the latter two are short
 }
 
-// A Part is one finished part.
+// A Part is one finished part: a gzip member.
 type Part struct {
-	Items int
-	Body  []byte // one gzip member; valid until emit returns
-
-	// Content is the SHA-256 of what stands between Head and Tail, before
-	// compression: all items with Separator between them. It is zero unless
-	// Settings.Content is set: it takes a fifth of the time that compressing takes.
-	Content [sha256.Size]byte
-
-	member *gzipbody.Member // that holds Body
+	Items    int
+	Bytes    int64             // compressed
+	Checksum [sha256.Size]byte // of the compressed bytes
 }
 
 // A TooLargeError is an item that does not fit into a part, not even alone.
@@ -61,30 +54,32 @@ func (e *TooLargeError) Error() string {
 // item must be a copy. If it appends nothing, the item is left out.
 type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
 
-// Pack reads src to its end and calls emit with each finished part, in order.
-// It reads src and calls add on the caller's goroutine, and calls emit on another
-// one.
+// Pack reads src to its end and writes it to w as parts, one directly after the
+// other. It calls emit with each part, in order, when all of it is written. It
+// reads src and calls add on the caller's goroutine, writes on another one, and
+// calls emit on a third one, while up to two further parts may be written.
 //
 // An error of src or add ends it after the parts that were full by then have
-// been emitted; the others are dropped. An error of emit, or the end of ctx, ends
-// it at once. All its goroutines have ended when it returns.
+// been emitted; of the others something may have been written. An error of w or
+// emit, or the end of ctx, ends it at once. All its goroutines have ended when it
+// returns.
 //
-// It holds one part, or two with Settings.Ahead, and Workers + 1 blocks of at
-// most 2 MiB, or of one item that is larger.
-func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], emit func(Part) error) error {
+// It holds Workers + 1 blocks of at most 2 MiB, or of one item that is larger, and
+// Workers + 3 compressed ones.
+func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], w io.Writer, emit func(Part) error) error {
 	p, compressors, err := newPacker(s)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err = p.run(ctx, stop, compressors, emit, func() error { return fill(ctx, p, src, add) })
+	err = p.run(ctx, stop, compressors, w, emit, func() error { return fill(ctx, p, src, add) })
 	return cmp.Or(context.Cause(ctx), err)
 }
 
 // run runs all stages, fill on the caller's goroutine, and waits for their end.
 // It returns the error of fill; one of the others goes to stop.
-func (p *packer) run(ctx context.Context, stop context.CancelCauseFunc, compressors []*gzipbody.Compressor, emit func(Part) error, fill func() error) error {
+func (p *packer) run(ctx context.Context, stop context.CancelCauseFunc, compressors []*gzipbody.Compressor, w io.Writer, emit func(Part) error, fill func() error) error {
 	var wg sync.WaitGroup
 	stage := func(f func() error) {
 		wg.Go(func() {
@@ -100,7 +95,7 @@ func (p *packer) run(ctx context.Context, stop context.CancelCauseFunc, compress
 	for _, c := range compressors {
 		stage(func() error { return p.compress(ctx, c) })
 	}
-	stage(func() error { return p.collect(ctx) })
+	stage(func() error { return p.collect(ctx, w) })
 	stage(func() error { return p.emit(ctx, emit) })
 	return fill()
 }
@@ -115,14 +110,14 @@ type packer struct {
 	compressing chan *block // to the workers
 	collecting  chan *block // the same in the order of the source; nil after the last one
 	emitting    chan Part
-	members     chan *gzipbody.Member // for the collector to fill
 
 	head, separator, tail gzipbody.Block
+	overhead              int64 // size of a part without items
 }
 
 // A block is a run of items on its way through the stages.
 type block struct {
-	raw   []byte // nil once it is not needed any more
+	raw   []byte // nil once it is compressed
 	items int
 	first int           // number of the first item in the source
 	ready chan struct{} // takes a value when the block is compressed
@@ -146,18 +141,14 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, raws, blocks := 1, s.Workers+1, s.Workers+3
-	if s.Ahead {
-		parts = 2
-	}
+	raws, blocks := s.Workers+1, s.Workers+3
 	p := &packer{
 		Settings:    s,
 		raws:        make(chan []byte, raws),
 		free:        make(chan *block, blocks),
 		compressing: make(chan *block, blocks),
 		collecting:  make(chan *block, blocks+1),
-		emitting:    make(chan Part, parts),
-		members:     make(chan *gzipbody.Member, parts),
+		emitting:    make(chan Part, 1),
 		head:        head,
 		separator:   gzipbody.Stored(s.Separator),
 		tail:        gzipbody.Stored(s.Tail),
@@ -168,17 +159,12 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	for range raws {
 		p.raws <- nil
 	}
-	for range parts {
-		p.members <- &gzipbody.Member{}
-	}
+	p.overhead = int64(gzipbody.Overhead + len(p.head.Data) + len(p.tail.Data))
 	// Compressed, even noise is less than twice as long, a few bytes of framing
 	// apart: a block of this size always fits, so that only a block of one item
 	// can be too large.
 	const framing = 64
-	var empty gzipbody.Member
-	empty.Add(p.head)
-	empty.Add(p.tail)
-	room := (s.MaxBytes - framing - int64(empty.Len())) / 2
+	room := (s.MaxBytes - framing - p.overhead) / 2
 	if room <= 0 {
 		return nil, nil, errNoRoom
 	}
@@ -201,12 +187,6 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 	}
 	b.raw, b.items = raw[:0], 0
 	return b, nil
-}
-
-// release gives the buffer of a block back.
-func (p *packer) release(b *block) {
-	p.raws <- b.raw
-	b.raw = nil
 }
 
 func receive[T any](ctx context.Context, from <-chan T) (T, error) {
@@ -238,9 +218,8 @@ func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
 		if b.Block, err = c.Block(b.Data[:0], b.raw); err != nil {
 			return err
 		}
-		if !p.Content {
-			p.release(b)
-		}
+		p.raws <- b.raw
+		b.raw = nil
 		b.ready <- struct{}{}
 	}
 	return nil
@@ -255,7 +234,6 @@ func (p *packer) emit(ctx context.Context, emit func(Part) error) error {
 		if err := emit(part); err != nil {
 			return err
 		}
-		p.members <- part.member
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 // settings for parts of ten items and of any size, written as [a,b,c].
 func settings() subset.Settings {
 	return subset.Settings{
-		MaxItems: 10, MaxBytes: 1 << 24, Workers: 2, Level: 6, Ahead: true, Content: true,
+		MaxItems: 10, MaxBytes: 1 << 24, Workers: 2, Level: 6,
 		Head: []byte("["), Separator: []byte(","), Tail: []byte("]"),
 	}
 }
@@ -78,56 +78,66 @@ func noise(seed uint64, n, length int) []string {
 	return items
 }
 
-// pack returns copies of all parts.
-func pack(t testing.TB, s subset.Settings, items []string) (parts []subset.Part) {
-	t.Helper()
-	err := subset.Pack(t.Context(), s, values(items), itself, collect(&parts))
-	require.NoError(t, err)
-	return parts
+// packed is what Pack made: all parts, and their bodies one after the other.
+type packed struct {
+	parts []subset.Part
+	bytes.Buffer
 }
 
-func collect(parts *[]subset.Part) func(subset.Part) error {
-	return func(p subset.Part) error {
-		p.Body = bytes.Clone(p.Body)
-		*parts = append(*parts, p)
-		return nil
-	}
+func (p *packed) emit(part subset.Part) error {
+	p.parts = append(p.parts, part)
+	return nil
+}
+
+// pack packs the items into parts.
+func pack(t testing.TB, s subset.Settings, items []string) *packed {
+	t.Helper()
+	var p packed
+	require.NoError(t, subset.Pack(t.Context(), s, values(items), itself, &p, p.emit))
+	return &p
 }
 
 // read returns the items of a part.
-func read(t testing.TB, p subset.Part) []string {
+func read(t testing.TB, p subset.Part, body []byte) []string {
 	t.Helper()
-	r, err := gzip.NewReader(bytes.NewReader(p.Body))
+	assert.Equal(t, p.Checksum, sha256.Sum256(body))
+	source := bytes.NewReader(body)
+	r, err := gzip.NewReader(source)
 	require.NoError(t, err)
+	r.Multistream(false)
 	data, err := io.ReadAll(r)
 	require.NoError(t, err)
+	require.Zero(t, source.Len(), "a part is one member")
 	inner, ok := bytes.CutPrefix(data, []byte("["))
 	require.True(t, ok)
 	inner, ok = bytes.CutSuffix(inner, []byte("]"))
 	require.True(t, ok)
-	assert.Equal(t, sha256.Sum256(inner), p.Content, "the content is what stands between head and tail")
 	items := strings.Split(string(inner), ",")
 	assert.Len(t, items, p.Items)
 	return items
 }
 
-func readAll(t testing.TB, parts []subset.Part) (items []string) {
-	for _, p := range parts {
-		items = append(items, read(t, p)...)
+// readAll returns the items of all parts.
+func readAll(t testing.TB, p *packed) (items []string) {
+	t.Helper()
+	body := p.Bytes()
+	for _, part := range p.parts {
+		items = append(items, read(t, part, body[:part.Bytes])...)
+		body = body[part.Bytes:]
 	}
 	return items
 }
 
 func TestCutByCount(t *testing.T) {
 	for n, want := range map[int][]int{0: nil, 1: {1}, 10: {10}, 11: {10, 1}, 20: {10, 10}, 25: {10, 10, 5}} {
-		parts := pack(t, settings(), numbers(n))
+		all := pack(t, settings(), numbers(n))
 		var sizes []int
-		for _, p := range parts {
+		for _, p := range all.parts {
 			sizes = append(sizes, p.Items)
 		}
 		assert.Equal(t, want, sizes, "%d items", n)
 		if n > 0 {
-			assert.Equal(t, numbers(n), readAll(t, parts))
+			assert.Equal(t, numbers(n), readAll(t, all))
 		}
 	}
 }
@@ -136,13 +146,13 @@ func TestCutByBytes(t *testing.T) {
 	s := settings()
 	s.MaxItems, s.MaxBytes = 50_000, 40_000
 	items := noise(1, 600, 700)
-	parts := pack(t, s, items)
-	assert.Equal(t, items, readAll(t, parts))
-	assert.Greater(t, len(parts), 5)
-	for i, p := range parts {
-		assert.LessOrEqual(t, len(p.Body), 40_000)
-		if i < len(parts)-1 {
-			assert.Greater(t, len(p.Body), 20_000, "part %d is at least half full", i)
+	all := pack(t, s, items)
+	assert.Equal(t, items, readAll(t, all))
+	assert.Greater(t, len(all.parts), 5)
+	for i, p := range all.parts {
+		assert.LessOrEqual(t, p.Bytes, int64(40_000))
+		if i < len(all.parts)-1 {
+			assert.Greater(t, p.Bytes, int64(20_000), "part %d is at least half full", i)
 		}
 	}
 }
@@ -157,19 +167,19 @@ func TestCutIsRight(t *testing.T) {
 		s := settings()
 		s.MaxItems, s.MaxBytes, s.Level = 1+random.IntN(500), 2000+random.Int64N(20_000), 1+random.IntN(9)
 
-		var first []subset.Part
+		var first *packed
 		for _, workers := range []int{1, 2, 8} {
 			s.Workers = workers
-			parts := pack(t, s, items)
+			all := pack(t, s, items)
 			if first == nil {
-				first = parts
-				require.Equal(t, items, readAll(t, parts), "seed %d", seed)
+				first = all
+				require.Equal(t, items, readAll(t, all), "seed %d", seed)
 			}
-			require.Equal(t, first, parts, "seed %d, %d workers", seed, workers)
+			require.Equal(t, first.parts, all.parts, "seed %d, %d workers", seed, workers)
 		}
-		for _, p := range first {
+		for _, p := range first.parts {
 			require.LessOrEqual(t, p.Items, s.MaxItems, "seed %d", seed)
-			require.LessOrEqual(t, int64(len(p.Body)), s.MaxBytes, "seed %d", seed)
+			require.LessOrEqual(t, p.Bytes, s.MaxBytes, "seed %d", seed)
 		}
 	}
 }
@@ -178,36 +188,30 @@ func TestManyBlocks(t *testing.T) {
 	items := slices.Concat(noise(3, 300, 9_000), noise(4, 1, 3<<20), numbers(300_000))
 	s := settings()
 	s.MaxItems, s.Level = 200_000, 1
-	parts := pack(t, s, items)
-	assert.True(t, slices.Equal(items, readAll(t, parts)))
-	assert.Len(t, parts, 2)
-}
-
-func TestNoContentUnlessAskedFor(t *testing.T) {
-	s := settings()
-	s.Content = false
-	assert.Zero(t, pack(t, s, numbers(5))[0].Content)
+	all := pack(t, s, items)
+	assert.True(t, slices.Equal(items, readAll(t, all)))
+	assert.Len(t, all.parts, 2)
 }
 
 func TestItemsLeftOut(t *testing.T) {
-	var parts []subset.Part
+	var all packed
 	odd := func(dst []byte, i int, item *string) ([]byte, error) {
 		if i%2 == 0 {
 			return dst, nil
 		}
 		return append(dst, *item...), nil
 	}
-	require.NoError(t, subset.Pack(t.Context(), settings(), values(numbers(24)), odd, collect(&parts)))
-	assert.Equal(t, []string{"1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23"}, readAll(t, parts))
-	assert.Equal(t, 10, parts[0].Items)
+	require.NoError(t, subset.Pack(t.Context(), settings(), values(numbers(24)), odd, &all, all.emit))
+	assert.Equal(t, []string{"1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23"}, readAll(t, &all))
+	assert.Equal(t, 10, all.parts[0].Items)
 }
 
 func TestItemLargerThanAPart(t *testing.T) {
 	items := slices.Concat(numbers(12), noise(1, 1, 50_000), numbers(3))
 	s := settings()
 	s.MaxBytes = 20_000
-	var parts []subset.Part
-	err := subset.Pack(t.Context(), s, values(items), itself, collect(&parts))
+	var all packed
+	err := subset.Pack(t.Context(), s, values(items), itself, &all, all.emit)
 	e, ok := errors.AsType[*subset.TooLargeError](err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, 12, e.Index)
@@ -217,7 +221,7 @@ func TestItemLargerThanAPart(t *testing.T) {
 	s.MaxBytes = e.Bytes
 	assert.Equal(t, items, readAll(t, pack(t, s, items)), "the size in the error is exact")
 	s.MaxBytes = e.Bytes - 1
-	require.ErrorAs(t, subset.Pack(t.Context(), s, values(items), itself, collect(&parts)), &e)
+	require.ErrorAs(t, subset.Pack(t.Context(), s, values(items), itself, &all, all.emit), &e)
 }
 
 func TestImpossibleSettings(t *testing.T) {
@@ -227,29 +231,52 @@ func TestImpossibleSettings(t *testing.T) {
 	} {
 		s := settings()
 		change(&s)
-		err := subset.Pack(t.Context(), s, values(numbers(1)), itself, func(subset.Part) error { return nil })
+		err := subset.Pack(t.Context(), s, values(numbers(1)), itself, io.Discard, func(subset.Part) error { return nil })
 		assert.ErrorContains(t, err, want)
 	}
 }
 
 var errBroken = errors.New("broken")
 
+// TestAnErrorOfTheWriterEndsTheSource: a full disk, for one.
+func TestAnErrorOfTheWriterEndsTheSource(t *testing.T) {
+	endless := func(yield func(string, error) bool) {
+		for yield("item", nil) {
+		}
+	}
+	for room := range 200 {
+		w := &fullAfter{room}
+		err := subset.Pack(t.Context(), settings(), endless, itself, w, func(subset.Part) error { return nil })
+		require.ErrorIs(t, err, errBroken, "room for %d bytes", room)
+	}
+}
+
+// fullAfter is a writer with room for so many bytes.
+type fullAfter struct{ room int }
+
+func (w *fullAfter) Write(p []byte) (int, error) {
+	if w.room -= len(p); w.room < 0 {
+		return 0, errBroken
+	}
+	return len(p), nil
+}
+
 func TestFullPartsBeforeAnErrorAreEmitted(t *testing.T) {
 	for range 20 {
-		var parts []subset.Part
-		err := subset.Pack(t.Context(), settings(), thenFail(numbers(35), errBroken), itself, collect(&parts))
+		var all packed
+		err := subset.Pack(t.Context(), settings(), thenFail(numbers(35), errBroken), itself, &all, all.emit)
 		require.ErrorIs(t, err, errBroken)
-		assert.Equal(t, numbers(30), readAll(t, parts), "and the part that was not full is dropped")
+		assert.Equal(t, numbers(30), readAll(t, &all), "and the part that was not full is dropped")
 
-		parts = nil
+		all = packed{}
 		err = subset.Pack(t.Context(), settings(), values(numbers(99)), func(dst []byte, i int, item *string) ([]byte, error) {
 			if i == 20 {
 				return nil, errBroken
 			}
 			return append(dst, *item...), nil
-		}, collect(&parts))
+		}, &all, all.emit)
 		require.ErrorIs(t, err, errBroken)
-		assert.Equal(t, numbers(20), readAll(t, parts))
+		assert.Equal(t, numbers(20), readAll(t, &all))
 	}
 }
 
@@ -260,7 +287,7 @@ func TestAnErrorOfEmitEndsTheSource(t *testing.T) {
 			read++
 		}
 	}
-	err := subset.Pack(t.Context(), settings(), endless, itself, func(subset.Part) error {
+	err := subset.Pack(t.Context(), settings(), endless, itself, io.Discard, func(subset.Part) error {
 		calls++
 		return errBroken
 	})
@@ -285,7 +312,7 @@ func TestCancel(t *testing.T) {
 			cancel(errBroken)
 		}()
 		start := time.Now()
-		err := subset.Pack(ctx, settings(), endless, itself, func(subset.Part) error {
+		err := subset.Pack(ctx, settings(), endless, itself, io.Discard, func(subset.Part) error {
 			select {
 			case <-time.After(time.Second):
 				emitted++
@@ -303,7 +330,7 @@ func TestCancel(t *testing.T) {
 func TestCancelledBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := subset.Pack(ctx, settings(), values(numbers(100)), itself, func(subset.Part) error {
+	err := subset.Pack(ctx, settings(), values(numbers(100)), itself, io.Discard, func(subset.Part) error {
 		t.Error("nothing is emitted")
 		return nil
 	})
@@ -312,16 +339,16 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 
 func TestAPanicOfTheSourceLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var parts []subset.Part
+		var all packed
 		assert.PanicsWithValue(t, "source", func() {
 			_ = subset.Pack(t.Context(), settings(), func(yield func(string, error) bool) {
 				for range 15 {
 					yield("item", nil)
 				}
 				panic("source")
-			}, itself, collect(&parts))
+			}, itself, &all, all.emit)
 		})
-		assert.Len(t, parts, 1, "only what was full")
+		assert.Len(t, all.parts, 1, "only what was full")
 	})
 }
 
@@ -337,24 +364,12 @@ func TestPrepareAhead(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		err := subset.Pack(t.Context(), settings(), slow, itself, func(subset.Part) error {
+		err := subset.Pack(t.Context(), settings(), slow, itself, io.Discard, func(subset.Part) error {
 			time.Sleep(10 * time.Second)
 			return nil
 		})
 		require.NoError(t, err)
 		assert.Equal(t, 40*time.Second, time.Since(start), "30 s of source and 30 s of emit, side by side")
-
-		s := settings()
-		s.Ahead = false
-		emitting := false
-		err = subset.Pack(t.Context(), s, values(numbers(500)), itself, func(subset.Part) error {
-			assert.False(t, emitting, "one after the other")
-			emitting = true
-			time.Sleep(time.Second)
-			emitting = false
-			return nil
-		})
-		require.NoError(t, err)
 	})
 }
 
@@ -373,7 +388,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	s.MaxItems, s.Level = 1000, 1
 	allocations := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {
-			require.NoError(t, subset.Pack(t.Context(), s, endless(n), itself, func(subset.Part) error { return nil }))
+			require.NoError(t, subset.Pack(t.Context(), s, endless(n), itself, io.Discard, func(subset.Part) error { return nil }))
 		})
 	}
 	few, many := allocations(2000), allocations(20_000)
@@ -387,7 +402,7 @@ func BenchmarkPack(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(1000 * 1000)
 	for b.Loop() {
-		if err := subset.Pack(b.Context(), s, values(items), itself, func(subset.Part) error { return nil }); err != nil {
+		if err := subset.Pack(b.Context(), s, values(items), itself, io.Discard, func(subset.Part) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

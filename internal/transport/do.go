@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -99,7 +100,7 @@ func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) 
 	r, c := x.request, x.client
 	var body any
 	if r.Body != nil {
-		body = r.Body
+		body = retryablehttp.ReaderFunc(func() (io.Reader, error) { return newBodyReader(r.Body), nil })
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, r.Method, c.url(r), body)
 	if err != nil {

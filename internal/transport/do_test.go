@@ -95,7 +95,7 @@ func get() transport.Request {
 }
 
 func put() transport.Request {
-	return transport.Request{Op: "mds.PutURL", Method: "PUT", Path: "/doi/10.5072/a", Body: []byte("body")}
+	return transport.Request{Op: "mds.PutURL", Method: "PUT", Path: "/doi/10.5072/a", Body: strings.NewReader("body")}
 }
 
 func mint() transport.Request {

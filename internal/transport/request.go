@@ -43,7 +43,7 @@ type Request struct {
 	Accept          string
 	ContentType     string
 	ContentEncoding string
-	Body            []byte
+	Body            Body        // nil for none
 	Header          http.Header // further headers; nil for none
 	Replay          Replay
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
@@ -52,6 +52,21 @@ type Request struct {
 	Stream          bool         // hand out the answer's body unread
 	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
 }
+
+// A Body is what a request carries: a [bytes.Reader], or a part of a file. Each
+// attempt reads it from its beginning, and may go on for a moment after it failed.
+type Body interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// A bodyReader reads a body once.
+type bodyReader struct{ *io.SectionReader }
+
+func newBodyReader(b Body) bodyReader { return bodyReader{io.NewSectionReader(b, 0, b.Size())} }
+
+// Len is where retryablehttp looks for the Content-Length.
+func (r bodyReader) Len() int { return int(r.Size()) }
 
 // changes reports whether the operation changes something on the service.
 func (r *Request) changes() bool { return !reads(r.Method) }
