@@ -14,116 +14,114 @@ var errNotUTF8 = errors.New("reports: dataset holds text that is not valid UTF-8
 // fiftieth better than that of the specification, and escapes nothing that JSON
 // allows.
 func appendDataset(dst []byte, d *Dataset) ([]byte, error) {
-	start := len(dst)
-	e := encoder{json: dst}
-	e.dataset(d)
-	if e.beyondASCII&highs != 0 && !utf8.Valid(e.json[start:]) {
+	var e encoder
+	entry := e.dataset(dst, d)
+	if e.beyondASCII&highs != 0 && !utf8.Valid(entry[len(dst):]) {
 		return dst, errNotUTF8
 	}
-	return e.json, nil
+	return entry, nil
 }
 
-// An encoder appends JSON.
+// An encoder appends JSON. It remembers what it has seen, but not the bytes: they
+// go from call to call, which takes less time than a field.
 type encoder struct {
-	json        []byte
 	beyondASCII uint64 // has the highest bit of some byte if there was such a text
 }
 
-func (e *encoder) raw(s string) { e.json = append(e.json, s...) }
-
-func (e *encoder) dataset(d *Dataset) {
-	e.raw(`{`)
-	e.optionalList(`"dataset-contributors":[`, d.Contributors)
-	e.optionalText(`"yop":"`, d.YOP)
-	e.raw(`"data-type":"`)
-	e.text(d.DataType)
-	e.raw(`",`)
-	e.optionalList(`"dataset-dates":[`, d.Dates)
-	e.raw(`"dataset-title":"`)
-	e.text(d.Title)
-	e.raw(`","publisher-id":[`)
-	e.list(d.PublisherID)
-	e.raw(`],"dataset-id":[`)
-	e.list(d.DatasetID)
-	e.raw(`],"publisher":"`)
-	e.text(d.Publisher)
-	e.raw(`",`)
-	e.optionalText(`"uri":"`, d.URI)
-	e.optionalList(`"dataset-attributes":[`, d.Attributes)
-	e.raw(`"performance":[`)
+func (e *encoder) dataset(b []byte, d *Dataset) []byte {
+	b = append(b, '{')
+	b = e.optionalList(b, `"dataset-contributors":[`, d.Contributors)
+	b = e.optionalText(b, `"yop":"`, d.YOP)
+	b = append(b, `"data-type":"`...)
+	b = e.text(b, d.DataType)
+	b = append(b, `",`...)
+	b = e.optionalList(b, `"dataset-dates":[`, d.Dates)
+	b = append(b, `"dataset-title":"`...)
+	b = e.text(b, d.Title)
+	b = append(b, `","publisher-id":[`...)
+	b = e.list(b, d.PublisherID)
+	b = append(b, `],"dataset-id":[`...)
+	b = e.list(b, d.DatasetID)
+	b = append(b, `],"publisher":"`...)
+	b = e.text(b, d.Publisher)
+	b = append(b, `",`...)
+	b = e.optionalText(b, `"uri":"`, d.URI)
+	b = e.optionalList(b, `"dataset-attributes":[`, d.Attributes)
+	b = append(b, `"performance":[`...)
 	for i := range d.Performance {
 		if i > 0 {
-			e.raw(`,`)
+			b = append(b, ',')
 		}
-		e.performance(&d.Performance[i])
+		b = e.performance(b, &d.Performance[i])
 	}
-	e.raw(`],"platform":"`)
-	e.text(d.Platform)
-	e.raw(`"}`)
+	b = append(b, `],"platform":"`...)
+	b = e.text(b, d.Platform)
+	return append(b, `"}`...)
 }
 
-func (e *encoder) optionalText(name, value string) {
-	if value != "" {
-		e.raw(name)
-		e.text(value)
-		e.raw(`",`)
+func (e *encoder) optionalText(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
 	}
+	b = append(b, name...)
+	b = e.text(b, value)
+	return append(b, `",`...)
 }
 
-func (e *encoder) optionalList(name string, values []TypedValue) {
-	if len(values) > 0 {
-		e.raw(name)
-		e.list(values)
-		e.raw(`],`)
+func (e *encoder) optionalList(b []byte, name string, values []TypedValue) []byte {
+	if len(values) == 0 {
+		return b
 	}
+	b = append(b, name...)
+	b = e.list(b, values)
+	return append(b, `],`...)
 }
 
-func (e *encoder) list(values []TypedValue) {
+func (e *encoder) list(b []byte, values []TypedValue) []byte {
 	for i := range values {
 		if i > 0 {
-			e.raw(`,`)
+			b = append(b, ',')
 		}
-		e.raw(`{"type":"`)
-		e.text(values[i].Type)
-		e.raw(`","value":"`)
-		e.text(values[i].Value)
-		e.raw(`"}`)
+		b = append(b, `{"type":"`...)
+		b = e.text(b, values[i].Type)
+		b = append(b, `","value":"`...)
+		b = e.text(b, values[i].Value)
+		b = append(b, `"}`...)
 	}
+	return b
 }
 
-func (e *encoder) performance(p *Performance) {
-	e.raw(`{"period":{"begin-date":"`)
-	e.text(string(p.Period.BeginDate))
-	e.raw(`","end-date":"`)
-	e.text(string(p.Period.EndDate))
-	e.raw(`"},"instance":[`)
+func (e *encoder) performance(b []byte, p *Performance) []byte {
+	b = append(b, `{"period":{"begin-date":"`...)
+	b = e.text(b, string(p.Period.BeginDate))
+	b = append(b, `","end-date":"`...)
+	b = e.text(b, string(p.Period.EndDate))
+	b = append(b, `"},"instance":[`...)
 	for i := range p.Instance {
 		if i > 0 {
-			e.raw(`,`)
+			b = append(b, ',')
 		}
-		e.instance(&p.Instance[i])
+		b = e.instance(b, &p.Instance[i])
 	}
-	e.raw(`]}`)
+	return append(b, `]}`...)
 }
 
-func (e *encoder) instance(n *Instance) {
-	e.raw(`{"metric-type":"`)
-	e.text(string(n.MetricType))
-	e.raw(`","access-method":"`)
-	e.text(string(n.AccessMethod))
+func (e *encoder) instance(b []byte, n *Instance) []byte {
+	b = append(b, `{"metric-type":"`...)
+	b = e.text(b, string(n.MetricType))
+	b = append(b, `","access-method":"`...)
+	b = e.text(b, string(n.AccessMethod))
+	b = append(b, `",`...)
 	if len(n.CountryCounts) > 0 {
-		e.raw(`","country-counts":{`)
-		e.counts(n.CountryCounts)
-		e.raw(`},"count":`)
-	} else {
-		e.raw(`","count":`)
+		b = append(b, `"country-counts":{`...)
+		b = e.counts(b, n.CountryCounts)
+		b = append(b, `},`...)
 	}
-	e.json = strconv.AppendInt(e.json, n.Count, 10)
-	e.raw(`}`)
+	b = append(b, `"count":`...)
+	return append(appendCount(b, n.Count), '}')
 }
 
-func (e *encoder) counts(counts CountryCounts) {
-	b := e.json
+func (e *encoder) counts(b []byte, counts CountryCounts) []byte {
 	for i := range counts {
 		c := &counts[i]
 		if i > 0 {
@@ -132,32 +130,35 @@ func (e *encoder) counts(counts CountryCounts) {
 		if letterPair(c.Country) != 0 {
 			b = append(b, '"', c.Country[0], c.Country[1], '"', ':')
 		} else {
-			e.json = append(b, '"')
-			e.text(c.Country)
-			b = append(e.json, '"', ':')
+			b = append(b, '"')
+			b = e.text(b, c.Country)
+			b = append(b, '"', ':')
 		}
-		switch n := c.Count; {
-		case 0 <= n && n < 10:
-			b = append(b, '0'+byte(n))
-		case 0 <= n && n < 100:
-			b = append(b, '0'+byte(n/10), '0'+byte(n%10))
-		default:
-			b = strconv.AppendInt(b, n, 10)
-		}
+		b = appendCount(b, c.Count)
 	}
-	e.json = b
+	return b
+}
+
+// appendCount appends a number that is small more often than not.
+func appendCount(b []byte, n int64) []byte {
+	switch {
+	case 0 <= n && n < 10:
+		return append(b, '0'+byte(n))
+	case 0 <= n && n < 100:
+		return append(b, '0'+byte(n/10), '0'+byte(n%10))
+	}
+	return strconv.AppendInt(b, n, 10)
 }
 
 // text appends what stands between the quotes of a JSON text. Nearly all text is
 // its own JSON.
-func (e *encoder) text(s string) {
+func (e *encoder) text(b []byte, s string) []byte {
 	special, all := inspect(s)
 	e.beyondASCII |= all
 	if special&highs != 0 {
-		e.json = appendEscaped(e.json, s)
-		return
+		return appendEscaped(b, s)
 	}
-	e.json = append(e.json, s...)
+	return append(b, s...)
 }
 
 // inspect looks at a text eight bytes at a time. Of special, the highest bit of

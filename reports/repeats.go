@@ -13,7 +13,9 @@ import (
 
 // Repeats says what [Client.Submit] does with a DOI that occurs more than once.
 // The service's consumer keeps one entry for each DOI, so of entries in
-// different subsets only the last one would count.
+// different subsets only the last one would count. Looking for repeats takes a
+// fiftieth of the time, 1 MiB of memory, and 16 bytes of temporary file for each
+// entry of a report with more than 60,000.
 type Repeats int
 
 const (

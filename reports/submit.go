@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -28,7 +29,7 @@ type SubmitOptions struct {
 	MaxDatasets int   // most datasets in a subset; 0 means 50,000, which is also the most
 	MaxBytes    int64 // most compressed bytes in a subset; 0 means MaxSubsetBytes
 	Level       int   // compression from 1, fast, to 9, small; 0 means 6
-	Workers     int   // how many compress at once; 0 means 2
+	Workers     int   // how many compress at once; 0 means 2, or 1 on a single processor
 
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
 	TempDir     string // folder for temporary files; "" means the system's. Runs that share it notice each other
@@ -158,7 +159,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
 	out.MaxBytes = cmp.Or(o.MaxBytes, MaxSubsetBytes)
 	out.Level = cmp.Or(o.Level, 6)
-	out.Workers = cmp.Or(o.Workers, 2)
+	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
 	out.Settle = cmp.Or(o.Settle, 5*time.Minute)
 	out.Patience = cmp.Or(o.Patience, 30*time.Minute)
