@@ -89,11 +89,22 @@ func (s *submission) deliver(ctx context.Context, i int) error {
 		s.claim.settled()
 		switch {
 		case arrived:
+			s.recognise(i)
 			return nil
 		case permanent(err) || try == mostTries:
 			return s.failed(i, without(i), err)
 		}
 	}
+}
+
+// recognise takes what an answer listed after subset i for the first i+1 planned
+// subsets, when a look has shown that they hold the same: another compressor made
+// some of them, or they were cut elsewhere.
+func (s *submission) recognise(i int) {
+	if s.listed != nil && !s.same(s.listed, i+1) {
+		s.accepted, s.covered = s.listed, i+1
+	}
+	s.listed = nil
 }
 
 // without is the state of a report that subset i surely did not get into.
@@ -125,8 +136,13 @@ func (s *submission) post(ctx context.Context, i int) error {
 	case len(a.Subsets) == 0:
 		return nil // a service that does not list them, as the specification allows
 	case !s.same(a.Subsets, i+1):
-		return fmt.Errorf("%w: after subset %d the service lists %d subsets that are not the first %d of this report; another program writes to it, or a request of an earlier run arrived late",
-			ErrBusy, i+1, len(a.Subsets), i+1)
+		err := fmt.Errorf("after subset %d the service lists %d subsets that are not the first %d of this report; another program writes to it, or a request of an earlier run arrived late",
+			i+1, len(a.Subsets), i+1)
+		if i == 0 {
+			return fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		s.listed = a.Subsets // which may hold the same, and only a look can tell
+		return fmt.Errorf("%w: %w", ErrUnclear, err)
 	}
 	return nil
 }
@@ -210,7 +226,7 @@ func (s *submission) look(ctx context.Context) (found, error) {
 		return found{there: true}, nil
 	}
 	if stored.Shown == 0 {
-		if f := s.compareChecksums(stored.Subsets); f.prefix > 0 {
+		if f := s.compareChecksums(stored.Subsets); !f.more {
 			return f, nil
 		}
 	}
@@ -318,9 +334,9 @@ func (s *submission) refused(i int, err error) error {
 }
 
 func (s *submission) failed(stored int, state SubmitState, err error) error {
-	e := &SubmitError{ReportID: s.id, State: state, Stored: s.subsets(stored), Err: err}
+	e := &SubmitError{ReportID: s.id, State: state, Stored: s.subsets(stored), Datasets: s.datasets(stored), Err: err}
 	if s.whole {
-		e.Of = len(s.plan)
+		e.Of = len(s.subsets(len(s.plan)))
 	}
 	return e
 }

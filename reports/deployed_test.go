@@ -160,3 +160,30 @@ func TestOtherCompressorsBytes(t *testing.T) {
 		assert.Equal(t, all(8), stored(t, c, third.ReportID))
 	})
 }
+
+// A run of another release goes on where one stopped, also if the service shows
+// no checksums until something is sent.
+func TestAnotherReleaseGoesOn(t *testing.T) {
+	for _, behaviour := range behaviours {
+		t.Run(string(behaviour), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviour})
+				c, h := srv.Client(), header("Example", time.October)
+				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()})
+				require.NoError(t, err)
+
+				opts := &reports.SubmitOptions{MaxDatasets: 3, Level: 9, TempDir: t.TempDir()}
+				second, err := c.Submit(t.Context(), h, datasets(14), opts)
+				require.NoError(t, err)
+				assert.Equal(t, 3, second.Sent, "9, 12 and 14 datasets; the first 6 were there")
+				assert.EqualValues(t, 14, second.Datasets)
+				require.Len(t, second.Subsets, 6)
+				for i, s := range first.Subsets {
+					assert.Equal(t, s.Checksum, second.Subsets[i].Checksum, "the receipt tells what is stored")
+				}
+				assert.Equal(t, all(14), stored(t, c, second.ReportID))
+				require.NoError(t, c.Verify(t.Context(), second))
+			})
+		})
+	}
+}

@@ -246,6 +246,7 @@ type SubmitError struct {
 	ReportID string
 	State    SubmitState
 	Stored   []Subset // of this submission, as confirmed or seen
+	Datasets int64    // in Stored
 	Of       int      // subsets of the whole report; 0 if that is not known
 	Err      error    // what stopped the submission
 }
@@ -259,11 +260,12 @@ func (e *SubmitError) Error() string {
 	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored), of, e.Err, advice[e.State])
 }
 
-// Unwrap returns what stopped the submission.
-func (e *SubmitError) Unwrap() error { return e.Err }
+// As finds what stopped the submission, such as an [*Error].
+func (e *SubmitError) As(target any) bool { return errors.As(e.Err, target) }
 
-// Is matches [ErrIncomplete], [ErrUnclear], [ErrBusy] and [ErrBroken], each in
-// its state.
+// Is matches [ErrIncomplete], [ErrUnclear], [ErrBusy] and [ErrBroken] in their
+// states alone, and otherwise what stopped the submission: a lost answer, for one,
+// makes an unclear submission only as long as nobody could look what became of it.
 func (e *SubmitError) Is(target error) bool {
 	switch target {
 	case ErrIncomplete:
@@ -275,5 +277,5 @@ func (e *SubmitError) Is(target error) bool {
 	case ErrBroken:
 		return e.State == Broken
 	}
-	return false
+	return errors.Is(e.Err, target)
 }

@@ -349,3 +349,24 @@ func TestTokenExpiry(t *testing.T) {
 		}
 	}
 }
+
+// A submission that stopped for a lost answer is unclear only if nobody could see
+// what became of it.
+func TestSubmitErrorIsItsState(t *testing.T) {
+	lost := &reports.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}
+	states := map[reports.SubmitState]error{
+		reports.Incomplete: nil, reports.Unclear: reports.ErrUnclear, reports.Disturbed: reports.ErrBusy, reports.Broken: reports.ErrBroken,
+	}
+	for state, own := range states {
+		err := error(&reports.SubmitError{State: state, Err: lost})
+		assert.ErrorIs(t, err, reports.ErrIncomplete, state)
+		for _, sentinel := range []error{reports.ErrUnclear, reports.ErrBusy, reports.ErrBroken} {
+			assert.Equal(t, sentinel == own, errors.Is(err, sentinel), "%s, %v", state, sentinel)
+		}
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		cause, ok := errors.AsType[*reports.Error](err)
+		assert.True(t, ok)
+		assert.Same(t, lost, cause)
+	}
+	assert.NotErrorIs(t, &reports.SubmitError{State: reports.Untouched, Err: lost}, reports.ErrIncomplete)
+}

@@ -98,6 +98,9 @@ func (tr *trial) run(outcomes map[string]int) {
 		if attempt > 6 {
 			tr.net.rate = 0
 		}
+		if attempt > 1 {
+			tr.change()
+		}
 		require.LessOrEqual(tr, attempt, 12, "it does not come to an end")
 		unseen := tr.net.unseen() // work of an earlier run may still change what is stored
 		before := tr.stored()
@@ -115,6 +118,17 @@ func (tr *trial) run(outcomes map[string]int) {
 	tr.net.wait()
 	time.Sleep(time.Hour)
 	require.Equal(tr, names(tr.want), tr.stored(), "and it stays like that")
+}
+
+// change makes the next run one of another release: what it compresses is other
+// bytes than before, and is sometimes cut elsewhere.
+func (tr *trial) change() {
+	if tr.rand.IntN(4) == 0 {
+		tr.opts.Level = 1 + tr.rand.IntN(9)
+	}
+	if tr.rand.IntN(8) == 0 {
+		tr.opts.MaxDatasets = 1 + tr.rand.IntN(6)
+	}
 }
 
 // stored names the datasets that the service holds now, in order.
@@ -166,10 +180,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 		}
 		return "refused"
 	}
-	known := 0
-	for _, s := range e.Stored {
-		known += s.Datasets
-	}
+	known := int(e.Datasets)
 	next := min(known+tr.opts.MaxDatasets, len(want))
 	switch e.State {
 	case reports.Untouched:

@@ -87,8 +87,8 @@ type Receipt struct {
 // A Subset is one compressed part of a report.
 type Subset struct {
 	Checksum string // SHA-256 of the compressed bytes, in hexadecimal digits; the service uses the same
-	Datasets int
-	Bytes    int64 // compressed
+	Datasets int    // 0 if that is not known, of a part that another program compressed
+	Bytes    int64  // compressed
 }
 
 // Submit makes the service's report of the header's creator and month hold
@@ -200,6 +200,7 @@ type submission struct {
 	// do: another compressor made them, or they were cut elsewhere.
 	accepted []Subset
 	covered  int
+	listed   []Subset // by an answer, if they are not those that were expected
 
 	spool spool // the bodies of the plan
 	sent  int

@@ -99,17 +99,24 @@ func (r *Receipt) differs(s *storedReport, level VerifyLevel) string {
 }
 
 func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
+	var datasets int64
+	for _, s := range stored {
+		datasets += int64(s.Datasets)
+	}
 	for i, sent := range r.Subsets {
 		switch {
 		case i == len(stored):
 			return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
 		case !strings.EqualFold(stored[i].Checksum, sent.Checksum):
 			return fmt.Sprintf("subset %d of %d has checksum %s, that sent %s", i+1, len(stored), stored[i].Checksum, sent.Checksum)
-		case level == VerifyCount && stored[i].Datasets != sent.Datasets:
+		case level == VerifyCount && sent.Datasets > 0 && stored[i].Datasets != sent.Datasets:
 			return fmt.Sprintf("subset %d holds %d datasets, that sent %d", i+1, stored[i].Datasets, sent.Datasets)
 		}
 	}
-	if len(stored) == len(r.Subsets) {
+	switch {
+	case len(stored) == len(r.Subsets) && level == VerifyCount && datasets != r.Datasets:
+		return fmt.Sprintf("%d datasets stored, %d sent", datasets, r.Datasets)
+	case len(stored) == len(r.Subsets):
 		return ""
 	}
 	extra := stored[len(r.Subsets)]

@@ -51,11 +51,7 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 }
 
 func printStored(out io.Writer, e *reports.SubmitError) {
-	datasets := 0
-	for _, part := range e.Stored {
-		datasets += part.Datasets
-	}
-	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Of, datasets)
+	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Of, e.Datasets)
 	for i, part := range e.Stored {
 		fmt.Fprintf(out, "  subset %d  %s  %d datasets\n", i+1, part.Checksum, part.Datasets)
 	}
