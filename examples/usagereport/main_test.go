@@ -28,11 +28,21 @@ type service struct {
 	token string
 }
 
-func newService(t *testing.T) *service {
+func newService(t *testing.T) *service { return serviceLike(t, reportstest.Documented) }
+
+func serviceLike(t *testing.T, behaviour reportstest.Behaviour) *service {
 	t.Helper()
-	srv := reportstest.NewServer(nil)
+	srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
 	return &service{srv, srv.Token(time.Now().AddDate(1, 0, 0))}
+}
+
+// eachBehaviour tells a story with the documented and with the deployed service.
+func eachBehaviour(t *testing.T, story func(t *testing.T, srv *service)) {
+	t.Helper()
+	for _, b := range []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed} {
+		t.Run(string(b), func(t *testing.T) { story(t, serviceLike(t, b)) })
+	}
 }
 
 // writes counts the requests that were to change something.
@@ -170,45 +180,47 @@ func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
 }
 
 func TestSecondRunChangesNothing(t *testing.T) {
-	srv := newService(t)
-	file := inFile(t, "report.json", report(t, 3, nil))
-	first := srv.runs(t, "", "-max-datasets", "2", file)
-	require.Equal(t, exitHeld, first.code, first.errors)
-	assert.Contains(t, first.out, "sent now       2 of 2 subsets")
-	sent := srv.writes()
+	eachBehaviour(t, func(t *testing.T, srv *service) {
+		file := inFile(t, "report.json", report(t, 3, nil))
+		first := srv.runs(t, "", "-max-datasets", "2", file)
+		require.Equal(t, exitHeld, first.code, first.errors)
+		assert.Contains(t, first.out, "sent now       2 of 2 subsets")
+		sent := srv.writes()
 
-	second := srv.runs(t, "", "-max-datasets", "2", file)
-	require.Equal(t, exitHeld, second.code, second.errors)
-	assert.Contains(t, second.out, "already there  2 of 2 subsets")
-	assert.Equal(t, sent, srv.writes())
-	assert.Len(t, srv.held(t), 3)
+		second := srv.runs(t, "", "-max-datasets", "2", file)
+		require.Equal(t, exitHeld, second.code, second.errors)
+		assert.Contains(t, second.out, "already there  2 of 2 subsets")
+		assert.Equal(t, sent, srv.writes())
+		assert.Len(t, srv.held(t), 3)
+	})
 }
 
 func TestInterruptedRunGoesOn(t *testing.T) {
-	srv := newService(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	url := srv.behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if ctx.Err() != nil || r.Method != http.MethodPost {
-			return false
-		}
-		interrupt() // the first subset is stored, the second one is on its way
-		_, _ = io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-		return true
-	})
-	file := inFile(t, "report.json", report(t, 3, nil))
-	first := srv.runsAt(ctx, url, "", "-max-datasets", "1", file)
-	require.Equal(t, exitIncomplete, first.code, first.errors)
-	assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
-	assert.Contains(t, first.errors, "Interrupted. Run the same command again")
-	assert.Empty(t, first.out)
-	assert.Equal(t, []string{"10.5072/d0"}, srv.held(t))
+	eachBehaviour(t, func(t *testing.T, srv *service) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		url := srv.behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
+			if ctx.Err() != nil || r.Method != http.MethodPost {
+				return false
+			}
+			interrupt() // the first subset is stored, the second one is on its way
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return true
+		})
+		file := inFile(t, "report.json", report(t, 3, nil))
+		first := srv.runsAt(ctx, url, "", "-max-datasets", "1", file)
+		require.Equal(t, exitIncomplete, first.code, first.errors)
+		assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
+		assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+		assert.Empty(t, first.out)
+		assert.Equal(t, []string{"10.5072/d0"}, srv.held(t))
 
-	second := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", file)
-	require.Equal(t, exitHeld, second.code, second.errors)
-	assert.Contains(t, second.out, "sent now       2 of 3 subsets")
-	assert.Contains(t, second.out, "already there  1 of 3 subsets")
-	assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
+		second := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", file)
+		require.Equal(t, exitHeld, second.code, second.errors)
+		assert.Contains(t, second.out, "sent now       2 of 3 subsets")
+		assert.Contains(t, second.out, "already there  1 of 3 subsets")
+		assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
+	})
 }
 
 func TestInterruptedWhileReading(t *testing.T) {
@@ -245,31 +257,33 @@ func TestDryRunSendsNothing(t *testing.T) {
 }
 
 func TestDryRunPlansWhatIsSent(t *testing.T) {
-	srv := newService(t)
-	file := inFile(t, "report.json", report(t, 5, nil))
-	var planned, sent receipt
-	require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-dry-run", "-max-datasets", "2", file).out), &planned))
-	require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-max-datasets", "2", file).out), &sent))
-	assert.True(t, planned.DryRun)
-	assert.Equal(t, sent.Subsets, planned.Subsets)
-	assert.Equal(t, 3, sent.Sent)
-	assert.NotEmpty(t, sent.ReportID)
+	eachBehaviour(t, func(t *testing.T, srv *service) {
+		file := inFile(t, "report.json", report(t, 5, nil))
+		var planned, sent receipt
+		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-dry-run", "-max-datasets", "2", file).out), &planned))
+		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-max-datasets", "2", file).out), &sent))
+		assert.True(t, planned.DryRun)
+		assert.Equal(t, sent.Subsets, planned.Subsets)
+		assert.Equal(t, 3, sent.Sent)
+		assert.NotEmpty(t, sent.ReportID)
+	})
 }
 
 func TestBadDatasets(t *testing.T) {
-	srv := newService(t)
-	file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
-	got := srv.runs(t, "", file)
-	assert.Equal(t, exitFault, got.code)
-	assert.Contains(t, got.errors, `report-datasets[1].data-type is "software"`)
-	assert.Empty(t, got.out)
-	assert.Zero(t, srv.writes())
+	eachBehaviour(t, func(t *testing.T, srv *service) {
+		file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
+		got := srv.runs(t, "", file)
+		assert.Equal(t, exitFault, got.code)
+		assert.Contains(t, got.errors, `report-datasets[1].data-type is "software"`)
+		assert.Empty(t, got.out)
+		assert.Zero(t, srv.writes())
 
-	got = srv.runs(t, "", "-bad-rows", "leave-out", file)
-	require.Equal(t, exitHeld, got.code, got.errors)
-	assert.Contains(t, got.out, "left out       1 datasets")
-	assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
-	assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
+		got = srv.runs(t, "", "-bad-rows", "leave-out", file)
+		require.Equal(t, exitHeld, got.code, got.errors)
+		assert.Contains(t, got.out, "left out       1 datasets")
+		assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
+		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
+	})
 }
 
 func TestRepeatedDOIs(t *testing.T) {
