@@ -1,0 +1,5 @@
+//go:build !stdflate
+
+package testkit_test
+
+const otherCompressor = false
