@@ -104,7 +104,6 @@ func (s *submission) recognise(i int) {
 	if s.listed != nil && !s.same(s.listed, i+1) {
 		s.accepted, s.covered = s.listed, i+1
 	}
-	s.listed = nil
 }
 
 // without is the state of a report that subset i surely did not get into.
@@ -127,6 +126,7 @@ func (s *submission) post(ctx context.Context, i int) error {
 	request := body{s.body(i), true}.request("reports.Submit", method, path)
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
 	request.Before = s.claim.sending
+	s.listed = nil
 	a, err := s.client.store(ctx, request)
 	switch {
 	case err != nil:
@@ -214,7 +214,7 @@ func (s *submission) poll(ctx context.Context, look func(since time.Duration) (d
 }
 
 // look compares what is stored with the plan: by the checksums that the service
-// shows, and where these say nothing, by the datasets themselves.
+// shows, and where these do not explain all of it, by the datasets themselves.
 func (s *submission) look(ctx context.Context) (found, error) {
 	stored, err := s.client.scan(ctx, "reports.Submit", s.id)
 	switch {
