@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -13,8 +12,10 @@ import (
 // jsonReader reads JSON into values by what is there rather than by what should
 // be. The service has stored records of many years and clients, so a member may
 // be of any type; encoding/json would refuse the record for it.
+//
+// The texts that it reads are parts of one copy of the data.
 type jsonReader struct {
-	data   []byte
+	data   string
 	pos    int
 	failed bool
 }
@@ -26,32 +27,81 @@ var errNotJSON = errors.New("metadata: not JSON")
 type reader interface{ readFrom(r *jsonReader) }
 
 func readJSON(data []byte, v reflect.Value) error {
-	r := &jsonReader{data: data}
-	r.into(v)
+	r := &jsonReader{data: string(data)}
+	r.into(v, shapeOf(v.Type()))
 	if r.peek() != 0 || r.failed {
 		return errNotJSON
 	}
 	return nil
 }
 
-func (r *jsonReader) into(v reflect.Value) {
-	if own, ok := v.Addr().Interface().(reader); ok {
-		own.readFrom(r)
-		return
+// A shape is what the reader has to know of a type.
+type shape struct {
+	kind   reflect.Kind
+	own    bool             // it is a reader
+	bare   bool             // a bare text may stand for it: for a struct, its first field is then the text
+	item   *shape           // of a slice
+	fields map[string]field // of a struct, by their JSON names
+}
+
+type field struct {
+	index int
+	*shape
+}
+
+var shapes sync.Map // reflect.Type to *shape
+
+func shapeOf(t reflect.Type) *shape {
+	if known, ok := shapes.Load(t); ok {
+		return known.(*shape)
 	}
-	switch v.Kind() {
+	s := &shape{kind: t.Kind(), own: reflect.PointerTo(t).Implements(reflect.TypeFor[reader]())}
+	switch s.kind {
 	case reflect.String:
-		v.SetString(r.text())
+		s.bare = true
 	case reflect.Slice:
-		r.intoSlice(v)
+		s.item = shapeOf(t.Elem())
 	case reflect.Struct:
-		r.intoStruct(v)
+		s.bare = t.Field(0).Type == reflect.TypeFor[string]()
+		s.fields = make(map[string]field, t.NumField())
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "-" {
+				s.fields[name] = field{i, shapeOf(t.Field(i).Type)}
+			}
+		}
+	}
+	shapes.Store(t, s)
+	return s
+}
+
+// readable reports whether a value that starts with c makes an item of the shape.
+func (s *shape) readable(c byte) bool {
+	switch c {
+	case '{':
+		return s.kind == reflect.Struct
+	case '[', 'n':
+		return false
+	default:
+		return s.bare
+	}
+}
+
+func (r *jsonReader) into(v reflect.Value, s *shape) {
+	switch {
+	case s.own:
+		v.Addr().Interface().(reader).readFrom(r)
+	case s.kind == reflect.String:
+		v.SetString(r.text())
+	case s.kind == reflect.Slice:
+		r.intoSlice(v, s)
+	case s.kind == reflect.Struct:
+		r.intoStruct(v, s)
 	default:
 		r.skip()
 	}
 }
 
-func (r *jsonReader) intoSlice(v reflect.Value) {
+func (r *jsonReader) intoSlice(v reflect.Value, s *shape) {
 	if r.peek() == 'n' {
 		v.SetZero()
 		r.skip()
@@ -59,80 +109,44 @@ func (r *jsonReader) intoSlice(v reflect.Value) {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	item := func() {
-		if !readable(v.Type().Elem(), r.peek()) {
+		if !s.item.readable(r.peek()) {
 			r.skip()
 			return
 		}
+		n := v.Len()
 		v.Grow(1)
-		v.SetLen(v.Len() + 1)
-		last := v.Index(v.Len() - 1)
+		v.SetLen(n + 1)
+		last := v.Index(n)
 		last.SetZero()
-		r.into(last)
+		r.into(last, s.item)
 	}
 	switch {
 	case r.peek() == '[':
 		r.array(item)
-	case bytes.HasPrefix(r.data[r.pos:], []byte(`""`)):
+	case strings.HasPrefix(r.data[r.pos:], `""`):
 		r.skip()
 	default:
 		item()
 	}
 }
 
-// readable reports whether a value that starts with c makes an item of type t.
-func readable(t reflect.Type, c byte) bool {
-	switch c {
-	case '{':
-		return t.Kind() == reflect.Struct
-	case '[', 'n':
-		return false
-	default:
-		return t.Kind() == reflect.String || hasMainText(t)
-	}
-}
-
-// hasMainText reports whether a bare string may stand for a struct of type t:
-// its first field is then the text.
-func hasMainText(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t.Field(0).Type == reflect.TypeFor[string]()
-}
-
-func (r *jsonReader) intoStruct(v reflect.Value) {
+func (r *jsonReader) intoStruct(v reflect.Value, s *shape) {
 	v.SetZero()
 	if c := r.peek(); c != '{' {
-		if readable(v.Type(), c) {
+		if s.readable(c) {
 			v.Field(0).SetString(r.text())
 		} else {
 			r.skip()
 		}
 		return
 	}
-	fields := fieldsOf(v.Type())
-	r.object(func(name []byte) {
-		if i, ok := fields[string(name)]; ok {
-			r.into(v.Field(i))
+	r.object(func(name string) {
+		if f, ok := s.fields[name]; ok {
+			r.into(v.Field(f.index), f.shape)
 		} else {
 			r.skip()
 		}
 	})
-}
-
-var fieldCache sync.Map // reflect.Type to map[string]int
-
-// fieldsOf returns the fields of a struct type by their JSON names.
-func fieldsOf(t reflect.Type) map[string]int {
-	if cached, ok := fieldCache.Load(t); ok {
-		return cached.(map[string]int)
-	}
-	fields := make(map[string]int, t.NumField())
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name != "-" {
-			fields[name] = i
-		}
-	}
-	fieldCache.Store(t, fields)
-	return fields
 }
 
 // peek returns the first byte of what comes next, and 0 at the end.
@@ -177,7 +191,7 @@ func (r *jsonReader) array(item func()) {
 	}
 }
 
-func (r *jsonReader) object(member func(name []byte)) {
+func (r *jsonReader) object(member func(name string)) {
 	r.pos++ // {
 	if r.accept('}') {
 		return
@@ -187,7 +201,7 @@ func (r *jsonReader) object(member func(name []byte)) {
 			r.fail()
 			return
 		}
-		name := r.memberName()
+		name := r.text()
 		if !r.accept(':') {
 			r.fail()
 			return
@@ -201,20 +215,6 @@ func (r *jsonReader) object(member func(name []byte)) {
 		}
 		return
 	}
-}
-
-// memberName reads a string as bytes, which saves a copy for every member.
-func (r *jsonReader) memberName() []byte {
-	start := r.pos
-	r.skipString()
-	if r.failed {
-		return nil
-	}
-	raw := r.data[start:r.pos]
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return []byte(unquote(raw))
-	}
-	return raw[1 : len(raw)-1]
 }
 
 // text reads a string, or a number, true or false as it is written. Null, lists
@@ -233,17 +233,17 @@ func (r *jsonReader) text() string {
 	case '[', '{', 'n':
 		return ""
 	default:
-		return string(raw)
+		return raw
 	}
 }
 
-func unquote(raw []byte) string {
+func unquote(raw string) string {
 	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return string(inner)
+	if strings.IndexByte(inner, '\\') < 0 && utf8.ValidString(inner) {
+		return inner
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // encoding/json has accepted the text already
+	_ = json.Unmarshal([]byte(raw), &s) // encoding/json has accepted the text already
 	return s
 }
 
@@ -257,7 +257,7 @@ func (r *jsonReader) skip() {
 	case 0, ']', '}', ',', ':':
 		r.fail()
 	default:
-		end := bytes.IndexAny(r.data[r.pos:], ",]} \t\r\n")
+		end := strings.IndexAny(r.data[r.pos:], ",]} \t\r\n")
 		if end < 0 {
 			end = len(r.data) - r.pos
 		}
@@ -266,14 +266,17 @@ func (r *jsonReader) skip() {
 }
 
 func (r *jsonReader) skipString() {
-	for i := r.pos + 1; i < len(r.data); i++ {
-		switch r.data[i] {
-		case '\\':
-			i++
-		case '"':
-			r.pos = i + 1
+	for i := r.pos + 1; i < len(r.data); {
+		end := strings.IndexByte(r.data[i:], '"')
+		if end < 0 {
+			break
+		}
+		escape := strings.IndexByte(r.data[i:i+end], '\\')
+		if escape < 0 {
+			r.pos = i + end + 1
 			return
 		}
+		i += escape + 2 // and what it escapes
 	}
 	r.fail()
 }

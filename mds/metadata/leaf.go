@@ -208,7 +208,8 @@ func readPolygonPoint(r *jsonReader) Polygon {
 		Points  List[Point] `json:"polygonPoint"`
 		InPoint Point       `json:"inPolygonPoint"`
 	}
-	r.into(reflect.ValueOf(&entry).Elem())
+	v := reflect.ValueOf(&entry).Elem()
+	r.into(v, shapeOf(v.Type()))
 	return Polygon{Points: entry.Points, InPoint: entry.InPoint}
 }
 
