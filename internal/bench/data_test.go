@@ -17,6 +17,29 @@ type corpus struct {
 	source gen.Source
 	plain  []gen.Entry
 	ours   []reports.Dataset
+	names  []name // of the first entries, if they were made before
+}
+
+type name struct{ uri, doi string }
+
+// prepare makes the names of n entries, so that their making is not timed.
+func (c *corpus) prepare(n int) {
+	names := c.source.Names()
+	c.names = make([]name, n)
+	for i := range c.names {
+		c.names[i].uri, c.names[i].doi = names.Of(i)
+	}
+}
+
+// namer names entries by their number.
+func (c *corpus) namer() func(i int) (uri, doi string) {
+	names := c.source.Names()
+	return func(i int) (uri, doi string) {
+		if i < len(c.names) {
+			return c.names[i].uri, c.names[i].doi
+		}
+		return names.Of(i)
+	}
 }
 
 func newCorpus(profile gen.Profile) *corpus { return newCorpusOf(poolSize, profile) }
@@ -33,13 +56,13 @@ func newCorpusOf(pool int, profile gen.Profile) *corpus {
 // entries yields entries from to below to as a program would declare them that
 // uses encoding/json.
 func (c *corpus) entries(from, to int) []gen.Entry {
-	names := c.source.Names()
+	named := c.namer()
 	list := make([]gen.Entry, to-from)
 	ids := make([]gen.TypedValue, len(list))
 	for i := range list {
 		list[i] = c.plain[(from+i)%len(c.plain)]
 		ids[i].Type = "doi"
-		list[i].URI, ids[i].Value = names.Of(from + i)
+		list[i].URI, ids[i].Value = named(from + i)
 		list[i].DatasetID = ids[i : i+1]
 	}
 	return list
@@ -49,11 +72,11 @@ func (c *corpus) entries(from, to int) []gen.Entry {
 // source for Submit may do that.
 func (c *corpus) datasets(n int) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
-		names := c.source.Names()
+		named := c.namer()
 		id := []reports.TypedValue{{Type: reports.TypeDOI}}
 		for i := range n {
 			d := c.ours[i%len(c.ours)]
-			d.URI, id[0].Value = names.Of(i)
+			d.URI, id[0].Value = named(i)
 			d.DatasetID = id
 			if !yield(d, nil) {
 				return

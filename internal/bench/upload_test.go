@@ -82,6 +82,7 @@ func BenchmarkUpload(b *testing.B) {
 		if profile == gen.Heavy {
 			n, most = n/10, 12_000
 		}
+		c.prepare(n)
 		for _, kind := range []struct {
 			name string
 			opts reports.SubmitOptions
