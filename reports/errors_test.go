@@ -175,6 +175,9 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count is -1"},
 		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }), `country-counts["DE"] is not a lowercase two-letter country code`},
 		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }), `country-counts["de"] occurs twice`},
+		{"country twice, far apart", change(func(r *reports.Report) {
+			instance(r).CountryCounts = reports.CountryCounts{{"us", 1}, {"de", 1}, {"us", 1}}
+		}), `country-counts["us"] occurs twice`},
 		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"2026-10-31", "2026-10-01"} }), "report-header.reporting-period.end-date 2026-10-01 is before begin-date 2026-10-31"},
 		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "2026-09-01" }), "report-datasets[0].performance[0].period.end-date 2026-09-01 is before"},
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created is "October", not a date`},
