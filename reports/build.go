@@ -56,11 +56,9 @@ func (b *build) close() {
 // run builds all subsets, writes them to w and hands them to emit in order.
 func (b *build) run(ctx context.Context, w io.Writer, emit func(Subset) error) error {
 	n := 0
-	err := pack(ctx, b.head, b.src, b.row, packSettings{
-		MaxDatasets: b.options.MaxDatasets, MaxBytes: b.options.MaxBytes, Workers: b.options.Workers, Level: b.options.Level,
-	}, w, func(p Subset) error {
+	err := pack(ctx, b.head, b.src, b.row, b.options, w, func(s Subset) error {
 		n++
-		return emit(p)
+		return emit(s)
 	})
 	switch {
 	case b.bad:
@@ -74,7 +72,7 @@ func (b *build) run(ctx context.Context, w io.Writer, emit func(Subset) error) e
 }
 
 // row checks one dataset of the source and appends its entry. After a fault that
-// stops the submission it reads on, to name further ones, without building.
+// stops the submission it reads on, to name further ones, and appends nothing.
 func (b *build) row(dst []byte, i int, d *Dataset) ([]byte, error) {
 	before := len(b.check.faults)
 	b.check.dataset(i, d)

@@ -264,6 +264,7 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 	planned, stop := iter.Pull2(s.datasetsPlanned())
 	defer stop()
 	f := found{there: true}
+	var entries [2][]byte
 	n := 0 // datasets of the subset
 	for stored, err := range r.Scan() {
 		if err != nil {
@@ -277,7 +278,7 @@ func (s *submission) compareContent(ctx context.Context) (found, error) {
 		if err != nil {
 			return found{}, err
 		}
-		if !ok || !sameDataset(stored, want) {
+		if !ok || !sameEntry(stored, want, &entries) {
 			f.more = true
 			return f, nil
 		}
@@ -311,11 +312,16 @@ func (s *submission) datasetsPlanned() iter.Seq2[*Dataset, error] {
 	}
 }
 
-// sameDataset tells whether two datasets would be sent as the same entry.
-func sameDataset(a, b *Dataset) bool {
-	entryA, errA := appendDataset(nil, a)
-	entryB, errB := appendDataset(nil, b)
-	return errA == nil && errB == nil && bytes.Equal(entryA, entryB)
+// sameEntry tells whether two datasets would be sent as the same entry. It makes
+// the entries in the memory of the last ones.
+func sameEntry(a, b *Dataset, entries *[2][]byte) bool {
+	for i, d := range []*Dataset{a, b} {
+		var err error
+		if entries[i], err = appendDataset(entries[i][:0], d); err != nil {
+			return false
+		}
+	}
+	return bytes.Equal(entries[0], entries[1])
 }
 
 // refused makes the error for a subset that the service did not take.

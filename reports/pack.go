@@ -12,15 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
-// packSettings are what decides, beside the data, how a report is cut and what
-// bytes it becomes; all but Workers, which changes nothing but the time.
-type packSettings struct {
-	MaxDatasets int
-	MaxBytes    int64
-	Workers     int
-	Level       int // from 1, fast, to 9, small
-}
-
 // pack reads src to its end, writes all subsets to w, one after the other, and
 // calls emit with each, in order. Head is the JSON of the header; add appends the
 // entry of a dataset, which has the number i in src, or nothing to leave it out.
@@ -29,11 +20,11 @@ type packSettings struct {
 // emitted; one of w or emit, or the end of ctx, ends it at once. A dataset that is
 // too large for a subset is a [*FieldError].
 //
-// The data and the settings alone decide where subsets end and what bytes they
-// are.
-func pack(ctx context.Context, head []byte, src iter.Seq2[Dataset, error], add subset.Appender[Dataset], s packSettings, w io.Writer, emit func(Subset) error) error {
+// The data, and the options MaxDatasets, MaxBytes and Level, alone decide where
+// subsets end and what bytes they are.
+func pack(ctx context.Context, head []byte, src iter.Seq2[Dataset, error], add subset.Appender[Dataset], o SubmitOptions, w io.Writer, emit func(Subset) error) error {
 	err := subset.Pack(ctx, subset.Settings{
-		MaxItems: s.MaxDatasets, MaxBytes: s.MaxBytes, Workers: s.Workers, Level: s.Level,
+		MaxItems: o.MaxDatasets, MaxBytes: o.MaxBytes, Workers: o.Workers, Level: o.Level,
 		Head:      slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`)),
 		Separator: []byte(`,`),
 		Tail:      []byte(`]}`),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +14,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
-var packing = packSettings{MaxDatasets: 1000, MaxBytes: 100_000, Workers: 2, Level: 6}
+var packing = SubmitOptions{MaxDatasets: 1000, MaxBytes: 100_000, Workers: 2, Level: 6}
 
 func numbered(n int) []Dataset {
 	list := make([]Dataset, n)
@@ -38,7 +37,7 @@ type packed struct {
 	body []byte
 }
 
-func packAll(t *testing.T, s packSettings, datasets []Dataset, add appender) (all []packed, err error) {
+func packAll(t *testing.T, s SubmitOptions, datasets []Dataset, add appender) (all []packed, err error) {
 	t.Helper()
 	var bodies bytes.Buffer
 	err = pack(t.Context(), []byte(`{"created-by":"Example"}`), Each(datasets), add, s, &bodies, func(s Subset) error {
@@ -65,7 +64,7 @@ func unpack(t *testing.T, p packed) []Dataset {
 	require.NoError(t, json.Unmarshal(data, &report))
 	assert.Equal(t, map[string]string{"created-by": "Example"}, report.Header)
 
-	assert.Equal(t, gzipbody.Checksum(p.body), p.Checksum)
+	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256(p.body)), p.Checksum)
 	assert.Len(t, report.Datasets, p.Datasets)
 	return report.Datasets
 }

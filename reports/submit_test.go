@@ -460,6 +460,43 @@ func TestSpooledToAFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// TestDiskThatFails takes the folder away while subsets are spooled. Built first,
+// nothing is sent; overlapped, what is stored is told.
+func TestDiskThatFails(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		for _, overlap := range []bool{false, true} {
+			dir := t.TempDir()
+			h := header(fmt.Sprint("Example ", overlap), time.October)
+			before := len(writes(srv))
+			_, err := c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
+				for i := range 1000 {
+					if i == 25 {
+						assert.NoError(t, os.RemoveAll(dir))
+					}
+					if !yield(dataset(i), nil) {
+						return
+					}
+				}
+			}, &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1000, TempDir: dir, Overlap: overlap, Repeats: reports.SendRepeats})
+			require.ErrorIs(t, err, os.ErrNotExist)
+			held := 0
+			for s, err := range c.All(t.Context(), &reports.ListOptions{CreatedBy: h.CreatedBy}) {
+				require.NoError(t, err)
+				held += len(stored(t, c, s.ID))
+			}
+			e, sent := errors.AsType[*reports.SubmitError](err)
+			if !sent {
+				assert.Len(t, writes(srv), before, "nothing was sent")
+				assert.Zero(t, held)
+				continue
+			}
+			assert.True(t, overlap)
+			assert.EqualValues(t, held, e.Datasets, "it says what is stored")
+		}
+	})
+}
+
 func TestTokenIsRenewedOnce(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
 		asked := 0

@@ -11,11 +11,7 @@
 // and makes other bytes.
 package gzipbody
 
-import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-)
+import "bytes"
 
 // DefaultLevel is a good balance of time and size.
 const DefaultLevel = 6
@@ -36,11 +32,4 @@ func Compress(data []byte) ([]byte, error) {
 	_ = m.Add(block)
 	_ = m.Close()
 	return body.Bytes(), nil
-}
-
-// Checksum is the name that the service gives to a compressed body: its SHA-256
-// in lowercase hexadecimal digits.
-func Checksum(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
 }
