@@ -472,7 +472,8 @@ func TestDiskThatFails(t *testing.T) {
 			_, err := c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
 				for i := range 1000 {
 					if i == 25 {
-						assert.NoError(t, os.RemoveAll(dir))
+						for os.RemoveAll(dir) != nil { // while something is written there
+						}
 					}
 					if !yield(dataset(i), nil) {
 						return
@@ -485,14 +486,14 @@ func TestDiskThatFails(t *testing.T) {
 				require.NoError(t, err)
 				held += len(stored(t, c, s.ID))
 			}
-			e, sent := errors.AsType[*reports.SubmitError](err)
-			if !sent {
-				assert.Len(t, writes(srv), before, "nothing was sent")
-				assert.Zero(t, held)
-				continue
+			told := int64(0)
+			if e, ok := errors.AsType[*reports.SubmitError](err); ok {
+				told = e.Datasets
 			}
-			assert.True(t, overlap)
-			assert.EqualValues(t, held, e.Datasets, "it says what is stored")
+			assert.EqualValues(t, held, told, "it says what is stored")
+			if !overlap { // the spool fails, or word of the first request cannot be left
+				assert.Len(t, writes(srv), before, "nothing was sent")
+			}
 		}
 	})
 }
