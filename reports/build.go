@@ -87,7 +87,7 @@ func (b *build) row(dst []byte, i int, d *Dataset) ([]byte, error) {
 			return dst, nil
 		}
 		b.bad = true
-		if b.options.Overlap || len(b.check.faults) >= mostFaults {
+		if len(b.check.faults) >= mostFaults {
 			return dst, b.check.err()
 		}
 	}

@@ -24,7 +24,7 @@ type Client struct {
 	maxReport int64
 }
 
-// ClientOptions are what a client can do without. Reading needs none of them,
+// ClientOptions are the optional settings of a client. Reading needs none of them,
 // writing needs Token or TokenSource.
 type ClientOptions struct {
 	Token       string                                // JSON web token from the operator, without quotes
@@ -43,7 +43,7 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
+	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 5 minutes, since a full subset takes the service one
 	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
@@ -74,7 +74,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
-		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: o.Timeout, MaxBody: o.MaxBody, Limiter: o.Limiter,
+		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: cmp.Or(o.Timeout, 5*time.Minute), MaxBody: o.MaxBody, Limiter: o.Limiter,
 		Authorize: token.authorizer(),
 	})
 	if err != nil {

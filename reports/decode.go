@@ -30,6 +30,8 @@ type decoder struct {
 	counts       slab[CountryCount]
 
 	platform, dataType, publisher, begin, end column
+
+	origin origin // of the header read last
 }
 
 func newDecoder() *decoder {

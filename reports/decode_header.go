@@ -15,11 +15,19 @@ const (
 	headerFilters
 	headerAttributes
 	headerExceptions
+	headerAccount // this and what follows is added by the service, in reports shown alone
+	headerYear
+	headerMonth
 )
 
 var headerNames = []string{
 	"report-name", "report-id", "release", "created-by", "created", "reporting-period", "report-filters", "report-attributes", "exceptions",
+	"client-id", "year", "month",
 }
+
+// An origin is what the service adds to the header of a stored report: who sent
+// it, and the month by which the service finds it.
+type origin struct{ Account, Year, Month string }
 
 // readHeader reads a header. What the service adds to it is left out.
 func (d *decoder) readHeader(l *jsonlex.Lexer, h *Header) {
@@ -54,6 +62,12 @@ func (d *decoder) readHeaderMember(l *jsonlex.Lexer, member int, h *Header) {
 		h.ReportAttributes = d.nameValues(l)
 	case headerExceptions:
 		h.Exceptions = d.readExceptions(l)
+	case headerAccount:
+		d.origin.Account = d.text(l)
+	case headerYear:
+		d.origin.Year = d.text(l)
+	case headerMonth:
+		d.origin.Month = d.text(l)
 	default:
 		l.Skip()
 	}

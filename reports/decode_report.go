@@ -156,10 +156,11 @@ func (d *document) readSubset(body func()) (checksum string) {
 
 // A storedReport is what an answer says of a report, but for its datasets.
 type storedReport struct {
-	ID      string
-	Header  Header
+	ID     string
+	Header Header
+	origin
 	Shown   int      // datasets shown outside of subsets
-	Subsets []Subset // in the order stored; how many datasets they hold is not known
+	Subsets []Subset // in no order; how many datasets they hold is not known
 }
 
 // scanAnswer reads a report as the service shows it. Answers repeat every subset
@@ -194,7 +195,7 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 	if lone >= 0 {
 		s.Subsets[lone].Checksum = d.checksum
 	}
-	s.ID, s.Header = d.id, d.header
+	s.ID, s.Header, s.origin = d.id, d.header, d.dec.origin
 	return s, d.lex.Err()
 }
 

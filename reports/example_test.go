@@ -109,22 +109,34 @@ func ExampleClient_All() {
 func ExampleError() {
 	srv := reportstest.NewServer(nil)
 	defer srv.Close()
-	expired := srv.Token(time.Now().Add(-time.Hour))
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
-	if err != nil {
-		log.Fatal(err)
-	}
 
-	_, err = client.Submit(context.Background(), october(), usage(reports.Month(2026, time.October)), nil)
-	if errors.Is(err, reports.ErrTokenExpired) {
-		fmt.Println("ask the operator for a new token")
+	_, err := srv.Client().Get(context.Background(), "0148536f-bfbc-4775-b93c-524e91d0b9f6")
+	if errors.Is(err, reports.ErrNotFound) {
+		fmt.Println("there is no such report")
 	}
 	if e, ok := errors.AsType[*reports.Error](err); ok {
 		fmt.Println(e.Method, e.StatusCode)
 	}
 	// Output:
+	// there is no such report
+	// GET 404
+}
+
+// An expired token is noticed before the datasets are read.
+func ExampleClient_Submit_expiredToken() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+	expired := srv.Token(time.Now().Add(-time.Hour))
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Submit(context.Background(), october(), usage(reports.Month(2026, time.October)), nil)
+	if errors.Is(err, reports.ErrTokenExpired) {
+		fmt.Println("ask the operator for a new token")
+	}
+	// Output:
 	// ask the operator for a new token
-	// PUT 403
 }
 
 // Validate finds every fault at once.

@@ -17,7 +17,7 @@ const MaxPageSize = 1000
 // ListOptions choose reports. The service honours one of the filters CreatedBy,
 // Year and ClientID at a time, so more than one is refused.
 type ListOptions struct {
-	CreatedBy string     // reports of one creator, exactly as in the header
+	CreatedBy string     // reports of one creator; for the deployed service case and accents do not count
 	Year      int        // reports that begin in this year
 	ClientID  string     // reports sent by one account
 	Page      query.Page // Number and Size; 0 means page 1 of 25 reports. There is no cursor here.
@@ -149,6 +149,7 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 				yield(nil, err)
 				return
 			}
+			before := len(seen)
 			for _, s := range page.Reports {
 				if seen[s.ID] {
 					continue
@@ -157,6 +158,10 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 				if !yield(&s, nil) {
 					return
 				}
+			}
+			if page.More && len(seen) == before {
+				yield(nil, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", ErrIncomplete, max(o.Page.Number, 1)))
+				return
 			}
 			if !page.More {
 				if missing := page.Total - len(seen); o.Page.Number <= 1 && missing > 0 {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 )
 
@@ -26,7 +27,7 @@ type Header struct {
 	ReportingPeriod  Period      `json:"reporting-period"`  // one month
 	ReportFilters    []NameValue `json:"report-filters"`    // may be empty
 	ReportAttributes []NameValue `json:"report-attributes"` // may be empty
-	Exceptions       []Exception `json:"exceptions,omitempty"`
+	Exceptions       []Exception `json:"exceptions"`        // may be empty
 }
 
 // ReleaseRD1 is the release of the code of practice that reports follow.
@@ -59,6 +60,12 @@ type Period struct {
 func Month(year int, month time.Month) Period {
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return Period{BeginDate: Day(first), EndDate: Day(first.AddDate(0, 1, -1))}
+}
+
+// yearMonth are year and month of the first day, as the service shows them.
+func (p Period) yearMonth() (year, month string) {
+	begin, _ := p.BeginDate.Time()
+	return strconv.Itoa(begin.Year()), strconv.Itoa(int(begin.Month()))
 }
 
 // A NameValue is a filter or an attribute of a report. One without a name is
@@ -150,11 +157,13 @@ const (
 	Machine AccessMethod = "machine"
 )
 
-// MarshalJSON writes the lists that the service requires as [] when they are empty.
+// MarshalJSON writes every member, lists as [] when they are empty: the service
+// keeps the old value of one that is left out.
 func (h Header) MarshalJSON() ([]byte, error) {
 	type plain Header
 	h.ReportFilters = orEmpty(h.ReportFilters)
 	h.ReportAttributes = orEmpty(h.ReportAttributes)
+	h.Exceptions = orEmpty(h.Exceptions)
 	return json.Marshal(plain(h))
 }
 

@@ -302,7 +302,7 @@ func TestJSONShape(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{
 	  "report-header": {"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
-	    "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"report-filters":[],"report-attributes":[]},
+	    "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"report-filters":[],"report-attributes":[],"exceptions":[]},
 	  "report-datasets": [{"uri":"https://repository.example.org/item/1","yop":"2024","platform":"example","data-type":"dataset","publisher":"Example Repository",
 	    "dataset-id":[{"type":"doi","value":"10.5072/table-0"}],"publisher-id":[{"type":"grid","value":"grid.0000.0"}],
 	    "dataset-dates":[{"type":"pub-date","value":"2024-05-17"}],"dataset-title":"Table 0 <&> \"ü\"",

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,16 +16,15 @@ import (
 // of one subset.
 const MaxSubsetBytes = 16_777_215
 
-// SubmitOptions are what [Client.Submit] can do without.
+// SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
 	ID      string // id of the report, a UUID; "" means that of the report that is there already, else DeriveID
 	HelpURL string // goes into the exception that says the report is compressed
 
 	BadRows  BadRows        // what to do with a dataset that breaks a rule; 0 means StopAtBadRows
 	Repeats  Repeats        // what to do with a DOI that occurs twice; 0 means RefuseRepeats
-	Warn     func(Finding)  // called for each dataset that looks wrong and is sent all the same
-	Overlap  bool           // send while the source is still read: sooner done, but an error of the source or a bad row then leaves a report that is cut short
-	Progress func(Progress) // called after each subset that was built or stored, one call at a time; be quick
+	Warn     func(Finding)  // called for whatever looks wrong and is sent all the same
+	Progress func(Progress) // called after each subset that was built or stored, and before each wait; must not block
 
 	MaxDatasets int   // most datasets in a subset; 0 means 50,000, which is also the most
 	MaxBytes    int64 // most compressed bytes in a subset; 0 means MaxSubsetBytes
@@ -32,14 +32,18 @@ type SubmitOptions struct {
 	Workers     int   // how many compress at once; 0 means 2, or 1 on a single processor
 
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
-	TempDir     string // folder for temporary files; "" means the system's. Runs that share it notice each other
+	TempDir     string // folder for temporary files and the lock; "" means the system's. Runs that share it never submit one report at once
 
-	// Settle is how long the service may still work on a request after the
-	// connection was lost. A subset whose answer was lost is sent again only when
-	// the service has not shown it for so long. 0 means 5 minutes.
+	// Settle is how long the service may still work on a request after its
+	// connection was lost. Until then nothing else is written, unless the service
+	// shows that the work has ended. 0 means 5 minutes: the deployed service was
+	// seen to take 20 to 50 seconds for a full subset on a machine of its own,
+	// gateways give up after 60, and a service under load needs several times as
+	// long. If no answer ever gets through, each subset takes so long.
 	Settle time.Duration
-	// Patience is how long Submit goes on asking a service that does not answer,
-	// or says that the report is being written. 0 means 30 minutes.
+	// Patience is how long Submit goes on looking at a service that does not
+	// answer, or cannot read the report. 0 means 30 minutes, several times Settle,
+	// so that a report is not called broken while somebody still writes to it.
 	Patience time.Duration
 }
 
@@ -60,6 +64,7 @@ type Stage string
 const (
 	Building Stage = "building" // reading, checking and compressing the datasets
 	Sending  Stage = "sending"
+	Waiting  Stage = "waiting" // for the time to look at the service again; Progress.Reason says why
 )
 
 // Progress tells how far a submission has come.
@@ -70,13 +75,16 @@ type Progress struct {
 	Of       int    // subsets of the whole report; 0 while that is not known
 	Datasets int64  // in the Subsets
 	Bytes    int64  // of the Subsets, compressed
+
+	Reason string    // while waiting: what for
+	Until  time.Time // while waiting: when the service is looked at again
 }
 
 // A Receipt says what the service holds after [Client.Submit].
 type Receipt struct {
 	ReportID string
-	Header   Header   // as sent
-	Subsets  []Subset // in the order stored
+	Header   Header   // as stored
+	Subsets  []Subset // in the order of the datasets; the service keeps no order
 	Datasets int64    // in all subsets
 
 	Sent    int           // how many of the Subsets this call sent; the others were there already
@@ -102,51 +110,74 @@ type Subset struct {
 // over. It sends a PUT, which clears what was there, and a POST for each further
 // subset, strictly one after the other (specification §4.1, Large reports, 4).
 //
-// A POST adds its subset each time it arrives. So when an answer is lost, Submit
-// looks whether the subset arrived before it sends it again, and allows for a
-// service that is still at work (Settle). What it cannot bring to an end is a
-// [*SubmitError] that says what is stored; running Submit again with the same
-// data goes on from there.
+// A POST adds its subset each time it arrives, and two writes at once make a
+// report unreadable for good. So when an answer is lost, Submit waits and looks
+// before it sends anything again (Settle); Progress tells what it waits for. What
+// it cannot finish is a [*SubmitError] that says what is stored; running Submit
+// again with the same data goes on from there.
 //
-// The header gets the exception 69 that compressed reports carry.
+// The service lets any account replace any report. Submit compares the account
+// that a stored report shows with that of the token, and its creator and month
+// with the header's; if they differ it sends nothing, and the error matches
+// [ErrConflict]. The name of the creator and the report id of a stored report
+// never change: the service takes "repo" for "Repo", Warn is told, and
+// Receipt.Header has them as stored.
+//
+// The header gets the exception 69 that compressed reports carry. A token that is
+// none, or has expired, and a folder that cannot hold temporary files are errors
+// before src is read. All callbacks run on the caller's goroutine.
 //
 // Two runs for one report must not go on at once, since the service has no lock.
-// The second one on a machine notices, by a small file in TempDir, and fails with
-// [ErrBusy]; a run after one that was killed waits until the request that may
-// still be under way is surely over. Between machines a run notices what changes
-// while it looks and what does not belong into the answers it gets; see to it
-// that a report is submitted from one place.
+// On one machine the second one fails with [ErrBusy] while the first is alive,
+// and a run after one that was killed waits until the request that may still be
+// under way is surely over. Between machines a run notices what changes while it
+// looks and what does not belong in the answers it gets; see to it that a report
+// is submitted from one place.
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (*Receipt, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if c.token.source == nil {
-		return nil, fmt.Errorf("reports.Submit: %w", ErrUnauthorized)
-	}
-	claim, err := c.claim(ctx, h, o)
+	account, err := c.token.account(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
-	defer claim.release()
+	lock, err := c.lock(h, o.TempDir)
+	if err != nil {
+		return nil, fmt.Errorf("reports.Submit: %w", err)
+	}
+	defer lock.release()
+	o.TempDir = lock.folder
 
-	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o, claim: claim, spool: spool{limit: o.SpoolMemory, dir: o.TempDir}}
+	s := &submission{
+		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o, lock: lock,
+		spool: spool{limit: o.SpoolMemory, dir: o.TempDir},
+	}
 	defer s.spool.close()
 	b, err := newBuild(s, src)
 	if err != nil {
 		return nil, err
 	}
 	defer b.close()
-	if o.Overlap {
-		err = s.overlapped(ctx, b)
-	} else {
-		err = s.declared(ctx, b)
-	}
+	err = b.run(ctx, &s.spool, func(p Subset) error {
+		s.plan = append(s.plan, p)
+		s.progress(Progress{Stage: Building}, len(s.plan))
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
+	s.whole = true
+	if err := s.findReport(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.deliver(ctx); err != nil {
+		return nil, err
+	}
+	h = s.header
+	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
-		ReportID: s.id, Header: s.header, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
+		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
 		Sent: s.sent, LeftOut: b.leftOut, Skipped: b.skipped,
 	}, nil
 }
@@ -185,25 +216,66 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	return out, nil
 }
 
-// A submission is one Submit: what is to be stored, and what is known to be.
+// A submission is one Submit: what is to be stored, and what is known of it.
 type submission struct {
 	client  *Client
+	account string // of the token
 	header  Header
 	options SubmitOptions
-	claim   *claim
+	lock    *lock
 	id      string
+	kept    Header // CreatedBy and ReportID of the report that is there: the service never changes them
 
-	plan  []Subset
-	whole bool // the plan is complete
+	plan     []Subset
+	whole    bool // the plan is complete
+	reported int  // subsets that Progress was told of as stored
+	sent     int
+	spool    spool        // the bodies of the plan
+	sums     []contentSum // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones
 	// do: another compressor made them, or they were cut elsewhere.
 	accepted []Subset
 	covered  int
-	listed   []Subset // by an answer, if they are not those that were expected
+	listed   []Subset // by the last answer, if they are not those that were expected
+}
 
-	spool spool // the bodies of the plan
-	sent  int
+// findReport decides which report to write: the one asked for, the one that is
+// there, or the one whose id follows from creator and month. Since the service
+// finds the report of a POST by creator and month alone, another id for the same
+// month would send the later subsets into the other report.
+func (s *submission) findReport(ctx context.Context) error {
+	found, err := s.client.find(ctx, "reports.Submit", s.header)
+	asked := s.options.ID
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
+		s.id = cmp.Or(asked, DeriveID(s.header))
+	case asked != "" && !strings.EqualFold(asked, found.ID):
+		return fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
+			ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
+	default:
+		s.id = found.ID
+		s.keep(&found.Header)
+	}
+	return nil
+}
+
+// keep notes what the service never changes of a stored report.
+func (s *submission) keep(stored *Header) {
+	if s.kept.CreatedBy != "" || s.options.Warn == nil {
+		s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
+		return
+	}
+	s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
+	for _, m := range []struct{ name, sent, stored string }{
+		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
+	} {
+		if m.sent != m.stored {
+			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q, and stays %q, as the report that is there has it", m.sent, m.stored), true})
+		}
+	}
 }
 
 // body is that of planned subset i.
@@ -227,11 +299,12 @@ func (s *submission) datasets(n int) (sum int64) {
 	return sum
 }
 
-func (s *submission) progress(stage Stage, done int) {
+// progress tells that the first done subsets are built or stored.
+func (s *submission) progress(p Progress, done int) {
 	if s.options.Progress == nil {
 		return
 	}
-	p := Progress{Stage: stage, ReportID: s.id, Subsets: done, Datasets: s.datasets(done)}
+	p.ReportID, p.Subsets, p.Datasets = s.id, done, s.datasets(done)
 	for _, part := range s.plan[:done] {
 		p.Bytes += part.Bytes
 	}
@@ -239,76 +312,6 @@ func (s *submission) progress(stage Stage, done int) {
 		p.Of = len(s.plan)
 	}
 	s.options.Progress(p)
-}
-
-// declared sends a report that has been built to its end.
-func (s *submission) declared(ctx context.Context, b *build) error {
-	err := b.run(ctx, &s.spool, func(p Subset) error {
-		s.plan = append(s.plan, p)
-		s.progress(Building, len(s.plan))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	s.whole = true
-	if s.id, err = s.client.reportID(ctx, s.header, s.options.ID); err != nil {
-		return err
-	}
-	done, err := s.resume(ctx)
-	if err != nil {
-		return err
-	}
-	for i := done; i < len(s.plan); i++ {
-		if err := s.deliver(ctx, i); err != nil {
-			return err
-		}
-		s.sent++
-		s.progress(Sending, i+1)
-	}
-	return nil
-}
-
-// overlapped sends each subset while the next one is being built. What is
-// stored is not compared first: nobody knows yet what the report will hold.
-func (s *submission) overlapped(ctx context.Context, b *build) (err error) {
-	if s.id, err = s.client.reportID(ctx, s.header, s.options.ID); err != nil {
-		return err
-	}
-	var refused error // what a subset failed with says more than what pack then ends with
-	err = b.run(ctx, &s.spool, func(p Subset) error {
-		s.plan = append(s.plan, p)
-		if refused = s.deliverNext(ctx); refused != nil {
-			return refused
-		}
-		s.progress(Sending, len(s.plan))
-		return nil
-	})
-	switch {
-	case refused != nil:
-		return refused
-	case err != nil && len(s.plan) > 0:
-		return s.failed(len(s.plan), Incomplete, err)
-	}
-	s.whole = true
-	return err
-}
-
-// deliverNext delivers the last planned subset. If the first one is all that is
-// stored already, it is not sent: whether it arrived could not be seen.
-func (s *submission) deliverNext(ctx context.Context) error {
-	i := len(s.plan) - 1
-	if i == 0 {
-		f, err := s.firstLook(ctx)
-		if err != nil || f.is(1) {
-			return err
-		}
-	}
-	if err := s.deliver(ctx, i); err != nil {
-		return err
-	}
-	s.sent++
-	return nil
 }
 
 // Each makes a source for [Client.Submit] of a slice.

@@ -21,28 +21,42 @@ import (
 // tell whether it is genuine. The error says what is wrong without quoting the
 // token.
 func TokenExpiry(token string) (time.Time, error) {
-	if err := transport.CheckToken(token); err != nil {
+	c, err := readClaims(token)
+	if err != nil {
 		return time.Time{}, fmt.Errorf("reports.TokenExpiry: %w", err)
+	}
+	return c.expiry(), nil
+}
+
+// claims are what a token says of itself.
+type claims struct {
+	Account any      `json:"uid"` // as a stored report shows it; not in the specification
+	Expires *float64 `json:"exp"`
+}
+
+func readClaims(token string) (c claims, err error) {
+	if err := transport.CheckToken(token); err != nil {
+		return c, err
 	}
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: it does not have three parts")
+		return c, errors.New("not a JSON web token: it does not have three parts")
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	if err != nil {
-		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: its second part is not base64")
+	switch {
+	case err != nil:
+		return c, errors.New("not a JSON web token: its second part is not base64")
+	case json.Unmarshal(payload, &c) != nil:
+		return c, errors.New("not a JSON web token: its second part is not a JSON object with a numeric exp")
+	case c.Expires == nil:
+		return c, errors.New("the token does not say when it expires")
 	}
-	var claims struct {
-		Expires *float64 `json:"exp"`
-	}
-	if json.Unmarshal(payload, &claims) != nil {
-		return time.Time{}, errors.New("reports.TokenExpiry: not a JSON web token: its second part is not a JSON object with a numeric exp")
-	}
-	if claims.Expires == nil {
-		return time.Time{}, errors.New("reports.TokenExpiry: the token does not say when it expires")
-	}
-	seconds := min(max(*claims.Expires, 0), 1<<40)
-	return time.Unix(int64(math.Trunc(seconds)), 0), nil
+	return c, nil
+}
+
+func (c *claims) expiry() time.Time {
+	seconds := min(max(*c.Expires, 0), 1<<40)
+	return time.Unix(int64(math.Trunc(seconds)), 0)
 }
 
 // tokens hands out the token for a request and remembers when the last one
@@ -83,6 +97,28 @@ func (t *tokens) authorizer() transport.Authorizer {
 		t.note(token)
 		return token, nil
 	})
+}
+
+// account asks for a token before it is needed, to know early that the service
+// would not take it, and returns the account that it is for; "" if it does not
+// say.
+func (t *tokens) account(ctx context.Context) (string, error) {
+	if t.source == nil {
+		return "", ErrUnauthorized
+	}
+	token, err := t.source(ctx)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
+	}
+	c, err := readClaims(token)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
+	case !time.Now().Before(c.expiry()):
+		return "", fmt.Errorf("%w on %s", ErrTokenExpired, c.expiry().Format(time.DateOnly))
+	}
+	account, _ := c.Account.(string)
+	return account, nil
 }
 
 // note remembers when a token expires, and warns when that is soon.

@@ -16,9 +16,9 @@ type VerifyLevel int
 const (
 	// VerifyHeader compares the header, if the receipt has one.
 	VerifyHeader VerifyLevel = iota + 1
-	// VerifyChecksums also compares the list of subsets with those sent: each
-	// once, none missing, none more, in order. Of a service that shows datasets in
-	// the place of subsets, it compares their number.
+	// VerifyChecksums also compares the set of subsets with those sent: each
+	// once, none missing, none more, in any order. Of a service that shows
+	// datasets instead of subsets, it compares their number.
 	VerifyChecksums
 	// VerifyCount also proves each checksum by the data, and counts the datasets.
 	VerifyCount
@@ -81,9 +81,14 @@ func (c *Client) count(ctx context.Context, op, id string) (*storedReport, error
 
 // differs says what is stored otherwise than the receipt has it; "" is nothing.
 func (r *Receipt) differs(s *storedReport, level VerifyLevel) string {
-	if r.Header.CreatedBy != "" {
-		if difference := r.Header.differs(&s.Header); difference != "" {
+	if h := &r.Header; h.CreatedBy != "" {
+		switch difference := h.differs(&s.Header); {
+		case difference != "":
 			return difference
+		case s.Header.CreatedBy != h.CreatedBy:
+			return fmt.Sprintf("created-by is %q, that sent %q", s.Header.CreatedBy, h.CreatedBy)
+		case s.Header.ReportID != h.ReportID:
+			return fmt.Sprintf("report-id is %q, that sent %q", s.Header.ReportID, h.ReportID)
 		}
 	}
 	switch {
@@ -98,59 +103,65 @@ func (r *Receipt) differs(s *storedReport, level VerifyLevel) string {
 	return r.differingSubsets(s.Subsets, level)
 }
 
+// differingSubsets compares without regard to order: the service keeps none.
 func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 	var datasets int64
+	left := map[string][]Subset{} // sent and not found yet
+	for _, s := range r.Subsets {
+		key := strings.ToLower(s.Checksum)
+		left[key] = append(left[key], s)
+	}
+	found := map[string]bool{}
 	for _, s := range stored {
 		datasets += int64(s.Datasets)
-	}
-	for i, sent := range r.Subsets {
-		switch {
-		case i == len(stored):
-			return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
-		case !strings.EqualFold(stored[i].Checksum, sent.Checksum):
-			return fmt.Sprintf("subset %d of %d has checksum %s, that sent %s", i+1, len(stored), stored[i].Checksum, sent.Checksum)
-		case level == VerifyCount && sent.Datasets > 0 && stored[i].Datasets != sent.Datasets:
-			return fmt.Sprintf("subset %d holds %d datasets, that sent %d", i+1, stored[i].Datasets, sent.Datasets)
+		key := strings.ToLower(s.Checksum)
+		switch sent := left[key]; {
+		case len(sent) == 0 && found[key]:
+			return fmt.Sprintf("subset %s is stored twice", shortened(s.Checksum))
+		case len(sent) == 0:
+			return fmt.Sprintf("%d subsets stored, %d sent; that with checksum %s was not sent", len(stored), len(r.Subsets), shortened(s.Checksum))
+		case level == VerifyCount && sent[0].Datasets > 0 && s.Datasets != sent[0].Datasets:
+			return fmt.Sprintf("subset %s holds %d datasets, that sent %d", shortened(s.Checksum), s.Datasets, sent[0].Datasets)
+		default:
+			found[key], left[key] = true, sent[1:]
 		}
 	}
 	switch {
-	case len(stored) == len(r.Subsets) && level == VerifyCount && datasets != r.Datasets:
+	case len(stored) < len(r.Subsets):
+		return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
+	case level == VerifyCount && datasets != r.Datasets:
 		return fmt.Sprintf("%d datasets stored, %d sent", datasets, r.Datasets)
-	case len(stored) == len(r.Subsets):
-		return ""
 	}
-	extra := stored[len(r.Subsets)]
-	if slices.ContainsFunc(r.Subsets, func(s Subset) bool { return strings.EqualFold(s.Checksum, extra.Checksum) }) {
-		return fmt.Sprintf("subset %s is stored twice", extra.Checksum)
-	}
-	return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
+	return ""
 }
 
+// shortened bounds a text of the service that should be a checksum.
+func shortened(checksum string) string { return fmt.Sprintf("%.64q", checksum) }
+
 // differs names the first member of which the service stores something else; ""
-// is none.
+// is none. It leaves out created-by and report-id, which never change after a
+// report was created.
 func (h *Header) differs(stored *Header) string {
 	for _, m := range []struct {
 		name         string
 		stored, sent any
 	}{
 		{"report-name", stored.ReportName, h.ReportName},
-		{"report-id", stored.ReportID, h.ReportID},
 		{"release", stored.Release, h.Release},
-		{"created-by", stored.CreatedBy, h.CreatedBy},
 		{"created", stored.Created, h.Created},
 		{"reporting-period", stored.ReportingPeriod, h.ReportingPeriod},
-		{"number of exceptions", len(stored.Exceptions), len(h.Exceptions)},
-		{"exception 69", stored.compressed(), h.compressed()},
 	} {
 		if m.stored != m.sent {
-			return fmt.Sprintf("%s is %v, that sent %v", m.name, m.stored, m.sent)
+			return fmt.Sprintf("%s is %q, that sent %q", m.name, m.stored, m.sent)
 		}
 	}
 	switch {
 	case !slices.Equal(stored.ReportFilters, h.ReportFilters):
-		return fmt.Sprintf("report-filters are %v, those sent %v", stored.ReportFilters, h.ReportFilters)
+		return fmt.Sprintf("report-filters are %q, those sent %q", stored.ReportFilters, h.ReportFilters)
 	case !slices.Equal(stored.ReportAttributes, h.ReportAttributes):
-		return fmt.Sprintf("report-attributes are %v, those sent %v", stored.ReportAttributes, h.ReportAttributes)
+		return fmt.Sprintf("report-attributes are %q, those sent %q", stored.ReportAttributes, h.ReportAttributes)
+	case !slices.EqualFunc(stored.Exceptions, h.Exceptions, func(a, b Exception) bool { return a.Code == b.Code }):
+		return fmt.Sprintf("exceptions are %v, those sent %v", stored.Exceptions, h.Exceptions)
 	}
 	return ""
 }

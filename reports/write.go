@@ -2,8 +2,9 @@ package reports
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const CompressAbove = 10_000_000
 type Stored struct {
 	ID      string
 	Header  Header   // as stored; after Put the deployed service echoes what was sent
-	Subsets []Subset // compressed parts that the report consists of, in order; Datasets is not known
+	Subsets []Subset // compressed parts that the report consists of, in no order; Datasets is not known
 
 	// Existing is true when the service already had a report of this creator and
 	// period and returned that one: what was sent was not stored.
@@ -37,7 +38,12 @@ type Stored struct {
 // The report is validated first. It is sent compressed, with the exception 69
 // that belongs to it, when its JSON is longer than [CompressAbove] or its header
 // carries that exception already. Since the service would add a compressed
-// report to one that is there, Create looks for one before it sends.
+// report to one that is there, Create looks for one before it sends: of the same
+// creator and begin date, or whatever the service takes for that (the deployed
+// one: the same month, and a name that differs in case or accents). If one was
+// made meanwhile, the error matches [ErrConflict] and says that the data were
+// added to it. After a lost answer, or a gateway's 429 or 503, a compressed report
+// is not sent again: the error matches [ErrUnclear]; look with List.
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
@@ -56,9 +62,17 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 	if found != nil {
 		return &Stored{ID: found.ID, Header: found.Header, Existing: true}, nil
 	}
-	stored, err := c.store(ctx, body.request(op, http.MethodPost, "/reports"))
+	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
+}
+
+// storeAlone stores a compressed body that has to be all that the report holds.
+func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body) (*Stored, error) {
+	stored, err := c.store(ctx, b.request(op, method, path))
 	if err != nil {
 		return nil, err
+	}
+	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
+		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; somebody else writes to it", op, ErrConflict, n, stored.ID)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
@@ -75,11 +89,17 @@ func (c *Client) createPlain(ctx context.Context, op string, r *Report, b body) 
 	return &Stored{ID: string(a.ID), Header: a.Header, Existing: existing}, nil
 }
 
-// Put stores a report under an id that the caller chooses, a UUID, in place of
-// whatever is stored there: its subsets too. Sending it twice has the same
-// effect as once. The service does not check who owns a report, so an id that is
-// not yours overwrites somebody else's. Validation and compression are those of
+// Put stores a report under an id that the caller chooses, a UUID, instead of
+// whatever is stored there. Sending it twice has the same effect as once. The
+// service does not check who owns a report, so an id that is not yours
+// overwrites somebody else's. Validation and compression are those of
 // [Client.Create].
+//
+// Every member of the header is sent, also if it is empty, because the deployed
+// service keeps the old value of any that is left out, and would drop the
+// datasets of a plain report that replaces a compressed one. An answer without
+// the datasets is an error that matches [ErrIncomplete]. CreatedBy and ReportID of
+// a stored report, and the month that the service finds it by, never change.
 //
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
 func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
@@ -90,25 +110,24 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 	if err != nil {
 		return nil, err
 	}
-	request := body.request("reports.Put", http.MethodPut, "/reports/"+id)
 	if !body.compressed {
-		a, err := c.storePlain(ctx, request)
+		a, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
 		if err != nil {
 			return nil, err
 		}
+		if a.dropped() {
+			return nil, fmt.Errorf("reports.Put: report %s: %w: the service shows none of the %d datasets that were sent", id, ErrIncomplete, len(r.Datasets))
+		}
 		return &Stored{ID: string(a.ID), Header: a.Header}, nil
 	}
-	stored, err := c.store(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
+	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
 }
 
 // A body is a request body of interface A.
 type body struct {
 	transport.Body
 	compressed bool
+	checksum   string // of a compressed body that is held
 }
 
 func newBody(r *Report) (body, error) {
@@ -128,7 +147,8 @@ func newBody(r *Report) (body, error) {
 		return body{Body: bytes.NewReader(data)}, err
 	}
 	data, err = gzipbody.Compress(data)
-	return body{bytes.NewReader(data), true}, err
+	sum := sha256.Sum256(data)
+	return body{bytes.NewReader(data), true, hex.EncodeToString(sum[:])}, err
 }
 
 // compressed reports whether the header says that the body is compressed.
@@ -190,9 +210,13 @@ func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport,
 
 // scan reads what the service holds of a report, without its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
-	return c.store(ctx, transport.Request{
+	return c.store(ctx, scanning(op, id))
+}
+
+func scanning(op, id string) transport.Request {
+	return transport.Request{
 		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
-	})
+	}
 }
 
 // authorized sends a request. If the service does not accept the token, and
@@ -234,6 +258,12 @@ func (c *Client) storePlain(ctx context.Context, r transport.Request) (*answer, 
 	return &envelope.Report, nil
 }
 
+// dropped reports whether the service shows that it stored no datasets.
+func (a *answer) dropped() bool {
+	var datasets []json.RawMessage
+	return json.Unmarshal(a.Datasets, &datasets) == nil && len(datasets) == 0
+}
+
 // differs reports whether the service returned another report than r. It does
 // not say so itself: both answers are 201.
 func (a *answer) differs(r *Report) (bool, error) {
@@ -253,36 +283,40 @@ func (a *answer) differs(r *Report) (bool, error) {
 	return !bytes.Equal(got, want), err
 }
 
-// reportID decides which report to write: the one asked for, the one that is
-// there, or the one whose id follows from creator and month. Since the service
-// finds the report of a POST by creator and month alone, another id for the same
-// month would send the later subsets into the other report.
-func (c *Client) reportID(ctx context.Context, h Header, asked string) (string, error) {
-	found, err := c.find(ctx, "reports.Submit", h)
-	switch {
-	case err != nil:
-		return "", err
-	case found == nil:
-		return cmp.Or(asked, DeriveID(h)), nil
-	case asked != "" && !strings.EqualFold(asked, found.ID):
-		return "", fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
-			ErrConflict, found.ID, h.CreatedBy, h.ReportingPeriod.BeginDate, asked)
-	}
-	return found.ID, nil
-}
-
-// find looks for the stored report of a header's creator and begin date.
+// find looks for the stored report that a POST of this header would reach, as
+// the service does: the deployed one goes by its own idea of equal names (case
+// and accents do not count) and by year and month of the begin date, which it
+// shows in a single report; the specification by the same name and begin date.
+// A name that the service's own filter takes for equal is equal.
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
 	begin, err := h.ReportingPeriod.BeginDate.Time()
 	if err != nil {
 		return nil, &FieldError{"report-header.reporting-period.begin-date", "is not a date YYYY-MM-DD"}
 	}
+	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
+		if err == nil {
+			err = checkUUID("id", s.ID)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
 		}
 		at, err := s.Header.ReportingPeriod.BeginDate.Time()
-		if err == nil && s.Header.CreatedBy == h.CreatedBy && at.Equal(begin) {
+		switch {
+		case err != nil:
+		case s.Header.CreatedBy == h.CreatedBy && at.Equal(begin):
+			return s, nil
+		case at.Year() == begin.Year() && at.Month() == begin.Month():
+			similar = append(similar, s)
+		}
+	}
+	year, month := h.ReportingPeriod.yearMonth()
+	for _, s := range similar {
+		stored, err := c.scan(ctx, op, s.ID)
+		if err != nil {
+			return nil, fmt.Errorf("looking for a report that is there already: %w", err)
+		}
+		if stored.Year == year && stored.Month == month {
 			return s, nil
 		}
 	}

@@ -88,7 +88,6 @@ func BenchmarkUpload(b *testing.B) {
 			opts reports.SubmitOptions
 		}{
 			{"default", reports.SubmitOptions{}},
-			{"overlap", reports.SubmitOptions{Overlap: true}},
 			{"fast", reports.SubmitOptions{Level: 1}},
 			{"small", reports.SubmitOptions{Level: 8}},
 		} {

@@ -256,18 +256,18 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) (again bo
 
 	hint, hinted := retryAfter(res.Header.Get("Retry-After"))
 	x.pause = hint
+	busy := res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
 	switch {
-	case res.StatusCode == http.StatusTooManyRequests:
-		if !hinted {
-			x.pause = x.client.maxWait // the service counts in windows of minutes
-		}
-		return true
-	case res.StatusCode == http.StatusServiceUnavailable && hinted:
-		// A service that names a time to come back did not take the request up.
+	case x.request.Replay == IfUnsent:
+		// A gateway may say so while the service behind it goes on with the work.
+		x.failure.Unclear = x.failure.Unclear || busy
+		return false
+	case res.StatusCode == http.StatusTooManyRequests && !hinted:
+		x.pause = x.client.maxWait // the service counts in windows of minutes
+	case busy && hinted:
 		x.failure.Unclear = false
-		return true
 	}
-	return x.failure.Unclear && x.request.Replay == Always
+	return busy || x.failure.Unclear
 }
 
 // garbled handles a success status with a body that is none.

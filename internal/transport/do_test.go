@@ -130,8 +130,10 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"one-time write, 500", mint(), []step{answer(500, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, HTML with 200", mint(), []step{answer(200, "text/html", "<html>"), ok(`OK`)}, 1, true, true},
 		{"one-time write, body cut off", mint(), []step{cut("OK"), ok(`OK`)}, 1, true, true},
-		{"one-time write, 429", mint(), []step{answer(429, "", ""), ok(`OK`)}, 2, false, false},
-		{"one-time write, 503 with a time", mint(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
+		{"one-time write, 429", mint(), []step{answer(429, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, 503 with a time", mint(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
+		{"idempotent write, 429", put(), []step{answer(429, "", ""), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 503 with a time", put(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
 		{"one-time write, bare 503", mint(), []step{answer(503, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 422", mint(), []step{answer(422, "", "")}, 1, true, false},
 	} {

@@ -12,7 +12,8 @@ const (
 	// Always is for operations that have the same effect done once or twice.
 	Always Replay = iota
 	// IfUnsent is for operations that add something each time: they are sent
-	// again only when the service surely did not carry them out.
+	// again only when no connection could be made. Any failure of a gateway, 429
+	// and 503 too, may hide work that was done.
 	IfUnsent
 )
 
