@@ -22,9 +22,9 @@ import "time"
 //     ended.
 //  4. While a PUT is under way, and as long as a report has no document (a write
 //     was refused or died), GET shows a subset as soon as it has a row, and the
-//     document may still come. Then what is seen proves nothing, and only time
-//     does. From outside, a report is known to have a document once a write of
-//     this run was answered.
+//     document may still come, or fail to come. Then what is seen proves nothing,
+//     not even that the report is complete, and only time does. From outside, a
+//     report is known to have a document once a write of this run was answered.
 //  5. Subsets have no order: what is compared is the set.
 //  6. A PUT is not refused for being somebody else's report, or for leaving it
 //     half replaced. So everything is looked at before the first one.
@@ -105,7 +105,6 @@ const mostTries = 5
 // next decides what to do at the time now.
 func (d delivery) next(now time.Time) step {
 	over := !now.Before(d.until) // nothing that we know of is under way
-	whole := d.seen.kind == shown && d.seen.first == d.subsets && !d.seen.foreign
 	again := step{do: look, at: d.seenAt.Add(d.pause()), why: d.waitingFor()}
 	switch {
 	case d.seen.kind == unseen && !d.lost:
@@ -119,10 +118,6 @@ func (d delivery) next(now time.Time) step {
 	case d.seen.kind != shown:
 		return again
 
-	// A lost write of this run is the last one: it may end when it will.
-	case whole && d.lost:
-		return step{do: finish}
-
 	// A write may be under way. Of a lost POST to a sound report a look can tell
 	// that it has ended; see saw. Of anything else only time can.
 	case !over:
@@ -134,7 +129,7 @@ func (d delivery) next(now time.Time) step {
 		return step{do: look, at: now}
 
 	// Nothing is under way, and the report is as it was seen.
-	case whole:
+	case d.seen.first == d.subsets && !d.seen.foreign:
 		return step{do: finish}
 	case d.disturbed():
 		return step{do: stop, state: Disturbed}
@@ -222,10 +217,13 @@ func earlier(a, b time.Time) time.Time {
 
 // without is the state of a report that the next subset did not get into.
 func (d delivery) without() SubmitState {
-	if d.stored == 0 {
-		return Untouched
+	switch {
+	case d.stored > 0:
+		return Incomplete
+	case d.tries > 1: // a PUT that did not arrive whole may have removed what was there
+		return Unclear
 	}
-	return Incomplete
+	return Untouched
 }
 
 // failed is the state of a report that cannot be looked at.
