@@ -67,12 +67,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 		n := &network{srv: srv, before: func(r *http.Request) error {
 			if r.Method == "POST" && lost == 0 {
 				lost++
-				go func() { // the service gets it all the same, and nobody waits for the answer
-					if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
-						io.Copy(io.Discard, res.Body)
-						res.Body.Close()
-					}
-				}()
+				goOn(t, srv, r)
 				time.Sleep(time.Second)
 				return errLost
 			}
@@ -87,6 +82,16 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 		assert.Len(t, writes(srv), 3, "nothing was sent twice")
 	})
+}
+
+// goOn gives a request to the service with nobody waiting for the answer.
+func goOn(t *testing.T, srv *reportstest.Server, r *http.Request) {
+	go func() {
+		if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
+			io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+	}()
 }
 
 // refusing lets everything pass but writes, which it answers itself.

@@ -93,7 +93,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// BaseURL returns the address requests go to, without a trailing slash.
+// BaseURL returns the address requests go to, in its plainest spelling: the host
+// in lower case, no default port, no trailing slash.
 func (c *Client) BaseURL() string { return c.base }
 
 // An OptionError names the option that a client cannot be made with.
@@ -140,6 +141,9 @@ func parseBase(text string) (*url.URL, error) {
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return nil, &OptionError{option, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text)}
 	}
+	// One spelling for one address.
+	u.Host = strings.ToLower(u.Host)
+	u.Host = strings.TrimSuffix(u.Host, map[string]string{"https": ":443", "http": ":80"}[u.Scheme])
 	return u, nil
 }
 

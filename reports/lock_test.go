@@ -1,0 +1,266 @@
+//go:build unix
+
+package reports_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+var crowds = flag.Int("crowds", 2, "how often 12 processes submit one report together")
+
+// TestMain lets the test binary be a process that submits a report: see
+// submitAsProcess.
+func TestMain(m *testing.M) {
+	if url := os.Getenv("SUBMIT_TO"); url != "" {
+		os.Exit(submitAsProcess(url, os.Getenv("SUBMIT_TOKEN"), os.Getenv("SUBMIT_TEMP")))
+	}
+	os.Exit(m.Run())
+}
+
+const crowdSettle = 3 * time.Second
+
+// submitAsProcess submits six datasets and says how it ended.
+func submitAsProcess(url, token, temp string) int {
+	c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+	if err == nil {
+		var receipt *reports.Receipt
+		start := time.Now()
+		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, TempDir: temp, Settle: crowdSettle})
+		switch {
+		case err == nil:
+			fmt.Println("sent", receipt.Sent)
+			return 0
+		case errors.Is(err, reports.ErrBusy) && time.Since(start) < time.Second:
+			fmt.Println("busy")
+			return 0
+		}
+	}
+	fmt.Println(err)
+	return 1
+}
+
+// Twelve processes submit one report at once: one does the work, the others end
+// at once or find it done. So it is when the one that works is killed.
+func TestACrowdOfProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	executable, err := os.Executable()
+	require.NoError(t, err)
+	for _, behaviour := range behaviours {
+		for _, killed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s killed=%v", behaviour, killed), func(t *testing.T) {
+				for range *crowds {
+					srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond})
+					temp := t.TempDir()
+					start := func() (*exec.Cmd, *bytes.Buffer) {
+						cmd := exec.Command(executable)
+						var out bytes.Buffer
+						cmd.Stdout, cmd.Stderr = &out, &out
+						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(time.Now().AddDate(1, 0, 0)))
+						require.NoError(t, cmd.Start())
+						return cmd, &out
+					}
+					if killed {
+						first, _ := start()
+						time.Sleep(time.Duration(rand.Int64N(int64(600 * time.Millisecond))))
+						_ = first.Process.Kill()
+						_ = first.Wait()
+					}
+					var crowd sync.WaitGroup
+					said := make([]string, 12)
+					for i := range said {
+						cmd, out := start()
+						crowd.Go(func() {
+							assert.NoError(t, cmd.Wait(), out)
+							said[i] = out.String()
+						})
+					}
+					crowd.Wait()
+					sent := 0
+					for _, s := range said {
+						if strings.HasPrefix(s, "sent") && s != "sent 0\n" {
+							sent++
+						}
+					}
+					assert.LessOrEqual(t, sent, 1, said)
+					c := srv.Client()
+					r, err := c.Get(t.Context(), reports.DeriveID(header("Example", time.October)))
+					require.NoError(t, err)
+					assert.ElementsMatch(t, names(all(6)), names(r.Datasets), said)
+					srv.Close()
+				}
+			})
+		}
+	}
+}
+
+// lockPath is where a run keeps its lock, learned from one that holds it.
+func lockPath(t *testing.T, srv *reportstest.Server, dir string) string {
+	t.Helper()
+	var path string
+	_, err := srv.Client().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+		found, err := filepath.Glob(dir + "/*/submit-*")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		path = found[0]
+		yield(dataset(0), nil)
+	}, &reports.SubmitOptions{TempDir: dir})
+	require.NoError(t, err)
+	return path
+}
+
+// What lies where the lock or its record should be is neither followed nor
+// waited for, and an empty or damaged record does not lock a report for ever.
+func TestStrangeFilesAtTheLock(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "precious")
+	require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+	for _, tt := range []struct {
+		name  string
+		place func(path string) error
+		fails string
+	}{
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file"},
+		{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file"},
+		{"a symbolic link", func(path string) error { return os.Symlink(elsewhere, path) }, "is no regular file"},
+		{"a record that is a directory", func(path string) error { return os.Mkdir(path+"-request", 0o700) }, "is no regular file"},
+		{"a record that is a FIFO", func(path string) error { return syscall.Mkfifo(path+"-request", 0o600) }, "is no regular file"},
+		{"a record that is a symbolic link", func(path string) error { return os.Symlink(elsewhere, path+"-request") }, "is no regular file"},
+		{"an empty record", func(path string) error { return os.WriteFile(path+"-request", nil, 0o600) }, ""},
+		{"a damaged record", func(path string) error { return os.WriteFile(path+"-request", []byte("2026-11-22T1"), 0o600) }, ""},
+		{"an endless record", func(path string) error { return os.WriteFile(path+"-request", bytes.Repeat([]byte("x"), 1<<20), 0o600) }, ""},
+		{"a record from the future", func(path string) error { return os.WriteFile(path+"-request", []byte("2999-01-01T00:00:00Z"), 0o600) }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			srv := server(t)
+			path := lockPath(t, srv, dir)
+			require.NoError(t, tt.place(path))
+			start := time.Now()
+			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: dir, Settle: time.Second})
+			if tt.fails != "" {
+				require.ErrorContains(t, err, tt.fails)
+				assert.Less(t, time.Since(start), time.Second)
+				return
+			}
+			require.NoError(t, err, "after Settle")
+		})
+	}
+	kept, err := os.ReadFile(elsewhere)
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(kept))
+}
+
+func TestAFolderThatIsNotPrivate(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		place func(folder string) error
+	}{
+		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }},
+		{"a link", func(folder string) error {
+			return errors.Join(os.Remove(folder), os.Symlink(t.TempDir(), folder))
+		}},
+		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }},
+		{"somebody else's", func(folder string) error { return os.Chown(folder, 12345, -1) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			folder := filepath.Dir(lockPath(t, server(t), dir))
+			if err := tt.place(folder); err != nil {
+				t.Skip(err) // only the superuser gives a folder away
+			}
+			read := false
+			_, err := server(t).Client().Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { read = true }, &reports.SubmitOptions{TempDir: dir})
+			require.ErrorContains(t, err, "SubmitOptions.TempDir")
+			assert.ErrorContains(t, err, "TMPDIR")
+			assert.False(t, read, "known before the source is read")
+		})
+	}
+}
+
+// One report has one lock, however its service and its creator are written.
+func TestOneReportOneLock(t *testing.T) {
+	srv := server(t)
+	token := srv.Token(time.Now().AddDate(1, 0, 0))
+	dir := t.TempDir()
+	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
+		c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+		require.NoError(t, err)
+		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{TempDir: dir})
+		return err
+	}
+	upper := header("EXAMPLE", time.October)
+	upper.ReportingPeriod.BeginDate = upper.ReportingPeriod.EndDate
+	require.NoError(t, submit(srv.URL, header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+		for _, url := range []string{srv.URL, srv.URL + "/", strings.Replace(srv.URL, "http", "HTTP", 1)} {
+			require.ErrorIs(t, submit(url, upper, datasets(1)), reports.ErrBusy, url)
+		}
+		require.NoError(t, submit(srv.URL, header("Example", time.September), datasets(1)), "another month")
+		yield(dataset(0), nil)
+	}))
+}
+
+// After a run that was interrupted while it waited, the next one says how long it
+// waits and why, and nothing is sent before.
+func TestTheNextRunTellsWhyItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 20 * time.Second})
+		lost := false
+		n := &network{srv: srv, before: func(r *http.Request) error {
+			if r.Method != "POST" || lost {
+				return nil
+			}
+			lost = true
+			goOn(t, srv, r)
+			time.Sleep(time.Second)
+			return errLost
+		}}
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+		ctx, cancel := context.WithCancel(t.Context())
+		dir := t.TempDir()
+		var waits []reports.Progress
+		opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: dir, Progress: func(p reports.Progress) {
+			if p.Stage == reports.Waiting {
+				waits = append(waits, p)
+				if len(waits) == 5 {
+					cancel()
+				}
+			}
+		}}
+		_, err := c.Submit(ctx, header("Example", time.October), datasets(6), opts)
+		require.ErrorIs(t, err, reports.ErrUnclear)
+		require.Len(t, waits, 5)
+		assert.Contains(t, waits[4].Reason, "the service cannot read the report")
+
+		waits = nil
+		start := time.Now()
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
+		require.NoError(t, err)
+		require.NotEmpty(t, waits)
+		last := waits[len(waits)-1]
+		assert.Equal(t, "the last request of an earlier run may still be under way", last.Reason)
+		assert.GreaterOrEqual(t, last.Until.Sub(start), 4*time.Minute)
+		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
+	})
+}
