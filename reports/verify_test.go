@@ -37,7 +37,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"one more", compressedDocument(a, b, c), reports.VerifyChecksums, "3 subsets stored, 2 sent"},
 		{"another one", compressedDocument(a, c), reports.VerifyChecksums, "subset 2 of 2 has checksum"},
 		{"another order", compressedDocument(b, a), reports.VerifyChecksums, "subset 1 of 2 has checksum"},
-		{"none left", compressedDocument(), reports.VerifyChecksums, "0 datasets stored, 3 sent"},
+		{"none left", compressedDocument(), reports.VerifyChecksums, "reports: incomplete"},
 		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyCount, "subset 2 has checksum"},
 		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, none, ""},
 		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, reports.VerifyChecksums, "2 datasets stored, 3 sent"},
