@@ -1,14 +1,14 @@
 package reports
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
-	"strings"
 )
 
 // mostFaults bounds the list of faults of a source of any length.
@@ -25,6 +25,8 @@ type build struct {
 	leftOut []*FieldError
 	skipped int64
 	bad     bool // a fault was found and nothing will be sent
+	merges  bool // src is merged, which checks the rows
+	pass    bool // the row that comes now is in the one before, or left out
 }
 
 func newBuild(s *submission, src iter.Seq2[Dataset, error]) (*build, error) {
@@ -39,7 +41,7 @@ func newBuild(s *submission, src iter.Seq2[Dataset, error]) (*build, error) {
 	}
 	b.head = header
 	if s.options.Repeats == MergeRepeats {
-		b.src = mergeRepeats(src)
+		b.src, b.merges = b.merged(src), true
 	}
 	if s.options.Repeats != SendRepeats {
 		b.repeats = newRepeatFinder(s.options.TempDir)
@@ -65,6 +67,9 @@ func (b *build) run(ctx context.Context, w io.Writer, emit func(Subset) error) e
 		return b.check.err()
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
+	case n == 0 && b.skipped > 0:
+		nothing := &FieldError{"report-datasets", fmt.Sprintf("has nothing left to send: all %d entries break a rule", b.skipped)}
+		return &ValidationError{append([]*FieldError{nothing}, b.leftOut...)}
 	case n == 0:
 		return &FieldError{"report-datasets", "is empty; the service takes no report without datasets"}
 	}
@@ -74,30 +79,39 @@ func (b *build) run(ctx context.Context, w io.Writer, emit func(Subset) error) e
 // row checks one dataset of the source and appends its entry. After a fault that
 // stops the submission it reads on, to name further ones, and appends nothing.
 func (b *build) row(dst []byte, i int, d *Dataset) ([]byte, error) {
-	before := len(b.check.faults)
-	b.check.dataset(i, d)
-	entry, err := appendDataset(dst, d)
-	if err != nil {
-		b.check.encoding(d)
-	}
-	if faults := b.check.faults[before:]; len(faults) > 0 {
-		if b.options.BadRows == LeaveOutBadRows {
-			b.leaveOut(faults)
-			b.check.faults = b.check.faults[:before]
-			return dst, nil
-		}
-		b.bad = true
-		if len(b.check.faults) >= mostFaults {
-			return dst, b.check.err()
-		}
-	}
-	switch {
-	case b.bad:
+	if b.pass {
 		return dst, nil
-	case err == nil && b.repeats != nil:
-		err = b.repeats.see(i, d)
 	}
-	return entry, err
+	before := len(b.check.faults)
+	if !b.merges {
+		b.check.dataset(i, d)
+	}
+	entry := b.check.entry(dst, i, d)
+	if ok, err := b.passed(before); !ok {
+		return dst, err
+	}
+	if b.repeats == nil {
+		return entry, nil
+	}
+	return entry, b.repeats.see(i, d)
+}
+
+// passed tells whether a row is to be sent, given the number of faults before it.
+func (b *build) passed(before int) (bool, error) {
+	faults := b.check.faults[before:]
+	switch {
+	case len(faults) == 0:
+		return !b.bad, nil
+	case b.options.BadRows == LeaveOutBadRows:
+		b.leaveOut(faults)
+		b.check.faults = b.check.faults[:before]
+		return false, nil
+	}
+	b.bad = true
+	if len(b.check.faults) >= mostFaults {
+		return false, b.check.err()
+	}
+	return false, nil
 }
 
 func (b *build) leaveOut(faults []*FieldError) {
@@ -125,69 +139,118 @@ func (b *build) noRepeats() error {
 	return v
 }
 
-// mergeRepeats adds up datasets of one DOI that follow each other.
-func mergeRepeats(src iter.Seq2[Dataset, error]) iter.Seq2[Dataset, error] {
+// merged adds up datasets of one DOI that follow each other. It yields something
+// for every row of src, so that rows keep their numbers: the sum for the first one
+// of each DOI, and what row passes over for the others and for bad ones.
+func (b *build) merged(src iter.Seq2[Dataset, error]) iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
-		var held Dataset
-		var name string
-		holding := false
-		for d, err := range src {
-			if err != nil {
-				yield(d, err)
-				return
-			}
-			next := strings.ToLower(plainDOI(&d))
-			if holding && next != "" && next == name {
-				if err := merge2(&held, &d); err != nil {
-					yield(Dataset{}, err)
-					return
+		var sum Dataset
+		var name, next []byte
+		i, rows := 0, 0 // rows: those before i that have not been yielded
+		summing := false
+		flush := func() bool {
+			for b.pass = !summing; rows > 0; rows-- {
+				if !yield(sum, nil) {
+					return false
 				}
-				continue
+				b.pass = true
 			}
-			if holding && !yield(held, nil) {
+			b.pass = false
+			return true
+		}
+		for d, err := range src {
+			var ok bool
+			if err == nil {
+				ok, err = b.checked(i, &d)
+			}
+			next = appendDOI(next[:0], &d)
+			switch {
+			case err != nil:
+			case !ok:
+			case summing && len(next) > 0 && bytes.Equal(next, name):
+				err = sum.add(&d, i-rows, i)
+			case !flush():
+				return
+			default:
+				sum, summing = d.clone(), true
+				name, next = next, name
+			}
+			if err != nil {
+				yield(Dataset{}, err)
 				return
 			}
-			held, name, holding = d, next, true
-			held.Performance = slices.Clone(d.Performance)
+			i++
+			rows++
 		}
-		if holding {
-			yield(held, nil)
-		}
+		flush()
 	}
 }
 
-// errManyPeriods: there is no one count for two periods.
-var errManyPeriods = errors.New("entries to be merged have more than one performance, or different periods")
+// checked tells whether row i of the source may be merged.
+func (b *build) checked(i int, d *Dataset) (bool, error) {
+	before := len(b.check.faults)
+	b.check.dataset(i, d)
+	b.check.encoding(i, d)
+	return b.passed(before)
+}
 
-// merge2 adds the counts of b to those of a.
-func merge2(a, b *Dataset) error {
+// add adds the counts of d, which is row i, to those of sum, which begins with row
+// first.
+func (sum *Dataset) add(d *Dataset, first, i int) error {
+	fault := func(field, reason string) error {
+		return &FieldError{fmt.Sprintf("report-datasets[%d].performance%s", i, field), fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)}
+	}
+	if len(d.Performance) == 0 {
+		return nil
+	}
+	more := d.clone().Performance
 	switch {
-	case len(b.Performance) == 0:
+	case len(sum.Performance) == 0:
+		sum.Performance = more
 		return nil
-	case len(a.Performance) == 0:
-		a.Performance = slices.Clone(b.Performance)
-		return nil
-	case len(a.Performance) != 1 || len(b.Performance) != 1 || a.Performance[0].Period != b.Performance[0].Period:
-		return fmt.Errorf("%w: %s", errManyPeriods, plainDOI(a))
+	case len(sum.Performance) != 1 || len(more) != 1:
+		return fault("", "there are several in an entry")
+	case sum.Performance[0].Period != more[0].Period:
+		return fault("[0].period", "the periods differ")
 	}
-	sum := slices.Clone(a.Performance[0].Instance)
-	for _, n := range b.Performance[0].Instance {
-		i := slices.IndexFunc(sum, func(m Instance) bool { return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod })
-		if i < 0 {
-			sum = append(sum, n)
-			continue
+	to := &sum.Performance[0]
+	for j, n := range more[0].Instance {
+		at := slices.IndexFunc(to.Instance, func(m Instance) bool { return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod })
+		if at < 0 {
+			to.Instance = append(to.Instance, n)
+		} else if !to.Instance[at].add(&n) {
+			return fault(fmt.Sprintf("[0].instance[%d]", j), fmt.Sprintf("a sum would be more than %d", int64(math.MaxInt64)))
 		}
-		sum[i].Count += n.Count
-		sum[i].CountryCounts = addCounts(sum[i].CountryCounts, n.CountryCounts)
 	}
-	a.Performance[0].Instance = sum
 	return nil
 }
 
-func addCounts(a, b CountryCounts) CountryCounts {
-	sums := make(map[string]int64, len(a)+len(b))
-	for _, c := range slices.Concat(a, b) {
-		sums[c.Country] += c.Count
+// add tells whether the sums of counts, which are not negative, are right.
+func (n *Instance) add(m *Instance) bool {
+	sums := make(map[string]int64, len(n.CountryCounts)+len(m.CountryCounts))
+	for _, c := range slices.Concat(n.CountryCounts, m.CountryCounts) {
+		if sums[c.Country] += c.Count; sums[c.Country] < 0 {
+			return false
+		}
 	}
-	return NewCountryCounts(sums)
+	n.Count += m.Count
+	n.CountryCounts = NewCountryCounts(sums)
+	return n.Count >= 0
+}
+
+// clone copies all that the source may use again.
+func (d *Dataset) clone() Dataset {
+	c := *d
+	for _, list := range []*[]TypedValue{&c.PublisherID, &c.DatasetID, &c.Dates, &c.Contributors, &c.Attributes} {
+		*list = slices.Clone(*list)
+	}
+	c.Performance = slices.Clone(c.Performance)
+	for i := range c.Performance {
+		p := &c.Performance[i]
+		p.Instance = slices.Clone(p.Instance)
+		for j := range p.Instance {
+			p.Instance[j].CountryCounts = slices.Clone(p.Instance[j].CountryCounts)
+		}
+	}
+	return c
 }

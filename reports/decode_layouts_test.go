@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -78,7 +79,10 @@ func TestLayouts(t *testing.T) {
 		{"compressed, report-datasets null (answer to a POST of a resolution report)", `{"report":{` + compressedHeader + `,"report-datasets":null,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
 		{"compressed in both members, subsets first", `{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`, "a b"},
 		{"two equal subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `,` + part(inner("a")) + `]}}`, "a a"},
-		{"no subsets left", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[]}}`, ""},
+		{"compressed and empty, subsets not shown", `{"report":{` + compressedHeader + `,"report-datasets":[]}}`, ""},
+		{"compressed and empty, no list of subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":null}}`, ""},
+		{"empty, and not compressed", `{"report":{` + plainHeader + `,"report-datasets":[],"report-subsets":[]}}`, ""},
+		{"compressed, but shown", `{"report":{` + compressedHeader + `,"report-subsets":[],"report-datasets":` + titled("a") + `}}`, "a"},
 		{"an empty subset among others", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("")) + `,` + part(inner("a")) + `,` + part(`{"report-header":{}}`) + `]}}`, "a"},
 		{"legacy: gzip under report, report-datasets an object", `{"report":{` + compressedHeader + `,"report-datasets":{"empty":"too large"},"gzip":"` + b64(legacy) + `","checksum":"` + sum(legacy) + `"}}`, "a b"},
 		{"legacy: gzip under report, first", `{"report":{"checksum":"` + sum(legacy) + `","gzip":"` + b64(legacy) + `","report-datasets":{},` + plainHeader + `}}`, "a b"},
@@ -122,6 +126,41 @@ func TestLayouts(t *testing.T) {
 			assert.NotEqual(t, "Inner", got.Header.CreatedBy, "the header of a subset does not count")
 		})
 	}
+}
+
+// A PUT that was refused for its header leaves a compressed report without subsets:
+// its data are gone, and it is not a report of no datasets.
+func TestDataThatARefusedPUTDropped(t *testing.T) {
+	for _, members := range [][3]string{
+		{compressedHeader, `"report-datasets":[]`, `"report-subsets":[]`},
+		{compressedHeader, `"report-subsets":[]`, `"report-datasets":[]`},
+		{`"report-subsets":[]`, `"report-datasets":[]`, compressedHeader},
+		{`"report-datasets":[]`, `"report-subsets":[]`, compressedHeader},
+		{compressedHeader, `"report-subsets":[]`, `"report-datasets":null`},
+	} {
+		document := `{"report":{` + strings.Join(members[:], ",") + `}}`
+		c := answering(t, 200, "application/json", document)
+		_, got := c.Get(t.Context(), id)
+		opened, err := c.Open(t.Context(), id)
+		require.NoError(t, err)
+		defer opened.Close()
+		file, err := reports.NewReader(strings.NewReader(document))
+		require.NoError(t, err)
+		_, source, err := reports.ReadFile(strings.NewReader(document))
+		require.NoError(t, err)
+		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.Datasets()), "NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
+			require.ErrorIs(t, err, reports.ErrIncomplete, "%s of %s", name, document)
+			assert.ErrorContains(t, err, "report-subsets is empty")
+		}
+	}
+}
+
+// lastError is what a sequence ends with.
+func lastError[T any](seq iter.Seq2[T, error]) (last error) {
+	for _, err := range seq {
+		last = err
+	}
+	return last
 }
 
 // titles reads a report to its end.

@@ -178,10 +178,10 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"country twice, far apart", change(func(r *reports.Report) {
 			instance(r).CountryCounts = reports.CountryCounts{{"us", 1}, {"de", 1}, {"us", 1}}
 		}), `country-counts["us"] occurs twice`},
-		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"2026-10-31", "2026-10-01"} }), "report-header.reporting-period.end-date 2026-10-01 is before begin-date 2026-10-31"},
-		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "2026-09-01" }), "report-datasets[0].performance[0].period.end-date 2026-09-01 is before"},
+		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"} }), "report-header.reporting-period.end-date 1999-10-01 is before begin-date 1999-10-31"},
+		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date 1999-09-01 is before"},
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created is "October", not a date`},
-		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "2026-11-30" }), "is not within one month"},
+		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by is empty"},
 		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }), "ends with a character that the service refuses"},
 		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release is "RD1"`},
@@ -189,6 +189,17 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }), "report-datasets[0].dataset-id is empty"},
 		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type is "ror"; the service accepts isni`},
 		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }), "report-datasets[0].dataset-title is not valid UTF-8"},
+		{"broken UTF-8 in a filter, halves of a letter", change(func(r *reports.Report) {
+			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
+		}), "report-header.report-filters[0].name is not valid UTF-8; report-header.report-filters[0].value is not valid UTF-8"},
+		{"broken UTF-8 in an attribute", change(func(r *reports.Report) { r.Header.ReportAttributes = []reports.NameValue{{Value: "\xff"}} }), "report-header.report-attributes[0].value is not valid UTF-8"},
+		{"long created", change(func(r *reports.Report) { r.Header.Created = reports.Date(strings.Repeat("1", 256)) }), "report-header.created has 256 characters; the service stores 255"},
+		{"long release", change(func(r *reports.Report) { r.Header.Release = strings.Repeat("1", 256) }), "report-header.release has 256 characters"},
+		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }), `country-counts["xk"] is not a country code of ISO 3166-1; an uncompressed report with it is refused`},
+		{"month 13", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(1999, 13) }), `report-header.reporting-period.begin-date is "1999-13-01", not a date YYYY-MM-DD`},
+		{"next year", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(time.Now().Year()+1, time.March) }), "report-header.reporting-period.begin-date is "},
+		{"an entry of more than 16 MiB", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("x", 16<<20) }), "report-datasets[1] takes 16778"},
+		{"an entry that escapes make longer", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("<", 3<<20) }), "report-datasets[1] takes 18875"},
 		{"id that is no UUID", change(func(r *reports.Report) { r.ID = "1" }), "id is not a UUID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

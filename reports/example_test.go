@@ -29,8 +29,8 @@ func usage(period reports.Period) iter.Seq2[reports.Dataset, error] {
 func october() reports.Header {
 	return reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: "Example Repository", Created: "2026-11-01",
-		ReportingPeriod: reports.Month(2026, time.October),
+		CreatedBy: "Example Repository", Created: "2025-11-01",
+		ReportingPeriod: reports.Month(2025, time.October),
 	}
 }
 
@@ -51,7 +51,7 @@ func ExampleClient_Submit() {
 	// Output:
 	// building 1 1
 	// sending 1 1
-	// 1 dataset in report cb717214-d04e-5efc-a718-a171dd097bae
+	// 1 dataset in report 0a76d796-a73f-5d08-abbb-2aa628a70a5a
 }
 
 // Open yields the datasets of a stored report one by one.
@@ -59,7 +59,7 @@ func ExampleClient_Open() {
 	srv := reportstest.NewServer(nil)
 	defer srv.Close()
 	ctx, client := context.Background(), srv.Client()
-	receipt, err := client.Submit(ctx, october(), usage(reports.Month(2026, time.October)), nil)
+	receipt, err := client.Submit(ctx, october(), usage(reports.Month(2025, time.October)), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func ExampleClient_Open() {
 		fmt.Println(dataset.DatasetID[0].Value, dataset.Performance[0].Instance[0].Count)
 	}
 	// Output:
-	// Example Repository {2026-10-01 2026-10-31}
+	// Example Repository {2025-10-01 2025-10-31}
 	// 10.5072/glacier-1 12
 }
 
@@ -88,7 +88,7 @@ func ExampleClient_All() {
 	ctx, client := context.Background(), srv.Client()
 	for _, month := range []time.Month{time.September, time.October} {
 		h := october()
-		h.ReportingPeriod = reports.Month(2026, month)
+		h.ReportingPeriod = reports.Month(2025, month)
 		if _, err := client.Submit(ctx, h, usage(h.ReportingPeriod), nil); err != nil {
 			log.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func ExampleClient_Submit_expiredToken() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Submit(context.Background(), october(), usage(reports.Month(2026, time.October)), nil)
+	_, err = client.Submit(context.Background(), october(), usage(reports.Month(2025, time.October)), nil)
 	if errors.Is(err, reports.ErrTokenExpired) {
 		fmt.Println("ask the operator for a new token")
 	}
@@ -142,7 +142,7 @@ func ExampleClient_Submit_expiredToken() {
 // Validate finds every fault at once.
 func ExampleReport_Validate() {
 	r := reports.Report{Header: october()}
-	r.Header.ReportingPeriod.EndDate = "2026-09-30"
+	r.Header.ReportingPeriod.EndDate = "2025-09-30"
 	r.Datasets = []reports.Dataset{{DataType: "Dataset", DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 	if v, ok := errors.AsType[*reports.ValidationError](r.Validate()); ok {
 		for _, fault := range v.Faults {
@@ -150,6 +150,6 @@ func ExampleReport_Validate() {
 		}
 	}
 	// Output:
-	// report-header.reporting-period.end-date 2026-09-30 is before begin-date 2026-10-01
+	// report-header.reporting-period.end-date 2025-09-30 is before begin-date 2025-10-01
 	// report-datasets[0].data-type is "Dataset"; the service accepts "dataset"
 }

@@ -32,7 +32,7 @@ func compressedAnswer(t *testing.T, parts ...[]int) string {
 		sum := sha256.Sum256([]byte(body))
 		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString([]byte(body)), hex.EncodeToString(sum[:])})
 	}
-	answer, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"2026","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
+	answer, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"1999","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
 	require.NoError(t, err)
 	return string(answer)
 }

@@ -15,10 +15,10 @@ import (
 // pack reads src to its end, writes all subsets to w, one after the other, and
 // calls emit with each, in order. Head is the JSON of the header; add appends the
 // entry of a dataset, which has the number i in src, or nothing to leave it out.
-// Add and src run on the caller's goroutine; w and emit are called on others. An
-// error of src or add ends it after the subsets that were full by then have been
-// emitted; one of w or emit, or the end of ctx, ends it at once. A dataset that is
-// too large for a subset is a [*FieldError].
+// Src, add and emit run on the caller's goroutine, w on another one. An error of
+// src or add ends it after the subsets that were full by then have been emitted;
+// one of w or emit, or the end of ctx, ends it at once. A dataset that is too large
+// for a subset is a [*FieldError].
 //
 // The data, and the options MaxDatasets, MaxBytes and Level, alone decide where
 // subsets end and what bytes they are.

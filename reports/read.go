@@ -95,6 +95,7 @@ type Reader struct {
 	shown     bool // the member with the datasets shown has come, or will not
 	listed    bool // there was a list of datasets or subsets
 	postponed bool // subsets were passed over that may hold the data after all
+	emptied   bool // there is a list of subsets, and nothing in it
 }
 
 // open reads up to the first member that may hold data.
@@ -152,9 +153,10 @@ func (r *Reader) Close() error {
 
 // Datasets returns a single-use iterator over the datasets, in the order stored.
 // An error ends it: of the connection, an answer that is cut off, a report that
-// is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), or a subset
-// that does not match its checksum (it matches [ErrIncomplete]). The last dataset
-// of a subset comes after its checksum is proved.
+// is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), a subset that
+// does not match its checksum, or a compressed report that has lost all its subsets
+// (they match [ErrIncomplete]). The last dataset of a subset comes after its
+// checksum is proved.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		r.read(false, func(d *Dataset, err error) bool { return yield(*d, err) })
@@ -192,8 +194,11 @@ func (r *Reader) members(f *flow) error {
 		return nil
 	}
 	err := r.found()
-	if err == nil && r.from == reportGzip {
+	switch {
+	case err == nil && r.from == reportGzip:
 		err = r.Subsets[0].prove(0, r.doc.checksum)
+	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
+		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", ErrIncomplete)
 	}
 	if err != nil {
 		return r.failed(f.place(err))
@@ -231,6 +236,7 @@ func (r *Reader) member(f *flow) {
 		r.postponed = true
 		l.Skip()
 	case r.next == reportSubsets:
+		r.emptied = l.Kind() == '['
 		r.doc.elements(func() bool { return r.subset(f) }, func() bool { return r.subset(f) })
 	case l.Kind() == '"':
 		f.hold = true
@@ -246,7 +252,7 @@ func (r *Reader) member(f *flow) {
 // subset reads a subset and proves its checksum.
 func (r *Reader) subset(f *flow) bool {
 	d, i := r.doc, len(r.Subsets)
-	f.hold = true
+	f.hold, r.emptied = true, false
 	checksum := d.readSubset(func() { r.expand(f) })
 	if d.lex.Err() != nil {
 		return false

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // Repeats says what [Client.Submit] does with a DOI that occurs more than once.
@@ -22,7 +24,9 @@ const (
 	// RefuseRepeats fails before anything is sent and names the entries.
 	RefuseRepeats Repeats = iota
 	// MergeRepeats adds up entries of one DOI that follow each other, as they do
-	// in a source that is sorted by DOI, and refuses others.
+	// in a source that is sorted by DOI, and refuses others. Each is checked before;
+	// those of different periods, or of several, and sums that are too large fail
+	// with a [*FieldError]. What is not counted is taken from the first entry.
 	MergeRepeats
 	// SendRepeats sends the entries as they are and does not look for repeats.
 	SendRepeats
@@ -39,35 +43,39 @@ func (r repeat) fault() *FieldError {
 func repeatedIn(datasets []Dataset) []Finding {
 	first := map[string]int{}
 	var findings []Finding
+	var name []byte
 	for i := range datasets {
-		name := plainDOI(&datasets[i])
-		if name == "" {
-			continue
-		}
-		name = strings.ToLower(name)
-		if at, ok := first[name]; ok {
+		name = appendDOI(name[:0], &datasets[i])
+		if at, ok := first[string(name)]; ok && len(name) > 0 {
 			f := repeat{at, i}.fault()
 			findings = append(findings, Finding{Path: f.Path, Reason: f.Reason, Warning: true})
-			continue
+		} else {
+			first[string(name)] = i
 		}
-		first[name] = i
 	}
 	return findings
 }
 
-// plainDOI is the dataset's DOI without the prefix that some senders put before
-// it, or "".
-func plainDOI(d *Dataset) string {
+// appendDOI appends the dataset's DOI as all spellings share it: without the
+// address or scheme before it, its ASCII letters in lower case. It appends nothing
+// if there is none.
+func appendDOI(dst []byte, d *Dataset) []byte {
 	for i := range d.DatasetID {
 		if id := &d.DatasetID[i]; strings.EqualFold(id.Type, TypeDOI) {
 			name := strings.TrimSpace(id.Value)
-			if len(name) > 4 && strings.EqualFold(name[:4], "doi:") {
-				name = name[4:]
+			for _, before := range [...]string{"", "https://doi.org/", "doi:"} { // for speed: Parse knows them too
+				if rest, ok := strings.CutPrefix(name, before); ok && strings.HasPrefix(rest, "10.") &&
+					strings.IndexByte(rest, '%') < 0 && strings.IndexByte(rest, '?') < 0 && strings.IndexByte(rest, '#') < 0 {
+					return appendLower(dst, rest)
+				}
 			}
-			return name
+			if parsed, err := doi.Parse(name); err == nil {
+				name = parsed
+			}
+			return appendLower(dst, name)
 		}
 	}
-	return ""
+	return dst
 }
 
 // A repeatFinder finds repeated DOIs in a stream of any length. It remembers a
@@ -110,11 +118,9 @@ func newRepeatFinder(dir string) *repeatFinder {
 
 // see remembers the DOI of entry i.
 func (f *repeatFinder) see(i int, d *Dataset) error {
-	name := plainDOI(d)
-	if name == "" {
+	if f.scratch = appendDOI(f.scratch[:0], d); len(f.scratch) == 0 {
 		return nil
 	}
-	f.scratch = appendLower(f.scratch[:0], name)
 	hash := maphash.Bytes(f.seed, f.scratch)
 	p := &f.partitions[hash%uint64(len(f.partitions))]
 	switch len(p.recent) {

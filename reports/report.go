@@ -2,6 +2,7 @@ package reports
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -56,8 +57,13 @@ type Period struct {
 }
 
 // Month is the period of a whole calendar month, which is what the service
-// expects of a report.
+// expects of a report. There is no month 13 and no year 0 or 10000: for those the
+// dates are none, such as "2026-13-01", which [Report.Validate] refuses.
 func Month(year int, month time.Month) Period {
+	if year < 1 || year > 9999 || month < time.January || month > time.December {
+		none := Date(fmt.Sprintf("%d-%02d-01", year, month))
+		return Period{BeginDate: none, EndDate: none}
+	}
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return Period{BeginDate: Day(first), EndDate: Day(first.AddDate(0, 1, -1))}
 }

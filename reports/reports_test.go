@@ -43,13 +43,13 @@ func eachBehaviour(t *testing.T, story func(t *testing.T, srv *reportstest.Serve
 func header(creator string, month time.Month) reports.Header {
 	return reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: creator, Created: "2026-11-01", ReportingPeriod: reports.Month(2026, month),
+		CreatedBy: creator, Created: "1999-11-01", ReportingPeriod: reports.Month(1999, month),
 	}
 }
 
 // dataset has a value in every field of specification §2.1.
 func dataset(i int) reports.Dataset {
-	period := reports.Month(2026, time.October)
+	period := reports.Month(1999, time.October)
 	return reports.Dataset{
 		Title: fmt.Sprintf("Table %d <&> \"ü\"", i), YOP: "2024", URI: "https://repository.example.org/item/1", Platform: "example",
 		DataType: reports.DataTypeDataset, Publisher: "Example Repository",
@@ -116,7 +116,7 @@ func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotEqual(t, first.ID, other.ID, "another creator, another report")
 		november := report("Example", 1)
-		november.Header.ReportingPeriod = reports.Month(2026, time.November)
+		november.Header.ReportingPeriod = reports.Month(1999, time.November)
 		other, err = client.Create(t.Context(), november)
 		require.NoError(t, err)
 		assert.NotEqual(t, first.ID, other.ID, "another month, another report")
@@ -152,7 +152,7 @@ func TestListShowsHeaders(t *testing.T) {
 		for i := range 30 {
 			creator := fmt.Sprintf("Creator %d", i%3)
 			h := header(creator, time.Month(1+i%12))
-			h.ReportingPeriod = reports.Month(2000+i, time.Month(1+i%12))
+			h.ReportingPeriod = reports.Month(1970+i, time.Month(1+i%12))
 			id, err := srv.Put(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
 			require.NoError(t, err)
 			want[id] = creator
@@ -171,7 +171,7 @@ func TestListShowsHeaders(t *testing.T) {
 		assert.False(t, page.More)
 
 		for name, opts := range map[string]*reports.ListOptions{
-			"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 2007},
+			"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 1977},
 		} {
 			t.Run(name, func(t *testing.T) {
 				got := map[string]string{}
@@ -203,7 +203,7 @@ func TestListShowsHeaders(t *testing.T) {
 func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 	client := server(t).Client()
 	for name, opts := range map[string]*reports.ListOptions{
-		"two filters": {CreatedBy: "a", Year: 2026},
+		"two filters": {CreatedBy: "a", Year: 1999},
 		"cursor":      {Page: query.Page{Cursor: "1"}},
 		"large page":  {Page: query.Page{Size: 1001}},
 		"negative":    {Page: query.Page{Number: -1}},
@@ -276,13 +276,13 @@ func TestLargeReportsAreCompressed(t *testing.T) {
 
 func TestDatesAndMonths(t *testing.T) {
 	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
-	assert.Equal(t, reports.Period{"2026-12-01", "2026-12-31"}, reports.Month(2026, time.December))
-	for _, d := range []reports.Date{"2026-10-31", "2026-10-31T23:59:59Z", "2026-10-31T00:00:00.123+02:00"} {
+	assert.Equal(t, reports.Period{"1999-12-01", "1999-12-31"}, reports.Month(1999, time.December))
+	for _, d := range []reports.Date{"1999-10-31", "1999-10-31T23:59:59Z", "1999-10-31T00:00:00.123+02:00"} {
 		at, err := d.Time()
 		require.NoError(t, err, d)
-		assert.Equal(t, reports.Date("2026-10-31"), reports.Day(at))
+		assert.Equal(t, reports.Date("1999-10-31"), reports.Day(at))
 	}
-	for _, d := range []reports.Date{"", "2026-02-30", "20261031", "yesterday"} {
+	for _, d := range []reports.Date{"", "1999-02-30", "19991031", "yesterday"} {
 		_, err := d.Time()
 		assert.Error(t, err, d)
 	}
@@ -301,13 +301,13 @@ func TestJSONShape(t *testing.T) {
 	data, err := json.Marshal(report("Example", 1))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{
-	  "report-header": {"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
-	    "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"report-filters":[],"report-attributes":[],"exceptions":[]},
+	  "report-header": {"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"1999-11-01",
+	    "reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"},"report-filters":[],"report-attributes":[],"exceptions":[]},
 	  "report-datasets": [{"uri":"https://repository.example.org/item/1","yop":"2024","platform":"example","data-type":"dataset","publisher":"Example Repository",
 	    "dataset-id":[{"type":"doi","value":"10.5072/table-0"}],"publisher-id":[{"type":"grid","value":"grid.0000.0"}],
 	    "dataset-dates":[{"type":"pub-date","value":"2024-05-17"}],"dataset-title":"Table 0 <&> \"ü\"",
 	    "dataset-contributors":[{"type":"name","value":"Lovelace, Ada"}],
-	    "performance":[{"period":{"begin-date":"2026-10-01","end-date":"2026-10-31"},"instance":[
+	    "performance":[{"period":{"begin-date":"1999-10-01","end-date":"1999-10-31"},"instance":[
 	      {"count":7,"metric-type":"total-dataset-investigations","access-method":"regular","country-counts":{"de":4,"fr":3}},
 	      {"count":5,"metric-type":"unique-dataset-investigations","access-method":"regular"},
 	      {"count":3,"metric-type":"total-dataset-requests","access-method":"machine"},
@@ -336,7 +336,7 @@ func TestReadingToleratesOddTypes(t *testing.T) {
 	assert.Empty(t, n[1].CountryCounts)
 
 	var h reports.Header
-	require.NoError(t, json.Unmarshal([]byte(`{"exceptions":[{},{"code":"69"},{"code":3040}],"report-filters":["bare",{"name":"a","value":1}],"client-id":"x","year":"2026"}`), &h))
+	require.NoError(t, json.Unmarshal([]byte(`{"exceptions":[{},{"code":"69"},{"code":3040}],"report-filters":["bare",{"name":"a","value":1}],"client-id":"x","year":"1999"}`), &h))
 	assert.Equal(t, []reports.Exception{{}, {Code: 69}, {Code: 3040}}, h.Exceptions)
 	assert.Equal(t, []reports.NameValue{{Value: "bare"}, {Name: "a", Value: "1"}}, h.ReportFilters)
 

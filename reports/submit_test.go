@@ -504,8 +504,8 @@ func TestExpiringTokensAreAnnounced(t *testing.T) {
 func TestReadFileIsASourceForSubmit(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
 		c := srv.Client()
-		h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"2026-11-01",
-	  "reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"}},"report-datasets":[{"dataset-title":"a","data-type":"dataset","platform":"p","publisher":"q","dataset-id":[{"type":"doi","value":"10.5072/a"}]}]}`))
+		h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"1999-11-01",
+	  "reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}},"report-datasets":[{"dataset-title":"a","data-type":"dataset","platform":"p","publisher":"q","dataset-id":[{"type":"doi","value":"10.5072/a"}]}]}`))
 		require.NoError(t, err)
 		receipt, err := c.Submit(t.Context(), h, src, nil)
 		require.NoError(t, err)

@@ -1,10 +1,14 @@
 package reports
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // MaxDatasets is the most datasets that one request may carry (specification
@@ -25,15 +29,20 @@ func (f Finding) String() string { return f.Path + " " + f.Reason }
 // and those of the deployed service, and returns every fault, each with its
 // place, as a [*ValidationError], or nil. The service tells some of these
 // faults late or never, and may have replaced the stored report by then.
+//
+// A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the
+// header carries exception 69: the service refuses it in an uncompressed report
+// only. A reporting period must not begin in the future, wherever on Earth.
 func (r *Report) Validate() error {
 	v := validator{most: -1}
 	v.report(r)
 	return v.err()
 }
 
-// Findings returns what [Report.Validate] finds, and warnings beside: counts of
-// zero, counts by country that do not add up to the whole, countries that do
-// not exist, and DOIs that occur twice.
+// Findings returns what [Report.Validate] finds, and warnings beside: a reporting
+// period that has not ended yet anywhere on Earth, counts of zero, counts by country
+// that do not add up to the whole, countries that do not exist, and DOIs that occur
+// twice.
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
@@ -52,8 +61,9 @@ type validator struct {
 	most   int // how many faults are kept; -1 means all
 	warn   func(Finding)
 
-	place   place
-	checked Period // the last period found to be right; most datasets share it
+	compressed bool // the header says so
+	place      place
+	checked    Period // the last period found to be right; most datasets share it
 }
 
 // A place is where in a report the validator looks. It becomes text only when
@@ -96,20 +106,55 @@ func (v *validator) report(r *Report) {
 	case n > MaxDatasets:
 		v.add("report-datasets", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
 	}
+	var entry []byte
 	for i := range r.Datasets {
-		v.dataset(i, &r.Datasets[i])
-		v.encoding(&r.Datasets[i])
+		d := &r.Datasets[i]
+		v.dataset(i, d)
+		entry = v.entry(entry[:0], i, d)
+		if most := jsonlex.MaxValue; len(entry) > most/6 && len(entry) <= most { // encoding/json makes six bytes of some characters
+			data, _ := json.Marshal(d)
+			v.size(i, len(data))
+		}
 	}
+}
+
+// entry appends the JSON of dataset i, unless it cannot be sent or read back.
+func (v *validator) entry(dst []byte, i int, d *Dataset) []byte {
+	entry, err := appendDataset(dst, d)
+	if err != nil {
+		v.encoding(i, d)
+	} else if v.size(i, len(entry)-len(dst)) {
+		return entry
+	}
+	return dst
+}
+
+func (v *validator) size(i, size int) bool {
+	if size > jsonlex.MaxValue {
+		v.add(fmt.Sprintf("report-datasets[%d]", i), fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
+		return false
+	}
+	return true
 }
 
 func (v *validator) header(h *Header) {
 	const at = "report-header."
-	for _, f := range []struct{ name, value string }{
-		{"report-id", h.ReportID}, {"created-by", h.CreatedBy}, {"created", string(h.Created)}, {"release", h.Release},
+	v.compressed = h.compressed()
+	for _, f := range []struct {
+		name, value string
+		required    bool
+	}{
+		{"report-name", h.ReportName, false}, {"report-id", h.ReportID, true}, {"created-by", h.CreatedBy, true},
+		{"created", string(h.Created), true}, {"release", h.Release, true},
 	} {
-		if strings.TrimSpace(f.value) == "" {
+		if f.required && strings.TrimSpace(f.value) == "" {
 			v.add(at+f.name, "is empty")
 		}
+		const column = 255
+		if n := utf8.RuneCountInString(f.value); n > column {
+			v.add(at+f.name, fmt.Sprintf("has %d characters; the service stores %d", n, column))
+		}
+		v.text(at+f.name, f.value)
 	}
 	if h.Release != "" && h.Release != ReleaseRD1 {
 		v.add(at+"release", fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
@@ -120,16 +165,23 @@ func (v *validator) header(h *Header) {
 	if _, err := h.Created.Time(); h.Created != "" && err != nil {
 		v.add(at+"created", fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
 	}
-	v.headerText(at+"report-name", h.ReportName)
-	v.headerText(at+"created-by", h.CreatedBy)
-	v.headerText(at+"report-id", h.ReportID)
-	for i, f := range h.ReportFilters {
-		v.headerText(fmt.Sprintf("%sreport-filters[%d]", at, i), f.Name+f.Value)
-	}
-	for i, a := range h.ReportAttributes {
-		v.headerText(fmt.Sprintf("%sreport-attributes[%d]", at, i), a.Name+a.Value)
-	}
+	v.pairs(at+"report-filters", h.ReportFilters)
+	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.month(at+"reporting-period", h.ReportingPeriod)
+}
+
+func (v *validator) pairs(path string, list []NameValue) {
+	for i, p := range list {
+		v.text(fmt.Sprintf("%s[%d].name", path, i), p.Name)
+		v.text(fmt.Sprintf("%s[%d].value", path, i), p.Value)
+	}
+}
+
+// text refuses what JSON cannot carry unchanged.
+func (v *validator) text(path, value string) {
+	if !utf8.ValidString(value) {
+		v.add(path, "is not valid UTF-8")
+	}
 }
 
 // creatorEnd is what the deployed service wants a creator's name to end with.
@@ -137,35 +189,33 @@ func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
 
-// headerText refuses what the service cannot store in a column of its own.
-func (v *validator) headerText(path, value string) {
-	const longest = 255
-	if !utf8.ValidString(value) {
-		v.add(path, "is not valid UTF-8")
-	}
-	if n := utf8.RuneCountInString(value); n > longest {
-		v.add(path, fmt.Sprintf("has %d characters; the service stores %d", n, longest))
+func (v *validator) month(path string, p Period) {
+	begin, end, ok := v.days(p, func(date string) string { return path + "." + date })
+	now := time.Now().UTC().Add(14 * time.Hour) // where the day is furthest on
+	switch {
+	case !ok:
+	case begin.Year() != end.Year() || begin.Month() != end.Month():
+		v.add(path, fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
+	case begin.After(now):
+		v.add(path+".begin-date", fmt.Sprintf("is %s, in the future", p.BeginDate))
+	case v.warn != nil && end.AddDate(0, 0, 1).After(now):
+		v.warn(Finding{Path: path + ".end-date", Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
 	}
 }
 
-func (v *validator) month(path string, p Period) {
-	begin, errBegin := p.BeginDate.Time()
-	end, errEnd := p.EndDate.Time()
-	if errBegin != nil {
-		v.add(path+".begin-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
+// days are the first and the last day of a period, if it is right. Path gives the
+// places of the dates.
+func (v *validator) days(p Period, path func(date string) string) (begin, end time.Time, ok bool) {
+	begin, err := p.BeginDate.Time()
+	if ok = err == nil; !ok {
+		v.add(path("begin-date"), fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
 	}
-	if errEnd != nil {
-		v.add(path+".end-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
+	if end, err = p.EndDate.Time(); err != nil {
+		v.add(path("end-date"), fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
+	} else if end.Before(begin) {
+		v.add(path("end-date"), fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
 	}
-	if errBegin != nil || errEnd != nil {
-		return
-	}
-	switch {
-	case end.Before(begin):
-		v.add(path+".end-date", fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
-	case begin.Year() != end.Year() || begin.Month() != end.Month():
-		v.add(path, fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
-	}
+	return begin, end, ok && err == nil && !end.Before(begin)
 }
 
 // Types of typed values that the service accepts, by member.
@@ -209,20 +259,17 @@ func (v *validator) warning(field, reason string) {
 	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
 }
 
-// encoding names the texts of the dataset that dataset was called for which JSON
-// cannot carry unchanged. Others that dataset finds no fault with are ASCII.
-func (v *validator) encoding(d *Dataset) {
-	text := func(field, value string) {
-		if !utf8.ValidString(value) {
-			v.fault(field, "is not valid UTF-8")
+// encoding names the texts of dataset i which JSON cannot carry unchanged. Others
+// that v.dataset finds no fault with are ASCII.
+func (v *validator) encoding(i int, d *Dataset) {
+	v.place = place{dataset: i, performance: -1, instance: -1}
+	for _, f := range []struct{ field, value string }{
+		{"dataset-title", d.Title}, {"platform", d.Platform}, {"publisher", d.Publisher}, {"uri", d.URI}, {"yop", d.YOP},
+	} {
+		if !utf8.ValidString(f.value) {
+			v.fault(f.field, "is not valid UTF-8")
 		}
 	}
-	v.place.performance, v.place.instance = -1, -1
-	text("dataset-title", d.Title)
-	text("platform", d.Platform)
-	text("publisher", d.Publisher)
-	text("uri", d.URI)
-	text("yop", d.YOP)
 	for _, list := range []struct {
 		field  string
 		values []TypedValue
@@ -240,39 +287,22 @@ func (v *validator) encoding(d *Dataset) {
 
 func (v *validator) types(field string, values []TypedValue, allowed []string) {
 	for i := range values {
-		if !contains(allowed, values[i].Type) {
+		if !slices.Contains(allowed, values[i].Type) {
 			v.fault(fmt.Sprintf("%s[%d].type", field, i), fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
 		}
 	}
 }
 
-func contains(list []string, s string) bool {
-	return slices.Contains(list, s)
-}
-
 func (v *validator) performance(p *Performance) {
 	v.place.instance = -1
 	if p.Period != v.checked {
-		v.period(p.Period)
+		if _, _, ok := v.days(p.Period, func(date string) string { return v.place.path("period." + date) }); ok {
+			v.checked = p.Period
+		}
 	}
 	for i := range p.Instance {
 		v.place.instance = i
 		v.instance(&p.Instance[i])
-	}
-}
-
-func (v *validator) period(p Period) {
-	begin, errBegin := p.BeginDate.Time()
-	end, errEnd := p.EndDate.Time()
-	switch {
-	case errBegin != nil:
-		v.fault("period.begin-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
-	case errEnd != nil:
-		v.fault("period.end-date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
-	case end.Before(begin):
-		v.fault("period.end-date", fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
-	default:
-		v.checked = p
 	}
 }
 
@@ -306,8 +336,8 @@ func (v *validator) countries(n *Instance) {
 		pair := letterPair(c.Country)
 		if pair == 0 {
 			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
-		} else if v.warn != nil && !knownCountry(c.Country) {
-			v.warning(countryField(c.Country), "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
+		} else if (v.warn != nil || !v.compressed) && !knownCountry(pair) {
+			v.unknownCountry(c.Country)
 		}
 		if c.Count < 0 {
 			v.fault(countryField(c.Country), fmt.Sprintf("is %d", c.Count))
@@ -320,6 +350,15 @@ func (v *validator) countries(n *Instance) {
 	}
 	if sum != n.Count && len(n.CountryCounts) > 0 && v.warn != nil {
 		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+	}
+}
+
+func (v *validator) unknownCountry(code string) {
+	const reason = "is not a country code of ISO 3166-1; an uncompressed report with it is refused"
+	if v.compressed {
+		v.warning(countryField(code), reason)
+	} else {
+		v.fault(countryField(code), reason)
 	}
 }
 
@@ -359,11 +398,12 @@ const isoCountries = "adaeafagaialamaoaqarasatauawaxaz" +
 	"rerorsrurw" + "sasbscsdsesgshsisjskslsmsnsosrssstsvsxsysz" +
 	"tctdtftgthtjtktltmtntotrtttvtwtz" + "uaugumusuyuz" + "vavcvevgvivnvu" + "wfws" + "yeyt" + "zazmzw"
 
-func knownCountry(code string) bool {
-	for i := 0; i+1 < len(isoCountries); i += 2 {
-		if isoCountries[i:i+2] == code {
-			return true
-		}
+// knownCountries has a bit for each second letter, by first letter.
+var knownCountries = func() (bits ['z' + 1]uint32) {
+	for i := 0; i < len(isoCountries); i += 2 {
+		bits[isoCountries[i]] |= 1 << (isoCountries[i+1] - 'a')
 	}
-	return false
-}
+	return bits
+}()
+
+func knownCountry(pair int) bool { return knownCountries[pair>>8]>>(pair&0xff-'a')&1 != 0 }

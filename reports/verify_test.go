@@ -38,7 +38,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"another one", compressedDocument(a, c), reports.VerifyChecksums, "was not sent"},
 		{"another order", compressedDocument(b, a), none, ""},
 		{"one instead of another", compressedDocument(b, b), reports.VerifyChecksums, "is stored twice"},
-		{"none left", compressedDocument(), reports.VerifyChecksums, "0 datasets stored, 3 sent"},
+		{"none left", compressedDocument(), reports.VerifyChecksums, "reports: incomplete"},
 		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyCount, "subset 2 has checksum"},
 		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, none, ""},
 		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, reports.VerifyChecksums, "2 datasets stored, 3 sent"},

@@ -17,7 +17,7 @@ import (
 
 var header = reports.Header{
 	ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
-	Created: "2026-11-02", ReportingPeriod: reports.Month(2026, time.October),
+	Created: "2025-11-02", ReportingPeriod: reports.Month(2025, time.October),
 }
 
 // naiveUpload is what a program does that knows encoding/json and compress/gzip:

@@ -35,8 +35,10 @@ func Parse(text string) (string, error) {
 	if err := checkTyped(name, text); err != nil {
 		return "", err
 	}
-	if prefix, _, ok := strings.Cut(strings.ToUpper(name), "%2F"); ok && isPrefix(prefix, true) {
-		return parseAddress(name, text)
+	if i := strings.IndexByte(name, '%'); i >= 0 && isPrefix(name[:i], true) {
+		if _, ok := cutPrefixFold(name[i:], "%2F"); ok {
+			return parseAddress(name, text)
+		}
 	}
 	return check(name, text)
 }
@@ -96,7 +98,7 @@ func check(name, text string) (string, error) {
 // checkTyped refuses characters that came in by copying.
 func checkTyped(name, text string) error {
 	for i, r := range name {
-		if lookalikes[r] == "" {
+		if r < utf8.RuneSelf || lookalikes[r] == "" {
 			continue
 		}
 		where := "at its start"

@@ -21,15 +21,16 @@ type collector struct {
 // collect takes the compressed blocks in order and closes a part before the
 // block that would make it too long or too large.
 func (p *packer) collect(ctx context.Context, w io.Writer) error {
-	defer close(p.emitting)
 	c := &collector{packer: p, checksum: sha256.New()}
 	c.out = io.MultiWriter(w, c.checksum)
 	for b := range p.collecting {
 		if b == nil { // the source has come to its end, and was not broken off
 			return c.finish(ctx)
 		}
-		if _, err := receive(ctx, b.ready); err != nil {
-			return err
+		select {
+		case <-b.ready:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 		if err := c.add(ctx, b); err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 // make it larger than blockSize, and at every MaxItems-th item, so that parts
 // can hold MaxItems items exactly. Nothing else decides where it ends.
 func fill[T any](ctx context.Context, p *packer, src iter.Seq2[T, error], add Appender[T]) error {
+	defer close(p.collecting)
+	defer close(p.compressing)
 	b, err := p.take(ctx)
 	if err != nil {
 		return err
@@ -21,6 +23,11 @@ func fill[T any](ctx context.Context, p *packer, src iter.Seq2[T, error], add Ap
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if len(p.emitting) > 0 {
+			if err := p.emit(<-p.emitting); err != nil {
+				return err
+			}
 		}
 		item = next
 		end := len(b.raw)

@@ -56,13 +56,14 @@ type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
 
 // Pack reads src to its end and writes it to w as parts, one directly after the
 // other. It calls emit with each part, in order, when all of it is written. It
-// reads src and calls add on the caller's goroutine, writes on another one, and
-// calls emit on a third one, while up to two further parts may be written.
+// reads src, and calls add and emit, on the caller's goroutine; parts are emitted
+// between two items and after the last one. It writes on another goroutine, and
+// while a part waits for emit up to two further ones may be written.
 //
 // An error of src or add ends it after the parts that were full by then have
 // been emitted; of the others something may have been written. An error of w or
-// emit, or the end of ctx, ends it at once. All its goroutines have ended when it
-// returns.
+// emit, the end of ctx, or a panic of src, add or emit, which goes on to the
+// caller, ends it at once. All its goroutines have ended when it returns.
 //
 // It holds Workers + 1 blocks of at most 2 MiB, or of one item that is larger, and
 // Workers + 3 compressed ones.
@@ -72,32 +73,36 @@ func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add A
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	err = p.run(ctx, stop, compressors, w, emit, func() error { return fill(ctx, p, src, add) })
-	return cmp.Or(context.Cause(ctx), err)
-}
-
-// run runs all stages, fill on the caller's goroutine, and waits for their end.
-// It returns the error of fill; one of the others goes to stop.
-func (p *packer) run(ctx context.Context, stop context.CancelCauseFunc, compressors []*gzipbody.Compressor, w io.Writer, emit func(Part) error, fill func() error) error {
-	var wg sync.WaitGroup
-	stage := func(f func() error) {
-		wg.Go(func() {
-			if err := f(); err != nil {
+	p.emit = func(part Part) error {
+		err := emit(part)
+		if err != nil {
+			stop(err)
+		}
+		return err
+	}
+	var stages sync.WaitGroup
+	defer stages.Wait()
+	defer stop(nil) // in a panic, nobody takes the parts any more
+	for _, c := range compressors {
+		stages.Go(func() {
+			if err := p.compress(ctx, c); err != nil {
 				stop(err)
 			}
 		})
 	}
-	// Also when the source panics:
-	defer wg.Wait()
-	defer close(p.collecting)
-	defer close(p.compressing)
-	for _, c := range compressors {
-		stage(func() error { return p.compress(ctx, c) })
+	stages.Go(func() {
+		defer close(p.emitting)
+		if err := p.collect(ctx, w); err != nil {
+			stop(err)
+		}
+	})
+	err = fill(ctx, p, src, add)
+	for part := range p.emitting {
+		if ctx.Err() == nil {
+			_ = p.emit(part) // its error is the cause of ctx
+		}
 	}
-	stage(func() error { return p.collect(ctx, w) })
-	stage(func() error { return p.emit(ctx, emit) })
-	return fill()
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // A packer is the state that the stages of one Pack share.
@@ -107,9 +112,10 @@ type packer struct {
 
 	raws        chan []byte // buffers for the source to fill
 	free        chan *block
-	compressing chan *block // to the workers
-	collecting  chan *block // the same in the order of the source; nil after the last one
-	emitting    chan Part
+	compressing chan *block      // to the workers
+	collecting  chan *block      // the same in the order of the source; nil after the last one
+	emitting    chan Part        // closed after the last one; if there was an error, ctx has ended by then
+	emit        func(Part) error // called on the goroutine of fill; after an error, ctx has ended
 
 	head, separator, tail gzipbody.Block
 	overhead              int64 // size of a part without items
@@ -174,11 +180,11 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 
 // take returns an empty block with a buffer to fill, as soon as there are both.
 func (p *packer) take(ctx context.Context) (*block, error) {
-	b, err := receive(ctx, p.free)
+	b, err := receive(ctx, p, p.free)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := receive(ctx, p.raws)
+	raw, err := receive(ctx, p, p.raws)
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +195,22 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 	return b, nil
 }
 
-func receive[T any](ctx context.Context, from <-chan T) (T, error) {
-	select {
-	case v := <-from:
-		return v, nil
-	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
+// receive emits finished parts until there is something to receive.
+func receive[T any](ctx context.Context, p *packer, from <-chan T) (v T, err error) {
+	for {
+		select {
+		case v = <-from:
+			return v, nil
+		case part, ok := <-p.emitting:
+			if !ok {
+				return v, context.Cause(ctx)
+			}
+			if err = p.emit(part); err != nil {
+				return v, err
+			}
+		case <-ctx.Done():
+			return v, context.Cause(ctx)
+		}
 	}
 }
 
@@ -221,19 +236,6 @@ func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
 		p.raws <- b.raw
 		b.raw = nil
 		b.ready <- struct{}{}
-	}
-	return nil
-}
-
-// emit hands finished parts to the caller.
-func (p *packer) emit(ctx context.Context, emit func(Part) error) error {
-	for part := range p.emitting {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err := emit(part); err != nil {
-			return err
-		}
 	}
 	return nil
 }

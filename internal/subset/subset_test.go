@@ -337,39 +337,61 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestAPanicOfTheSourceLeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var all packed
-		assert.PanicsWithValue(t, "source", func() {
-			_ = subset.Pack(t.Context(), settings(), func(yield func(string, error) bool) {
-				for range 15 {
-					yield("item", nil)
-				}
-				panic("source")
-			}, itself, &all, all.emit)
-		})
-		assert.Len(t, all.parts, 1, "only what was full")
-	})
+// TestPanics recovers, on the caller's goroutine, what the source, the appender or
+// emit panics with. A goroutine that is left behind fails the test.
+func TestPanics(t *testing.T) {
+	for _, items := range []int{10, 15, 1000} {
+		for _, who := range []string{"source", "add", "emit"} {
+			t.Run(fmt.Sprint(who, " of ", items), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					panics := func(now string) {
+						if now == who {
+							panic(now)
+						}
+					}
+					source := func(yield func(string, error) bool) {
+						for range items - 1 {
+							if !yield("item", nil) {
+								return
+							}
+						}
+						panics("source")
+						yield("last", nil)
+					}
+					assert.PanicsWithValue(t, who, func() {
+						_ = subset.Pack(t.Context(), settings(), source, func(dst []byte, i int, item *string) ([]byte, error) {
+							if i == items-1 {
+								panics("add")
+							}
+							return itself(dst, i, item)
+						}, io.Discard, func(subset.Part) error {
+							panics("emit")
+							return nil
+						})
+					})
+				})
+			})
+		}
+	}
 }
 
-// TestPrepareAhead shows that the next part is ready when emit is done.
-func TestPrepareAhead(t *testing.T) {
+// TestPartsAreEmittedWhileTheSourceIsRead: not only in the end.
+func TestPartsAreEmittedWhileTheSourceIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(yield func(string, error) bool) {
+		emitted, read := []int{}, 0
+		err := subset.Pack(t.Context(), settings(), func(yield func(string, error) bool) {
 			for range 30 {
-				time.Sleep(time.Second)
-				if !yield("item", nil) {
+				read++
+				if time.Sleep(time.Second); !yield("item", nil) {
 					return
 				}
 			}
-		}
-		start := time.Now()
-		err := subset.Pack(t.Context(), settings(), slow, itself, io.Discard, func(subset.Part) error {
-			time.Sleep(10 * time.Second)
+		}, itself, io.Discard, func(subset.Part) error {
+			emitted = append(emitted, read)
 			return nil
 		})
 		require.NoError(t, err)
-		assert.Equal(t, 40*time.Second, time.Since(start), "30 s of source and 30 s of emit, side by side")
+		assert.Equal(t, []int{11, 21, 30}, emitted)
 	})
 }
 

@@ -17,8 +17,8 @@ import (
 
 func october() reports.Header {
 	return reports.Header{
-		ReportName: "Dataset Master Report", ReportID: "DSR", Release: "rd1", CreatedBy: "Example", Created: "2026-11-01",
-		ReportingPeriod: reports.Period{BeginDate: "2026-10-01", EndDate: "2026-10-31"},
+		ReportName: "Dataset Master Report", ReportID: "DSR", Release: "rd1", CreatedBy: "Example", Created: "1999-11-01",
+		ReportingPeriod: reports.Period{BeginDate: "1999-10-01", EndDate: "1999-10-31"},
 	}
 }
 
