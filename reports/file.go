@@ -60,17 +60,10 @@ func (r *Reader) file() iter.Seq2[Dataset, error] {
 
 // findHeader makes sure that the header is known before the datasets are read.
 func (r *Reader) findHeader() error {
-	switch {
-	case r.next == jsonlex.End && r.doc.hasHeader():
-		return r.failed(errors.New("there is no list report-datasets"))
-	case r.next == jsonlex.End:
-		return r.failed(errors.New("there is no report-header"))
-	case r.doc.hasHeader():
-		return nil
-	}
-	for r.next != jsonlex.End && !r.doc.hasHeader() {
+	first, late := r.next, false
+	for ; r.next != jsonlex.End && !r.doc.hasHeader(); r.next = r.advance() {
 		r.doc.lex.Skip()
-		r.next = r.advance()
+		late = true
 	}
 	header := r.Header
 	switch {
@@ -78,6 +71,10 @@ func (r *Reader) findHeader() error {
 		return r.failed(r.doc.lex.Err())
 	case !r.doc.hasHeader():
 		return r.failed(errors.New("there is no report-header"))
+	case first == jsonlex.End:
+		return r.failed(errors.New("there is no list report-datasets"))
+	case !late:
+		return nil
 	}
 	if err := r.open(); err != nil {
 		if errors.Is(err, errNotTwice) {

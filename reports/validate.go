@@ -32,7 +32,8 @@ func (f Finding) String() string { return f.Path + " " + f.Reason }
 //
 // A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the
 // header carries exception 69: the service refuses it in an uncompressed report
-// only. A reporting period must not begin in the future, wherever on Earth.
+// only. To [Client.Submit], which always compresses, it is a warning. A reporting
+// period must not begin later than today in UTC+14, where the day is furthest on.
 func (r *Report) Validate() error {
 	v := validator{most: -1}
 	v.report(r)
@@ -40,7 +41,7 @@ func (r *Report) Validate() error {
 }
 
 // Findings returns what [Report.Validate] finds, and warnings beside: a reporting
-// period that has not ended yet anywhere on Earth, counts of zero, counts by country
+// period whose last day is not over in UTC+14, counts of zero, counts by country
 // that do not add up to the whole, countries that do not exist, and DOIs that occur
 // twice.
 func (r *Report) Findings() []Finding {
@@ -118,23 +119,22 @@ func (v *validator) report(r *Report) {
 	}
 }
 
-// entry appends the JSON of dataset i, unless it cannot be sent or read back.
+// entry appends the JSON of dataset i. It is a fault if that cannot be sent, or not
+// be read back.
 func (v *validator) entry(dst []byte, i int, d *Dataset) []byte {
 	entry, err := appendDataset(dst, d)
 	if err != nil {
 		v.encoding(i, d)
-	} else if v.size(i, len(entry)-len(dst)) {
-		return entry
+		return dst
 	}
-	return dst
+	v.size(i, len(entry)-len(dst))
+	return entry
 }
 
-func (v *validator) size(i, size int) bool {
+func (v *validator) size(i, size int) {
 	if size > jsonlex.MaxValue {
 		v.add(fmt.Sprintf("report-datasets[%d]", i), fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
-		return false
 	}
-	return true
 }
 
 func (v *validator) header(h *Header) {
@@ -263,26 +263,28 @@ func (v *validator) warning(field, reason string) {
 // that v.dataset finds no fault with are ASCII.
 func (v *validator) encoding(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
-	for _, f := range []struct{ field, value string }{
-		{"dataset-title", d.Title}, {"platform", d.Platform}, {"publisher", d.Publisher}, {"uri", d.URI}, {"yop", d.YOP},
-	} {
-		if !utf8.ValidString(f.value) {
-			v.fault(f.field, "is not valid UTF-8")
+	text := func(field, value string) {
+		if !utf8.ValidString(value) {
+			v.fault(field, "is not valid UTF-8")
 		}
 	}
-	for _, list := range []struct {
-		field  string
-		values []TypedValue
-	}{
-		{"dataset-id", d.DatasetID}, {"publisher-id", d.PublisherID}, {"dataset-dates", d.Dates},
-		{"dataset-contributors", d.Contributors}, {"dataset-attributes", d.Attributes},
-	} {
-		for i := range list.values {
-			if !utf8.ValidString(list.values[i].Value) {
-				v.fault(fmt.Sprintf("%s[%d].value", list.field, i), "is not valid UTF-8")
+	text("dataset-title", d.Title)
+	text("platform", d.Platform)
+	text("publisher", d.Publisher)
+	text("uri", d.URI)
+	text("yop", d.YOP)
+	list := func(field string, values []TypedValue) {
+		for j := range values {
+			if !utf8.ValidString(values[j].Value) {
+				v.fault(fmt.Sprintf("%s[%d].value", field, j), "is not valid UTF-8")
 			}
 		}
 	}
+	list("dataset-id", d.DatasetID)
+	list("publisher-id", d.PublisherID)
+	list("dataset-dates", d.Dates)
+	list("dataset-contributors", d.Contributors)
+	list("dataset-attributes", d.Attributes)
 }
 
 func (v *validator) types(field string, values []TypedValue, allowed []string) {
@@ -337,7 +339,11 @@ func (v *validator) countries(n *Instance) {
 		if pair == 0 {
 			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
 		} else if (v.warn != nil || !v.compressed) && !knownCountry(pair) {
-			v.unknownCountry(c.Country)
+			report := v.fault
+			if v.compressed {
+				report = v.warning
+			}
+			report(countryField(c.Country), "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
 		if c.Count < 0 {
 			v.fault(countryField(c.Country), fmt.Sprintf("is %d", c.Count))
@@ -350,15 +356,6 @@ func (v *validator) countries(n *Instance) {
 	}
 	if sum != n.Count && len(n.CountryCounts) > 0 && v.warn != nil {
 		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
-	}
-}
-
-func (v *validator) unknownCountry(code string) {
-	const reason = "is not a country code of ISO 3166-1; an uncompressed report with it is refused"
-	if v.compressed {
-		v.warning(countryField(code), reason)
-	} else {
-		v.fault(countryField(code), reason)
 	}
 }
 
