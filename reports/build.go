@@ -9,6 +9,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/datacite-go/datacite-go/internal/repeat"
 )
 
 // mostFaults bounds the list of faults of a source of any length.
@@ -21,7 +23,8 @@ type build struct {
 	head    []byte
 	src     iter.Seq2[Dataset, error]
 	check   validator
-	repeats *repeatFinder // nil if repeats are not looked for
+	repeats *repeat.Finder // nil if repeats are not looked for
+	name    []byte         // DOI of the row
 	leftOut []*FieldError
 	skipped int64
 	bad     bool // a fault was found and nothing will be sent
@@ -44,14 +47,14 @@ func newBuild(s *submission, src iter.Seq2[Dataset, error]) (*build, error) {
 		b.src, b.merges = b.merged(src), true
 	}
 	if s.options.Repeats != SendRepeats {
-		b.repeats = newRepeatFinder(s.options.TempDir)
+		b.repeats = repeat.NewFinder(s.options.TempDir)
 	}
 	return b, nil
 }
 
 func (b *build) close() {
 	if b.repeats != nil {
-		_ = b.repeats.close() // a temporary file that nobody needs any more
+		_ = b.repeats.Close() // a temporary file that nobody needs any more
 	}
 }
 
@@ -93,7 +96,10 @@ func (b *build) row(dst []byte, i int, d *Dataset) ([]byte, error) {
 	if b.repeats == nil {
 		return entry, nil
 	}
-	return entry, b.repeats.see(i, d)
+	if b.name = appendDOI(b.name[:0], d); len(b.name) == 0 {
+		return entry, nil
+	}
+	return entry, b.repeats.See(i, b.name)
 }
 
 // passed tells whether a row is to be sent, given the number of faults before it.
@@ -125,7 +131,7 @@ func (b *build) noRepeats() error {
 	if b.repeats == nil {
 		return nil
 	}
-	found, count, err := b.repeats.repeats(mostFaults)
+	found, count, err := b.repeats.Repeats(mostFaults)
 	if err != nil {
 		return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)
 	}
@@ -134,7 +140,7 @@ func (b *build) noRepeats() error {
 	}
 	v := &ValidationError{}
 	for _, r := range found {
-		v.Faults = append(v.Faults, r.fault())
+		v.Faults = append(v.Faults, repeated(r))
 	}
 	return v
 }

@@ -16,7 +16,7 @@ import (
 // deliver makes the service hold the plan. What to do next is decided by
 // [delivery]; here it is done.
 func (s *submission) deliver(ctx context.Context) error {
-	lastRequest, err := s.lock.lastRequest()
+	lastRequest, err := s.lock.LastRequest()
 	if err != nil {
 		return fmt.Errorf("reports.Submit: the record of the last request: %w", err)
 	}
@@ -45,11 +45,11 @@ func (s *submission) deliver(ctx context.Context) error {
 				d = d.answered(answer, time.Now())
 			case errors.Is(err, ErrUnclear) && !permanent(err):
 				d = d.lostAnswer(time.Now())
-				if err := s.lock.underWay(); err != nil {
+				if err := s.lock.UnderWay(); err != nil {
 					return s.stopped(d, Unclear, errors.Join(cause, err))
 				}
 			case !neverSent(err):
-				s.lock.ended()
+				s.lock.Ended()
 				return s.stopped(d, d.without(), s.explain(next.subset, err))
 			}
 		case finish:
@@ -58,7 +58,7 @@ func (s *submission) deliver(ctx context.Context) error {
 			return s.stopped(d, next.state, cause)
 		}
 		if d.idle(time.Now()) {
-			s.lock.ended()
+			s.lock.Ended()
 		}
 		if d.stored > s.reported {
 			s.reported = d.stored
@@ -92,9 +92,9 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 		method, path = http.MethodPut, "/reports/"+s.id
 		s.accepted, s.covered = nil, 0
 	}
-	request := body{Body: s.lock.watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
+	request := body{Body: s.lock.Watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
-	request.Before = s.lock.underWay
+	request.Before = s.lock.UnderWay
 	s.listed = nil
 	a, err := s.client.store(ctx, request)
 	switch {

@@ -3,13 +3,18 @@ package reports
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/runlock"
+	"github.com/datacite-go/datacite-go/internal/spool"
 )
 
 // MaxSubsetBytes is the most compressed bytes that the deployed service stores
@@ -142,18 +147,24 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
-	lock, err := c.lock(h, o.TempDir)
-	if err != nil {
-		return nil, fmt.Errorf("reports.Submit: %w", err)
+	if o.TempDir, err = runlock.Folder(cmp.Or(o.TempDir, os.TempDir())); err != nil {
+		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) cannot be used: %w", err)
 	}
-	defer lock.release()
-	o.TempDir = lock.folder
+	year, month := h.ReportingPeriod.yearMonth()
+	lock, err := runlock.Take(o.TempDir, strings.Join([]string{c.core.BaseURL(), strings.ToLower(h.CreatedBy), year, month}, "\n"))
+	switch {
+	case errors.Is(err, runlock.ErrHeld):
+		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
+	case err != nil:
+		return nil, fmt.Errorf("reports.Submit: the lock of the report: %w", err)
+	}
+	defer lock.Release()
 
 	s := &submission{
 		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o, lock: lock,
-		spool: spool{limit: o.SpoolMemory, dir: o.TempDir},
+		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
 	}
-	defer s.spool.close()
+	defer s.spool.Close()
 	b, err := newBuild(s, src)
 	if err != nil {
 		return nil, err
@@ -222,7 +233,7 @@ type submission struct {
 	account string // of the token
 	header  Header
 	options SubmitOptions
-	lock    *lock
+	lock    *runlock.Lock
 	id      string
 	kept    Header // CreatedBy and ReportID of the report that is there: the service never changes them
 
@@ -230,7 +241,7 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // subsets that Progress was told of as stored
 	sent     int
-	spool    spool        // the bodies of the plan
+	spool    spool.Spool  // the bodies of the plan
 	sums     []contentSum // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones

@@ -1,4 +1,6 @@
-package reports
+// Package spool keeps bytes until they are used: in memory up to a limit, and
+// from there on in a temporary file.
+package spool
 
 import (
 	"errors"
@@ -8,12 +10,10 @@ import (
 	"sync"
 )
 
-// A spool keeps the bodies of finished subsets until they are sent, one directly
-// after the other: in memory up to a limit, and from there on in a temporary file.
-// It may be read while it is written.
-type spool struct {
-	limit int64
-	dir   string
+// A Spool keeps what is written to it. It may be read while it is written.
+type Spool struct {
+	Memory int64  // most bytes held in memory
+	Dir    string // for the temporary file
 
 	mu     sync.Mutex
 	memory []byte
@@ -21,15 +21,15 @@ type spool struct {
 	end    int64 // of what is in the file
 }
 
-func (s *spool) Write(p []byte) (int, error) {
+func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.file == nil && int64(len(s.memory)+len(p)) <= s.limit {
+	if s.file == nil && int64(len(s.memory)+len(p)) <= s.Memory {
 		s.memory = append(s.memory, p...)
 		return len(p), nil
 	}
 	if s.file == nil {
-		file, err := tempFile(s.dir)
+		file, err := TempFile(s.Dir)
 		if err != nil {
 			return 0, err
 		}
@@ -40,7 +40,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *spool) ReadAt(p []byte, at int64) (n int, err error) {
+func (s *Spool) ReadAt(p []byte, at int64) (n int, err error) {
 	s.mu.Lock()
 	memory, file := s.memory, s.file
 	s.mu.Unlock()
@@ -57,12 +57,12 @@ func (s *spool) ReadAt(p []byte, at int64) (n int, err error) {
 	return n + more, err
 }
 
-// close removes the temporary file.
-func (s *spool) close() error { return removeTemp(s.file) }
+// Close removes the temporary file.
+func (s *Spool) Close() error { return RemoveTemp(s.file) }
 
-// tempFile makes a temporary file. Where the system allows it, its name is gone
+// TempFile makes a temporary file. Where the system allows it, its name is gone
 // at once, so that a crash leaves nothing behind.
-func tempFile(dir string) (*os.File, error) {
+func TempFile(dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, "datacite-report-*")
 	if err != nil {
 		return nil, err
@@ -75,7 +75,8 @@ func tempFile(dir string) (*os.File, error) {
 	return file, nil
 }
 
-func removeTemp(file *os.File) error {
+// RemoveTemp closes and removes a temporary file; nil is none.
+func RemoveTemp(file *os.File) error {
 	if file == nil {
 		return nil
 	}

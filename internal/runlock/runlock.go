@@ -1,4 +1,6 @@
-package reports
+// Package runlock keeps two runs of one user from doing one job at once on this
+// machine, and lets a run know what an earlier one left under way.
+package runlock
 
 import (
 	"cmp"
@@ -9,21 +11,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A lock keeps two runs of one user from submitting one report at once on this
-// machine, from before the source is read until the end. The operating system
-// frees it when a run dies. A record beside it tells when a request was under
-// way whose end nobody has seen, so that the next run does not get in its way.
-type lock struct {
-	folder string // private to the user, for temporary files too
+// ErrHeld: another run has the lock.
+var ErrHeld = errors.New("another run on this machine is at it")
+
+// A Lock is held by one run. The operating system frees it when the run dies. A
+// record beside it tells when a request was under way whose end nobody has seen.
+type Lock struct {
+	folder string
 	file   *flock.Flock
 
 	mu     sync.Mutex
@@ -32,29 +32,22 @@ type lock struct {
 	noted  time.Time // in the record
 }
 
-// lock takes the lock of a report, or fails with ErrBusy.
-func (c *Client) lock(h Header, tempDir string) (*lock, error) {
-	folder, err := privateFolder(cmp.Or(tempDir, os.TempDir()))
-	if err != nil {
-		return nil, fmt.Errorf("the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) cannot be used: %w", err)
-	}
-	begin := string(h.ReportingPeriod.BeginDate)
-	month := begin[:min(len(begin), len("2006-01"))]
-	name := sha256.Sum256([]byte(c.core.BaseURL() + "\n" + strings.ToLower(h.CreatedBy) + "\n" + month))
+// Take takes the lock of the job that key names, in a private [Folder], or fails
+// with [ErrHeld] at once.
+func Take(folder, key string) (*Lock, error) {
+	name := sha256.Sum256([]byte(key))
 	path := filepath.Join(folder, fmt.Sprintf("submit-%x", name[:8]))
-	l := &lock{folder: folder, file: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)), record: path + "-request"}
-	switch taken, err := l.take(path); {
-	case err != nil:
-		return nil, fmt.Errorf("the lock of the report cannot be taken: %w", err)
-	case !taken:
-		return nil, fmt.Errorf("%w: another run on this machine is submitting the report of %q for %s", ErrBusy, h.CreatedBy, month)
+	l := &Lock{folder: folder, file: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)), record: path + "-request"}
+	taken, err := l.take(path)
+	if err == nil && !taken {
+		err = ErrHeld
 	}
-	return l, nil
+	return l, err
 }
 
 // take takes the lock, unless the run that had it has removed the file meanwhile:
 // then it is the lock of a file that nobody else sees, and there is another one.
-func (l *lock) take(path string) (bool, error) {
+func (l *Lock) take(path string) (bool, error) {
 	for {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return false, fmt.Errorf("%s is no regular file", path)
@@ -76,14 +69,14 @@ func (l *lock) take(path string) (bool, error) {
 	}
 }
 
-// release frees the lock. The record stays while a request may be under way.
-func (l *lock) release() {
+// Release frees the lock. The record stays while a request may be under way.
+func (l *Lock) Release() {
 	_ = os.Remove(l.file.Path()) // while it is held; where an open file cannot be removed, it stays
 	_ = l.file.Close()
 }
 
-// privateFolder makes the folder that only this user can read and write.
-func privateFolder(parent string) (string, error) {
+// Folder makes the folder below parent that only this user can read and write.
+func Folder(parent string) (string, error) {
 	folder := filepath.Join(parent, "datacite-go")
 	if uid := os.Getuid(); uid >= 0 {
 		folder = fmt.Sprintf("%s-%d", folder, uid)
@@ -101,9 +94,9 @@ func privateFolder(parent string) (string, error) {
 	return folder, nil
 }
 
-// lastRequest is when a request was under way whose end no earlier run has seen;
+// LastRequest is when a request was under way whose end no earlier run has seen;
 // zero if there is none.
-func (l *lock) lastRequest() (time.Time, error) {
+func (l *Lock) LastRequest() (time.Time, error) {
 	info, err := os.Lstat(l.record)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -133,8 +126,8 @@ func (l *lock) lastRequest() (time.Time, error) {
 	return at, nil
 }
 
-// underWay records that a request is under way now.
-func (l *lock) underWay() error {
+// UnderWay records that a request is under way now.
+func (l *Lock) UnderWay() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = true
@@ -143,7 +136,7 @@ func (l *lock) underWay() error {
 
 // note replaces the record in one step: a run that dies leaves the old one or
 // the new one. The caller has the mutex.
-func (l *lock) note(at time.Time) error {
+func (l *Lock) note(at time.Time) error {
 	file, err := os.CreateTemp(l.folder, "request-*")
 	if err != nil {
 		return err
@@ -160,8 +153,8 @@ func (l *lock) note(at time.Time) error {
 	return nil
 }
 
-// ended removes the record: no request is under way any more.
-func (l *lock) ended() {
+// Ended removes the record: no request is under way any more.
+func (l *Lock) Ended() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
@@ -170,13 +163,19 @@ func (l *lock) ended() {
 	l.open = false
 }
 
-// watch makes the record follow a body that takes long to send, since the
+// A Body is what a request carries.
+type Body interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// Watch makes the record follow a body that takes long to send, since the
 // service begins its work when it has all of it.
-func (l *lock) watch(b transport.Body) transport.Body { return &watchedBody{b, l} }
+func (l *Lock) Watch(b Body) Body { return &watchedBody{b, l} }
 
 type watchedBody struct {
-	transport.Body
-	lock *lock
+	Body
+	lock *Lock
 }
 
 func (b *watchedBody) ReadAt(p []byte, at int64) (int, error) {

@@ -1,4 +1,4 @@
-package reports
+package spool
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestSpoolGivesBackWhatItTook(t *testing.T) {
 		for i := range all {
 			all[i] = byte(random.Uint32())
 		}
-		s := &spool{limit: random.Int64N(25_000), dir: t.TempDir()}
+		s := &Spool{Memory: random.Int64N(25_000), Dir: t.TempDir()}
 		var readers sync.WaitGroup
 		for at := 0; at < len(all); {
 			n, err := s.Write(all[at:min(len(all), at+1+random.IntN(3000))])
@@ -39,8 +39,8 @@ func TestSpoolGivesBackWhatItTook(t *testing.T) {
 		got, err := io.ReadAll(io.NewSectionReader(s, 0, 1<<40))
 		require.NoError(t, err, "it ends where what was written ends")
 		require.True(t, bytes.Equal(all, got))
-		require.NoError(t, s.close())
-		left, err := os.ReadDir(s.dir)
+		require.NoError(t, s.Close())
+		left, err := os.ReadDir(s.Dir)
 		require.NoError(t, err)
 		assert.Empty(t, left)
 	}

@@ -1,0 +1,156 @@
+// Package repeat finds names that occur more than once in a stream of any length.
+package repeat
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+	"os"
+	"slices"
+
+	"github.com/datacite-go/datacite-go/internal/spool"
+)
+
+// A Repeat is two entries with the same name.
+type Repeat struct{ First, Again int }
+
+// A Finder finds repeated names in a stream of any length. It remembers a
+// 64-bit hash and the number of each entry, 16 bytes, and spreads them over
+// partitions by their hash, so that two of the same name meet in one. That takes
+// 1 MiB of memory, and 16 bytes of a temporary file for each entry beyond the
+// first 60,000 or so; in the end, one partition of it is looked through at a time.
+// Two different names share a hash with a probability of one to a million in a
+// report of six million entries; they would then be reported as repeated.
+type Finder struct {
+	seed       maphash.Seed
+	dir        string // for the temporary file
+	partitions [64]partition
+	file       *os.File
+	end        int64 // of what is in file
+	batch      []byte
+}
+
+type seenName struct {
+	hash  uint64
+	entry uint32
+}
+
+// A partition is the entries whose hashes end with the same bits, in order.
+type partition struct {
+	written []int64    // where full batches of earlier entries begin in the file
+	recent  []seenName // later ones
+}
+
+const (
+	batchLength = 1024 // entries
+	fewEntries  = 32   // for which a partition has room at first
+	entrySize   = 16   // bytes in the file
+)
+
+// NewFinder makes a Finder that keeps its temporary file in dir. The caller closes
+// it.
+func NewFinder(dir string) *Finder {
+	return &Finder{seed: maphash.MakeSeed(), dir: dir}
+}
+
+// See remembers the name of entry i.
+func (f *Finder) See(i int, name []byte) error {
+	hash := maphash.Bytes(f.seed, name)
+	p := &f.partitions[hash%uint64(len(f.partitions))]
+	switch len(p.recent) {
+	case 0:
+		p.recent = slices.Grow(p.recent, fewEntries)
+	case fewEntries:
+		p.recent = slices.Grow(p.recent, batchLength-fewEntries)
+	case batchLength:
+		if err := f.write(p); err != nil {
+			return err
+		}
+	}
+	p.recent = append(p.recent, seenName{hash, uint32(i)})
+	return nil
+}
+
+// write moves the recent entries of a partition to the file.
+func (f *Finder) write(p *partition) error {
+	if f.file == nil {
+		file, err := spool.TempFile(f.dir)
+		if err != nil {
+			return err
+		}
+		f.file = file
+	}
+	f.batch = f.batch[:0]
+	for _, s := range p.recent {
+		f.batch = binary.LittleEndian.AppendUint64(f.batch, s.hash)
+		f.batch = binary.LittleEndian.AppendUint64(f.batch, uint64(s.entry))
+	}
+	if _, err := f.file.WriteAt(f.batch, f.end); err != nil {
+		return err
+	}
+	p.written, p.recent = append(p.written, f.end), p.recent[:0]
+	f.end += int64(len(f.batch))
+	return nil
+}
+
+// Repeats returns at most most repeated entries, in the order of the second one
+// of each, and how many there are in all.
+func (f *Finder) Repeats(most int) (found []Repeat, count int, err error) {
+	var all []seenName
+	var table []uint32
+	for i := range f.partitions {
+		if all, err = f.read(all[:0], &f.partitions[i]); err != nil {
+			return nil, 0, err
+		}
+		table = eachRepeat(all, table, func(r Repeat) {
+			if count++; count <= most {
+				found = append(found, r)
+			}
+		})
+	}
+	slices.SortFunc(found, func(a, b Repeat) int { return cmp.Compare(a.Again, b.Again) })
+	return found, count, nil
+}
+
+// read appends all entries of a partition, in order.
+func (f *Finder) read(all []seenName, p *partition) ([]seenName, error) {
+	batch := f.batch[:cap(f.batch)]
+	for _, at := range p.written {
+		batch = batch[:batchLength*entrySize]
+		if _, err := f.file.ReadAt(batch, at); err != nil {
+			return nil, err
+		}
+		for e := range slices.Chunk(batch, entrySize) {
+			all = append(all, seenName{binary.LittleEndian.Uint64(e), uint32(binary.LittleEndian.Uint64(e[8:]))})
+		}
+	}
+	return append(all, p.recent...), nil
+}
+
+// eachRepeat calls note with the entries whose hash an earlier one has. It uses
+// and returns the memory of table, which maps hashes to places in all: a place
+// follows the one where its hash belongs if that one is taken.
+func eachRepeat(all []seenName, table []uint32, note func(Repeat)) []uint32 {
+	if size := 2 << bits.Len(uint(len(all))); len(table) < size {
+		table = make([]uint32, size)
+	}
+	clear(table)
+	mask := uint64(len(table) - 1)
+	for i, s := range all {
+		at := s.hash >> 32 & mask // the lowest bits are the same in all of them
+		for ; table[at] != 0; at = (at + 1) & mask {
+			if first := all[table[at]-1]; first.hash == s.hash {
+				note(Repeat{int(first.entry), int(s.entry)})
+				break
+			}
+		}
+		if table[at] == 0 {
+			table[at] = uint32(i + 1)
+		}
+	}
+	return table
+}
+
+// Close removes the temporary file.
+func (f *Finder) Close() error { return spool.RemoveTemp(f.file) }
