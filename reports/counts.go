@@ -69,7 +69,7 @@ func (d *decoder) readCounts(l *jsonlex.Lexer) CountryCounts {
 		l.Skip()
 		return nil
 	}
-	d.counts.begin()
+	d.counts.Begin()
 	sorted, last := true, ""
 	l.Begin()
 	for i := 0; ; i++ {
@@ -78,12 +78,12 @@ func (d *decoder) readCounts(l *jsonlex.Lexer) CountryCounts {
 			break
 		}
 		country := d.country(name)
-		n := d.counts.next()
+		n := d.counts.Next()
 		n.Country, n.Count = country, count(l)
 		sorted = sorted && (i == 0 || last < country)
 		last = country
 	}
-	list := CountryCounts(d.counts.list())
+	list := CountryCounts(d.counts.List())
 	if !sorted {
 		list = list.sorted()
 	}
@@ -117,5 +117,5 @@ func (d *decoder) country(name []byte) string {
 			return countryCodes[at : at+2]
 		}
 	}
-	return d.texts.copy(name)
+	return d.texts.Copy(name)
 }

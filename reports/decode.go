@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/datacite-go/datacite-go/internal/arena"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -23,11 +24,11 @@ type decoder struct {
 	dataset, performance, period, instance, typed *jsonlex.Names
 	header, nameValue, exception                  *jsonlex.Names
 
-	texts        arena
-	values       slab[TypedValue]
-	performances slab[Performance]
-	instances    slab[Instance]
-	counts       slab[CountryCount]
+	texts        arena.Texts
+	values       arena.Lists[TypedValue]
+	performances arena.Lists[Performance]
+	instances    arena.Lists[Instance]
+	counts       arena.Lists[CountryCount]
 
 	platform, dataType, publisher, begin, end column
 
@@ -73,7 +74,7 @@ func scalar(l *jsonlex.Lexer) []byte {
 	return l.Number()
 }
 
-func (d *decoder) text(l *jsonlex.Lexer) string { return d.texts.copy(scalar(l)) }
+func (d *decoder) text(l *jsonlex.Lexer) string { return d.texts.Copy(scalar(l)) }
 
 // count reads a number, or a text that holds one.
 func count(l *jsonlex.Lexer) int64 {
@@ -128,58 +129,6 @@ func each(l *jsonlex.Lexer, element func()) (found bool) {
 	return true
 }
 
-// An arena makes strings out of blocks.
-type arena struct{ block strings.Builder }
-
-const arenaBlock = 8 << 10
-
-func (a *arena) copy(b []byte) string {
-	switch {
-	case len(b) == 0:
-		return ""
-	case len(b) > arenaBlock/8:
-		return string(b)
-	case a.block.Cap()-a.block.Len() < len(b):
-		a.block = strings.Builder{}
-		a.block.Grow(arenaBlock)
-	}
-	start := a.block.Len()
-	a.block.Write(b)
-	return a.block.String()[start:]
-}
-
-// A slab makes lists out of blocks, one list at a time.
-type slab[T any] struct {
-	block []T
-	start int // of the list that is being made
-}
-
-func (s *slab[T]) begin() { s.start = len(s.block) }
-
-// next adds an element. It stays in its place until the next one is added.
-func (s *slab[T]) next() *T {
-	if len(s.block) == cap(s.block) {
-		const most = 64
-		list := s.block[s.start:]
-		s.block = append(make([]T, 0, max(most, 2*len(list))), list...)
-		s.start = 0
-	}
-	n := len(s.block)
-	s.block = s.block[:n+1]
-	var zero T
-	s.block[n] = zero
-	return &s.block[n]
-}
-
-func (s *slab[T]) list() []T {
-	if len(s.block) == s.start {
-		return []T{}
-	}
-	return s.block[s.start:len(s.block):len(s.block)]
-}
-
-func (s *slab[T]) reset() { s.block, s.start = s.block[:0], 0 }
-
 // A column is a text that is mostly the same from one dataset to the next.
 type column struct {
 	last   string
@@ -191,7 +140,7 @@ func (d *decoder) same(l *jsonlex.Lexer, c *column) string {
 		return c.last
 	}
 	if b := scalar(l); string(b) != c.last {
-		c.last, c.quoted = d.texts.copy(b), ""
+		c.last, c.quoted = d.texts.Copy(b), ""
 		if isPlain(b) {
 			c.quoted = `"` + c.last + `"`
 		}

@@ -30,10 +30,10 @@ var datasetNames = []string{
 func (d *decoder) readDataset(l *jsonlex.Lexer, out *Dataset) {
 	*out = Dataset{}
 	if d.reuse {
-		d.values.reset()
-		d.performances.reset()
-		d.instances.reset()
-		d.counts.reset()
+		d.values.Reset()
+		d.performances.Reset()
+		d.instances.Reset()
+		d.counts.Reset()
 	}
 	if l.Null() {
 		return
@@ -91,11 +91,11 @@ func (d *Dataset) setAccess(method AccessMethod) {
 }
 
 func (d *decoder) typedValues(l *jsonlex.Lexer) []TypedValue {
-	d.values.begin()
-	if !each(l, func() { d.readTyped(l, d.values.next()) }) {
+	d.values.Begin()
+	if !each(l, func() { d.readTyped(l, d.values.Next()) }) {
 		return nil
 	}
-	return d.values.list()
+	return d.values.List()
 }
 
 func (d *decoder) readTyped(l *jsonlex.Lexer, v *TypedValue) {
@@ -116,11 +116,11 @@ func (d *decoder) readTyped(l *jsonlex.Lexer, v *TypedValue) {
 }
 
 func (d *decoder) readPerformances(l *jsonlex.Lexer) []Performance {
-	d.performances.begin()
-	if !each(l, func() { d.readPerformance(l, d.performances.next()) }) {
+	d.performances.Begin()
+	if !each(l, func() { d.readPerformance(l, d.performances.Next()) }) {
 		return nil
 	}
-	return d.performances.list()
+	return d.performances.List()
 }
 
 func (d *decoder) readPerformance(l *jsonlex.Lexer, p *Performance) {
@@ -158,11 +158,11 @@ func (d *decoder) readPeriod(l *jsonlex.Lexer, p *Period) {
 }
 
 func (d *decoder) readInstances(l *jsonlex.Lexer) []Instance {
-	d.instances.begin()
-	if !each(l, func() { d.readInstance(l, d.instances.next()) }) {
+	d.instances.Begin()
+	if !each(l, func() { d.readInstance(l, d.instances.Next()) }) {
 		return nil
 	}
-	return d.instances.list()
+	return d.instances.List()
 }
 
 func (d *decoder) readInstance(l *jsonlex.Lexer, n *Instance) {
@@ -215,7 +215,7 @@ func (d *decoder) word(l *jsonlex.Lexer) string {
 	case "client-id":
 		return "client-id"
 	default:
-		return d.texts.copy(b)
+		return d.texts.Copy(b)
 	}
 }
 

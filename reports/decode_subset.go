@@ -1,12 +1,8 @@
 package reports
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strings"
 
@@ -142,86 +138,3 @@ func (e *checksumError) Error() string {
 }
 
 func (e *checksumError) Is(target error) bool { return target == ErrIncomplete }
-
-// A packed content is decoded from the base64 text that comes next in a lexer.
-type packedContent struct {
-	lex   *jsonlex.Lexer
-	piece []byte // rest of the piece read last
-	quad  []byte // up to three digits that belong with the next ones
-	data  []byte // decoded
-	rest  []byte // of data
-	hash  hash.Hash
-	size  int64
-	ended bool // by padding
-	err   error
-}
-
-func newPacked(l *jsonlex.Lexer) *packedContent {
-	l.OpenText()
-	return &packedContent{lex: l, hash: sha256.New()}
-}
-
-func (p *packedContent) Read(buf []byte) (int, error) {
-	for len(p.rest) == 0 && p.err == nil {
-		p.err = p.decode()
-	}
-	n := copy(buf, p.rest)
-	p.rest = p.rest[n:]
-	if n > 0 {
-		return n, nil
-	}
-	return 0, p.err
-}
-
-// decode decodes as much as there is of the present piece, or the first four
-// digits of it if digits were left over.
-func (p *packedContent) decode() error {
-	if len(p.piece) == 0 {
-		if p.piece = p.lex.Piece(); p.piece == nil {
-			return p.end()
-		}
-	}
-	digits := p.piece[:len(p.piece)&^3]
-	if len(p.quad) > 0 || len(digits) == 0 {
-		n := min(4-len(p.quad), len(p.piece))
-		p.quad = append(p.quad, p.piece[:n]...)
-		p.piece = p.piece[n:]
-		if len(p.quad) < 4 {
-			return nil
-		}
-		digits, p.quad = p.quad, p.quad[:0]
-	} else {
-		p.piece = p.piece[len(digits):]
-	}
-	if p.ended {
-		return base64.CorruptInputError(p.size / 3 * 4)
-	}
-	if cap(p.data) < len(digits) {
-		p.data = make([]byte, len(digits))
-	}
-	n, err := base64.StdEncoding.Decode(p.data[:cap(p.data)], digits)
-	p.rest = p.data[:n]
-	p.ended = n < len(digits)/4*3
-	p.size += int64(n)
-	p.hash.Write(p.rest)
-	return err
-}
-
-func (p *packedContent) end() error {
-	switch {
-	case p.lex.Err() != nil:
-		return p.lex.Err()
-	case len(p.quad) > 0:
-		return io.ErrUnexpectedEOF
-	}
-	return io.EOF
-}
-
-// drain reads what follows the content that was of interest, since it belongs to
-// the checksum.
-func (p *packedContent) drain() error {
-	_, err := io.Copy(io.Discard, struct{ io.Reader }{p})
-	return err
-}
-
-func (p *packedContent) checksum() string { return hex.EncodeToString(p.hash.Sum(nil)) }

@@ -269,11 +269,11 @@ func (r *Reader) subset(f *flow) bool {
 // expand reads the datasets of the compressed content that comes next. Its
 // errors become those of the document's lexer.
 func (r *Reader) expand(f *flow) {
-	content := newPacked(r.doc.lex)
+	content := r.doc.lex.Base64()
 	before := f.count
 	err := r.inflate(content, f)
 	if err == nil && !f.stopped {
-		err = content.drain()
+		err = content.Drain()
 	}
 	switch {
 	case f.stopped:
@@ -281,7 +281,7 @@ func (r *Reader) expand(f *flow) {
 	case err != nil:
 		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, f.place(err)))
 	default:
-		r.Subsets = append(r.Subsets, Subset{Checksum: content.checksum(), Datasets: f.count - before, Bytes: content.size})
+		r.Subsets = append(r.Subsets, Subset{Checksum: content.Checksum(), Datasets: f.count - before, Bytes: content.Size()})
 	}
 }
 

@@ -1,0 +1,61 @@
+// Package arena makes many small strings and lists out of few blocks of memory.
+// Keeping one of them keeps its block.
+package arena
+
+import "strings"
+
+// Texts makes strings out of blocks.
+type Texts struct{ block strings.Builder }
+
+const textBlock = 8 << 10
+
+// Copy returns b as a string.
+func (a *Texts) Copy(b []byte) string {
+	switch {
+	case len(b) == 0:
+		return ""
+	case len(b) > textBlock/8:
+		return string(b)
+	case a.block.Cap()-a.block.Len() < len(b):
+		a.block = strings.Builder{}
+		a.block.Grow(textBlock)
+	}
+	start := a.block.Len()
+	a.block.Write(b)
+	return a.block.String()[start:]
+}
+
+// Lists makes lists out of blocks, one list at a time.
+type Lists[T any] struct {
+	block []T
+	start int // of the list that is being made
+}
+
+// Begin begins a list.
+func (s *Lists[T]) Begin() { s.start = len(s.block) }
+
+// Next adds an element. It stays in its place until the next one is added.
+func (s *Lists[T]) Next() *T {
+	if len(s.block) == cap(s.block) {
+		const most = 64
+		list := s.block[s.start:]
+		s.block = append(make([]T, 0, max(most, 2*len(list))), list...)
+		s.start = 0
+	}
+	n := len(s.block)
+	s.block = s.block[:n+1]
+	var zero T
+	s.block[n] = zero
+	return &s.block[n]
+}
+
+// List is the list that Begin began.
+func (s *Lists[T]) List() []T {
+	if len(s.block) == s.start {
+		return []T{}
+	}
+	return s.block[s.start:len(s.block):len(s.block)]
+}
+
+// Reset gives the memory of all lists to new ones.
+func (s *Lists[T]) Reset() { s.block, s.start = s.block[:0], 0 }
