@@ -30,7 +30,7 @@ func putSubset(id, body string) call {
 
 // byOther sends a call with the token of the other account.
 func byOther(service *sandbox.Service, c call) call {
-	h := map[string]string{"Authorization": "Bearer " + service.TokenFor(other.Username, service.Now().Add(time.Hour))}
+	h := map[string]string{"Authorization": "Bearer " + service.TokenOf(other.ClientID, service.Now().Add(time.Hour))}
 	maps.Copy(h, c.header)
 	c.as, c.header = "", h
 	return c
