@@ -25,6 +25,7 @@ const (
 	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
 	RowInserted     Step = "row-inserted"     // the new subset is in the database
 	HeaderCommitted Step = "header-committed" // so is the header
+	Rendered        Step = "rendered"         // the answer is made, which will be the document
 	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
 	DocumentStored  Step = "document-stored"  // the new document is there
 	RowsCleaned     Step = "rows-cleaned"     // the rows have lost their bytes; the answer is due
@@ -98,7 +99,7 @@ func (w *write) create() (reply, error) {
 		if err := w.addRow(); err != nil {
 			return reply{}, err
 		}
-		w.done(RowInserted, 2)
+		w.done(RowInserted, 1)
 	}
 	var members object
 	if !exists {
@@ -250,7 +251,7 @@ func (w *write) replaceRows() error {
 	if err := w.addRow(); err != nil {
 		return err
 	}
-	w.done(RowInserted, 2)
+	w.done(RowInserted, 1)
 	return nil
 }
 
@@ -297,12 +298,12 @@ func (w *write) save(creating bool, members object) (faults object, err error) {
 func (w *write) committed(creating bool) {
 	switch {
 	case creating:
-		w.done(RowInserted, 2)
+		w.done(RowInserted, 1)
 	case !w.sub.coded():
-		w.done(HeaderCommitted, 4)
+		w.done(HeaderCommitted, 2)
 		return
 	}
-	w.done(HeaderCommitted, 2)
+	w.done(HeaderCommitted, 1)
 }
 
 // readOnly are the columns that are written once (report.rb:29).
@@ -368,6 +369,7 @@ func (w *write) finish(status int) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	w.done(Rendered, 2)
 	_ = w.inTransaction(func() error {
 		delete(w.archive.documents, folded(w.report.uid))
 		return nil
