@@ -198,6 +198,11 @@ func TestDeployedSizes(t *testing.T) {
 	c.body = string(stored([]byte(body)))
 	require.Greater(t, len(c.body), 16_777_215)
 	assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long")
+	service := withOne(t, deployed())
+	put := c
+	put.method, put.path = "PUT", "/reports/"+someUUID
+	assertCrash(t, put.do(t, service), "Mysql2::Error: Data too long for column 'compressed' at row 1")
+	assert.Equal(t, 0, subsets(t, service), "destroyed before it is known")
 	c.body += strings.Repeat("x", 4<<20)
 	a := c.do(t, deployed())
 	assert.Equal(t, 413, a.status)

@@ -179,6 +179,13 @@ func TestDeployedRefusals(t *testing.T) {
 		"gzip, header an array":   {postSubset(`{"report-header":[]}`), 500, ""},
 		"gzip, Created-By":        {postSubset(change(noted, `"created-by"`, `"Created-By"`)), 400, "unknown attribute 'Created_By' for Report."},
 		"gzip, odd exceptions":    {postSubset(change(noted, noteCompressed, `"x"`)), 422, "undefined method `fetch' for \"x\":String"},
+		"exceptions a text":       {postSubset(change(noted, "["+noteCompressed+"]", `"x"`)), 422, "undefined method `map' for \"x\":String"},
+		"exceptions a number":     {postSubset(change(noted, "["+noteCompressed+"]", `5`)), 422, "undefined method `empty?' for 5:Integer"},
+		"exceptions in two":       {postSubset(change(noted, "["+noteCompressed+"]", `[[]]`)), 500, "no implicit conversion of String into Integer"},
+		"exception a number":      {postSubset(change(noted, noteCompressed, `1.5`)), 422, "undefined method `fetch' for 1.5:Float"},
+		"period an array":         {postSubset(change(noted, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `[]`)), 500, "no implicit conversion of String into Integer"},
+		"date an object":          {postSubset(change(noted, `"2020-01-01"`, `{}`)), 500, "no implicit conversion of Hash into String"},
+		"date true":               {postSubset(change(noted, `"2020-01-01"`, `true`)), 500, "no implicit conversion of true into String"},
 		"period a text":           {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `"2020-01"`)), 500, "String does not have #dig method"},
 		"release null":            {postReport(change(plain, `"rd1"`, `null`)), 422, "Report protocol is incorrect"},
 		"only nulls":              {postReport(reportBody(month("Repo", "2020-01-01", ""), "null")), 422, "Report protocol is incorrect"},
@@ -205,16 +212,18 @@ func TestDeployedRefusals(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{
-		"a time for a date":         change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-01T00:00:00Z"`),
-		"a short date":              change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
-		"months of different years": change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
-		"backwards":                 change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
-		"names with underscores":    strings.NewReplacer("created-by", "created_by", "report-datasets", "report_datasets").Replace(plain),
-		"names in camel case":       change(plain, "report-header", "reportHeader"),
-		"created a number":          change(plain, `"2020-02-01"`, `20200201`),
-		"text for a filter":         change(plain, `"report-filters":[]`, `"report-filters":["x"]`),
-		"names in capitals":         change(plain, "report-id", "Report-ID"),
-		"an empty exception":        change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
+		"a time for a date":          change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-01T00:00:00Z"`),
+		"a short date":               change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
+		"months of different years":  change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
+		"backwards":                  change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
+		"names with underscores":     strings.NewReplacer("created-by", "created_by", "report-datasets", "report_datasets").Replace(plain),
+		"names in camel case":        change(plain, "report-header", "reportHeader"),
+		"created a number":           change(plain, `"2020-02-01"`, `20200201`),
+		"text for a filter":          change(plain, `"report-filters":[]`, `"report-filters":["x"]`),
+		"names in capitals":          change(plain, "report-id", "Report-ID"),
+		"created true":               change(plain, `"2020-02-01"`, `true`),
+		"exceptions of another kind": change(plain, `"exceptions":[]`, `"exceptions":{}`),
+		"an empty exception":         change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
 	} {
 		t.Run("taken: "+name, func(t *testing.T) {
 			a := postReport(body).do(t, deployed())

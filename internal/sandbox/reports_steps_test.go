@@ -2,6 +2,10 @@ package sandbox_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -212,15 +216,12 @@ func TestDeployedGapOfPUTOverAReport(t *testing.T) {
 		require.Equal(t, 201, subsetNumber(2).do(t, service).status)
 		start := time.Now()
 		done := begin(t, service, putNumber(3))
-		for at, want := range []int{12: 2, 13: 2, 14: 0, 15: 1, 16: 1, 18: 1} {
-			if at < 12 {
-				continue
-			}
-			until(start, time.Duration(at)*second)
-			if at == 17 {
-				continue
-			}
-			assert.Equal(t, want, subsets(t, service), "after %d seconds", at)
+		for _, moment := range []struct {
+			at   time.Duration
+			want int
+		}{{12, 2}, {13, 2}, {14, 0}, {15, 1}, {16, 1}, {19, 1}} {
+			until(start, moment.at*second)
+			assert.Equal(t, moment.want, subsets(t, service), "after %d seconds", moment.at)
 		}
 		assert.Equal(t, 200, (<-done).status)
 		assert.Equal(t, 20*second, time.Since(start))
@@ -460,6 +461,46 @@ func TestDeployedCrash(t *testing.T) {
 		require.Error(t, err)
 		onlyReport(t, service)
 	})
+}
+
+// Whatever overlaps with whatever: every write ends, no row has another's bytes,
+// and GET shows a whole report or says why it cannot.
+func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
+	steps := []sandbox.Step{
+		"", sandbox.Parsed, sandbox.LookedUp, sandbox.DocumentRemoved, sandbox.RowsDestroyed, sandbox.RowInserted, sandbox.HeaderCommitted,
+		sandbox.Rendered, sandbox.DocumentDeleted, sandbox.DocumentStored, sandbox.RowsCleaned,
+	}
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		synctest.Test(t, func(t *testing.T) {
+			service := sandbox.New(&sandbox.Options{
+				Behaviour: sandbox.Deployed, WriteTime: 20 * second,
+				Faults: func(int, *http.Request) *sandbox.Fault {
+					return &sandbox.Fault{Kind: sandbox.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+				},
+			})
+			var answers []<-chan answer
+			for range 8 {
+				answers = append(answers, begin(t, service, everyCall()[1+random.IntN(4)]))
+				time.Sleep(time.Duration(random.IntN(15)) * second)
+				assert.Contains(t, []int{200, 404, 422, 500}, getReport(someUUID).do(t, service).status)
+			}
+			for _, a := range answers {
+				assert.Contains(t, []int{200, 201, 409, 422, 500}, (<-a).status)
+			}
+			a := getReport(someUUID).do(t, service)
+			assert.Contains(t, []int{200, 404, 500}, a.status)
+			if a.status != 200 {
+				return
+			}
+			for _, s := range at(a.read(t), "report.report-subsets").([]any) {
+				data, err := base64.StdEncoding.DecodeString(at(s, "gzip").(string))
+				require.NoError(t, err)
+				sum := sha256.Sum256(data)
+				assert.Equal(t, hex.EncodeToString(sum[:]), at(s, "checksum"))
+			}
+		})
+	}
 }
 
 func TestDeployedWorkGoesOnWithoutTheClient(t *testing.T) {

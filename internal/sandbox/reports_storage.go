@@ -163,7 +163,7 @@ func (a *archive) load(r *stored) (attachment, error) {
 	if err != nil {
 		return d, err
 	}
-	if kind != normal {
+	if kind != normalKind {
 		if len(r.rows) == 0 {
 			return d, noMethod("checksum", "nil:NilClass")
 		}

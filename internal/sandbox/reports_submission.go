@@ -330,9 +330,9 @@ func textOf(v any) any {
 type kind int
 
 const (
-	normal kind = iota
-	compressed
-	resolutions
+	normalKind kind = iota
+	compressedKind
+	resolutionsKind
 )
 
 // kind is told by the exceptions: code 69 anywhere, or first for resolutions
@@ -341,20 +341,20 @@ func (r *stored) kind() (kind, error) {
 	exceptions, ok := r.header["exceptions"].([]any)
 	switch e := r.header["exceptions"].(type) {
 	case nil:
-		return normal, nil
+		return normalKind, nil
 	case object:
 		if len(e) > 0 {
-			return normal, errNoIndex
+			return normalKind, errNoIndex
 		}
-		return normal, nil
+		return normalKind, nil
 	case string:
 		if e != "" {
-			return normal, noMethod("map", strconv.Quote(e)+":String")
+			return normalKind, noMethod("map", strconv.Quote(e)+":String")
 		}
-		return normal, nil
+		return normalKind, nil
 	default:
 		if !ok {
-			return normal, noMethod("empty?", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+			return normalKind, noMethod("empty?", fmt.Sprintf("%v:%s", e, rubyClass(e)))
 		}
 	}
 	noted := make([]bool, len(exceptions))
@@ -363,20 +363,20 @@ func (r *stored) kind() (kind, error) {
 		case object:
 			noted[i] = e["code"] == 69.0
 		case []any:
-			return normal, errNoIndex
+			return normalKind, errNoIndex
 		case string:
-			return normal, noMethod("fetch", strconv.Quote(e)+":String")
+			return normalKind, noMethod("fetch", strconv.Quote(e)+":String")
 		default:
-			return normal, noMethod("fetch", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+			return normalKind, noMethod("fetch", fmt.Sprintf("%v:%s", e, rubyClass(e)))
 		}
 	}
 	switch release := cmp.Or(text(r.header["release"]), "rd1"); {
 	case slices.Contains(noted, true) && (release == "rd1" || release == "RD1"):
-		return compressed, nil
+		return compressedKind, nil
 	case len(noted) > 0 && noted[0] && release == "drl":
-		return resolutions, nil
+		return resolutionsKind, nil
 	}
-	return normal, nil
+	return normalKind, nil
 }
 
 // creatorEnd is all that the service checks of created-by: its last character.
@@ -400,7 +400,7 @@ func (r *stored) faults(creating bool) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == normal {
+	if kind == normalKind {
 		var datasets any
 		if r.datasets != nil {
 			dec := json.NewDecoder(bytes.NewReader(r.datasets))

@@ -209,7 +209,7 @@ func (w *write) addRow() error {
 		return err
 	}
 	return w.inTransaction(func() error {
-		var data []byte // of a plain report, which deflate makes, there are none
+		var data []byte // what deflate makes has no compressed bytes among its parameters
 		if w.sub.coding == "gzip" {
 			data = w.sub.body
 		}
@@ -222,7 +222,8 @@ func (w *write) addRow() error {
 }
 
 // replaceRows is what a compressed PUT does to a report before it looks at what
-// was sent.
+// was sent: the document is removed, if the report as it stands is valid; the rows
+// that were read are destroyed; the new one is inserted.
 func (w *write) replaceRows() error {
 	_ = w.inTransaction(func() error {
 		w.report.documented = false
@@ -259,13 +260,14 @@ func (w *write) replaceRows() error {
 // is created gets its row in the same transaction.
 func (w *write) save(creating bool, members object) (faults object, err error) {
 	err = w.inTransaction(func() error {
-		if faults, err = w.report.faults(creating); err != nil {
-			return err
+		var invalid error
+		if faults, invalid = w.report.faults(creating); invalid != nil {
+			return invalid
 		}
 		if creating && w.archive.find(w.report.uid) != nil {
 			faults["uid"] = []any{"has already been taken"}
 		}
-		if kind, _ := w.report.kind(); kind == compressed {
+		if kind, _ := w.report.kind(); kind == compressedKind {
 			w.report.datasets = json.RawMessage("[]")
 		}
 		if len(faults) > 0 {
@@ -397,7 +399,7 @@ func (w *write) finish(status int) (reply, error) {
 // bytes of the rows that the request knows.
 func (w *write) clean(r *stored) {
 	r.compressed = nil
-	if kind, _ := w.report.kind(); kind != resolutions {
+	if kind, _ := w.report.kind(); kind != resolutionsKind {
 		r.datasets = json.RawMessage("[]")
 	}
 	r.rows = slices.Clone(r.rows)
