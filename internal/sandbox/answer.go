@@ -21,6 +21,7 @@ type request struct {
 	path   string // decoded once
 	method string // HEAD counts as GET
 	header http.Header
+	fault  *Fault // what happens at a step of the work; nil for nothing
 }
 
 // reply is what a handler answers: a body, or a stream for bodies too large to

@@ -55,16 +55,13 @@ func bearer(r *http.Request) string {
 // Token returns an unsigned JSON web token of the first account. The service
 // takes it until its clock shows expires.
 func (s *Service) Token(expires time.Time) string {
-	return token(claims{UID: s.accounts[0].ClientID, Role: "client_admin", Expires: expires.Unix()})
+	return s.TokenOf(s.accounts[0].ClientID, expires)
 }
 
-// TokenFor is Token for the account with that username.
-func (s *Service) TokenFor(username string, expires time.Time) string {
-	i := slices.IndexFunc(s.accounts, func(a Account) bool { return strings.EqualFold(a.Username, username) })
-	if i < 0 {
-		return ""
-	}
-	return token(claims{UID: s.accounts[i].ClientID, Role: "client_admin", Expires: expires.Unix()})
+// TokenOf is Token for the account with that client id, which the service need
+// not know: the token alone says who it is.
+func (s *Service) TokenOf(clientID string, expires time.Time) string {
+	return token(claims{UID: clientID, Role: "client_admin", Expires: expires.Unix()})
 }
 
 type claims struct {
@@ -78,36 +75,36 @@ func token(c claims) string {
 	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(encode(c)) + "."
 }
 
-// tokenAccount checks a token as specification §7 says: none is 401, an
-// expired one 403. One that means nothing to the service is 401 too. A Deployed
-// service says 422 and 401 to the first two.
+// tokenAccount is the account of a token.
 func (s *Service) tokenAccount(token string) (*Account, error) {
-	if token == "" {
-		return nil, s.noToken()
-	}
-	c, ok := readClaims(token)
-	if !ok || s.deployed && !c.mayReport() {
-		return nil, fail(http.StatusUnauthorized, notAuthorized)
-	}
-	if !s.Now().Before(time.Unix(c.Expires, 0)) {
-		if s.deployed {
-			return nil, fail(http.StatusUnauthorized, notAuthorized)
-		}
-		return nil, fail(http.StatusForbidden, "The token has expired.")
+	owner, err := s.tokenOwner(token)
+	if err != nil {
+		return nil, err
 	}
 	for i, a := range s.accounts {
-		if strings.EqualFold(a.ClientID, c.UID) {
+		if strings.EqualFold(a.ClientID, owner) {
 			return &s.accounts[i], nil
 		}
 	}
 	return nil, fail(http.StatusUnauthorized, notAuthorized)
 }
 
-func (s *Service) noToken() error {
-	if s.deployed {
-		return fail(http.StatusUnprocessableEntity, "undefined method `uid' for nil:NilClass")
+// tokenOwner checks a token as specification §7 says, and returns the client id
+// in it: none is 401, an expired one 403. One that means nothing to the service
+// is 401 too. A Deployed service says 401 to an expired one.
+func (s *Service) tokenOwner(token string) (clientID string, err error) {
+	if token == "" {
+		return "", fail(http.StatusUnauthorized, "No token was provided.")
 	}
-	return fail(http.StatusUnauthorized, "No token was provided.")
+	c, ok := readClaims(token)
+	expired := !s.Now().Before(time.Unix(c.Expires, 0))
+	switch {
+	case !ok || c.UID == "" || s.deployed && (expired || !c.mayReport()):
+		return "", fail(http.StatusUnauthorized, notAuthorized)
+	case expired:
+		return "", fail(http.StatusForbidden, "The token has expired.")
+	}
+	return c.UID, nil
 }
 
 // mayReport says whether the deployed service takes reports from this role.
@@ -117,8 +114,8 @@ const staff = "staff_admin"
 
 const notAuthorized = "You are not authorized to access this resource."
 
-func readClaims(token string) (claims, bool) {
-	var c claims
+// readClaims reads a token; ok is false when it is none.
+func readClaims(token string) (c claims, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return c, false
@@ -131,9 +128,9 @@ func readClaims(token string) (claims, bool) {
 		}
 	}
 	if !json.Valid(plain[0]) || json.Unmarshal(plain[1], &c) != nil {
-		return c, false
+		return claims{}, false
 	}
-	return c, c.UID != ""
+	return c, true
 }
 
 // holds says whether DOIs under the prefix may be registered by the account.

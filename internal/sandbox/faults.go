@@ -26,14 +26,17 @@ const (
 	Status      FaultKind = "status"       // a load balancer answers Fault.Status: nothing was done
 	StatusAfter FaultKind = "status-after" // the work was done, a load balancer answers Fault.Status
 	Delay       FaultKind = "delay"        // the work was done, the answer comes after Fault.Delay
+	Stall       FaultKind = "stall"        // a Deployed service stops for Fault.Delay at Fault.Step of its work, then goes on and answers
+	Crash       FaultKind = "crash"        // dropped, because a Deployed service died at Fault.Step: what comes after was not done
 )
 
 // A Fault is what happens to one request instead of a plain answer.
 type Fault struct {
 	Kind       FaultKind
 	Status     int           // of Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection
+	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
+	Step       Step          // of Stall and Crash: a moment in the work on a usage report
 }
 
 // faults asks for the fault of each request, one request at a time.
@@ -91,6 +94,11 @@ func (s *Service) play(f *Fault, w http.ResponseWriter, r *http.Request) {
 	case DropAfter:
 		s.serve(httptest.NewRecorder(), r)
 		f.drop()
+	case Stall:
+		s.serveWith(f, w, r)
+	case Crash:
+		s.crash(f, r)
+		f.drop()
 	case CutAnswer:
 		f.cut(w, s.record(r))
 	case Status:
@@ -106,6 +114,18 @@ func (s *Service) play(f *Fault, w http.ResponseWriter, r *http.Request) {
 	default:
 		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
 	}
+}
+
+// crash does the work of a request until it comes to the fault's step.
+func (s *Service) crash(f *Fault, r *http.Request) {
+	defer func() {
+		if p := recover(); p == http.ErrAbortHandler {
+			s.requests.add(r, 0, max(r.ContentLength, 0))
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	s.serveWith(f, httptest.NewRecorder(), r)
 }
 
 // record does the work of a request and keeps the answer.

@@ -32,16 +32,6 @@ func (p params) number(name string, missing int) int {
 	return n
 }
 
-// first is the first of these parameters that is given, without the others.
-func (p params) first(names ...string) params {
-	for _, name := range names {
-		if p[name] != "" {
-			return params{name: p[name]}
-		}
-	}
-	return nil
-}
-
 // is says whether the parameter has the value, or is not given.
 func (p params) is(name, value string) bool { return p[name] == "" || p[name] == value }
 

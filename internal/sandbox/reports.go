@@ -3,9 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,15 +13,14 @@ import (
 	"strings"
 )
 
-// report is a stored usage report. It is replaced, never changed.
+// report is a usage report that a Documented service stores. It is replaced,
+// never changed.
 type report struct {
 	id     string
 	owner  string // client id of the account that sent it
 	key    reportKey
 	header object
 	parts  []part
-
-	document blob // of a Deployed service, where parts are the rows of its database
 }
 
 // part is one body of a report, kept as it came: a report is one, or one for
@@ -61,11 +58,8 @@ var errNoReport = fail(http.StatusNotFound, notFound)
 
 const notFound = "The resource you are looking for doesn't exist."
 
-// serveReports is interface A (specification §4.1).
+// serveReports is interface A (specification §4.1) of a Documented service.
 func (s *Service) serveReports(q *request, path string) (reply, error) {
-	if s.deployed {
-		return s.serveDeployedReports(q, strings.TrimSuffix(path, "/"))
-	}
 	id := strings.ToLower(strings.TrimSuffix(path, "/"))
 	switch q.method {
 	case http.MethodGet:
@@ -88,7 +82,7 @@ func (s *Service) serveReports(q *request, path string) (reply, error) {
 
 // nameConsumer sets the header that says who asks.
 func nameConsumer(q *request) {
-	if c, ok := readClaims(bearer(q.Request)); ok {
+	if c, ok := readClaims(bearer(q.Request)); ok && c.UID != "" {
 		q.header.Set("X-Credential-Username", c.UID)
 		return
 	}
@@ -111,7 +105,7 @@ func (s *Service) getReport(id string) (reply, error) {
 
 // takeReport is POST, without an id, and PUT.
 func (s *Service) takeReport(q *request, id string) (reply, error) {
-	account, err := s.tokenAccount(bearer(q.Request))
+	owner, err := s.tokenOwner(bearer(q.Request))
 	if err != nil {
 		return reply{}, err
 	}
@@ -126,11 +120,11 @@ func (s *Service) takeReport(q *request, id string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r, status, err := s.storeReport(account, id, p)
+	r, status, err := s.storeReport(owner, id, p)
 	if err != nil {
 		return reply{}, err
 	}
-	q.header.Set("X-Credential-Username", account.ClientID)
+	q.header.Set("X-Credential-Username", owner)
 	return r.stored(status), nil
 }
 
@@ -172,8 +166,7 @@ func readPart(q *request, compressed bool) (part, error) {
 }
 
 func newPart(body []byte, compressed bool) part {
-	sum := sha256.Sum256(body)
-	return part{body: body, compressed: compressed, checksum: hex.EncodeToString(sum[:])}
+	return part{body: body, compressed: compressed, checksum: sum256(body)}
 }
 
 // open returns the JSON text of the part.
@@ -190,12 +183,12 @@ func (p part) open() (io.Reader, error) {
 
 // storeReport stores a body under an id, or, without one, where its creator
 // and begin-date say.
-func (s *Service) storeReport(account *Account, id string, p part) (r *report, status int, err error) {
+func (s *Service) storeReport(owner, id string, p part) (r *report, status int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := keyOf(p.header)
 	holder, taken := s.periods[key]
-	fresh := &report{id: id, owner: account.ClientID, key: key, header: p.header, parts: []part{p}}
+	fresh := &report{id: id, owner: owner, key: key, header: p.header, parts: []part{p}}
 	switch {
 	case id != "" && taken && holder != id:
 		return nil, 0, fail(http.StatusConflict, "The resource already exists.")
@@ -209,7 +202,7 @@ func (s *Service) storeReport(account *Account, id string, p part) (r *report, s
 		if !p.compressed {
 			return old, http.StatusCreated, nil
 		}
-		if !strings.EqualFold(old.owner, account.ClientID) {
+		if !strings.EqualFold(old.owner, owner) {
 			return nil, 0, fail(http.StatusConflict, "The resource already exists.")
 		}
 		c := *old
@@ -254,15 +247,15 @@ func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
 		p = newPart(compress(data), true)
 	}
 	p.content = c
-	r := &report{id: id, owner: s.accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}}
 	if s.deployed {
-		if err := r.deploy(); err != nil {
+		if err := s.seedReport(id, p); err != nil {
 			return "", fmt.Errorf("sandbox.PutReport: %w", err)
 		}
+		return id, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keepReport(r)
+	s.keepReport(&report{id: id, owner: s.accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
 	return id, nil
 }
 
@@ -336,7 +329,7 @@ func writeSubsets(w io.Writer, parts []part) error {
 		if err != nil {
 			return err
 		}
-		err = p.writeSubset(w, i > 0)
+		err = writeSubset(w, p.body, p.checksum, i > 0)
 	}
 	if err == nil {
 		_, err = io.WriteString(w, "]")
@@ -344,7 +337,7 @@ func writeSubsets(w io.Writer, parts []part) error {
 	return err
 }
 
-func (p part) writeSubset(w io.Writer, comma bool) error {
+func writeSubset(w io.Writer, gzip []byte, checksum string, comma bool) error {
 	open := `{"gzip":"`
 	if comma {
 		open = "," + open
@@ -353,13 +346,13 @@ func (p part) writeSubset(w io.Writer, comma bool) error {
 		return err
 	}
 	enc := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := enc.Write(p.body); err != nil {
+	if _, err := enc.Write(gzip); err != nil {
 		return err
 	}
 	if err := enc.Close(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, `","checksum":"%s"}`, p.checksum)
+	_, err := fmt.Fprintf(w, `","checksum":"%s"}`, checksum)
 	return err
 }
 

@@ -1,37 +1,94 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
+	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
-// serveDeployedReports is interface A as the deployed service plays it.
-func (s *Service) serveDeployedReports(q *request, id string) (reply, error) {
-	q.header.Set("Vary", "Accept, Accept-Encoding, Origin")
-	id = strings.TrimSuffix(id, ".json")
+// reportsPath is a path as the router of the deployed reports server reads it:
+// slashes count once, none at the end. ok says whether the public host sends the
+// path there.
+func reportsPath(path string) (steps []string, ok bool) {
+	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return steps, len(steps) > 0 && (strings.HasPrefix(steps[0], "reports") || strings.HasPrefix(steps[0], "report-subsets") ||
+		strings.HasPrefix(steps[0], "repositories-usage-reports"))
+}
+
+// serveDeployedReports is interface A as the deployed service plays it. Errors
+// name fewer headers that an answer depends on the further outside they arise.
+func (s *Service) serveDeployedReports(q *request, path []string) (reply, error) {
+	res, err := s.routeReports(q, path)
+	vary := "Accept, Accept-Encoding, Origin"
+	if err != nil {
+		if f := asFault(err); f.whole != nil {
+			vary = "Origin"
+		}
+		res = inJSON(res, err)
+	}
+	if res.status == http.StatusRequestEntityTooLarge {
+		return res, nil // from the proxy
+	}
+	res.header = maps.Clone(res.header)
+	if res.header == nil {
+		res.header = map[string]string{}
+	}
+	res.header["Vary"] = vary
+	return res, nil
+}
+
+// routeReports knows the routes (config/routes.rb).
+func (s *Service) routeReports(q *request, path []string) (reply, error) {
 	if strangeAccept(q) {
 		return reply{}, outside(q, http.StatusInternalServerError)
 	}
+	area, id := path[0], ""
+	if area == "repositories-usage-reports" && len(path) > 1 && q.method == http.MethodGet {
+		nameCaller(q, s.readCaller(q))
+		return s.countReports(strings.Join(path[1:], "/")), nil
+	}
+	switch len(path) {
+	case 1:
+		area = withoutFormat(area)
+	case 2:
+		if id = withoutFormat(path[1]); id == "" {
+			return reply{}, outside(q, http.StatusNotFound)
+		}
+	default:
+		return reply{}, outside(q, http.StatusNotFound)
+	}
+	caller := s.readCaller(q)
 	switch {
-	case q.method == http.MethodGet && id == "":
-		nameCaller(q)
-		return s.listReports(q)
-	case q.method == http.MethodGet:
-		nameCaller(q)
+	case area == "reports" && q.method == http.MethodGet && id == "":
+		nameCaller(q, caller)
+		return s.listStored(q)
+	case area == "reports" && q.method == http.MethodGet:
+		nameCaller(q, caller)
 		return s.getStored(id)
-	case q.method == http.MethodPost && id == "", q.method == http.MethodPut && id != "":
+	case area == "reports" && (q.method == http.MethodPost && id == "" || q.method == http.MethodPut && id != ""):
 		return s.takeSubmission(q, id)
-	case q.method == http.MethodDelete && id != "":
-		return s.deleteReport(q, id)
+	case area == "reports" && q.method == http.MethodDelete && id != "":
+		return s.deleteReport(caller, id)
+	case area == "report-subsets" && q.method == http.MethodGet && id != "":
+		nameCaller(q, caller)
+		return s.getSubset(id)
 	}
 	return reply{}, outside(q, http.StatusNotFound)
+}
+
+// withoutFormat takes ".json" or another format from the last step of a path; ""
+// if there is more than one.
+func withoutFormat(step string) string {
+	name, format, dotted := strings.Cut(step, ".")
+	if dotted && (format == "" || strings.Contains(format, ".")) {
+		return ""
+	}
+	return name
 }
 
 // strangeAccept says whether the Accept header holds what is no media type.
@@ -46,243 +103,209 @@ func strangeAccept(q *request) bool {
 	return false
 }
 
-// sentToken is the last word of the Authorization header, whatever its scheme.
-func sentToken(q *request) string {
+// caller is who sends a request: nobody in particular, when the token is worth
+// nothing.
+type caller struct {
+	given bool // a token was sent
+	claims
+}
+
+// readCaller takes the last word of the Authorization header for the token,
+// whatever its scheme.
+func (s *Service) readCaller(q *request) caller {
 	words := strings.Fields(q.Header.Get("Authorization"))
-	if len(words) == 0 || len(words) == 1 && strings.EqualFold(words[0], "Bearer") {
-		return ""
+	if len(words) == 0 {
+		return caller{}
 	}
-	return words[len(words)-1]
+	c, ok := readClaims(words[len(words)-1])
+	if !ok || !s.Now().Before(time.Unix(c.Expires, 0)) {
+		c = claims{}
+	}
+	return caller{given: true, claims: c}
 }
 
-// nameCaller sets the header that says who asks; nobody in particular when the
-// token is worth nothing.
-func nameCaller(q *request) {
-	token := sentToken(q)
-	if token == "" {
+// mayReport says whether the role has the right to write (ability.rb).
+func (c caller) mayReport() bool { return c.Role == staff || c.Role == "client_admin" && c.UID != "" }
+
+// nameCaller sets the header that says who asks.
+func nameCaller(q *request, c caller) {
+	if c.given {
+		q.header.Set("X-Credential-Username", c.UID)
+	} else {
 		q.header.Set("X-Anonymous-Consumer", "true")
-		return
 	}
-	c, _ := readClaims(token)
-	q.header.Set("X-Credential-Username", c.UID)
 }
 
+// getStored is GET (ReportsController#show): the header of the database, and
+// the subsets of the document. Without a document all is in the database.
 func (s *Service) getStored(id string) (reply, error) {
-	r := s.findReport(strings.ToLower(id))
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	r := s.archive.find(id)
 	if r == nil {
 		return reply{}, errNoReport
 	}
-	if err := r.consistent(); err != nil {
+	if !r.documented {
+		shown, err := r.document()
+		return shown.reply(http.StatusOK, r.uid), err
+	}
+	stored, err := s.archive.load(r)
+	if err != nil {
 		return reply{}, err
 	}
-	return r.view(http.StatusOK, r.fullHeader(), r.document), nil
+	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}.reply(http.StatusOK, r.uid), nil
 }
 
 // deleteReport is DELETE, which is for the operator's staff.
-func (s *Service) deleteReport(q *request, id string) (reply, error) {
-	r := s.findReport(strings.ToLower(id))
-	token := sentToken(q)
-	switch c, _ := readClaims(token); {
-	case r == nil:
+func (s *Service) deleteReport(c caller, id string) (reply, error) {
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	switch {
+	case s.archive.find(id) == nil:
 		return reply{}, errNoReport
-	case token == "":
-		return reply{}, s.noToken()
+	case !c.given:
+		return reply{}, noMethod("uid", "nil:NilClass")
 	case c.Role != staff:
 		return reply{}, fail(http.StatusUnauthorized, notAuthorized)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.periods, r.key)
-	delete(s.reports, strings.ToLower(id))
+	s.archive.remove(id)
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// takeSubmission is POST, without an id, and PUT: one check after the other, in
-// the deployed service's order.
-func (s *Service) takeSubmission(q *request, id string) (reply, error) {
-	sub, err := readSubmission(q)
-	if err != nil {
-		return reply{}, err
+// getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
+// of a row. The header is that of the document.
+func (s *Service) getSubset(id string) (reply, error) {
+	number := int64(params{"id": id}.number("id", 0))
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	for _, r := range s.archive.reports {
+		i := slices.IndexFunc(r.rows, func(r row) bool { return r.id == number })
+		if i < 0 {
+			continue
+		}
+		if !r.documented {
+			return reply{}, errNilText
+		}
+		stored, there := s.archive.documents[folded(r.uid)]
+		if !there {
+			return reply{}, errNoDocument(r.uid)
+		}
+		subset := stored.find(r.rows[i].checksum)
+		if subset == nil {
+			return reply{}, noMethod("[]", "nil:NilClass")
+		}
+		return jsonReply(http.StatusOK, object{"report": object{
+			"id": r.uid, "report-header": stored.header, "report-datasets": []any{},
+			"report-subsets": []any{object{"gzip": subset.gzip, "checksum": subset.checksum}},
+			"exceptions":     nil,
+		}}), nil
 	}
-	token := sentToken(q)
-	if token == "" {
-		return reply{}, s.noToken()
-	}
-	if err := sub.datePeriod(); err != nil {
-		return reply{}, err
-	}
-	account, err := s.tokenAccount(token)
-	if err != nil {
-		return reply{}, err
-	}
-	if id != "" && !uuidForm.MatchString(strings.ToLower(id)) {
-		return reply{}, fail(http.StatusUnprocessableEntity, "Record invalid")
-	}
-	q.header.Set("X-Credential-Username", account.ClientID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if id == "" {
-		return s.postReport(account, sub)
-	}
-	return s.putReport(account, id, sub)
+	return reply{}, errNoReport
 }
 
-var errTaken = fail(http.StatusConflict, "The resource already exists.")
-
-func (s *Service) postReport(account *Account, sub *submission) (reply, error) {
-	if err := sub.checkProtocol(); err != nil {
-		return reply{}, err
+// countReports is GET /repositories-usage-reports (PublishersController#show).
+// What was counted stays in the cache for a day.
+func (s *Service) countReports(clientID string) reply {
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	now := s.Now()
+	if c, ok := s.archive.counts[clientID]; ok && now.Before(c.at.Add(24*time.Hour)) {
+		return jsonReply(http.StatusOK, c.body)
 	}
-	holder := s.reports[s.periods[sub.key()]]
-	if holder == nil || !strings.EqualFold(holder.owner, account.ClientID) {
-		if err := sub.unknownAttribute(); err != nil {
-			return reply{}, err
+	createdBy, year, release := object{}, object{}, object{}
+	spelled := map[string]string{} // names that the database holds for one
+	total := 0
+	for _, r := range s.archive.list() {
+		if folded(r.owner) != folded(clientID) {
+			continue
 		}
-		if errs := sub.problems(true); len(errs) > 0 {
-			return reply{}, &fault{
-				status: http.StatusUnprocessableEntity, body: errs,
-				header: map[string]string{"X-Credential-Username": account.ClientID},
+		total++
+		name := text(r.header["created-by"])
+		name = cmp.Or(spelled[folded(name)], name)
+		spelled[folded(name)] = name
+		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: text(r.header["release"])} {
+			n, _ := (*counts)[value].(int)
+			(*counts)[value] = n + 1
+		}
+	}
+	body := object{"client-id": clientID, "total": total, "created-by": createdBy, "year": year, "report-types": release}
+	s.archive.counts[clientID] = tally{now, body}
+	return jsonReply(http.StatusOK, body)
+}
+
+// list is the table of reports, by id.
+func (a *archive) list() []*stored {
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(folded(x.uid), folded(y.uid)) })
+}
+
+// listStored is GET /reports (ReportsController#index): headers alone, by id. Of
+// the filters only the first counts.
+func (s *Service) listStored(q *request) (reply, error) {
+	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
+		for part := range strings.SplitSeq(pair, "=") {
+			if plain, err := url.QueryUnescape(part); err != nil {
+				return reply{}, crashed("Invalid query parameters: invalid %-encoding (" + part + ")")
+			} else if clean := strings.ToValidUTF8(plain, "\ufffd"); clean != plain {
+				return reply{}, crashed("Invalid query parameters: Invalid encoding for parameter: " + clean)
 			}
 		}
-		return s.createReport(account, newUUID(), sub)
 	}
-	if err := holder.consistent(); err != nil {
-		return reply{}, err
-	}
-	if !sub.compressed {
-		return holder.view(http.StatusCreated, holder.fullHeader(), holder.document), nil
-	}
-	return s.appendSubset(holder, sub.part)
-}
-
-// putReport replaces a report. What it refuses late has destroyed the subsets
-// that were there.
-func (s *Service) putReport(account *Account, id string, sub *submission) (reply, error) {
-	old := s.reports[strings.ToLower(id)]
-	if old != nil {
-		if err := old.consistent(); err != nil {
-			return reply{}, err
-		}
-	}
-	err := cmp.Or(sub.checkProtocol(), sub.unknownAttribute())
-	if err == nil && len(sub.problems(old == nil)) > 0 {
-		err = fail(http.StatusUnprocessableEntity, "undefined method `serialize' for #<ReportsController:0x000000000131b8>")
-	}
-	switch {
-	case old == nil && err != nil:
-		return reply{}, err
-	case old == nil:
-		return s.createReport(account, id, sub)
-	case sub.compressed:
-		return s.replaceSubsets(account, old, sub, err)
-	case err != nil:
-		return reply{}, err
-	}
-	return s.replaceDatasets(account, old, sub)
-}
-
-// sentHeader is the header as the answer to PUT shows it: what was sent, also
-// where the service keeps what it has.
-func (r *report) sentHeader(account *Account, sub *submission) object {
-	h := r.fullHeader()
-	maps.Copy(h, sub.known())
-	h["client-id"], h["year"], h["month"] = account.ClientID, sub.year, sub.month
-	return h
-}
-
-// fullHeader is the header with the members that only the report itself shows.
-func (r *report) fullHeader() object {
-	h := maps.Clone(r.header)
-	year, month, _ := strings.Cut(r.key.begin, "-")
-	h["client-id"], h["year"], h["month"] = r.owner, year, month
-	return h
-}
-
-// merged is the report's header with what a PUT may change.
-func (r *report) merged(sub *submission) object {
-	h := maps.Clone(r.header)
-	for name, value := range sub.known() {
-		if name != "created-by" && name != "report-id" {
-			h[name] = value
-		}
-	}
-	return h
-}
-
-// headerMembers are the members that the deployed service stores, each with
-// what stands for one that was not sent.
-var headerMembers = object{
-	"report-name": "Dataset Report", "report-id": nil, "release": nil, "created": nil, "created-by": nil,
-	"reporting-period": nil, "report-filters": []any{}, "report-attributes": []any{}, "exceptions": []any{},
-}
-
-// known are the members of the header that the service stores.
-func (sub *submission) known() object {
-	h := object{}
-	for name, value := range sub.header {
-		if _, ok := headerMembers[name]; ok && value != nil {
-			h[name] = value
-		}
-	}
-	return h
-}
-
-func (sub *submission) newHeader() object {
-	h := maps.Clone(headerMembers)
-	maps.Copy(h, sub.known())
-	return h
-}
-
-// view is the answer with one report. datasets null is how the service answers
-// a report of resolutions that it has just stored.
-func (r *report) view(status int, header object, d blob) reply {
-	shown := &report{id: r.id, header: header, parts: d.subsets}
-	return shown.answer(status, weakETag(d.datasets), func(w io.Writer) error {
-		if _, err := fmt.Fprintf(w, `"report-datasets":%s,`, d.datasets); err != nil {
-			return err
-		}
-		return writeSubsets(w, d.subsets)
-	})
-}
-
-// deploy gives a seeded report what a Deployed service keeps of one.
-func (r *report) deploy() error {
-	data, err := r.parts[0].open()
+	params, err := urlParams(q.URL.RawQuery)
 	if err != nil {
-		return err
+		return reply{}, err
 	}
-	sub := &submission{compressed: r.parts[0].compressed, part: r.parts[0]}
-	if err := sub.parse(data); err != nil {
-		return err
+	if _, bare := params["page"]; bare {
+		return reply{}, crashed("String does not have #dig method")
 	}
-	_ = sub.datePeriod() // an odd report may have none
-	r.header, r.key = sub.header, sub.key()
-	_, r.document = sub.firstContent()
-	r.parts = slices.Clone(r.document.subsets)
-	return nil
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	found := slices.DeleteFunc(s.archive.list(), params.dropsReport())
+	size, number := params.integer("page[size]", 25), params.integer("page[number]", 1)
+	if size == 0 {
+		return reply{}, crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	}
+	// Pages are counted by the size that was asked for, and hold another one.
+	rows := min(size, maxPage)
+	if size < 0 {
+		rows = 25
+	}
+	entries := []any{}
+	for _, r := range window(found, max(number, 1), rows) {
+		entries = append(entries, object{"id": r.uid, "report-header": respell(r.header, hyphened)})
+	}
+	return jsonReply(http.StatusOK, object{"reports": entries, "meta": object{
+		"total": len(found), "total-pages": int(math.Ceil(float64(len(found)) / float64(size))), "page": number,
+	}}), nil
 }
 
-// firstContent is what a new report holds: a row for each subset, and the
-// document.
-func (sub *submission) firstContent() ([]part, blob) {
-	d := blob{datasets: []byte("[]"), subsets: []part{sub.part}}
-	if !sub.compressed {
-		d.datasets = sub.storedDatasets()
-		d.subsets = []part{newPart(compress(sub.packed(d.datasets)), true)}
+// integer is a parameter as Ruby makes a number of it: nothing is 0.
+func (p params) integer(name string, missing int) int {
+	if value, given := p[name]; given && value == "" {
+		return 0
 	}
-	return slices.Clone(d.subsets), d
+	return p.number(name, missing)
 }
 
-// storedDatasets are the datasets that a plain report keeps: none, if it says
-// that it is compressed.
-func (sub *submission) storedDatasets() []byte {
-	if sub.datasets == nil || notedCompressed(sub.header) {
-		return []byte("[]")
+// dropsReport says which reports a list leaves out. A blank filter is none.
+func (p params) dropsReport() func(*stored) bool {
+	for _, filter := range []struct {
+		name  string
+		value func(*stored) string
+	}{
+		{"id", nil},
+		{"created_by", func(r *stored) string { return text(r.header["created-by"]) }},
+		{"year", func(r *stored) string { return r.year }},
+		{"client_id", func(r *stored) string { return r.owner }},
+	} {
+		wanted := p[filter.name]
+		switch {
+		case strings.TrimSpace(wanted) == "":
+			continue
+		case filter.name == "id":
+			ids := strings.Split(folded(wanted), ",")
+			return func(r *stored) bool { return !slices.Contains(ids, folded(r.uid)) }
+		}
+		return func(r *stored) bool { return folded(filter.value(r)) != folded(wanted) }
 	}
-	return encode(sub.datasets)
-}
-
-// packed is a plain report as the service compresses it for itself.
-func (sub *submission) packed(datasets []byte) []byte {
-	return encode(object{"report-header": respell(sub.newHeader(), underscored), "report-datasets": json.RawMessage(bytes.Clone(datasets))})
+	return func(*stored) bool { return false }
 }

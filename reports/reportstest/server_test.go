@@ -92,6 +92,50 @@ func TestWriteTime(t *testing.T) {
 	})
 }
 
+// A token says whose the report is, whether the server knows the account or not.
+func TestTokenOf(t *testing.T) {
+	for _, behaviour := range []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed} {
+		srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour, NoPort: true})
+		client, err := reports.NewClient(srv.URL, &reports.ClientOptions{
+			HTTPClient: srv.HTTPClient(), Token: srv.TokenOf("stranger.repo", time.Now().Add(time.Hour)),
+		})
+		require.NoError(t, err)
+		_, err = client.Create(t.Context(), report("Alps"))
+		require.NoError(t, err)
+		for id, want := range map[string]int{"stranger.repo": 1, "example.repo": 0} {
+			res, err := srv.Client().List(t.Context(), &reports.ListOptions{ClientID: id})
+			require.NoError(t, err)
+			assert.Len(t, res.Reports, want, "%s %s", behaviour, id)
+		}
+		srv.Close()
+	}
+}
+
+// A server can die between two steps of its work.
+func TestCrash(t *testing.T) {
+	for step, want := range map[reportstest.Step]int{reportstest.Parsed: 0, reportstest.RowInserted: 1} {
+		srv := reportstest.NewServer(&reportstest.Options{
+			Behaviour: reportstest.Deployed, NoPort: true,
+			Faults: func(n int, r *http.Request) *reportstest.Fault {
+				if r.Method != http.MethodPost {
+					return nil
+				}
+				return &reportstest.Fault{Kind: reportstest.Crash, Step: step}
+			},
+		})
+		client, err := reports.NewClient(srv.URL, &reports.ClientOptions{
+			HTTPClient: srv.HTTPClient(), Token: srv.Token(time.Now().Add(time.Hour)), MaxAttempts: 1,
+		})
+		require.NoError(t, err)
+		_, err = client.Create(t.Context(), report("Alps"))
+		require.Error(t, err)
+		res, err := client.List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Len(t, res.Reports, want, step)
+		srv.Close()
+	}
+}
+
 func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := 0

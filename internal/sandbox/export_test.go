@@ -1,0 +1,30 @@
+package sandbox
+
+import "slices"
+
+// NumberRows gives the next rows of subsets these ids.
+func (s *Service) NumberRows(ids ...int64) {
+	random := s.archive.number
+	s.archive.number = func() int64 {
+		if len(ids) == 0 {
+			return random()
+		}
+		id := ids[0]
+		ids = ids[1:]
+		return id
+	}
+}
+
+// RowIDs are the ids of a report's subsets, as they were inserted. No answer
+// tells them.
+func (s *Service) RowIDs(uid string) []int64 {
+	s.archive.mu.Lock()
+	defer s.archive.mu.Unlock()
+	var ids []int64
+	rows := s.archive.find(uid).rows
+	slices.SortFunc(rows, func(x, y row) int { return int(x.nth - y.nth) })
+	for _, r := range rows {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
