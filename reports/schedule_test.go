@@ -161,7 +161,7 @@ func (tr *trial) read() []reports.Dataset {
 		r, err = tr.clean.Get(tr.Context(), id)
 	}
 	require.NoError(tr, err, "the report is broken")
-	return r.Datasets
+	return inOrder(r.Datasets)
 }
 
 // judge holds what a run says against what is stored.

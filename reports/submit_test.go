@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,11 +33,21 @@ func datasets(n int) iter.Seq2[reports.Dataset, error] {
 	}
 }
 
+// stored are the datasets of a report in the order in which they were made: the
+// service keeps none.
 func stored(t *testing.T, c *reports.Client, id string) []reports.Dataset {
 	t.Helper()
 	r, err := c.Get(t.Context(), id)
 	require.NoError(t, err)
-	return r.Datasets
+	return inOrder(r.Datasets)
+}
+
+func inOrder(datasets []reports.Dataset) []reports.Dataset {
+	slices.SortStableFunc(datasets, func(a, b reports.Dataset) int {
+		x, y := a.DatasetID[0].Value, b.DatasetID[0].Value
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	})
+	return datasets
 }
 
 func all(n int) []reports.Dataset {
