@@ -39,8 +39,11 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 	}
 	defer r.Close()
 	stored, err := sumOf(r.Scan())
-	if err != nil {
+	switch c := r.closer.(*connection); {
+	case err != nil && c.broken.Load():
 		return 0, nil, err
+	case err != nil:
+		return 0, nil, nil // damaged data are not ours
 	}
 	var planned contentSum
 	for i := range s.plan {

@@ -181,7 +181,7 @@ func (e *ValidationError) Error() string {
 		return e.Faults[0].Error()
 	}
 	for i, f := range e.Faults {
-		if i == most {
+		if i == most && len(e.Faults) > most+1 {
 			fmt.Fprintf(&b, "; and %d more", len(e.Faults)-most)
 			break
 		}

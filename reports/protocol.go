@@ -74,7 +74,7 @@ const (
 // newDelivery begins a run. If an earlier run on this machine did not see its
 // last request end, lastRequest is when that was under way, else zero.
 func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
-	d := delivery{subsets: subsets, settle: o.Settle, patience: o.Patience, firstPause: time.Second}
+	d := delivery{subsets: subsets, settle: o.Settle, patience: max(o.Patience, o.Settle), firstPause: time.Second}
 	if !lastRequest.IsZero() {
 		d.until = lastRequest.Add(o.Settle)
 	}

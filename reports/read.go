@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -58,14 +59,34 @@ func (c *Client) open(ctx context.Context, op, id string) (*Reader, error) {
 		if err != nil {
 			return nil, c.wrap(err)
 		}
-		r.closer = res.Body
+		r.closer = &connection{ReadCloser: res.Body}
 		r.fail = func(cause error) error { return c.wrap(c.core.Unreadable(request, res, cause)) }
-		return res.Body, nil
+		return r.closer.(io.Reader), nil
 	}
 	if err := r.open(); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// A connection knows whether it broke, which tells a report that is damaged from
+// one that came through in part.
+type connection struct {
+	io.ReadCloser
+	broken, closed atomic.Bool
+}
+
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && !c.closed.Load() {
+		c.broken.Store(true)
+	}
+	return n, err
+}
+
+func (c *connection) Close() error {
+	c.closed.Store(true)
+	return c.ReadCloser.Close()
 }
 
 // A Reader reads the datasets of one report.

@@ -63,6 +63,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
 	srv := reportstest.NewServer(&reportstest.Options{
 		NoPort: true, Behaviour: behaviours[r.IntN(len(behaviours))], WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
 	token := srv.Token(time.Now().AddDate(1, 0, 0))
@@ -78,15 +79,33 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	}
 }
 
+// steps are the moments at which a service may stop for a while.
+var steps = []reportstest.Step{
+	reportstest.Parsed, reportstest.LookedUp, reportstest.DocumentRemoved, reportstest.RowsDestroyed, reportstest.RowInserted,
+	reportstest.HeaderCommitted, reportstest.Rendered, reportstest.DocumentDeleted, reportstest.DocumentStored, reportstest.RowsCleaned,
+}
+
+// stalls makes some writes stop in the middle, so that their documents are late.
+func stalls(r *rand.Rand) func(int, *http.Request) *reportstest.Fault {
+	return func(_ int, req *http.Request) *reportstest.Fault {
+		if req.Method == http.MethodGet || r.IntN(3) > 0 {
+			return nil
+		}
+		return &reportstest.Fault{Kind: reportstest.Stall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
+	}
+}
+
 // before puts the service into the state that the first run finds.
 func (tr *trial) before() {
 	var err error
-	switch tr.rand.IntN(5) {
+	switch tr.rand.IntN(6) {
 	case 0: // a shorter report of this month
 		_, err = tr.clean.Submit(tr.Context(), tr.header, datasets(2), &tr.opts)
 	case 1: // the report itself
 		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Each(tr.want), &tr.opts)
-	case 2: // an uncompressed one
+	case 2: // a part of it
+		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Each(tr.want[:len(tr.want)-len(tr.want)/3]), &tr.opts)
+	case 3: // an uncompressed one
 		_, err = tr.clean.Create(tr.Context(), &reports.Report{Header: tr.header, Datasets: all(1)})
 	}
 	require.NoError(tr, err)

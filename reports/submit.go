@@ -89,7 +89,7 @@ type Progress struct {
 type Receipt struct {
 	ReportID string
 	Header   Header   // as stored
-	Subsets  []Subset // in the order of the datasets; the service keeps no order
+	Subsets  []Subset // those of Datasets; the service keeps no order of them
 	Datasets int64    // in all subsets
 
 	Sent    int           // how many of the Subsets this call sent; the others were there already

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxErrorBody is how much of an error answer is kept.
@@ -27,6 +29,9 @@ func explain(contentType string, body []byte) (string, []Detail) {
 	}
 	if isHTML(contentType, body) {
 		return htmlMessage(body), nil
+	}
+	if !utf8.Valid(body) {
+		return fmt.Sprintf("the answer is %d bytes that are no text", len(body)), nil
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -185,10 +190,11 @@ func htmlMessage(body []byte) string {
 	return "an HTML page without a title"
 }
 
-// shorten makes one line of a text, without control characters, of bounded length.
+// shorten makes one line of a text, of bounded length, without characters that
+// control a terminal or the direction of writing.
 func shorten(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
-		return r <= ' ' || r == 0x7f
+		return r == ' ' || !unicode.IsPrint(r)
 	}), " ")
 	if len(text) <= maxMessage {
 		return text
