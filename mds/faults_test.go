@@ -16,16 +16,18 @@ import (
 type fault int
 
 const (
-	pass        fault = iota
-	loseRequest       // the connection breaks before the service reads the request
-	loseAnswer        // the service carries the request out, and the connection breaks
-	failBefore        // 500, nothing carried out
-	failAfter         // 502 with a page, carried out
-	busy              // 503 with Retry-After, nothing carried out
-	tooMany           // 429, nothing carried out
-	cutAnswer         // carried out, the body of the answer breaks off
-	otherPage         // carried out, 200 with somebody's page
-	faults            // how many there are
+	pass         fault = iota
+	loseRequest        // the connection breaks before the service reads the request
+	loseAnswer         // the service carries the request out, and the connection breaks
+	failBefore         // 500, nothing carried out
+	failAfter          // 502 with a page, carried out
+	busy               // 503 with Retry-After, nothing carried out
+	tooMany            // 429, nothing carried out
+	busyAfter          // 503 with Retry-After, carried out
+	tooManyAfter       // 429, carried out
+	cutAnswer          // carried out, the body of the answer breaks off
+	otherPage          // carried out, 200 with somebody's page
+	faults             // how many there are
 )
 
 // schedule is a fault for each request; requests beyond its end pass.
@@ -73,11 +75,9 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 	case failBefore:
 		return answer(500, plain, "We're sorry, but something went wrong."), nil
 	case tooMany:
-		return answer(429, plain, "Too many requests"), nil
+		return turnedAway(429), nil
 	case busy:
-		res := answer(503, plain, "")
-		res.Header.Set("Retry-After", "7")
-		return res, nil
+		return turnedAway(503), nil
 	}
 	res, err := next.RoundTrip(req)
 	if err != nil || f == pass {
@@ -87,6 +87,10 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 	switch f {
 	case failAfter:
 		return answer(502, "text/html", "<html><title>Bad Gateway</title></html>"), nil
+	case tooManyAfter:
+		return turnedAway(429), nil
+	case busyAfter:
+		return turnedAway(503), nil
 	case otherPage:
 		return answer(200, "text/html", "<html><title>Please log in</title></html>"), nil
 	case cutAnswer:
@@ -95,4 +99,11 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 		return cut, nil
 	}
 	return nil, errLine
+}
+
+// turnedAway is the answer of a gateway that has enough to do.
+func turnedAway(status int) *http.Response {
+	res := answer(status, plain, "Come again later")
+	res.Header.Set("Retry-After", "7")
+	return res
 }

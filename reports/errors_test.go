@@ -140,7 +140,7 @@ func TestStatusCodes(t *testing.T) {
 			assert.ErrorContains(t, err, "the reason")
 			e, _ := errors.AsType[*reports.Error](err)
 			assert.Equal(t, "request-7", e.RequestID)
-			assert.Equal(t, status >= 500, errors.Is(err, reports.ErrUnclear))
+			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, reports.ErrUnclear))
 			assert.Equal(t, []reports.Detail{{Message: "the reason"}}, e.Details)
 			matched := 0
 			for _, other := range []error{reports.ErrBadRequest, reports.ErrUnauthorized, reports.ErrForbidden, reports.ErrNotFound, reports.ErrConflict,

@@ -249,25 +249,20 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) (again bo
 		x.failure.Details = append(x.failure.Details, Detail{x.redact(d.Field), x.redact(d.Message)})
 	}
 	x.failure.Body = []byte(x.redact(string(data)))
-	x.failure.Unclear = res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout
+	// A gateway may answer so, 429 and 503 too, while the service behind it goes on
+	// with the work.
+	tooMany := res.StatusCode == http.StatusTooManyRequests
+	x.failure.Unclear = res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout || tooMany
 	if res.StatusCode/100 == 3 {
 		x.failure.Err = errRedirect
 	}
 
 	hint, hinted := retryAfter(res.Header.Get("Retry-After"))
 	x.pause = hint
-	busy := res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable
-	switch {
-	case x.request.Replay == IfUnsent:
-		// A gateway may say so while the service behind it goes on with the work.
-		x.failure.Unclear = x.failure.Unclear || busy
-		return false
-	case res.StatusCode == http.StatusTooManyRequests && !hinted:
+	if tooMany && !hinted {
 		x.pause = x.client.maxWait // the service counts in windows of minutes
-	case busy && hinted:
-		x.failure.Unclear = false
 	}
-	return busy || x.failure.Unclear
+	return x.failure.Unclear && x.request.Replay == Always
 }
 
 // garbled handles a success status with a body that is none.

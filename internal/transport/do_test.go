@@ -134,6 +134,10 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"one-time write, 503 with a time", mint(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
 		{"idempotent write, 429", put(), []step{answer(429, "", ""), ok(`OK`)}, 2, false, false},
 		{"idempotent write, 503 with a time", put(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 429 for good", put(), []step{answer(429, "", "")}, 5, true, true},
+		{"idempotent write, 503 with a time for good", put(), []step{answer(503, "", "", "Retry-After", "7")}, 5, true, true},
+		{"idempotent write, 429 and then refused", put(), []step{answer(429, "", ""), answer(404, "", "")}, 2, true, true},
+		{"read, 429 for good", get(), []step{answer(429, "", "")}, 5, true, false},
 		{"one-time write, bare 503", mint(), []step{answer(503, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 422", mint(), []step{answer(422, "", "")}, 1, true, false},
 	} {
