@@ -150,3 +150,14 @@ func paths(srv *mdstest.Server, since int) []string {
 	}
 	return asked
 }
+
+// puts counts the writes that the server was asked for since a number of requests.
+func puts(srv *mdstest.Server, since int) int {
+	n := 0
+	for _, p := range paths(srv, since) {
+		if strings.HasPrefix(p, "PUT ") {
+			n++
+		}
+	}
+	return n
+}
