@@ -16,9 +16,11 @@ import (
 //
 // One call never makes two DOIs: Mint chooses the name before it sends anything,
 // makes sure that the service does not know it, and a request for that name may
-// be repeated. After an error that matches [ErrUnclear] the name is returned
-// too, as it may exist: [Client.PutMetadata] for that name finishes the work, and
-// calling Mint again would make another DOI.
+// be repeated. When it is not clear whether the last one was carried out, Mint
+// looks for the name; if it is not there yet, or cannot be looked for, the error
+// matches [ErrUnclear] and the name is returned too, as it may exist:
+// [Client.PutMetadata] for that name finishes the work, and calling Mint again
+// would make another DOI.
 //
 // Mint sends GET /doi/{doi} and PUT /metadata/{doi} (specification §4.3).
 func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string, error) {
@@ -30,13 +32,17 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if err != nil {
 		return "", err
 	}
-	if _, err := c.putMetadata(ctx, op, name, doc); err != nil {
-		if errors.Is(err, ErrUnclear) {
-			return name, err
-		}
+	_, err = c.putMetadata(ctx, op, name, doc)
+	if err == nil {
+		return name, nil
+	}
+	if !errors.Is(err, ErrUnclear) {
 		return "", err
 	}
-	return name, nil
+	if state, _, lost := c.look(ctx, op, name); lost == nil && state == Draft {
+		return name, nil // nobody else knows the name
+	}
+	return name, err
 }
 
 // freeName draws names under a prefix until the service does not know one. A
@@ -64,10 +70,14 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 
 // MintRemotely is Mint with a suffix that the service chooses.
 //
-// Each request makes another DOI, so it is sent again only when it surely did
-// not arrive. An error that matches [ErrUnclear] means that a draft may exist
-// whose name nobody knows. And the deployed service does not make sure that the
-// name is new. That is why [Client.Mint] works differently.
+// Each request makes another DOI, so it is sent again only when no connection
+// could be made. After a lost answer, or a 429 or 503, which a gateway may give
+// while the service goes on with the work, the error matches [ErrUnclear]: a
+// draft may exist whose name nobody knows. Before you call again, list the drafts
+// of the prefix with package dois (ListOptions.Prefix, States, and for Sort
+// query.ByCreated.Desc()); lists lag behind by seconds or minutes. And the
+// deployed service does not make sure that the name is new. That is why
+// [Client.Mint] works differently.
 //
 // MintRemotely sends PUT /metadata/{prefix} (specification §4.3).
 func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) (string, error) {

@@ -412,7 +412,10 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 func TestMintTellsTheNameThatMayExist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
-		c := faulty(t, srv, schedule{pass, loseAnswer, loseRequest, loseAnswer, loseRequest, loseRequest})
+		c := faulty(t, srv, schedule{
+			pass, loseAnswer, loseRequest, loseAnswer, loseRequest, loseRequest,
+			loseRequest, loseRequest, loseRequest, loseRequest, loseRequest, // of looking
+		})
 		minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
 		assert.Equal(t, mds.Draft, srv.State(minted))
