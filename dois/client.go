@@ -38,7 +38,7 @@ type ClientOptions struct {
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
 	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
-	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; Create again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
 	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB

@@ -79,9 +79,13 @@
 //
 // Answers other than success are an [*Error]. Ask what happened with errors.Is
 // and the values such as [ErrNotFound], and for the faults that the service names
-// one by one look into Details. Requests are sent again after failures that may
-// pass; only Create is not, unless it surely did not arrive. What is not known to
-// be done matches [ErrUnclear].
+// one by one look into Details.
+//
+// Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
+// failures that may pass: lost answers, and 408, 429 and 5xx. Only Create is not,
+// unless no connection could be made, so a single 429 or 503 is its error. What is
+// not known to be done matches [ErrUnclear], besides [ErrRateLimited] or
+// [ErrServer]: a gateway may give up on work that goes on behind it.
 //
 // # Testing
 //

@@ -38,7 +38,8 @@ var (
 	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered.
 	// It matches ErrInvalid too.
 	ErrInvalidDOI = errors.New("dois: not a usable DOI name")
-	// ErrRateLimited: too many requests, even after waiting (429).
+	// ErrRateLimited: too many requests, even after waiting if the request may be
+	// sent twice (429). A write matches ErrUnclear, too.
 	ErrRateLimited = errors.New("dois: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("dois: service failed")
@@ -55,7 +56,10 @@ var (
 	// see [*IncompleteError] and [*OrderError].
 	ErrIncomplete = errors.New("dois: walk is incomplete")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out. Look before sending it again.
+	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408, which a
+	// gateway may give while the service goes on with the work. Look before
+	// sending it again.
 	ErrUnclear = errors.New("dois: outcome unknown")
 )
 

@@ -15,9 +15,15 @@ import (
 
 const writeType = "application/vnd.api+json"
 
-// Create makes a new DOI: the one that draft names, or one under its prefix. It
-// is sent again only when it surely did not arrive, since a second DOI, or an
-// error about the first, would come of it. After [ErrUnclear], look for the DOI.
+// Create makes a new DOI: the one that draft names, or one under its prefix.
+//
+// A second request would make a second DOI, or bring an error about the first, so
+// it is sent again only when no connection could be made. After a lost answer, or
+// a 429 or 503, which a gateway may give while the service goes on with the work,
+// the error matches [ErrUnclear]. Before you call again, look: with [Client.Get]
+// for the DOI that draft names, and if the service was to choose one, with
+// [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix, and for
+// Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
 //
 // Create sends POST /dois, which specification §4.2 mentions without showing it;
 // the shapes are the deployed service's.

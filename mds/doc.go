@@ -77,10 +77,18 @@
 // # What is safe to send twice
 //
 // Every request but those of [Client.MintRemotely] and [Client.AddMedium] has the
-// same effect sent once or twice, so it is sent again when an answer got lost, up
-// to ClientOptions.MaxAttempts times. An error that matches [ErrUnclear] means
-// that the last answer got lost too. Call again, or look; after [Client.Mint],
+// same effect sent once or twice. It is sent again, up to
+// ClientOptions.MaxAttempts times in all, when an answer got lost, and when the
+// service or a gateway failed or had too much to do (408, 429, 5xx). A write that
+// ends with one of these in spite of that matches [ErrUnclear], as a gateway may
+// give up on work that goes on behind it. Call again, or look; after [Client.Mint],
 // go on with the name that it returned.
+//
+// The other two add something each time. They are sent again only when no
+// connection could be made, so a single 429 or 503 is an error. It matches
+// ErrUnclear besides [ErrRateLimited] or [ErrServer]. Do not call again before you
+// have looked: after AddMedium with [Client.Media], after MintRemotely for drafts
+// of the prefix.
 //
 // # Testing
 //

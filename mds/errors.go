@@ -49,15 +49,19 @@ var (
 	ErrNoMetadata = errors.New("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = errors.New("mds: no URL registered")
-	// ErrRateLimited: too many requests, even after waiting (429, or a 403 whose
-	// body is a page of the gateway, as the deployed service has answered).
+	// ErrRateLimited: too many requests, even after waiting if the request may be
+	// sent twice (429, or a 403 whose body is a page of the gateway, as the
+	// deployed service has answered). A write with 429 matches ErrUnclear, too.
 	ErrRateLimited = errors.New("mds: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("mds: service failed")
 	// ErrUnreadable: the service said success with an answer that makes no sense.
 	ErrUnreadable = errors.New("mds: answer cannot be understood")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out. Look before sending it again.
+	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408 (ErrTimeout, too), which a
+	// gateway may give while the service goes on with the work. Look before
+	// sending it again.
 	ErrUnclear = errors.New("mds: outcome unknown")
 )
 
@@ -152,7 +156,9 @@ func (e *Error) throttled() bool {
 
 // Temporary says whether trying once more, later, may succeed where err is the
 // outcome: the network or the service failed, or it was overrun. The client has
-// sent the request several times by then, if that was safe.
+// sent the request several times by then, if that was safe. After
+// [Client.MintRemotely] and [Client.AddMedium], look before you try once more an
+// error that matches [ErrUnclear] too.
 func Temporary(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() ||

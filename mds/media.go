@@ -49,9 +49,10 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 // AddMedium registers one more file for a DOI. The deployed service would cut
 // the URL at its first "=", so one that has any is refused ([*FieldError]).
 //
-// Each request adds an entry, so it is sent again only when it surely did not
-// arrive; an error that matches [ErrUnclear] asks for a look with
-// [Client.Media].
+// Each request adds an entry, so it is sent again only when no connection could
+// be made. After a lost answer, or a 429 or 503, which a gateway may give while
+// the service goes on with the work, the error matches [ErrUnclear]: see whether
+// [Client.Media] has the entry before you call again.
 //
 // AddMedium sends POST /media/{doi}, which the specification does not show and
 // the deployed service has.

@@ -82,8 +82,9 @@
 // What may be sent twice without harm is sent again after a lost connection or a
 // failure of the service, up to MaxAttempts times with growing pauses: reads,
 // Put, and an uncompressed Create. A compressed POST adds data each time it
-// arrives, so it is sent again only if it surely did not arrive, and its error
-// matches [ErrUnclear] otherwise.
+// arrives, so it is sent again only if no connection could be made. After a lost
+// answer, or a 429 or 5xx, which a gateway may give while the service goes on with
+// the work, its error matches [ErrUnclear].
 //
 // # Testing
 //

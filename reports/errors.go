@@ -38,7 +38,8 @@ var (
 	// ErrInvalid: the input breaks a rule of the specification. It was found
 	// before sending ([*FieldError]) or by the service (422).
 	ErrInvalid = errors.New("reports: invalid input")
-	// ErrRateLimited: too many requests, even after waiting (429).
+	// ErrRateLimited: too many requests, even after waiting if the request may be
+	// sent twice (429). A write matches ErrUnclear, too.
 	ErrRateLimited = errors.New("reports: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("reports: service failed")
@@ -52,7 +53,10 @@ var (
 	// operator can help: send the id and the request id.
 	ErrBroken = errors.New("reports: stored report is broken")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out. Look before sending it again.
+	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408, which a
+	// gateway may give while the service goes on with the work. Look before
+	// sending it again.
 	ErrUnclear = errors.New("reports: outcome unknown")
 )
 
