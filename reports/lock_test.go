@@ -116,19 +116,26 @@ func TestACrowdOfProcesses(t *testing.T) {
 	}
 }
 
-// lockPath is where a run keeps its lock, learned from one that holds it.
-func lockPath(t *testing.T, srv *reportstest.Server, dir string) string {
+// lockPaths are where a run keeps its locks, learned from one that holds them. The
+// record is beside the second one.
+func lockPaths(t *testing.T, srv *reportstest.Server, dir string) (byName, byID string) {
 	t.Helper()
-	var path string
 	_, err := srv.Client().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
 		found, err := filepath.Glob(dir + "/*/submit-*")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
-		path = found[0]
+		byName = found[0]
 		yield(dataset(0), nil)
-	}, &reports.SubmitOptions{TempDir: dir})
+	}, &reports.SubmitOptions{TempDir: dir, Progress: func(p reports.Progress) {
+		if p.Stage == reports.Sending {
+			found, err := filepath.Glob(dir + "/*/submit-*-request")
+			require.NoError(t, err)
+			require.Len(t, found, 1)
+			byID = strings.TrimSuffix(found[0], "-request")
+		}
+	}})
 	require.NoError(t, err)
-	return path
+	return byName, byID
 }
 
 // What lies where the lock or its record should be is neither followed nor
@@ -137,28 +144,34 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "precious")
 	require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
 	for _, tt := range []struct {
-		name  string
-		place func(path string) error
-		fails string
+		name   string
+		place  func(path string) error
+		fails  string
+		before bool
 	}{
-		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file"},
-		{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file"},
-		{"a symbolic link", func(path string) error { return os.Symlink(elsewhere, path) }, "is no regular file"},
-		{"a record that is a directory", func(path string) error { return os.Mkdir(path+"-request", 0o700) }, "is no regular file"},
-		{"a record that is a FIFO", func(path string) error { return syscall.Mkfifo(path+"-request", 0o600) }, "is no regular file"},
-		{"a record that is a symbolic link", func(path string) error { return os.Symlink(elsewhere, path+"-request") }, "is no regular file"},
-		{"an empty record", func(path string) error { return os.WriteFile(path+"-request", nil, 0o600) }, ""},
-		{"a damaged record", func(path string) error { return os.WriteFile(path+"-request", []byte("2026-11-22T1"), 0o600) }, ""},
-		{"an endless record", func(path string) error { return os.WriteFile(path+"-request", bytes.Repeat([]byte("x"), 1<<20), 0o600) }, ""},
-		{"a record from the future", func(path string) error { return os.WriteFile(path+"-request", []byte("2999-01-01T00:00:00Z"), 0o600) }, ""},
+		{"a directory instead of the first lock", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file", true},
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file", false},
+		{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file", false},
+		{"a symbolic link", func(path string) error { return os.Symlink(elsewhere, path) }, "is no regular file", false},
+		{"a record that is a directory", func(path string) error { return os.Mkdir(path+"-request", 0o700) }, "is no regular file", false},
+		{"a record that is a FIFO", func(path string) error { return syscall.Mkfifo(path+"-request", 0o600) }, "is no regular file", false},
+		{"a record that is a symbolic link", func(path string) error { return os.Symlink(elsewhere, path+"-request") }, "is no regular file", false},
+		{"an empty record", func(path string) error { return os.WriteFile(path+"-request", nil, 0o600) }, "", false},
+		{"a damaged record", func(path string) error { return os.WriteFile(path+"-request", []byte("2026-11-22T1"), 0o600) }, "", false},
+		{"an endless record", func(path string) error { return os.WriteFile(path+"-request", bytes.Repeat([]byte("x"), 1<<20), 0o600) }, "", false},
+		{"a record from the future", func(path string) error { return os.WriteFile(path+"-request", []byte("2999-01-01T00:00:00Z"), 0o600) }, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			srv := server(t)
-			path := lockPath(t, srv, dir)
+			byName, byID := lockPaths(t, srv, dir)
+			path := byID
+			if tt.before {
+				path = byName
+			}
 			require.NoError(t, tt.place(path))
 			start := time.Now()
-			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: dir, Settle: time.Second})
+			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, Settle: time.Second})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				assert.Less(t, time.Since(start), time.Second)
@@ -186,7 +199,8 @@ func TestAFolderThatIsNotPrivate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			folder := filepath.Dir(lockPath(t, server(t), dir))
+			path, _ := lockPaths(t, server(t), dir)
+			folder := filepath.Dir(path)
 			if err := tt.place(folder); err != nil {
 				t.Skip(err) // only the superuser gives a folder away
 			}

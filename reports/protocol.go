@@ -71,8 +71,8 @@ const (
 	shown                        // as first and foreign say; a report that does not exist has no subsets
 )
 
-// newDelivery begins a run. If an earlier run on this machine did not see its
-// last request end, lastRequest is when that was under way, else zero.
+// newDelivery begins a run. If an earlier run on this machine stopped, lastRequest
+// is when a request may have been under way, else zero.
 func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
 	d := delivery{subsets: subsets, settle: o.Settle, patience: max(o.Patience, o.Settle), firstPause: time.Second}
 	if !lastRequest.IsZero() {

@@ -533,8 +533,9 @@ func (w *world) pass(until time.Time) {
 // tidy makes worlds equal that differ in nothing that matters, and looks for
 // what is wrong already.
 func (w *world) tidy() {
-	if w.running && w.delivery.idle(epoch) && w.waiting < 0 {
-		w.record = time.Time{}
+	old := epoch.Add(-24 * time.Hour)
+	if w.running && w.delivery.idle(epoch) && w.waiting < 0 && !w.record.IsZero() {
+		w.record = old
 	}
 	if !w.busy() { // nobody knows the rows by their places
 		var sorted [8]row
@@ -552,7 +553,6 @@ func (w *world) tidy() {
 		w.rows = sorted
 	}
 	w.delivery.looks = 0 // pauses do not grow in the model
-	old := epoch.Add(-24 * time.Hour)
 	for _, t := range []*time.Time{&w.delivery.until, &w.record} {
 		if !t.IsZero() && epoch.Sub(*t) > modelSettle {
 			*t = old

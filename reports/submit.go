@@ -151,17 +151,14 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) cannot be used: %w", err)
 	}
 	year, month := h.ReportingPeriod.yearMonth()
-	lock, err := runlock.Take(o.TempDir, strings.Join([]string{c.core.BaseURL(), strings.ToLower(h.CreatedBy), year, month}, "\n"))
-	switch {
-	case errors.Is(err, runlock.ErrHeld):
-		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
-	case err != nil:
-		return nil, fmt.Errorf("reports.Submit: the lock of the report: %w", err)
+	byName, err := c.lock(o.TempDir, strings.ToLower(h.CreatedBy), year, month)
+	if err != nil {
+		return nil, err
 	}
-	defer lock.Release()
+	defer byName.Release()
 
 	s := &submission{
-		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o, lock: lock,
+		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o,
 		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
 	}
 	defer s.spool.Close()
@@ -182,15 +179,33 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
+	// What names the service takes for equal shows only now.
+	if s.lock, err = c.lock(o.TempDir, strings.ToLower(s.id)); err != nil {
+		return nil, err
+	}
+	defer s.lock.Release()
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
+	s.lock.Forget()
 	h = s.header
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
 		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
 		Sent: s.sent, LeftOut: b.leftOut, Skipped: b.skipped,
 	}, nil
+}
+
+// lock keeps other runs on this machine away from a report.
+func (c *Client) lock(folder string, key ...string) (*runlock.Lock, error) {
+	lock, err := runlock.Take(folder, strings.Join(append(key, c.core.BaseURL()), "\n"))
+	switch {
+	case errors.Is(err, runlock.ErrHeld):
+		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
+	case err != nil:
+		return nil, fmt.Errorf("reports.Submit: the lock of the report: %w", err)
+	}
+	return lock, nil
 }
 
 func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {

@@ -21,7 +21,7 @@ import (
 var ErrHeld = errors.New("another run on this machine is at it")
 
 // A Lock is held by one run. The operating system frees it when the run dies. A
-// record beside it tells when a request was under way whose end nobody has seen.
+// record beside it tells the next run whether a request may be under way.
 type Lock struct {
 	folder string
 	file   *flock.Flock
@@ -94,8 +94,8 @@ func Folder(parent string) (string, error) {
 	return folder, nil
 }
 
-// LastRequest is when a request was under way whose end no earlier run has seen;
-// zero if there is none.
+// LastRequest is when a request was under way whose end no earlier run has seen.
+// It is long ago if an earlier run has seen them all, and zero if there was none.
 func (l *Lock) LastRequest() (time.Time, error) {
 	info, err := os.Lstat(l.record)
 	switch {
@@ -115,7 +115,6 @@ func (l *Lock) LastRequest() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	l.open = true
 	at, err := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil {
 		at = info.ModTime() // damaged; the system knows when it was written
@@ -123,6 +122,7 @@ func (l *Lock) LastRequest() (time.Time, error) {
 	if now := time.Now(); at.After(now) {
 		at = now // a clock was set back
 	}
+	l.open = true
 	return at, nil
 }
 
@@ -153,14 +153,23 @@ func (l *Lock) note(at time.Time) error {
 	return nil
 }
 
-// Ended removes the record: no request is under way any more.
+// Ended records that no request is under way any more. The record stays, so that
+// the next run knows that what it finds was left by one of this machine.
 func (l *Lock) Ended() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
-		_ = os.Remove(l.record) // if it stays, the next run waits in vain, and that is all
+		_ = l.note(time.Unix(0, 0)) // if it fails, the next run waits in vain, and that is all
 	}
 	l.open = false
+}
+
+// Forget removes the record, since the job is done.
+func (l *Lock) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = false
+	_ = os.Remove(l.record) // there may be none
 }
 
 // A Body is what a request carries.

@@ -1,0 +1,330 @@
+package reports_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+func deployedServer(t *testing.T) *reportstest.Server {
+	t.Helper()
+	srv := reportstest.NewServer(&reportstest.Options{Behaviour: reportstest.Deployed})
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// other is a client of another account.
+func other(t *testing.T, srv *reportstest.Server) *reports.Client {
+	t.Helper()
+	return client(t, srv, &reports.ClientOptions{Token: srv.TokenOf("other.repo", time.Now().AddDate(1, 0, 0))})
+}
+
+// Without a fault, reports of any number of subsets are stored at the first call,
+// whatever order the service shows them in, and sending them again sends nothing.
+func TestManySubsets(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		for n, times := range map[int]int{1: 3, 2: 3, 3: 5, 5: 5, 8: 5, 20: 3} {
+			for i := range times * *schedules / 500 {
+				h := header(fmt.Sprintf("Example %d-%d", n, i), time.October)
+				opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
+				first, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
+				require.NoError(t, err, "%d subsets", n)
+				require.Equal(t, n, first.Sent)
+				require.NoError(t, srv.Client().Verify(t.Context(), first))
+				second, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
+				require.NoError(t, err, "%d subsets", n)
+				require.Zero(t, second.Sent)
+				require.Equal(t, all(2*n), stored(t, srv.Client(), first.ReportID))
+			}
+		}
+	})
+}
+
+// The deployed service would let any account replace the report.
+func TestSomebodyElsesReport(t *testing.T) {
+	srv := deployedServer(t)
+	h := header("Example", time.October)
+	receipt, err := srv.Client().Submit(t.Context(), h, datasets(5), nil)
+	require.NoError(t, err)
+	before := len(writes(srv))
+
+	_, err = other(t, srv).Submit(t.Context(), h, datasets(3), nil)
+	require.ErrorIs(t, err, reports.ErrConflict)
+	assert.ErrorContains(t, err, `the account of report `+receipt.ReportID+` is "example.repo", not "other.repo"; nothing was sent`)
+	_, err = other(t, srv).Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	require.ErrorIs(t, err, reports.ErrConflict)
+	_, err = srv.Client().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	require.ErrorIs(t, err, reports.ErrConflict, "our own report, of another creator")
+	_, err = srv.Client().Submit(t.Context(), header("Example", time.September), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	require.ErrorIs(t, err, reports.ErrConflict, "and of another month")
+	assert.Len(t, writes(srv), before)
+	require.NoError(t, srv.Client().Verify(t.Context(), receipt))
+}
+
+// The deployed service finds a report by month and without regard to case and
+// accents, and never changes its name.
+func TestTheReportThatAPOSTWouldReach(t *testing.T) {
+	srv := deployedServer(t)
+	c := srv.Client()
+	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
+	require.NoError(t, err)
+	for _, name := range []string{"EXAMPLE", "Éxample"} {
+		h := header(name, time.October)
+		h.ReportingPeriod.BeginDate = "1999-10-02"
+		var warned []string
+		opts := &reports.SubmitOptions{MaxDatasets: 2, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }}
+		receipt, err := c.Submit(t.Context(), h, datasets(7), opts)
+		require.NoError(t, err)
+		assert.Equal(t, first.ReportID, receipt.ReportID)
+		assert.Equal(t, "Example", receipt.Header.CreatedBy, "as stored")
+		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by is %q, and stays "Example", as the report that is there has it`, name)}, warned)
+		require.NoError(t, c.Verify(t.Context(), receipt))
+		assert.Len(t, stored(t, c, first.ReportID), 7)
+
+		h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+		before := len(writes(srv))
+		found, err := c.Create(t.Context(), &reports.Report{Header: h, Datasets: all(3)})
+		require.NoError(t, err)
+		assert.True(t, found.Existing)
+		assert.Equal(t, first.ReportID, found.ID)
+		assert.Len(t, writes(srv), before, "a compressed POST would have added to it")
+	}
+
+	// A PUT that moves the period leaves the report where it was for the service.
+	_, err = c.Put(t.Context(), first.ReportID, &reports.Report{Header: header("Example", time.September), Datasets: all(1)})
+	require.NoError(t, err)
+	before := len(writes(srv))
+	_, err = c.Submit(t.Context(), header("Example", time.September), datasets(5), nil)
+	require.ErrorIs(t, err, reports.ErrConflict)
+	assert.ErrorContains(t, err, `the month of report `+first.ReportID+` is "1999-10", not "1999-9"`)
+	assert.Len(t, writes(srv), before)
+}
+
+// By the specification, another begin date is another report.
+func TestTwoReportsOfOneMonth(t *testing.T) {
+	c := server(t).Client()
+	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), nil)
+	require.NoError(t, err)
+	h := header("Example", time.October)
+	h.ReportingPeriod.BeginDate = "1999-10-02"
+	second, err := c.Submit(t.Context(), h, datasets(3), nil)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.ReportID, second.ReportID)
+	require.NoError(t, c.Verify(t.Context(), first))
+}
+
+// The deployed service keeps what a PUT leaves out, the note of compression too.
+func TestPutReplacesACompressedReport(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+		c := srv.Client()
+		h := header("Example", time.October)
+		h.ReportFilters, h.ReportAttributes = []reports.NameValue{{Name: "a", Value: "b"}}, []reports.NameValue{{Name: "c", Value: "d"}}
+		receipt, err := c.Submit(t.Context(), h, datasets(5), nil)
+		require.NoError(t, err)
+		plain := report("Example", 2)
+		_, err = c.Put(t.Context(), receipt.ReportID, plain)
+		require.NoError(t, err)
+		got, err := c.Get(t.Context(), receipt.ReportID)
+		require.NoError(t, err)
+		assert.Equal(t, plain.Datasets, got.Datasets)
+		assert.Empty(t, got.Header.Exceptions)
+		assert.Empty(t, got.Header.ReportFilters)
+		assert.Empty(t, got.Header.ReportAttributes)
+	})
+	dropping := answering(t, 200, "application/json", `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
+	_, err := dropping.Put(t.Context(), id, report("Example", 2))
+	require.ErrorIs(t, err, reports.ErrIncomplete, "an answer that shows that the data were dropped")
+}
+
+// Somebody creates the report between Create's look and its POST.
+func TestACompressedCreateThatWasAdded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed})
+		h := header("Example", time.October)
+		n := &network{srv: srv}
+		n.before = func(r *http.Request) error {
+			if r.Method == "POST" {
+				n.before = nil
+				_, err := srv.Client().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{TempDir: t.TempDir()})
+				require.NoError(t, err)
+			}
+			return nil
+		}
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+		compressed := h
+		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
+		require.ErrorIs(t, err, reports.ErrConflict)
+		assert.ErrorContains(t, err, "holds 2 subsets")
+	})
+}
+
+// A gateway that says "too many requests", or names a time to come back, may hide
+// work that was done.
+func TestAGatewayThatHidesTheWork(t *testing.T) {
+	for _, status := range []int{429, 503, 504} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 50 * time.Second})
+			hidden := map[string]bool{}
+			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodGet || hidden[r.Method] {
+					return nil, nil
+				}
+				hidden[r.Method] = true
+				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
+			}}
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+			require.NoError(t, err)
+			assert.Len(t, writes(srv), 3, "nothing was sent twice")
+			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
+
+			clear(hidden)
+			h := header("Another", time.October)
+			h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+			_, err = c.Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+			require.ErrorIs(t, err, reports.ErrUnclear)
+			assert.Len(t, writes(srv), 4)
+		})
+	}
+}
+
+// A report of five subsets whose every answer is lost to a gateway comes to its
+// end by itself.
+func TestEveryAnswerIsLost(t *testing.T) {
+	for _, behaviour := range behaviours {
+		synctest.Test(t, func(t *testing.T) {
+			srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviour, WriteTime: 50 * time.Second})
+			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodGet {
+					return nil, nil
+				}
+				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
+			}}
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+			start := time.Now()
+			var reasons []string
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
+				MaxDatasets: 2, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+					if p.Stage == reports.Waiting && p.Until.Sub(time.Now()) > time.Minute {
+						reasons = append(reasons, p.Reason)
+					}
+				},
+			})
+			require.NoError(t, err)
+			assert.Len(t, writes(srv), 5)
+			assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
+			assert.Less(t, time.Since(start), time.Hour)
+			require.Len(t, reasons, 5, "no answer shows that a write has ended, so each takes Settle")
+			assert.Contains(t, reasons[0], "the answer to the last request was lost")
+		})
+	}
+}
+
+// One subset without datasets is somebody else's report, not the beginning of ours.
+func TestAnEmptySubset(t *testing.T) {
+	srv := deployedServer(t)
+	h := header("Example", time.October)
+	empty := &reports.Report{Header: h, Datasets: []reports.Dataset{}}
+	empty.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
+	req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/reports/"+reports.DeriveID(h), strings.NewReader(compressed(t, empty)))
+	require.NoError(t, err)
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Now().AddDate(1, 0, 0))}}
+	res, err := srv.HTTPClient().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 201, res.StatusCode)
+
+	receipt, err := srv.Client().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
+	require.NoError(t, err)
+	require.NoError(t, srv.Client().Verify(t.Context(), receipt))
+}
+
+// A list whose pages bring nothing new ends, and a listed id that is none is not
+// put into a path.
+func TestListsThatDoNotEnd(t *testing.T) {
+	asked := 0
+	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
+	answer := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
+	c, err := reports.NewClient(reports.Test, &reports.ClientOptions{
+		Token: server(t).Token(time.Now().AddDate(1, 0, 0)),
+		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			asked++
+			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
+		})},
+	})
+	require.NoError(t, err)
+	var last error
+	for _, err := range c.All(t.Context(), nil) {
+		last = err
+	}
+	require.ErrorIs(t, last, reports.ErrIncomplete)
+	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
+	assert.Equal(t, 2, asked)
+	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	require.ErrorIs(t, err, reports.ErrIncomplete)
+
+	answer = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
+	asked = 0
+	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	require.ErrorContains(t, err, "is not a UUID")
+	assert.Equal(t, 1, asked)
+}
+
+// What is known to fail is known before the source is read.
+func TestKnownEarly(t *testing.T) {
+	srv := server(t)
+	for _, tt := range []struct {
+		name, token string
+		want        error
+		says        string
+	}{
+		{"no token", "", reports.ErrUnauthorized, ""},
+		{"no JSON web token", "secret-of-mine", reports.ErrUnauthorized, "not a JSON web token"},
+		{"expired", srv.Token(time.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired on"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			read := false
+			_, err := client(t, srv, &reports.ClientOptions{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
+				func(func(reports.Dataset, error) bool) { read = true }, nil)
+			require.ErrorIs(t, err, tt.want)
+			assert.ErrorContains(t, err, tt.says)
+			assert.NotContains(t, err.Error(), "secret")
+			assert.False(t, read)
+		})
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+// A panic in a callback reaches the caller, who may go on.
+func TestAPanicInACallback(t *testing.T) {
+	srv := server(t)
+	submit := func(progress func(reports.Progress)) (r *reports.Receipt, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("recovered: %v", p)
+			}
+		}()
+		return srv.Client().Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, Progress: progress})
+	}
+	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
+		_, err := submit(func(p reports.Progress) {
+			if p.Stage == stage {
+				panic("at " + stage)
+			}
+		})
+		require.ErrorContains(t, err, "recovered: at "+string(stage))
+	}
+	_, err := submit(nil)
+	require.NoError(t, err, "the lock is free")
+}
