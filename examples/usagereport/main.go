@@ -113,7 +113,7 @@ func connect(s settings, show *meter) (client *reports.Client, at string, closeS
 	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show)}
 	switch {
 	case s.dryRun:
-		at, opts.Token, opts.HTTPClient = dryRunURL, dryRunToken, dryRunClient()
+		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
 	case s.api == "":
 		server := reportstest.NewServer(nil)
 		closeService = server.Close
