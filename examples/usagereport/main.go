@@ -40,8 +40,8 @@
 // The exit code says how it ended:
 //
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
-//	1  the input, the options or the token are at fault; nothing was changed on
-//	   the service
+//	1  the input, the options, the token or this machine are at fault; nothing was
+//	   changed on the service
 //	2  the submission did not come to its end; what is stored is printed
 //
 // After 2, or after an interruption, run the same command again: it looks at what
@@ -57,7 +57,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -75,7 +74,7 @@ func main() {
 // Exit codes.
 const (
 	exitHeld       = 0 // the service holds exactly the report
-	exitFault      = 1 // input, options or token are at fault; nothing was changed
+	exitFault      = 1 // input, options, token or this machine are at fault; nothing was changed
 	exitIncomplete = 2 // the submission did not come to its end
 )
 
@@ -128,15 +127,12 @@ func connect(s settings, show *meter) (client *reports.Client, at string, closeS
 
 // warnOnce says once, not for every subset, that the token will not last.
 func warnOnce(show *meter) func(time.Time) {
-	var once sync.Once
+	warned := false
 	return func(at time.Time) {
-		once.Do(func() {
-			says := "is good until %s only"
-			if at.Before(time.Now()) {
-				says = "expired on %s"
-			}
-			show.say("warning: DATACITE_TOKEN "+says+"; ask the operator of the service for a new one.", at.Format(time.DateOnly))
-		})
+		if !warned {
+			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+		}
+		warned = true
 	}
 }
 

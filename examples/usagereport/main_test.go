@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,12 +56,14 @@ func (s *service) writes() (n int) {
 	return n
 }
 
-// held returns the DOIs of the datasets in the only report of the service.
+// held returns the DOIs of the datasets in the only report of the service, sorted,
+// since the service keeps no order of the subsets.
 func (s *service) held(t *testing.T) (dois []string) {
 	t.Helper()
 	for _, d := range s.datasets(t) {
 		dois = append(dois, d.DatasetID[0].Value)
 	}
+	slices.Sort(dois)
 	return dois
 }
 

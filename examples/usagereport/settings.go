@@ -87,7 +87,8 @@ func help(flags *flag.FlagSet, out io.Writer) {
 
 Exit codes:
   0  the service holds exactly the report (with -dry-run: it could be sent)
-  1  the input, the options or the token are at fault; nothing was changed on the service
+  1  the input, the options, the token or this machine are at fault; nothing was changed
+     on the service
   2  the submission did not come to its end; what is stored is printed; run it again
 
 Options:
