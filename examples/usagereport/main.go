@@ -47,6 +47,13 @@
 // After 2, or after an interruption, run the same command again: it looks at what
 // the service holds and goes on from there. Running it again after 0 changes
 // nothing.
+//
+// When an answer is lost, the program waits before it looks or sends again, and
+// says what for and until when: the service may still be working on the request.
+// A run after one that was cut off waits for the rest of that time. While a run
+// for a report goes on, others for the same report on this machine end at once
+// with 2. They know of each other by files in the folder for temporary files,
+// which TMPDIR can name; it has to be the same for all runs.
 package main
 
 import (
@@ -55,6 +62,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -68,7 +76,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+	p := &program{getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is the command with what it uses of the world.
+type program struct {
+	getenv         func(string) string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	http           *http.Client // nil means a new one
 }
 
 // Exit codes.
@@ -78,38 +95,38 @@ const (
 	exitIncomplete = 2 // the submission did not come to its end
 )
 
-func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := readSettings(args, getenv, stdout)
+func (p *program) run(ctx context.Context, args []string) int {
+	s, err := readSettings(args, p.getenv, p.stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitHeld
 	}
 	if err != nil {
-		return explain(ctx, stderr, err)
+		return explain(ctx, p.stderr, err)
 	}
-	show := newMeter(stderr)
-	in, err := open(ctx, s, stdin, show)
+	show := newMeter(p.stderr)
+	in, err := open(ctx, s, p.stdin, show)
 	if err != nil {
 		show.end()
-		return explain(ctx, stderr, err)
+		return explain(ctx, p.stderr, err)
 	}
 	defer in.close()
-	done, err := submit(ctx, s, in, show)
+	done, err := p.submit(ctx, s, in, show)
 	show.end()
-	in.printWarnings(stderr)
+	in.printWarnings(p.stderr)
 	if err != nil {
-		return explain(ctx, stderr, in.located(err))
+		return explain(ctx, p.stderr, in.located(err))
 	}
-	if err := done.write(stdout, s.json); err != nil {
-		fmt.Fprintf(stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
+	if err := done.write(p.stdout, s.json); err != nil {
+		fmt.Fprintf(p.stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
 		return exitIncomplete
 	}
 	return exitHeld
 }
 
 // connect makes a client of the service that the settings name.
-func connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
+func (p *program) connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
 	closeService = func() {}
-	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show)}
+	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show), HTTPClient: p.http}
 	switch {
 	case s.dryRun:
 		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
@@ -136,14 +153,13 @@ func warnOnce(show *meter) func(time.Time) {
 	}
 }
 
-func submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
-	client, at, closeService, err := connect(s, show)
+func (p *program) submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
+	client, at, closeService, err := p.connect(s, show)
 	if err != nil {
 		return nil, err
 	}
 	defer closeService()
-	watch := &watcher{show: show, in: in, settle: s.settle, dryRun: s.dryRun}
-	defer watch.start()()
+	watch := &watcher{show: show, in: in, dryRun: s.dryRun}
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
 		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
 		Warn: in.warn, Progress: watch.progress,
