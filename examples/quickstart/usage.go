@@ -22,7 +22,10 @@ func (d *demo) report(ctx context.Context) error {
 	receipt, err := d.reports.Submit(ctx, header, d.datasetsOf(header.ReportingPeriod), &reports.SubmitOptions{
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {
-			if p.Stage == reports.Sending {
+			switch p.Stage {
+			case reports.Waiting: // only when something went wrong, such as a lost answer
+				d.say("waiting until %s: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
+			case reports.Sending:
 				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Of, p.Datasets, float64(p.Bytes)/1e6)
 			}
 		},

@@ -1,20 +1,30 @@
 package main
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
 	"strings"
+	"time"
 )
 
 // A dry run is a whole submission, with all its checks, to a service that takes
 // everything and keeps nothing. So what it prints is what would be sent, and its
 // memory does not grow with the report.
-const (
-	dryRunURL   = "https://dry-run.invalid"
-	dryRunToken = "none"
-)
+
+// dryRunURL is another one each time, so that two dry runs of one report do not
+// keep each other out.
+func dryRunURL() string { return "https://" + strings.ToLower(rand.Text()) + ".invalid" }
+
+// dryRunToken is a token that nobody issued: Submit looks at its form and its
+// expiry.
+func dryRunToken() string {
+	claims := fmt.Sprintf(`{"exp":%d}`, time.Now().AddDate(1, 0, 0).Unix())
+	return "dry." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".run"
+}
 
 func dryRunClient() *http.Client { return &http.Client{Transport: &blackHole{}} }
 

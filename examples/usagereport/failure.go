@@ -36,18 +36,32 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 	} else if !unverified {
 		fmt.Fprintln(out, "This run changed nothing on the service.")
 	}
-	if accountRefused(err) {
-		fmt.Fprintln(out, "The service does not accept the token in DATACITE_TOKEN; its operator issues tokens.")
-	}
-	code := exitCode(err)
 	switch {
-	case code != exitIncomplete || errors.Is(err, reports.ErrInvalid): // another run would end the same way
+	case errors.Is(err, reports.ErrTokenExpired):
+		fmt.Fprintln(out, "The token in DATACITE_TOKEN has expired; the operator of the service issues a new one.")
+	case accountRefused(err):
+		fmt.Fprintln(out, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
+	}
+	code := exitCode(ctx, err)
+	if code == exitIncomplete {
+		advise(ctx, out, err)
+	}
+	return code
+}
+
+// advise says what to do after a submission that did not come to its end.
+func advise(ctx context.Context, out io.Writer, err error) {
+	switch {
+	case errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict): // another run would end the same way
+	case errors.Is(err, reports.ErrBroken):
+		fmt.Fprintln(out, "The service cannot read the report, and another run cannot mend that. Send its operator the id of the report, and that of the request if there is one.")
 	case ctx.Err() != nil:
 		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
+	case errors.Is(err, reports.ErrBusy):
+		fmt.Fprintln(out, "Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored.")
 	default:
 		fmt.Fprintln(out, "The submission did not come to its end. Run the same command again, and it goes on from what is stored.")
 	}
-	return code
 }
 
 func printStored(out io.Writer, e *reports.SubmitError) {
@@ -57,9 +71,10 @@ func printStored(out io.Writer, e *reports.SubmitError) {
 	}
 }
 
-// exitCode tells a fault of the input, which another run would not cure, from a
-// submission that stopped. It is exitFault only if surely nothing was changed.
-func exitCode(err error) int {
+// exitCode tells a fault of the input or of this machine, which another run would
+// not cure, from a submission that stopped. It is exitFault only if surely nothing
+// was changed.
+func exitCode(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*inputError](err); ok {
 		return exitFault
 	}
@@ -72,10 +87,28 @@ func exitCode(err error) int {
 		// A service that refuses a report may have dropped the old one by then;
 		// one that refuses the account has not.
 		return exitIncomplete
-	case errors.Is(err, reports.ErrInvalid) || accountRefused(err):
+	case ctx.Err() != nil:
+		return exitIncomplete
+	case accountRefused(err) || errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict):
 		return exitFault
+	case ofTheService(err):
+		return exitIncomplete
 	}
-	return exitIncomplete
+	return exitFault // such as a folder for temporary files that cannot be used, or is full
+}
+
+// ofTheService tells whether the service, the way to it or another run is what
+// stopped a submission that had not sent anything.
+func ofTheService(err error) bool {
+	if _, ok := errors.AsType[*reports.Error](err); ok {
+		return true
+	}
+	for _, condition := range []error{reports.ErrBusy, reports.ErrBroken, reports.ErrIncomplete, reports.ErrUnreadable, reports.ErrTooLarge} {
+		if errors.Is(err, condition) {
+			return true
+		}
+	}
+	return false
 }
 
 func accountRefused(err error) bool {

@@ -40,13 +40,20 @@
 // The exit code says how it ended:
 //
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
-//	1  the input, the options or the token are at fault; nothing was changed on
-//	   the service
+//	1  the input, the options, the token or this machine are at fault; nothing was
+//	   changed on the service
 //	2  the submission did not come to its end; what is stored is printed
 //
 // After 2, or after an interruption, run the same command again: it looks at what
 // the service holds and goes on from there. Running it again after 0 changes
 // nothing.
+//
+// When an answer is lost, the program waits before it looks or sends again, and
+// says what for and until when: the service may still be working on the request.
+// A run after one that was cut off waits for the rest of that time. While a run
+// for a report goes on, others for the same report on this machine end at once
+// with 2. They know of each other by files in the folder for temporary files,
+// which TMPDIR can name; it has to be the same for all runs.
 package main
 
 import (
@@ -55,9 +62,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -69,51 +76,60 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+	p := &program{getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is the command with what it uses of the world.
+type program struct {
+	getenv         func(string) string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	http           *http.Client // nil means a new one
 }
 
 // Exit codes.
 const (
 	exitHeld       = 0 // the service holds exactly the report
-	exitFault      = 1 // input, options or token are at fault; nothing was changed
+	exitFault      = 1 // input, options, token or this machine are at fault; nothing was changed
 	exitIncomplete = 2 // the submission did not come to its end
 )
 
-func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := readSettings(args, getenv, stdout)
+func (p *program) run(ctx context.Context, args []string) int {
+	s, err := readSettings(args, p.getenv, p.stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitHeld
 	}
 	if err != nil {
-		return explain(ctx, stderr, err)
+		return explain(ctx, p.stderr, err)
 	}
-	show := newMeter(stderr)
-	in, err := open(ctx, s, stdin, show)
+	show := newMeter(p.stderr)
+	in, err := open(ctx, s, p.stdin, show)
 	if err != nil {
 		show.end()
-		return explain(ctx, stderr, err)
+		return explain(ctx, p.stderr, err)
 	}
 	defer in.close()
-	done, err := submit(ctx, s, in, show)
+	done, err := p.submit(ctx, s, in, show)
 	show.end()
-	in.printWarnings(stderr)
+	in.printWarnings(p.stderr)
 	if err != nil {
-		return explain(ctx, stderr, in.located(err))
+		return explain(ctx, p.stderr, in.located(err))
 	}
-	if err := done.write(stdout, s.json); err != nil {
-		fmt.Fprintf(stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
+	if err := done.write(p.stdout, s.json); err != nil {
+		fmt.Fprintf(p.stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
 		return exitIncomplete
 	}
 	return exitHeld
 }
 
 // connect makes a client of the service that the settings name.
-func connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
+func (p *program) connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
 	closeService = func() {}
-	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show)}
+	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show), HTTPClient: p.http}
 	switch {
 	case s.dryRun:
-		at, opts.Token, opts.HTTPClient = dryRunURL, dryRunToken, dryRunClient()
+		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
 	case s.api == "":
 		server := reportstest.NewServer(nil)
 		closeService = server.Close
@@ -128,26 +144,22 @@ func connect(s settings, show *meter) (client *reports.Client, at string, closeS
 
 // warnOnce says once, not for every subset, that the token will not last.
 func warnOnce(show *meter) func(time.Time) {
-	var once sync.Once
+	warned := false
 	return func(at time.Time) {
-		once.Do(func() {
-			says := "is good until %s only"
-			if at.Before(time.Now()) {
-				says = "expired on %s"
-			}
-			show.say("warning: DATACITE_TOKEN "+says+"; ask the operator of the service for a new one.", at.Format(time.DateOnly))
-		})
+		if !warned {
+			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+		}
+		warned = true
 	}
 }
 
-func submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
-	client, at, closeService, err := connect(s, show)
+func (p *program) submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
+	client, at, closeService, err := p.connect(s, show)
 	if err != nil {
 		return nil, err
 	}
 	defer closeService()
-	watch := &watcher{show: show, in: in, settle: s.settle, dryRun: s.dryRun}
-	defer watch.start()()
+	watch := &watcher{show: show, in: in, dryRun: s.dryRun}
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
 		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
 		Warn: in.warn, Progress: watch.progress,

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,19 +23,28 @@ import (
 	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
+// TestMain makes the zone of the times that are printed the same everywhere, before
+// any goroutine looks at it.
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
 // A service is one to submit to, and a token for it.
 type service struct {
 	*reportstest.Server
 	token string
+	http  *http.Client // what the program sends with; nil if the service listens
 }
 
 func newService(t *testing.T) *service { return serviceLike(t, reportstest.Documented) }
 
 func serviceLike(t *testing.T, behaviour reportstest.Behaviour) *service {
 	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir()) // where runs leave what the next one has to know
 	srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
-	return &service{srv, srv.Token(time.Now().AddDate(1, 0, 0))}
+	return &service{Server: srv, token: srv.Token(time.Now().AddDate(1, 0, 0))}
 }
 
 // eachBehaviour tells a story with the documented and with the deployed service.
@@ -55,12 +65,14 @@ func (s *service) writes() (n int) {
 	return n
 }
 
-// held returns the DOIs of the datasets in the only report of the service.
+// held returns the DOIs of the datasets in the only report of the service, sorted,
+// since the service keeps no order of the subsets.
 func (s *service) held(t *testing.T) (dois []string) {
 	t.Helper()
 	for _, d := range s.datasets(t) {
 		dois = append(dois, d.DatasetID[0].Value)
 	}
+	slices.Sort(dois)
 	return dois
 }
 
@@ -101,21 +113,23 @@ func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string)
 	var out, errors bytes.Buffer
 	env := func(name string) string { return map[string]string{"DATACITE_TOKEN": s.token}[name] }
 	args = append([]string{"-api", url, "-settle", "1ms"}, args...)
-	code := run(ctx, args, env, strings.NewReader(stdin), &out, &errors)
+	p := &program{env, strings.NewReader(stdin), &out, &errors, s.http}
+	code := p.run(ctx, args)
 	return result{code, out.String(), errors.String()}
 }
 
-// report is a report file of n datasets.
+// report is a report file of n datasets. Its month is over even where time is that
+// of testing/synctest, which begins with the year 2000.
 func report(t *testing.T, n int, change func(*reports.Report)) string {
 	t.Helper()
-	period := reports.Month(2024, time.October)
+	period := reports.Month(1999, time.October)
 	r := &reports.Report{Header: reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: "My Repository", Created: "2024-11-02", ReportingPeriod: period,
+		CreatedBy: "My Repository", Created: "1999-11-02", ReportingPeriod: period,
 	}}
 	for i := range n {
 		r.Datasets = append(r.Datasets, reports.Dataset{
-			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "2020",
+			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "1990",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/d%d", i)}},
 			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
 				{Count: int64(i + 1), MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
@@ -161,7 +175,7 @@ func TestReportFiles(t *testing.T) {
 			require.Equal(t, exitHeld, got.code, got.errors)
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
 			for _, line := range []string{
-				"holds exactly this report", "created by     My Repository", "period         2024-10-01 to 2024-10-31",
+				"holds exactly this report", "created by     My Repository", "period         1999-10-01 to 1999-10-31",
 				"datasets       3", "sent now       1 of 1 subsets", "left out       0", "warnings       0",
 			} {
 				assert.Contains(t, got.out, line)
@@ -174,7 +188,8 @@ func TestReportFiles(t *testing.T) {
 func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
 	var out, errors bytes.Buffer
 	nothing := func(string) string { return "" }
-	require.Equal(t, exitHeld, run(t.Context(), []string{inFile(t, "report.json", report(t, 2, nil))}, nothing, nil, &out, &errors), errors.String())
+	p := &program{getenv: nothing, stdout: &out, stderr: &errors}
+	require.Equal(t, exitHeld, p.run(t.Context(), []string{inFile(t, "report.json", report(t, 2, nil))}), errors.String())
 	assert.Contains(t, errors.String(), "runs in memory")
 	assert.Contains(t, out.String(), "service        http://127.0.0.1")
 }
@@ -382,7 +397,8 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, closed.Close())
 	var errors bytes.Buffer
 	token := func(string) string { return srv.token }
-	code := run(t.Context(), []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))}, token, nil, into, &errors)
+	p := &program{getenv: token, stdout: into, stderr: &errors}
+	code := p.run(t.Context(), []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))})
 	assert.Equal(t, exitIncomplete, code)
 	assert.Contains(t, errors.String(), "the receipt could not be written")
 	assert.NotContains(t, errors.String(), "changed nothing")
@@ -391,7 +407,8 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 
 func TestHelpTellsTheExitCodes(t *testing.T) {
 	var out, errors bytes.Buffer
-	require.Equal(t, exitHeld, run(t.Context(), []string{"-help"}, os.Getenv, nil, &out, &errors))
+	p := &program{getenv: os.Getenv, stdout: &out, stderr: &errors}
+	require.Equal(t, exitHeld, p.run(t.Context(), []string{"-help"}))
 	for _, text := range []string{"Exit codes:", "  0  ", "  1  ", "  2  ", "-dry-run", "-bad-rows"} {
 		assert.Contains(t, out.String(), text)
 	}

@@ -7,24 +7,25 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // A meter shows how far the work is: as a bar on a terminal, and elsewhere, as in
-// the mails of cron, as a line every few seconds. Many goroutines may use it.
+// the mails of cron, as a line every few seconds. One goroutine uses it: package
+// reports reads the source and reports progress on the goroutine of its caller.
 type meter struct {
 	out   io.Writer
 	bar   bool
 	pause time.Duration // between two lines, or two pictures of the bar
 
-	mu            sync.Mutex
 	stage         string // empty if nothing is shown
 	first, latest sample
 	shown         time.Time
 	drawn         bool // the latest sample is shown
+
+	reason string // of the wait that goes on; empty if the work does
 }
 
 // A sample is how far a stage was at some time.
@@ -39,6 +40,7 @@ const (
 	linePause = 5 * time.Second
 	barPause  = 100 * time.Millisecond
 	barWidth  = 24
+	longWait  = 10 * time.Second // gets a line even if its reason has been said
 )
 
 func newMeter(out io.Writer) *meter {
@@ -59,11 +61,9 @@ func terminal(out io.Writer) bool {
 
 // at shows that n things are done. The first call of a stage begins it.
 func (m *meter) at(stage string, fraction float64, n int64, things string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	now := sample{time.Now(), fraction, n, things}
 	if stage != m.stage {
-		m.finish()
+		m.end()
 		m.stage, m.first, m.shown = stage, now, now.at
 	}
 	m.latest, m.drawn = now, false
@@ -74,17 +74,34 @@ func (m *meter) at(stage string, fraction float64, n int64, things string) {
 	m.draw()
 }
 
-// end shows the last state of the stage.
-func (m *meter) end() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.finish()
+// wait shows that nothing goes on until then, and why. A service that is looked at
+// again and again makes many waits of a few seconds for one reason; they change
+// the bar's place, and add nothing to a mail.
+func (m *meter) wait(until time.Time, reason string) {
+	left := time.Until(until).Round(time.Second)
+	if left <= 0 {
+		return
+	}
+	isNew := reason != m.reason
+	if isNew {
+		m.end()
+		m.reason = reason
+	}
+	when := fmt.Sprintf("until %s (%v)", until.Local().Format(time.TimeOnly), left)
+	switch {
+	case m.bar:
+		if isNew { // not in the bar's place, where it may be too long to be wiped out
+			fmt.Fprintf(m.out, "Waiting: %s\n", reason)
+		}
+		m.clear()
+		fmt.Fprint(m.out, "Waiting  ", when)
+	case isNew || left >= longWait:
+		fmt.Fprintf(m.out, "Waiting %s: %s\n", when, reason)
+	}
 }
 
 // say prints a line between the pictures.
 func (m *meter) say(format string, args ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.clear()
 	fmt.Fprintf(m.out, format+"\n", args...)
 	m.drawn = m.drawn && !m.bar // the line took the bar's place
@@ -96,7 +113,12 @@ func (m *meter) clear() {
 	}
 }
 
-func (m *meter) finish() {
+// end shows the last state of the stage. A wait leaves its reason alone.
+func (m *meter) end() {
+	if m.reason != "" {
+		m.clear()
+		m.reason = ""
+	}
 	if m.stage == "" {
 		return
 	}
@@ -156,28 +178,14 @@ func thousands(n int64) string {
 type watcher struct {
 	show   *meter
 	in     *input
-	settle time.Duration
 	dryRun bool
 
-	built int64       // compressed bytes of all subsets
-	still *time.Timer // says why nothing moves
-}
-
-// patience is how long nothing may move before the watcher says why.
-const patience = 10 * time.Second
-
-// start begins to watch; call stop at the end.
-func (w *watcher) start() (stop func() bool) {
-	w.still = time.AfterFunc(patience, func() {
-		w.show.say("Waiting for the service. After a run that was cut off, this may take %v, until its last request is surely over.", w.settle)
-	})
-	return w.still.Stop
+	built int64 // compressed bytes of all subsets
 }
 
 // datasets hands the datasets of the input on. Their errors are the input's.
 func (w *watcher) datasets() iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
-		w.still.Stop()
 		n := int64(0)
 		for d, err := range w.in.datasets {
 			if err != nil {
@@ -191,17 +199,16 @@ func (w *watcher) datasets() iter.Seq2[reports.Dataset, error] {
 			}
 		}
 		w.show.end()
-		w.still.Reset(patience)
 	}
 }
 
 func (w *watcher) progress(p reports.Progress) {
-	if p.Stage == reports.Building {
+	switch {
+	case p.Stage == reports.Building:
 		w.built = p.Bytes
-		return
-	}
-	w.still.Stop()
-	if !w.dryRun {
+	case p.Stage == reports.Waiting:
+		w.show.wait(p.Until, p.Reason)
+	case !w.dryRun:
 		w.show.at("Sending", float64(p.Bytes)/float64(w.built), p.Datasets, "datasets")
 	}
 }

@@ -68,15 +68,67 @@ func TestUnknownSizeHasNoPercent(t *testing.T) {
 	assert.Equal(t, "Building  7 datasets\n", out.String())
 }
 
-func TestWatcherSaysWhyNothingMoves(t *testing.T) {
+// wait waits as Submit does: it is told the moment of the next look.
+func wait(m *meter, d time.Duration, reason string) {
+	m.wait(time.Now().Add(d), reason)
+	time.Sleep(d)
+}
+
+// waits are those of a lost answer, each with the time that it takes.
+func waits(m *meter) {
+	const lost, unreadable = "the answer to the last request was lost", "the service cannot read the report"
+	wait(m, time.Second, lost)
+	for _, d := range []time.Duration{2, 4, 8, 16, 32} {
+		wait(m, d*time.Second, unreadable)
+	}
+	wait(m, time.Millisecond, lost)
+}
+
+func TestWaitsInAMail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		w := &watcher{show: newMeter(&out), settle: 5 * time.Minute}
-		stop := w.start()
-		defer stop()
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		assert.Equal(t, 1, strings.Count(out.String(), "this may take 5m0s"))
+		m := newMeter(&out)
+		m.at("Sending", 0.25, 1, "datasets")
+		waits(m)
+		m.at("Sending", 0.5, 2, "datasets")
+		wait(m, time.Second, "the answer to the last request was lost")
+		m.at("Sending", 1, 4, "datasets")
+		m.end()
+		assert.Equal(t, strings.Join([]string{
+			"Sending   25%  1 datasets",
+			"Waiting until 00:00:01 (1s): the answer to the last request was lost",
+			"Waiting until 00:00:03 (2s): the service cannot read the report",
+			"Waiting until 00:00:31 (16s): the service cannot read the report",
+			"Waiting until 00:01:03 (32s): the service cannot read the report",
+			"Sending   50%  2 datasets",
+			"Waiting until 00:01:04 (1s): the answer to the last request was lost",
+			"Sending  100%  4 datasets",
+			"",
+		}, "\n"), out.String())
+	})
+}
+
+func TestWaitsOnATerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		m := &meter{out: &out, bar: true, pause: barPause}
+		m.at("Sending", 0.5, 2, "datasets")
+		waits(m)
+		m.at("Sending", 1, 4, "datasets")
+		m.end()
+		assert.Equal(t, []string{
+			"",
+			"Sending  [============            ]  50%  2 datasets\nWaiting: the answer to the last request was lost\n",
+			"Waiting  until 00:00:01 (1s)",
+			"Waiting: the service cannot read the report\n",
+			"Waiting  until 00:00:03 (2s)",
+			"Waiting  until 00:00:07 (4s)",
+			"Waiting  until 00:00:15 (8s)",
+			"Waiting  until 00:00:31 (16s)",
+			"Waiting  until 00:01:03 (32s)",
+			"",
+			"Sending  [========================] 100%  4 datasets\n",
+		}, strings.Split(out.String(), "\r\x1b[K"))
 	})
 }
 
@@ -85,7 +137,6 @@ func TestWatcherShowsBothStages(t *testing.T) {
 		var out bytes.Buffer
 		datasets := reports.Each(make([]reports.Dataset, 3))
 		w := &watcher{show: newMeter(&out), in: &input{datasets: datasets, table: &table{total: 3}}}
-		stop := w.start()
 		for _, err := range w.datasets() {
 			require.NoError(t, err)
 		}
@@ -94,7 +145,6 @@ func TestWatcherShowsBothStages(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		w.progress(reports.Progress{Stage: reports.Sending, Subsets: 2, Datasets: 3, Bytes: 400})
 		w.show.end()
-		stop()
 		assert.Equal(t, "Building 100%  3 datasets\nSending  100%  3 datasets  0/s\n", out.String())
 	})
 }

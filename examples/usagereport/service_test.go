@@ -1,37 +1,79 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
 )
 
+// What is wrong with the token is known before anything is sent.
 func TestTokens(t *testing.T) {
 	srv := newService(t)
 	file := inFile(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
-		{"none", "", "DATACITE_TOKEN"},
-		{"expired", srv.Token(time.Now().Add(-time.Hour)), "warning: DATACITE_TOKEN expired on"},
-		{"of nobody", "not-a-token", "does not accept the token"},
+		{"none", "", "needs a token in the environment variable DATACITE_TOKEN"},
+		{"expired", srv.Token(time.Now().Add(-time.Hour)), "The token in DATACITE_TOKEN has expired"},
+		{"no JWT", "not-a-token", "DATACITE_TOKEN holds no token that the service accepts"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := (&service{srv.Server, test.token}).runs(t, "", file)
+			got := (&service{Server: srv.Server, token: test.token}).runs(t, "", file)
 			assert.Equal(t, exitFault, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.NotContains(t, got.errors, "Run the same command again")
+			assert.Contains(t, got.errors, "This run changed nothing on the service.")
+			assert.NotContains(t, got.errors, "un the same command again")
 			if test.token != "" {
 				assert.NotContains(t, got.errors+got.out, strings.Trim(test.token, `"`))
 			}
 		})
 	}
-	list, err := srv.Client().List(t.Context(), nil)
-	assert.NoError(t, err)
-	assert.Empty(t, list.Reports)
+	assert.Empty(t, srv.Requests())
+}
+
+// So is whether there is room for temporary files.
+func TestNoFolderForTemporaryFiles(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 2, nil))
+	t.Setenv("TMPDIR", file+".missing")
+	got := srv.runs(t, "", file)
+	assert.Equal(t, exitFault, got.code, got.errors)
+	assert.Contains(t, got.errors, "TMPDIR")
+	assert.Contains(t, got.errors, "report.json.missing")
+	assert.Contains(t, got.errors, "This run changed nothing on the service.")
+	assert.NotContains(t, got.errors, "un the same command again")
+	assert.Empty(t, srv.Requests())
+}
+
+func TestAnotherRunIsAtIt(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *service) {
+		file := inFile(t, "report.json", report(t, 2, nil))
+		var second result
+		url := srv.behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPut {
+				second = srv.runsAt(t.Context(), "http://"+r.Host, "", file)
+			}
+			return false
+		})
+		first := srv.runsAt(t.Context(), url, "", file)
+		require.Equal(t, exitHeld, first.code, first.errors)
+		assert.Equal(t, exitIncomplete, second.code, second.errors)
+		assert.Contains(t, second.errors, "another run on this machine is at it")
+		assert.Contains(t, second.errors, "This run changed nothing on the service.")
+		assert.Contains(t, second.errors, "Wait until it has ended, then run the same command again")
+		assert.Equal(t, 1, srv.writes())
+	})
 }
 
 func TestTokenThatWillNotLast(t *testing.T) {
@@ -40,6 +82,37 @@ func TestTokenThatWillNotLast(t *testing.T) {
 	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, exitHeld, got.code, got.errors)
 	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN is good until"))
+}
+
+// What to do after failures that a service is not easily brought to.
+func TestAdvice(t *testing.T) {
+	const goesOn, operator, otherRun = "it goes on from what is stored", "Send its operator the id of the report", "Wait until it has ended"
+	for _, test := range []struct {
+		name string
+		err  error
+		code int
+		says string // of the advices
+	}{
+		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, exitIncomplete, operator},
+		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), exitIncomplete, operator},
+		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, exitIncomplete, otherRun},
+		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), exitIncomplete, otherRun},
+		{"somebody else's report", fmt.Errorf("reports.Submit: %w", reports.ErrConflict), exitFault, ""},
+		{"a list with gaps", fmt.Errorf("reports.All: %w", reports.ErrIncomplete), exitIncomplete, goesOn},
+		{"no way to the service", &reports.Error{Attempts: 5}, exitIncomplete, goesOn},
+		{"a full disk", fmt.Errorf("reports.Submit: %w", syscall.ENOSPC), exitFault, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: syscall.ENOSPC}, exitIncomplete, goesOn},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			assert.Equal(t, test.code, explain(t.Context(), &out, test.err))
+			for _, advice := range []string{goesOn, operator, otherRun} {
+				assert.Equal(t, advice == test.says, strings.Contains(out.String(), advice), out.String())
+			}
+			_, sent := errors.AsType[*reports.SubmitError](test.err)
+			assert.Equal(t, !sent, strings.Contains(out.String(), "This run changed nothing on the service."), out.String())
+		})
+	}
 }
 
 // refuse answers requests of a method as the service would not.
@@ -62,8 +135,8 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		says   []string
 		again  bool
 	}{
-		{"the account, from the start", http.MethodPut, 403, exitFault, []string{"403 Forbidden", "does not accept the token"}, false},
-		{"the account, half way", http.MethodPost, 403, exitIncomplete, []string{"1 of 2 subsets", "403 Forbidden", "does not accept the token"}, true},
+		{"the account, from the start", http.MethodPut, 403, exitFault, []string{"403 Forbidden", "holds no token that the service accepts"}, false},
+		{"the account, half way", http.MethodPost, 403, exitIncomplete, []string{"1 of 2 subsets", "403 Forbidden", "holds no token that the service accepts"}, true},
 		{"the report", http.MethodPut, 422, exitIncomplete, []string{"untouched", "0 of 2 subsets"}, false},
 		{"the second subset", http.MethodPost, 413, exitIncomplete, []string{"incomplete", "1 of 2 subsets"}, true},
 		{"to find the report again", http.MethodGet, 410, exitIncomplete, []string{"410"}, true},

@@ -60,7 +60,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, merge (add up neighbours), or send")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
-	flags.DurationVar(&s.settle, "settle", 5*time.Minute, "how long the service may still work on a request whose answer was lost")
+	flags.DurationVar(&s.settle, "settle", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		help(flags, stdout)
@@ -87,7 +87,8 @@ func help(flags *flag.FlagSet, out io.Writer) {
 
 Exit codes:
   0  the service holds exactly the report (with -dry-run: it could be sent)
-  1  the input, the options or the token are at fault; nothing was changed on the service
+  1  the input, the options, the token or this machine are at fault; nothing was changed
+     on the service
   2  the submission did not come to its end; what is stored is printed; run it again
 
 Options:

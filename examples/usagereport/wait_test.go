@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports/reportstest"
+)
+
+// A loss is a request that fails once with a connection that is lost.
+type loss struct {
+	method  string
+	arrives bool // the work is done, and only the answer is lost
+	stored  int  // subsets that are surely stored then
+}
+
+func (l loss) String() string {
+	if l.arrives {
+		return "the answer to a " + l.method
+	}
+	return "a " + l.method
+}
+
+// slowly tells a story of a loss, with both behaviours and in virtual time. The
+// deployed service works 20 seconds on a subset.
+func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file string)) {
+	t.Helper()
+	kind := reportstest.DropBefore
+	if l.arrives {
+		kind = reportstest.DropAfter
+	}
+	for _, behaviour := range []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed} {
+		t.Run(fmt.Sprintf("%v, %s", l, behaviour), func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			synctest.Test(t, func(t *testing.T) {
+				lost := false
+				srv := reportstest.NewServer(&reportstest.Options{
+					Behaviour: behaviour, NoPort: true, WriteTime: 20 * time.Second,
+					Faults: func(_ int, r *http.Request) *reportstest.Fault {
+						if lost || r.Method != l.method {
+							return nil
+						}
+						lost = true
+						return &reportstest.Fault{Kind: kind}
+					},
+				})
+				defer srv.Close()
+				token := srv.Token(time.Now().AddDate(1, 0, 0))
+				story(t, &service{srv, token, srv.HTTPClient()}, inFile(t, "report.json", report(t, 3, nil)))
+			})
+		})
+	}
+}
+
+// submits submits a report in three subsets, with the usual time to settle.
+func (s *service) submits(ctx context.Context, file string) result {
+	return s.runsAt(ctx, s.URL, "", "-settle", "5m", "-max-datasets", "1", file)
+}
+
+// interrupted returns a context that ends as after Ctrl-C.
+func interrupted(t *testing.T, after time.Duration) context.Context {
+	t.Helper()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	timer := time.AfterFunc(after, func() { interrupt(errors.New("interrupt signal received")) })
+	t.Cleanup(func() { timer.Stop() })
+	return ctx
+}
+
+const lostAnswer = `the answer to the last request was lost, and the service may still be working on it\n`
+
+func TestALostAnswer(t *testing.T) {
+	for _, l := range []loss{
+		{method: http.MethodPut, arrives: true}, {method: http.MethodPut},
+		{method: http.MethodPost, arrives: true}, {method: http.MethodPost},
+	} {
+		slowly(t, l, func(t *testing.T, srv *service, file string) {
+			start := time.Now()
+			got := srv.submits(t.Context(), file)
+			require.Equal(t, exitHeld, got.code, got.errors)
+			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
+			assert.Regexp(t, `Waiting until 00:00:\d1 \(1s\): `+lostAnswer, got.errors)
+			switch {
+			case l.method == http.MethodPost && l.arrives: // a look shows it
+				assert.Equal(t, 1, strings.Count(got.errors, "Waiting"), got.errors)
+				return
+			case l.method == http.MethodPost: // each look could show it
+				assert.Regexp(t, `Waiting until 00:05:[02]0 \(57s\): `+lostAnswer, got.errors)
+			default:
+				assert.Regexp(t, `Waiting until 00:05:[02]0 \(4m59s\): `+lostAnswer, got.errors)
+			}
+			assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute)
+			assert.Less(t, strings.Count(got.errors, "\n"), 12, got.errors)
+		})
+	}
+}
+
+func TestInterruptedWhileWaiting(t *testing.T) {
+	for _, l := range []loss{
+		{method: http.MethodPut, arrives: true}, {method: http.MethodPut}, {method: http.MethodPost, stored: 1},
+	} {
+		slowly(t, l, func(t *testing.T, srv *service, file string) {
+			const earlierRun = `the last request of an earlier run may still be under way\n`
+			first := srv.submits(interrupted(t, time.Minute), file)
+			require.Equal(t, exitIncomplete, first.code, first.errors)
+			assert.Regexp(t, lostAnswer, first.errors)
+			assert.Contains(t, first.errors, "is unclear")
+			assert.Contains(t, first.errors, "interrupt signal received")
+			assert.Contains(t, first.errors, fmt.Sprintf(": %d of 3 subsets, %[1]d datasets\n", l.stored))
+			assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+			sent := srv.writes()
+
+			second := srv.submits(interrupted(t, time.Minute), file)
+			require.Equal(t, exitIncomplete, second.code, second.errors)
+			assert.Regexp(t, `Waiting until 00:05:[02]0 \(4m2?0s\): `+earlierRun, second.errors)
+			assert.Contains(t, second.errors, "This run changed nothing on the service.")
+			assert.Contains(t, second.errors, "Interrupted. Run the same command again")
+			assert.Equal(t, sent, srv.writes())
+
+			third := srv.submits(t.Context(), file)
+			require.Equal(t, exitHeld, third.code, third.errors)
+			assert.Regexp(t, `Waiting until 00:05:[02]0 \(3m2?0s\): `+earlierRun, third.errors)
+			there := l.stored
+			if l.arrives {
+				there++
+			}
+			assert.Contains(t, third.out, fmt.Sprintf("already there  %d of 3 subsets", there))
+			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t), "nothing twice")
+		})
+	}
+}
