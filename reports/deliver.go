@@ -26,7 +26,7 @@ func (s *submission) deliver(ctx context.Context) error {
 		switch next := d.next(time.Now()); next.do {
 		case look:
 			if err := s.wait(ctx, next, d.stored); err != nil {
-				return s.stopped(d, d.interrupted(), errors.Join(cause, err))
+				return s.stopped(d, d.interrupted(), also(cause, err))
 			}
 			seen, err := s.look(ctx)
 			if err != nil && seen.kind == unseen {
@@ -46,7 +46,7 @@ func (s *submission) deliver(ctx context.Context) error {
 			case errors.Is(err, ErrUnclear) && !permanent(err):
 				d = d.lostAnswer(time.Now())
 				if err := s.lock.UnderWay(); err != nil {
-					return s.stopped(d, Unclear, errors.Join(cause, err))
+					return s.stopped(d, Unclear, also(cause, err))
 				}
 			case !neverSent(err):
 				s.lock.Ended()
@@ -73,7 +73,7 @@ func (s *submission) wait(ctx context.Context, next step, stored int) error {
 	if left <= 0 {
 		return ctx.Err()
 	}
-	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: next.at}, stored)
+	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: later(next.at, next.until)}, stored)
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -190,6 +190,14 @@ func sortedChecksums(subsets []Subset) []string {
 	}
 	slices.Sort(sums)
 	return sums
+}
+
+// also is what stopped a run, after what was wrong before.
+func also(before, err error) error {
+	if before == nil {
+		return err
+	}
+	return fmt.Errorf("%w; then %w", before, err)
 }
 
 // explain adds to the error of a refused subset what can be done.

@@ -85,6 +85,7 @@ func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
 type step struct {
 	do     action
 	at     time.Time // of look: when
+	until  time.Time // of look: when the waiting ends at the latest, for good or ill
 	why    string    // of look: what is waited for
 	subset int       // of send: 0 by PUT, the others by POST
 	state  SubmitState
@@ -105,7 +106,10 @@ const mostTries = 5
 // next decides what to do at the time now.
 func (d delivery) next(now time.Time) step {
 	over := !now.Before(d.until) // nothing that we know of is under way
-	again := step{do: look, at: d.seenAt.Add(d.pause()), why: d.waitingFor()}
+	again := step{do: look, at: d.seenAt.Add(d.pause()), until: d.until, why: d.waitingFor()}
+	if !d.failing.IsZero() {
+		again.until = later(d.until, d.failing.Add(d.patience))
+	}
 	switch {
 	case d.seen.kind == unseen && !d.lost:
 		return step{do: look, at: now}
@@ -208,8 +212,8 @@ func (d delivery) pause() time.Duration {
 	return min(d.firstPause<<min(d.looks, 10), time.Minute)
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
 		return a
 	}
 	return b

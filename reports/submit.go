@@ -82,7 +82,7 @@ type Progress struct {
 	Bytes    int64  // of the Subsets, compressed
 
 	Reason string    // while waiting: what for
-	Until  time.Time // while waiting: when the service is looked at again
+	Until  time.Time // while waiting: until when at the latest; it may end sooner
 }
 
 // A Receipt says what the service holds after [Client.Submit].

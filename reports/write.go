@@ -295,11 +295,11 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	}
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
-		if err == nil {
-			err = checkUUID("id", s.ID)
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
+		case !uuidForm.MatchString(s.ID):
+			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, ErrUnreadable, s.ID)
 		}
 		at, err := s.Header.ReportingPeriod.BeginDate.Time()
 		switch {
@@ -314,7 +314,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for _, s := range similar {
 		stored, err := c.scan(ctx, op, s.ID)
 		if err != nil {
-			return nil, fmt.Errorf("looking for a report that is there already: %w", err)
+			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
 		}
 		if stored.Year == year && stored.Month == month {
 			return s, nil

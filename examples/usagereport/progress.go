@@ -25,7 +25,8 @@ type meter struct {
 	shown         time.Time
 	drawn         bool // the latest sample is shown
 
-	reason string // of the wait that goes on; empty if the work does
+	until  time.Time // of the wait shown last
+	reason string    // of the wait that goes on; empty if the work does
 }
 
 // A sample is how far a stage was at some time.
@@ -40,7 +41,6 @@ const (
 	linePause = 5 * time.Second
 	barPause  = 100 * time.Millisecond
 	barWidth  = 24
-	longWait  = 10 * time.Second // gets a line even if its reason has been said
 )
 
 func newMeter(out io.Writer) *meter {
@@ -74,8 +74,8 @@ func (m *meter) at(stage string, fraction float64, n int64, things string) {
 	m.draw()
 }
 
-// wait shows that nothing goes on until then, and why. A service that is looked at
-// again and again makes many waits of a few seconds for one reason; they change
+// wait shows that nothing goes on until then at the latest, and why. A service
+// that is looked at again and again makes many waits for one reason; they change
 // the bar's place, and add nothing to a mail.
 func (m *meter) wait(until time.Time, reason string) {
 	left := time.Until(until).Round(time.Second)
@@ -87,7 +87,7 @@ func (m *meter) wait(until time.Time, reason string) {
 		m.end()
 		m.reason = reason
 	}
-	when := fmt.Sprintf("until %s (%v)", until.Local().Format(time.TimeOnly), left)
+	when := fmt.Sprintf("until %s at the latest (%v)", until.Local().Format(time.TimeOnly), left)
 	switch {
 	case m.bar:
 		if isNew { // not in the bar's place, where it may be too long to be wiped out
@@ -95,9 +95,10 @@ func (m *meter) wait(until time.Time, reason string) {
 		}
 		m.clear()
 		fmt.Fprint(m.out, "Waiting  ", when)
-	case isNew || left >= longWait:
+	case isNew || !until.Equal(m.until):
 		fmt.Fprintf(m.out, "Waiting %s: %s\n", when, reason)
 	}
+	m.until = until
 }
 
 // say prints a line between the pictures.

@@ -53,8 +53,11 @@ func naiveUpload(url string, c *corpus, n, most int) (wire int64, err error) {
 }
 
 // upload is the same through Submit.
+// benchToken is a token of the year 2100: {"uid":"bench","exp":4102444800}.
+const benchToken = "e30.eyJ1aWQiOiJiZW5jaCIsImV4cCI6NDEwMjQ0NDgwMH0.e30"
+
 func upload(ctx context.Context, url string, c *corpus, n int, opts *reports.SubmitOptions) (*reports.Receipt, error) {
-	client, err := reports.NewClient(url, &reports.ClientOptions{Token: "token"})
+	client, err := reports.NewClient(url, &reports.ClientOptions{Token: benchToken})
 	if err != nil {
 		return nil, err
 	}
