@@ -68,20 +68,20 @@ func TestUnknownSizeHasNoPercent(t *testing.T) {
 	assert.Equal(t, "Building  7 datasets\n", out.String())
 }
 
-// wait waits as Submit does: it is told the moment of the next look.
-func wait(m *meter, d time.Duration, reason string) {
-	m.wait(time.Now().Add(d), reason)
-	time.Sleep(d)
+// looks are the waits between looks of a run that waits until then at the latest.
+func looks(m *meter, latest time.Duration, reason string, pauses ...time.Duration) {
+	until := time.Now().Add(latest)
+	for _, d := range pauses {
+		m.wait(until, reason)
+		time.Sleep(d)
+	}
 }
 
-// waits are those of a lost answer, each with the time that it takes.
+// waits are those of a lost answer.
 func waits(m *meter) {
-	const lost, unreadable = "the answer to the last request was lost", "the service cannot read the report"
-	wait(m, time.Second, lost)
-	for _, d := range []time.Duration{2, 4, 8, 16, 32} {
-		wait(m, d*time.Second, unreadable)
-	}
-	wait(m, time.Millisecond, lost)
+	const s = time.Second
+	looks(m, 300*s, "the answer to the last request was lost", 1*s)
+	looks(m, 1800*s, "the service cannot read the report", 2*s, 4*s, 8*s, 16*s)
 }
 
 func TestWaitsInAMail(t *testing.T) {
@@ -91,17 +91,15 @@ func TestWaitsInAMail(t *testing.T) {
 		m.at("Sending", 0.25, 1, "datasets")
 		waits(m)
 		m.at("Sending", 0.5, 2, "datasets")
-		wait(m, time.Second, "the answer to the last request was lost")
+		looks(m, 300*time.Second, "the answer to the last request was lost", time.Second)
 		m.at("Sending", 1, 4, "datasets")
 		m.end()
 		assert.Equal(t, strings.Join([]string{
 			"Sending   25%  1 datasets",
-			"Waiting until 00:00:01 (1s): the answer to the last request was lost",
-			"Waiting until 00:00:03 (2s): the service cannot read the report",
-			"Waiting until 00:00:31 (16s): the service cannot read the report",
-			"Waiting until 00:01:03 (32s): the service cannot read the report",
+			"Waiting until 00:05:00 at the latest (5m0s): the answer to the last request was lost",
+			"Waiting until 00:30:01 at the latest (30m0s): the service cannot read the report",
 			"Sending   50%  2 datasets",
-			"Waiting until 00:01:04 (1s): the answer to the last request was lost",
+			"Waiting until 00:05:31 at the latest (5m0s): the answer to the last request was lost",
 			"Sending  100%  4 datasets",
 			"",
 		}, "\n"), out.String())
@@ -119,13 +117,12 @@ func TestWaitsOnATerminal(t *testing.T) {
 		assert.Equal(t, []string{
 			"",
 			"Sending  [============            ]  50%  2 datasets\nWaiting: the answer to the last request was lost\n",
-			"Waiting  until 00:00:01 (1s)",
+			"Waiting  until 00:05:00 at the latest (5m0s)",
 			"Waiting: the service cannot read the report\n",
-			"Waiting  until 00:00:03 (2s)",
-			"Waiting  until 00:00:07 (4s)",
-			"Waiting  until 00:00:15 (8s)",
-			"Waiting  until 00:00:31 (16s)",
-			"Waiting  until 00:01:03 (32s)",
+			"Waiting  until 00:30:01 at the latest (30m0s)",
+			"Waiting  until 00:30:01 at the latest (29m58s)",
+			"Waiting  until 00:30:01 at the latest (29m54s)",
+			"Waiting  until 00:30:01 at the latest (29m46s)",
 			"",
 			"Sending  [========================] 100%  4 datasets\n",
 		}, strings.Split(out.String(), "\r\x1b[K"))
