@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,9 @@ func TestManySubsets(t *testing.T) {
 				first, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Equal(t, n, first.Sent)
+				asked := srv.Requests()
+				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r reportstest.Request) bool { return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID) }),
+					"each answer says enough")
 				require.NoError(t, srv.Client().Verify(t.Context(), first))
 				second, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)

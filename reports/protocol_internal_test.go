@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var depth = flag.Int("depth", 3, "faults on each way through TestEveryInterleaving")
+var depth = flag.Int("depth", 5, "faults on each way through TestEveryInterleaving")
 
 // TestEveryInterleaving explores everything that can happen to a delivery: each
 // order of the service's steps, answers that are lost while the work goes on or
@@ -403,6 +403,10 @@ func (w *world) act(may, fault func(string, func(*world))) {
 	case look:
 		if !w.quietUntil(next.at) {
 			return // the service's steps come first: they end in time
+		}
+		if d := w.delivery; !next.at.After(epoch) && d.seenAt.Equal(epoch) && d.seen.kind != unseen {
+			may("look", func(n *world) { n.wrong = "it looks again at once, for ever" })
+			return
 		}
 		label := fmt.Sprintf("look after %v (%s)", max(next.at.Sub(epoch), 0), next.why)
 		may(label, func(n *world) {
