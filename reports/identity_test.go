@@ -42,7 +42,9 @@ func TestManySubsets(t *testing.T) {
 				require.NoError(t, err, "%d subsets", n)
 				require.Equal(t, n, first.Sent)
 				asked := srv.Requests()
-				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r reportstest.Request) bool { return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID) }),
+				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r reportstest.Request) bool {
+					return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID)
+				}),
 					"each answer says enough")
 				require.NoError(t, srv.Client().Verify(t.Context(), first))
 				second, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
