@@ -111,24 +111,6 @@ func TestAppendDatasetIsWhatEncodingJSONWrites(t *testing.T) {
 	assert.JSONEq(t, `{"data-type":"","dataset-title":"","publisher-id":[],"dataset-id":[],"publisher":"","performance":[],"platform":""}`, string(got))
 }
 
-// Every byte at every place of texts of every length up to three words.
-func TestSpecialBytesAreFoundEverywhere(t *testing.T) {
-	for _, others := range []string{"é", "ab"} {
-		for n := range 25 {
-			for at := range n {
-				text := []byte(strings.Repeat(others, 13)[:n-n%2] + "e")[:n]
-				for c := range 0x100 {
-					text[at] = byte(c)
-					special, all := inspect(string(text))
-					require.Equal(t, c < 0x20 || c == '"' || c == '\\', special&highs != 0, "%q", text)
-					beyond := bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
-					require.Equal(t, beyond, all&highs != 0, "%q", text)
-				}
-			}
-		}
-	}
-}
-
 func TestTextThatJSONCannotCarry(t *testing.T) {
 	for _, text := range []string{"\xff", "cut off \xe2\x82", "\xed\xa0\x80", "a perfectly good title, but for the end\xc0"} {
 		got, err := appendDataset([]byte("before"), &Dataset{Title: text})

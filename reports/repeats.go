@@ -1,11 +1,11 @@
 package reports
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/repeat"
 )
 
@@ -60,35 +60,14 @@ func appendDOI(dst []byte, d *Dataset) []byte {
 			for _, before := range [...]string{"", "https://doi.org/", "doi:"} { // for speed: Parse knows them too
 				if rest, ok := strings.CutPrefix(name, before); ok && strings.HasPrefix(rest, "10.") &&
 					strings.IndexByte(rest, '%') < 0 && strings.IndexByte(rest, '?') < 0 && strings.IndexByte(rest, '#') < 0 {
-					return appendLower(dst, rest)
+					return jsonlex.AppendLower(dst, rest)
 				}
 			}
 			if parsed, err := doi.Parse(name); err == nil {
 				name = parsed
 			}
-			return appendLower(dst, name)
+			return jsonlex.AppendLower(dst, name)
 		}
-	}
-	return dst
-}
-
-// appendLower appends s with its ASCII letters lowered, which is how DOI names
-// compare, eight bytes at a time.
-func appendLower(dst []byte, s string) []byte {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x := load64(s, i)
-		low := x &^ highs
-		fromA, afterZ := low+(highs-ones*'A'), low+(highs-ones*('Z'+1))
-		upper := (fromA ^ afterZ) & highs &^ x
-		dst = binary.LittleEndian.AppendUint64(dst, x|upper>>2)
-	}
-	for ; i < len(s); i++ {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
 	}
 	return dst
 }

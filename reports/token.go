@@ -3,11 +3,7 @@ package reports
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -21,42 +17,11 @@ import (
 // tell whether it is genuine. The error says what is wrong without quoting the
 // token.
 func TokenExpiry(token string) (time.Time, error) {
-	c, err := readClaims(token)
+	c, err := transport.ReadToken(token)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reports.TokenExpiry: %w", err)
 	}
-	return c.expiry(), nil
-}
-
-// claims are what a token says of itself.
-type claims struct {
-	Account any      `json:"uid"` // as a stored report shows it; not in the specification
-	Expires *float64 `json:"exp"`
-}
-
-func readClaims(token string) (c claims, err error) {
-	if err := transport.CheckToken(token); err != nil {
-		return c, err
-	}
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return c, errors.New("not a JSON web token: it does not have three parts")
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
-	switch {
-	case err != nil:
-		return c, errors.New("not a JSON web token: its second part is not base64")
-	case json.Unmarshal(payload, &c) != nil:
-		return c, errors.New("not a JSON web token: its second part is not a JSON object with a numeric exp")
-	case c.Expires == nil:
-		return c, errors.New("the token does not say when it expires")
-	}
-	return c, nil
-}
-
-func (c *claims) expiry() time.Time {
-	seconds := min(max(*c.Expires, 0), 1<<40)
-	return time.Unix(int64(math.Trunc(seconds)), 0)
+	return c.Expires, nil
 }
 
 // tokens hands out the token for a request and remembers when the last one
@@ -110,15 +75,14 @@ func (t *tokens) account(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
 	}
-	c, err := readClaims(token)
+	c, err := transport.ReadToken(token)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
-	case !time.Now().Before(c.expiry()):
-		return "", fmt.Errorf("%w on %s", ErrTokenExpired, c.expiry().Format(time.DateOnly))
+	case !time.Now().Before(c.Expires):
+		return "", fmt.Errorf("%w on %s", ErrTokenExpired, c.Expires.Format(time.DateOnly))
 	}
-	account, _ := c.Account.(string)
-	return account, nil
+	return c.Account, nil
 }
 
 // note remembers when a token expires, and warns when that is soon.
