@@ -26,14 +26,20 @@
 // the service holds: it does nothing if that is the report, goes on where an
 // earlier run stopped, and starts over otherwise. When an answer is lost it looks
 // before it sends again, since the service stores a subset as often as it
-// arrives. What it cannot bring to an end is a [*SubmitError] that says what is
-// stored. So the whole strategy of a cron job is to run it again:
+// arrives; and it waits until the service has surely ended its work, since two
+// writes at once make a report unreadable for good. That is the ordinary case for
+// full subsets, which take the service longer than many gateways wait, so
+// SubmitOptions.Progress tells of each wait why it is and until when. What Submit
+// cannot finish is a [*SubmitError] that says what is stored. So the whole
+// strategy of a cron job is to run it again:
 //
 //	receipt, err := client.Submit(ctx, header, datasets, nil)
 //	if err != nil {
 //		log.Print(err) // says what is stored, and what to do
 //		os.Exit(1)     // the next run goes on from there
 //	}
+//
+// A second run on the same machine fails with [ErrBusy] while the first is alive.
 //
 // [Client.Create] and [Client.Put] are the two requests of specification §4.1
 // for reports that fit into one. The service holds one report for each creator
@@ -43,6 +49,10 @@
 // Everything is validated before it is sent, because the service tells some
 // faults late or never, and may have replaced the stored report by then. Faults
 // come back all at once, each with its place, as a [*ValidationError].
+//
+// The service lets any account replace any report. Submit compares the account
+// that a stored report shows with that of the token before it sends anything;
+// Put does not: the id is the caller's.
 //
 // # Reading
 //
@@ -101,10 +111,19 @@
 //     422. [ErrTokenExpired] and [ErrUnauthorized] hold for both: the token's own
 //     expiry tells them apart.
 //   - It answers a PUT of an existing report with 200 instead of 201.
-//   - It finds the report of a POST by the month of the begin date, not by the day.
+//   - It finds the report of a POST by the month of the begin date, not by the
+//     day, and without regard to case and accents in the creator's name.
 //   - Reports must lie within one calendar month, and release must be "rd1".
 //   - A compressed report comes back with empty report-datasets and its data in
-//     report-subsets, which the specification does not mention.
+//     report-subsets, which the specification does not mention, and in no order.
+//   - PUT keeps the old value of every member of the header that is left out, and
+//     never changes created-by, report-id, year and month. The methods here send
+//     every member.
 //   - Exception 69 on an uncompressed body makes it drop the data. The methods
-//     here never send that.
+//     here never send that. Without data, [ErrIncomplete] tells of it.
+//   - A subset that is seen may not be stored for good yet, and a gateway's 429,
+//     503 or 504 may hide work that goes on.
+//
+// Each such rule, with the evidence for it and the test that shows it, is in
+// testdata/deployed-reports.md of this module.
 package reports

@@ -27,7 +27,7 @@ var (
 	// ErrNotFound: there is no report with that id (404).
 	ErrNotFound = errors.New("reports: report not found")
 	// ErrConflict: another report, or another account, holds this creator and
-	// month (409).
+	// month (409), or what is stored under the id belongs to somebody else.
 	ErrConflict = errors.New("reports: report exists elsewhere")
 	// ErrTooLarge: the service refuses a body of that size (413), or what it
 	// answers is too large: longer than ClientOptions.MaxBody, a stored report
@@ -47,7 +47,8 @@ var (
 	ErrUnreadable = errors.New("reports: answer cannot be understood")
 	// ErrIncomplete: a walk through the list, or a stored report, misses something.
 	ErrIncomplete = errors.New("reports: incomplete")
-	// ErrBusy: another program is writing to the report, or seems to be.
+	// ErrBusy: another run on this machine is submitting the report, or another
+	// program writes to it.
 	ErrBusy = errors.New("reports: somebody else writes to this report")
 	// ErrBroken: the service can no longer read a report that it stored. Only its
 	// operator can help: send the id and the request id.
@@ -223,8 +224,9 @@ const (
 	Untouched SubmitState = "untouched"
 	// Incomplete: exactly Stored is stored. Run Submit again; it goes on.
 	Incomplete SubmitState = "incomplete"
-	// Unclear: the subset after Stored may be stored too. Run Submit again later;
-	// it looks first.
+	// Unclear: the subset after Stored may be stored too, and if Stored is empty,
+	// what was there before may be gone. Run Submit again; it waits until the last
+	// request is surely over, and looks.
 	Unclear SubmitState = "unclear"
 	// Disturbed: something else than this submission is stored too. Make sure
 	// that no other program submits this report, and run Submit again; it starts
@@ -239,13 +241,13 @@ const (
 var advice = map[SubmitState]string{
 	Untouched:  "nothing was stored; mend the cause and run it again",
 	Incomplete: "run it again to go on",
-	Unclear:    "run it again later; it looks first",
+	Unclear:    "run it again; it waits and looks first",
 	Disturbed:  "make sure that nobody else submits this report, then run it again to start over",
 	Broken:     "ask the operator of the service, with the ids of the report and of the request",
 }
 
-// A SubmitError is a submission that did not come to its end. It says what the
-// service holds. Until Submit succeeds, the report is not what it should be.
+// A SubmitError is a submission that stopped after something was sent. It says what
+// the service holds. Until Submit succeeds, the report is not what it should be.
 type SubmitError struct {
 	ReportID string
 	State    SubmitState

@@ -133,7 +133,8 @@ func newResults(page query.Page, reports []Summary, total *int) *Results {
 //
 // The service lists reports by id, and ids are random: a report stored during
 // the walk may land on a page already read. All notices by the total that the
-// service counts, and ends with an error that matches [ErrIncomplete].
+// service counts, and ends with an error that matches [ErrIncomplete]. So does a
+// walk whose pages show nothing new though there should be more.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
 	var o ListOptions
 	if opts != nil {

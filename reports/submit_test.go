@@ -379,7 +379,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 		require.ErrorIs(t, err, reports.ErrUnclear)
 		require.ErrorIs(t, err, errLost)
 		assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")
-		assert.ErrorContains(t, err, "run it again later; it looks first")
+		assert.ErrorContains(t, err, "run it again; it waits and looks first")
 		assert.GreaterOrEqual(t, time.Since(start), time.Hour)
 
 		n.before = nil
