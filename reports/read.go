@@ -172,8 +172,8 @@ func (r *Reader) Close() error {
 	return r.closer.Close()
 }
 
-// Datasets returns a single-use iterator over the datasets, in the order stored.
-// An error ends it: of the connection, an answer that is cut off, a report that
+// Datasets returns a single-use iterator over the datasets, as the service shows
+// them: the deployed one keeps no order of subsets. An error ends it: of the connection, an answer that is cut off, a report that
 // is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), a subset that
 // does not match its checksum, or a compressed report that has lost all its subsets
 // (they match [ErrIncomplete]). The last dataset of a subset comes after its
