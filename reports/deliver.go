@@ -28,6 +28,7 @@ func (s *submission) deliver(ctx context.Context) error {
 			if err := s.wait(ctx, next, d.stored); err != nil {
 				return s.stopped(d, d.interrupted(), also(cause, err))
 			}
+			asked := time.Now()
 			seen, err := s.look(ctx)
 			if err != nil && seen.kind == unseen {
 				return s.stopped(d, d.interrupted(), err)
@@ -35,7 +36,7 @@ func (s *submission) deliver(ctx context.Context) error {
 			if err != nil {
 				cause = err
 			}
-			d = d.saw(seen, time.Now())
+			d = d.saw(seen, asked, time.Now())
 		case send:
 			d = d.sending(next.subset)
 			answer, err := s.send(ctx, next.subset)
@@ -71,7 +72,7 @@ func (s *submission) deliver(ctx context.Context) error {
 func (s *submission) wait(ctx context.Context, next step, stored int) error {
 	left := time.Until(next.at)
 	if left <= 0 {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: later(next.at, next.until)}, stored)
 	timer := time.NewTimer(left)

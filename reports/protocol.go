@@ -40,7 +40,8 @@ type delivery struct {
 	firstPause time.Duration // between two looks; each further one is twice as long
 
 	seen    sight     // by the last look, or in the last answer
-	seenAt  time.Time // also when the last write was lost
+	asked   time.Time // when that look began: what it shows is no newer
+	seenAt  time.Time // when it ended, or when the last write was lost
 	looks   int       // since the last write
 	failing time.Time // since when looks fail; zero if the last one did not
 
@@ -114,10 +115,13 @@ func (d delivery) next(now time.Time) step {
 	case d.seen.kind == unseen && !d.lost:
 		return step{do: look, at: now}
 	case d.seen.kind == unseen:
+		if !d.sound {
+			again.at = d.until
+		}
 		return again
 
 	// Looks fail.
-	case d.seen.kind != shown && (over || !d.lost) && now.Sub(d.failing) >= d.patience:
+	case d.seen.kind != shown && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.patience:
 		return step{do: stop, state: d.failed()}
 	case d.seen.kind != shown:
 		return again
@@ -129,7 +133,7 @@ func (d delivery) next(now time.Time) step {
 			again.at = d.until
 		}
 		return again
-	case d.seenAt.Before(d.until):
+	case d.asked.Before(d.until):
 		return step{do: look, at: now}
 
 	// Nothing is under way, and the report is as it was seen.
@@ -157,13 +161,13 @@ func (d delivery) disturbed() bool {
 	return d.seen.foreign || d.seen.first != d.stored
 }
 
-// saw takes in what a look showed.
-func (d delivery) saw(s sight, now time.Time) delivery {
-	over := !now.Before(d.until)
-	d.seen, d.seenAt, d.looks = s, now, d.looks+1
+// saw takes in what a look showed that began at asked and ended now.
+func (d delivery) saw(s sight, asked, now time.Time) delivery {
+	over := !asked.Before(d.until)
+	d.seen, d.asked, d.seenAt, d.looks = s, asked, now, d.looks+1
 	if s.kind != shown {
 		if d.failing.IsZero() {
-			d.failing = now
+			d.failing = asked
 		}
 		d.suspect = d.suspect || s.kind == unreadable && !d.written && over
 		return d

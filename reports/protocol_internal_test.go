@@ -55,6 +55,9 @@ type world struct {
 	delivery delivery
 	running  bool
 	waiting  int8 // the request whose answer is waited for, or -1
+	looking  bool // a look that takes long has seen ...
+	glimpse  sight
+	lookedAt time.Time // ... then
 	record   time.Time
 	before   contents // what the report showed when the run began
 	unknown  bool     // ... or that it could not be seen, or might still change
@@ -383,6 +386,15 @@ func (w world) moves() (list []move) {
 	switch {
 	case !w.running:
 		w.afterwards(may)
+	case w.looking:
+		end := epoch.Add(modelSettle)
+		if w.quietUntil(end) {
+			may("the look ends", func(n *world) {
+				n.pass(end)
+				n.delivery = n.delivery.saw(n.glimpse, n.lookedAt, epoch)
+				n.looking, n.glimpse, n.lookedAt = false, sight{}, time.Time{}
+			})
+		}
 	case w.waiting >= 0:
 		fault("the answer is lost", func(n *world) { n.lose() })
 		fault("the run is killed", func(n *world) { n.kill() })
@@ -404,7 +416,7 @@ func (w *world) act(may, fault func(string, func(*world))) {
 		if !w.quietUntil(next.at) {
 			return // the service's steps come first: they end in time
 		}
-		if d := w.delivery; !next.at.After(epoch) && d.seenAt.Equal(epoch) && d.seen.kind != unseen {
+		if d := w.delivery; !next.at.After(epoch) && d.asked.Equal(epoch) && d.seen.kind != unseen {
 			may("look", func(n *world) { n.wrong = "it looks again at once, for ever" })
 			return
 		}
@@ -416,11 +428,19 @@ func (w *world) act(may, fault func(string, func(*world))) {
 			if kind == shown {
 				s = n.sight(c, n.ours)
 			}
-			n.delivery = n.delivery.saw(s, epoch)
+			n.delivery = n.delivery.saw(s, epoch, epoch)
+		})
+		fault(label+", which takes long", func(n *world) {
+			n.pass(next.at)
+			c, kind := n.see()
+			n.looking, n.lookedAt, n.glimpse = true, epoch, sight{kind: kind}
+			if kind == shown {
+				n.glimpse = n.sight(c, n.ours)
+			}
 		})
 		fault(label+", without an answer", func(n *world) {
 			n.pass(next.at)
-			n.delivery = n.delivery.saw(sight{kind: unreachable}, epoch)
+			n.delivery = n.delivery.saw(sight{kind: unreachable}, epoch, epoch)
 		})
 		fault("the run is killed", func(n *world) { n.kill() })
 	case send:
@@ -525,6 +545,8 @@ func (w *world) pass(until time.Time) {
 			*t = t.Add(-by)
 		}
 	}
+	shift(&w.lookedAt)
+	shift(&w.delivery.asked)
 	shift(&w.delivery.seenAt)
 	shift(&w.delivery.failing)
 	shift(&w.delivery.until)
