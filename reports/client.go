@@ -43,7 +43,7 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 5 minutes, since a full subset takes the service one
+	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 5 minutes: a full subset takes the deployed service up to one
 	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
