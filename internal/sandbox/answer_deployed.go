@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// coded compresses an answer of interfaces A and B for who takes gzip. Its
+// coded compresses an answer of interfaces A, errors too, and B for who takes gzip. Its
 // validator is one of the compressed bytes, which hold the time in seconds.
 func (s *Service) coded(res reply, q *request) reply {
-	if res.plain || res.status == http.StatusNoContent || !takesGzip(q) {
+	_, reports := reportsPath(q.URL.EscapedPath())
+	if res.plain || res.status == http.StatusNoContent || res.status >= http.StatusBadRequest && !reports || !takesGzip(q) {
 		return res
 	}
 	plain := res
