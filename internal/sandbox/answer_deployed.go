@@ -7,14 +7,15 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// coded compresses an answer of interfaces A and B for who takes gzip. Its
+// coded compresses an answer of interfaces A, errors too, and B for who takes gzip. Its
 // validator is one of the compressed bytes, which hold the time in seconds.
 func (s *Service) coded(res reply, q *request) reply {
-	if res.plain || res.status >= http.StatusBadRequest || res.status == http.StatusNoContent ||
-		!strings.Contains(q.Header.Get("Accept-Encoding"), "gzip") {
+	_, reports := reportsPath(q.URL.EscapedPath())
+	if res.plain || res.status == http.StatusNoContent || res.status >= http.StatusBadRequest && !reports || !takesGzip(q) {
 		return res
 	}
 	plain := res
@@ -31,6 +32,24 @@ func (s *Service) coded(res reply, q *request) reply {
 	return res
 }
 
+// takesGzip says whether gzip is the coding that a request wants most.
+func takesGzip(q *request) bool {
+	zipped, plain := -1.0, 0.0
+	for part := range strings.SplitSeq(q.Header.Get("Accept-Encoding"), ",") {
+		switch name, _, _ := strings.Cut(part, ";"); strings.TrimSpace(name) {
+		case "gzip":
+			zipped = quality(part)
+		case "*":
+			if zipped < 0 {
+				zipped = quality(part)
+			}
+		case "identity":
+			plain = quality(part)
+		}
+	}
+	return zipped > 0 && zipped >= plain
+}
+
 // crashed is what the deployed service makes of an error nobody expected: 500,
 // with another status in the body, and no content type.
 func crashed(title string) *fault {
@@ -40,12 +59,13 @@ func crashed(title string) *fault {
 }
 
 // outside is an error from before the service's own code: JSON for who asks for
-// it by name, and nothing for others.
+// it by name, and nothing for others, nor if a header names what is no media type.
 func outside(q *request, status int) *fault {
 	title := http.StatusText(status)
-	res := reply{status: status, contentType: "text/html; charset=utf-8", plain: true}
-	if strings.Contains(q.Header.Get("Accept"), "json") {
-		res = reply{status: status, contentType: jsonType, plain: true, body: encode(object{"status": status, "error": title})}
+	res := reply{status: status, contentType: "text/html; charset=UTF-8", plain: true}
+	kind, _ := wantedType(q)
+	if _, ok := sentType(q); ok && slices.Contains(reportTypes, kind) {
+		res.contentType, res.body = "application/json; charset=UTF-8", encode(object{"status": status, "error": title})
 	}
 	return &fault{status: status, title: title, whole: &res}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -61,13 +62,27 @@ func (s *Service) Token(expires time.Time) string {
 // TokenOf is Token for the account with that client id, which the service need
 // not know: the token alone says who it is.
 func (s *Service) TokenOf(clientID string, expires time.Time) string {
-	return token(claims{UID: clientID, Role: "client_admin", Expires: expires.Unix()})
+	return token(claims{UID: clientID, Role: "client_admin", Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
 }
 
 type claims struct {
-	UID     string `json:"uid"`
-	Role    string `json:"role_id"`
-	Expires int64  `json:"exp"`
+	UID       string  `json:"uid"`
+	Role      string  `json:"role_id"`
+	Expires   seconds `json:"exp"`
+	NotBefore seconds `json:"nbf,omitempty"`
+}
+
+// seconds is a moment in a token: a number, or a text that holds one.
+type seconds json.Number
+
+func (s *seconds) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*json.Number)(s)) }
+
+func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s)) }
+
+// time is the moment, to the second; none is the beginning of time.
+func (s seconds) time() time.Time {
+	n, _ := json.Number(s).Float64()
+	return time.Unix(int64(n), 0)
 }
 
 func token(c claims) string {
@@ -97,7 +112,7 @@ func (s *Service) tokenOwner(token string) (clientID string, err error) {
 		return "", fail(http.StatusUnauthorized, "No token was provided.")
 	}
 	c, ok := readClaims(token)
-	expired := !s.Now().Before(time.Unix(c.Expires, 0))
+	expired := !s.Now().Before(c.Expires.time())
 	switch {
 	case !ok || c.UID == "" || s.deployed && (expired || !c.mayReport()):
 		return "", fail(http.StatusUnauthorized, notAuthorized)
@@ -123,7 +138,7 @@ func readClaims(token string) (c claims, ok bool) {
 	var plain [3][]byte
 	for i, part := range parts {
 		var err error
-		if plain[i], err = base64.RawURLEncoding.DecodeString(part); err != nil {
+		if plain[i], err = base64.RawURLEncoding.DecodeString(strings.TrimRight(part, "=")); err != nil {
 			return c, false
 		}
 	}

@@ -6,16 +6,21 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// reportsPath is a path as the router of the deployed reports server reads it:
-// slashes count once, none at the end. ok says whether the public host sends the
+// reportsPath is an escaped path as the router of the deployed reports server reads
+// it: slashes count once, none at the end. ok says whether the public host sends the
 // path there.
 func reportsPath(path string) (steps []string, ok bool) {
 	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	if len(steps) > 0 {
+		steps[0] = unescaped(steps[0])
+	}
 	return steps, len(steps) > 0 && (strings.HasPrefix(steps[0], "reports") || strings.HasPrefix(steps[0], "report-subsets") ||
 		strings.HasPrefix(steps[0], "repositories-usage-reports"))
 }
@@ -24,12 +29,18 @@ func reportsPath(path string) (steps []string, ok bool) {
 // name fewer headers that an answer depends on the further outside they arise.
 func (s *Service) serveDeployedReports(q *request, path []string) (reply, error) {
 	res, err := s.routeReports(q, path)
-	vary := "Accept, Accept-Encoding, Origin"
+	vary := "Accept-Encoding, Origin"
+	if variesByAccept(q, path) {
+		vary = "Accept, " + vary
+	}
 	if err != nil {
 		if f := asFault(err); f.whole != nil {
 			vary = "Origin"
 		}
 		res = inJSON(res, err)
+	}
+	if res.status == http.StatusNoContent {
+		vary = "Origin"
 	}
 	if res.status == http.StatusRequestEntityTooLarge {
 		return res, nil // from the proxy
@@ -44,23 +55,29 @@ func (s *Service) serveDeployedReports(q *request, path []string) (reply, error)
 
 // routeReports knows the routes (config/routes.rb).
 func (s *Service) routeReports(q *request, path []string) (reply, error) {
-	if strangeAccept(q) {
-		return reply{}, outside(q, http.StatusInternalServerError)
-	}
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.method == http.MethodGet {
-		nameCaller(q, s.readCaller(q))
-		return s.countReports(strings.Join(path[1:], "/")), nil
+		if _, ok := wantedType(q); !ok {
+			return reply{}, outside(q, http.StatusInternalServerError)
+		}
+		nameCaller(q, caller{}) // it looks at no token
+		return s.countReports(unescaped(strings.Join(path[1:], "/"))), nil
 	}
 	switch len(path) {
 	case 1:
 		area = withoutFormat(area)
 	case 2:
-		if id = withoutFormat(path[1]); id == "" {
+		if id = unescaped(withoutFormat(path[1])); id == "" {
 			return reply{}, outside(q, http.StatusNotFound)
 		}
 	default:
 		return reply{}, outside(q, http.StatusNotFound)
+	}
+	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
+		return reply{}, crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
+	}
+	if _, ok := wantedType(q); !ok && !formatted(q, path) {
+		return reply{}, outside(q, http.StatusInternalServerError)
 	}
 	caller := s.readCaller(q)
 	switch {
@@ -73,7 +90,7 @@ func (s *Service) routeReports(q *request, path []string) (reply, error) {
 	case area == "reports" && (q.method == http.MethodPost && id == "" || q.method == http.MethodPut && id != ""):
 		return s.takeSubmission(q, id)
 	case area == "reports" && q.method == http.MethodDelete && id != "":
-		return s.deleteReport(caller, id)
+		return s.deleteReport(q, caller, id)
 	case area == "report-subsets" && q.method == http.MethodGet && id != "":
 		nameCaller(q, caller)
 		return s.getSubset(id)
@@ -91,16 +108,69 @@ func withoutFormat(step string) string {
 	return name
 }
 
-// strangeAccept says whether the Accept header holds what is no media type.
-func strangeAccept(q *request) bool {
-	for kind := range strings.SplitSeq(q.Header.Get("Accept"), ",") {
-		kind, _, _ = strings.Cut(kind, ";")
-		kind = strings.TrimSpace(kind)
-		if kind != "" && kind != "gzip" && !strings.Contains(kind, "/") {
-			return true
+// unescaped is a step of a path. net/http has checked its escapes.
+func unescaped(step string) string {
+	plain, _ := url.PathUnescape(step)
+	return plain
+}
+
+// formatted says whether the path or the query string names a format, which then
+// counts in place of the Accept header.
+func formatted(q *request, path []string) bool {
+	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
+	return inPath || q.URL.Query().Has("format")
+}
+
+// variesByAccept says whether the answer is one to the Accept header. One that
+// takes HTML, as browsers send it, gets JSON by the service's own decision.
+func variesByAccept(q *request, path []string) bool {
+	kind, ok := wantedType(q)
+	return ok && kind != "text/html" && !formatted(q, path)
+}
+
+const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
+
+var mimeForm = regexp.MustCompile(`^(?:gzip|\*/\*|` + mimeName + `/(?:\*|` + mimeName + `))$`)
+
+// anyKind is "any type" in an Accept header beside others, as browsers have it.
+var anyKind = regexp.MustCompile(`,\s*\*/\*|\*/\*\s*,`)
+
+// wantedType is the media type that the Accept header wants most. All that
+// includes HTML is text/html, and so is no header, or one like a browser's. ok is
+// false if the header holds what is no media type.
+func wantedType(q *request) (kind string, ok bool) {
+	header := strings.Join(q.Header.Values("Accept"), ", ")
+	if strings.TrimSpace(header) == "" || anyKind.MatchString(header) {
+		return "text/html", true
+	}
+	most := -1.0
+	for part := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !mimeForm.MatchString(name) {
+			return "", false
+		}
+		if q := quality(part); q > most {
+			kind, most = name, q
 		}
 	}
-	return false
+	switch kind {
+	case "text/*", "application/*", "application/xhtml+xml":
+		kind = "text/html"
+	}
+	return kind, true
+}
+
+// quality is the weight of an element of an Accept header.
+func quality(part string) float64 {
+	_, weight, given := strings.Cut(part, "q=")
+	if !given {
+		return 1
+	}
+	q, _ := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+	return q
 }
 
 // caller is who sends a request: nobody in particular, when the token is worth
@@ -118,7 +188,7 @@ func (s *Service) readCaller(q *request) caller {
 		return caller{}
 	}
 	c, ok := readClaims(words[len(words)-1])
-	if !ok || !s.Now().Before(time.Unix(c.Expires, 0)) {
+	if now := s.Now(); !ok || !now.Before(c.Expires.time()) || now.Before(c.NotBefore.time()) {
 		c = claims{}
 	}
 	return caller{given: true, claims: c}
@@ -157,7 +227,7 @@ func (s *Service) getStored(id string) (reply, error) {
 }
 
 // deleteReport is DELETE, which is for the operator's staff.
-func (s *Service) deleteReport(c caller, id string) (reply, error) {
+func (s *Service) deleteReport(q *request, c caller, id string) (reply, error) {
 	s.archive.mu.Lock()
 	defer s.archive.mu.Unlock()
 	switch {
@@ -169,6 +239,7 @@ func (s *Service) deleteReport(c caller, id string) (reply, error) {
 		return reply{}, fail(http.StatusUnauthorized, notAuthorized)
 	}
 	s.archive.remove(id)
+	nameCaller(q, c)
 	return reply{status: http.StatusNoContent}, nil
 }
 
@@ -254,7 +325,7 @@ func (s *Service) listStored(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if _, bare := params["page"]; bare {
+	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
 		return reply{}, crashed("String does not have #dig method")
 	}
 	s.archive.mu.Lock()
@@ -269,6 +340,9 @@ func (s *Service) listStored(q *request) (reply, error) {
 	if size < 0 {
 		rows = 25
 	}
+	if number > math.MaxInt/rows {
+		return reply{}, crashed("bignum too big to convert into `long'")
+	}
 	entries := []any{}
 	for _, r := range window(found, max(number, 1), rows) {
 		entries = append(entries, object{"id": r.uid, "report-header": respell(r.header, hyphened)})
@@ -280,11 +354,15 @@ func (s *Service) listStored(q *request) (reply, error) {
 
 // integer is a parameter as Ruby makes a number of it: nothing is 0.
 func (p params) integer(name string, missing int) int {
-	if value, given := p[name]; given && value == "" {
-		return 0
+	value, given := p[name]
+	if !given {
+		return missing
 	}
-	return p.number(name, missing)
+	n, _ := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(integerForm.FindString(value)), "_", ""))
+	return n
 }
+
+var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
 // dropsReport says which reports a list leaves out. A blank filter is none.
 func (p params) dropsReport() func(*stored) bool {

@@ -225,6 +225,16 @@ func TestDeployedLongTexts(t *testing.T) {
 func TestDeployedCompressedAnswers(t *testing.T) {
 	service := deployed()
 	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
+	for accept, want := range map[string]string{
+		"gzip": "gzip", "gzip, deflate": "gzip", "*": "gzip", "gzip;q=0.5": "gzip", "": "", "br": "", "deflate": "", "x-gzip": "",
+		"gzip;q=0": "", "gzip;q=0.5, identity": "", "gzip;q=0, *": "",
+	} {
+		for _, id := range []string{someUUID, "unknown"} {
+			c := getReport(id)
+			c.header = map[string]string{"Accept-Encoding": accept}
+			assert.Equal(t, want, c.do(t, service).header.Get("Content-Encoding"), "%s %s", id, accept)
+		}
+	}
 	for coding, want := range map[string]int{"gzip": 200, "identity": 304} {
 		c := getReport(someUUID)
 		c.header = map[string]string{"Accept-Encoding": coding}
@@ -249,14 +259,35 @@ func TestDeployedResolutions(t *testing.T) {
 	assert.Contains(t, a.body, `"report-datasets":null`)
 	assert.Contains(t, getReport(onlyReport(t, service)).do(t, service).body, `"report-datasets":[]`)
 	later := strings.Replace(drl, noteCompressed, `{"code":3040},`+noteCompressed, 1)
-	assert.Equal(t, 422, postSubset(reportBody(later, dataset)).do(t, deployed()).status, "code 69 comes first")
+	a = postSubset(reportBody(later, dataset)).do(t, deployed())
+	assert.Equal(t, 422, a.status, "code 69 comes first")
+	assert.Contains(t, a.body, "in schema ce9a010e-6fcf-5775-8063-9c77f4938838")
+
+	// Resolutions without code 69 over a plain report: its datasets are none of theirs.
+	service = deployed()
+	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
+	uncoded := reportBody(strings.Replace(month("Repo", "2020-01-01", ""), "rd1", "drl", 1), dataset)
+	assertRefused(t, putSubset(someUUID, uncoded).do(t, service), 422, "undefined method `serialize' for #<ReportsController")
+	assert.Equal(t, "rd1", at(getReport(someUUID).do(t, service).read(t), "report.report-header.release"))
+}
+
+// What is no text, in a column of texts.
+func TestDeployedTextsOfOtherKinds(t *testing.T) {
+	for sent, want := range map[string]string{
+		`true`: "1", `false`: "0", `5`: "5", `1.5`: "1.5", `[1,"a",null]`: `[1, "a"]`, `{"a":null}`: `{"a"=>nil}`, `[{"b":["v"]}]`: `[{"b"=>["v"]}]`,
+	} {
+		body := reportBody(strings.Replace(month("Repo", "2020-01-01", noteCompressed), `"Dataset Master Report"`, sent, 1), dataset)
+		a := postSubset(body).do(t, deployed())
+		require.Equal(t, 201, a.status, a.body)
+		assert.Equal(t, want, at(a.read(t), "report.report-header.report-name"), sent)
+	}
 }
 
 func TestDeployedReportHeaders(t *testing.T) {
 	service := deployed()
 	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
 	a := getReport(someUUID).do(t, service)
-	assert.Equal(t, "Accept, Accept-Encoding, Origin", a.header.Get("Vary"))
+	assert.Equal(t, "Accept-Encoding, Origin", a.header.Get("Vary"))
 	assert.Equal(t, "max-age=0, private, must-revalidate", a.header.Get("Cache-Control"))
 	c := getReport(someUUID)
 	c.header = map[string]string{"If-None-Match": a.header.Get("ETag"), "X-Request-Id": "ticket-7"}
@@ -283,19 +314,23 @@ func TestDeployedReportList(t *testing.T) {
 	}
 	id := entry["id"].(string)
 	for query, want := range map[string]struct{ total, pages, page, shown float64 }{
-		"":                            {11, 1, 1, 11},
-		"page[size]=4&page[number]=2": {11, 3, 2, 4},
-		"page[size]=4&page[number]=9": {11, 3, 9, 0},
-		"page[number]=0":              {11, 1, 0, 11},
-		"page[number]=-3":             {11, 1, -3, 11},
-		"page[size]=-2":               {11, -5, 1, 11},
-		"created-by=Repo":             {10, 1, 1, 10},
-		"created_by=r%C3%A9PO":        {10, 1, 1, 10},
-		"created-by=Repo+2":           {0, 0, 1, 0},
-		"created-by=+&year=+2019":     {0, 0, 1, 0},
-		"year=2019":                   {1, 1, 1, 1},
-		"client-id=OTHER.repo":        {1, 1, 1, 1},
-		"created-by=Repo&year=2019":   {10, 1, 1, 10},
+		"":                                {11, 1, 1, 11},
+		"page[size]=4&page[number]=2":     {11, 3, 2, 4},
+		"page[size]=4&page[number]=9":     {11, 3, 9, 0},
+		"page[number]=0":                  {11, 1, 0, 11},
+		"page[number]=-3":                 {11, 1, -3, 11},
+		"page[size]=-2":                   {11, -5, 1, 11},
+		"page":                            {11, 1, 1, 11},
+		"page[size]=4&page[number]=+2":    {11, 3, 2, 4},
+		"page[size]=4&page[number]=%2B2x": {11, 3, 2, 4},
+		"page[size]=1_0":                  {11, 2, 1, 10},
+		"created-by=Repo":                 {10, 1, 1, 10},
+		"created_by=r%C3%A9PO":            {10, 1, 1, 10},
+		"created-by=Repo+2":               {0, 0, 1, 0},
+		"created-by=+&year=+2019":         {0, 0, 1, 0},
+		"year=2019":                       {1, 1, 1, 1},
+		"client-id=OTHER.repo":            {1, 1, 1, 1},
+		"created-by=Repo&year=2019":       {10, 1, 1, 10},
 		"id=x," + strings.ToUpper(id) + "&created-by=nobody": {1, 1, 1, 1},
 		"year=2019&client-id=example.repo":                   {1, 1, 1, 1},
 		"release=x&sort=-created&month=true":                 {11, 1, 1, 11},
@@ -316,7 +351,12 @@ func TestDeployedReportList(t *testing.T) {
 		assertCrash(t, list(query), title)
 	}
 	assertCrash(t, call{method: "GET", path: "/reports?page[size]=0"}.do(t, deployed()), "NaN")
-	assertCrash(t, list("page=2"), "String does not have #dig method")
+	for _, query := range []string{"page=2", "page="} {
+		assertCrash(t, list(query), "String does not have #dig method")
+	}
+	for _, query := range []string{"page[number]=99999999999999999999", "page[size]=2&page[number]=9223372036854775807"} {
+		assertCrash(t, list(query), "bignum too big to convert into `long'")
+	}
 }
 
 func TestDeployedListCapsRowsNotPages(t *testing.T) {

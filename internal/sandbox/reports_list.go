@@ -48,6 +48,9 @@ func (s *Service) findReports(params params) []*report {
 
 // window is the page of all, counted from 1.
 func window[T any](all []T, page, size int) []T {
+	if page-1 > len(all)/max(size, 1) {
+		return nil
+	}
 	start := min((page-1)*size, len(all))
 	return all[start:min(start+size, len(all))]
 }

@@ -30,6 +30,10 @@ func TestDeployedReportsAuth(t *testing.T) {
 		"garbled":                      {"Bearer x.y.z", body, 401, "You are not authorized"},
 		"garbled, but the dates first": {"Bearer x.y.z", twoMonths, 422, "Reports are monthly"},
 		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, "You are not authorized"},
+		"exp a fraction":               {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999.5}`), body, 201, ""},
+		"exp a text":                   {claims(`{"uid":"example.repo","role_id":"client_admin","exp":"9999999999"}`), body, 201, ""},
+		"not yet good":                 {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, "You are not authorized"},
+		"padded":                       {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999}`) + "==", body, 201, ""},
 		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, "You are not authorized"},
 		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, "You are not authorized"},
 		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
@@ -66,7 +70,9 @@ func TestDeployedReportsAuth(t *testing.T) {
 		remove.as = "token"
 		assertRefused(t, remove.do(t, service), 401, "You are not authorized")
 		remove.as, remove.header = "", map[string]string{"Authorization": claims(`{"uid":"admin","role_id":"staff_admin","exp":9999999999}`)}
-		assert.Equal(t, 204, remove.do(t, service).status)
+		removed := remove.do(t, service)
+		assert.Equal(t, 204, removed.status)
+		assert.Equal(t, "admin", removed.header.Get("X-Credential-Username"))
 		assertRefused(t, remove.do(t, service), 404, "doesn't exist")
 		assert.Equal(t, 201, postReport(body).do(t, service).status)
 	})
@@ -83,6 +89,14 @@ func TestDeployedReportTypes(t *testing.T) {
 		"JSON":                        {"application/json", "", plain, 201, ""},
 		"JSON with charset":           {"application/json; charset=utf-8", "", plain, 201, ""},
 		"JSON said to be gzip":        {"application/gzip", "", plain, 201, ""},
+		"JSON or else":                {"Application/JSON, text/plain", "", plain, 201, ""},
+		"JSON:API":                    {"application/vnd.api+json", "", plain, 500, "no implicit conversion of nil into String"},
+		"JSON:API, gzip":              {"application/vnd.api+json", "gzip", compressed, 500, "no implicit conversion of nil into String"},
+		"half a type":                 {"application/", "", plain, 500, ""},
+		"half a type, gzip":           {"application/", "gzip", compressed, 500, ""},
+		"gzip, wrong checksum":        {"application/gzip", "gzip", compressed[:len(compressed)-8] + "xxxx" + compressed[len(compressed)-4:], 201, ""},
+		"gzip, wrong length":          {"application/gzip", "gzip", compressed[:len(compressed)-4] + "xxxx", 201, ""},
+		"gzip without trailer":        {"application/gzip", "gzip", compressed[:len(compressed)-4], 201, ""},
 		"gzip":                        {"application/gzip", "gzip", compressed, 201, ""},
 		"gzip of JSON":                {"application/json", "gzip", compressed, 201, ""},
 		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 201, ""},
@@ -94,14 +108,17 @@ func TestDeployedReportTypes(t *testing.T) {
 		"text":                        {"text/plain", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"no type":                     {"", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"form":                        {"application/x-www-form-urlencoded", "", plain, 422, "dig"},
-		"a type that is none":         {"json", "", plain, 500, `{"error":"Internal Server Error","status":500}`},
+		"a type that is none":         {"json", "", plain, 500, ""},
 		"empty":                       {"application/json", "", "", 422, "dig"},
 		"empty gzip":                  {"application/gzip", "gzip", "", 500, `"error":"Internal Server Error"`},
 		"no gzip after all":           {"application/gzip", "gzip", plain, 500, `"error":"Internal Server Error"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := postReport(want.body)
-			c.header = map[string]string{"Content-Type": want.kind, "Content-Encoding": want.coding, "Accept": "application/json"}
+			c.header = map[string]string{"Content-Encoding": want.coding, "Accept": "application/json"}
+			if want.kind != "" {
+				c.header["Content-Type"] = want.kind
+			}
 			a := c.do(t, deployed())
 			assert.Equal(t, want.status, a.status, a.body)
 			assert.Contains(t, a.body, want.text)
@@ -116,9 +133,28 @@ func TestDeployedReportTypes(t *testing.T) {
 		assert.Contains(t, a.header.Get("Content-Type"), "text/html")
 	})
 	t.Run("an Accept header that cannot be read", func(t *testing.T) {
-		a := call{method: "GET", path: "/reports", header: map[string]string{"Accept": "json"}}.do(t, deployed())
-		assert.Equal(t, 500, a.status)
-		assert.Equal(t, 200, call{method: "GET", path: "/reports", header: map[string]string{"Accept": "gzip"}}.do(t, deployed()).status)
+		get := func(path, accept string) answer {
+			return call{method: "GET", path: path, header: map[string]string{"Accept": accept}}.do(t, deployed())
+		}
+		for _, odd := range []string{"json", "*", "*/json", "x/y/z", `"application/json"`, "application/json, json"} {
+			a := get("/reports", odd)
+			assert.Equal(t, 500, a.status, odd)
+			assert.Empty(t, a.body, odd)
+			assert.Equal(t, "text/html; charset=UTF-8", a.header.Get("Content-Type"), odd)
+		}
+		for _, fine := range []string{"gzip", "*/*", ", application/json", "application/json;version=1", "application/foo"} {
+			assert.Equal(t, 200, get("/reports", fine).status, fine)
+		}
+		assert.Equal(t, 200, get("/reports.json", "json").status, "the path names the format")
+		for accept, named := range map[string]bool{
+			"application/json": true, "application/gzip": true, "gzip": true, "application/json, text/plain, */*": false,
+			"application/json;q=0.1, text/html": false, "application/vnd.api+json": false, "": false,
+		} {
+			a := get("/reports/a/b", accept)
+			assert.Equal(t, 404, a.status, accept)
+			assert.Equal(t, named, a.body != "", accept)
+			assert.Equal(t, named, a.header.Get("Content-Type") == "application/json; charset=UTF-8", accept)
+		}
 	})
 	t.Run("no such route", func(t *testing.T) {
 		a := call{method: "PATCH", path: "/reports/" + someUUID, header: jsonType, as: "token"}.do(t, deployed())
@@ -184,7 +220,10 @@ func TestDeployedRefusals(t *testing.T) {
 		"exceptions in two":       {postSubset(change(noted, "["+noteCompressed+"]", `[[]]`)), 500, "no implicit conversion of String into Integer"},
 		"exception a number":      {postSubset(change(noted, noteCompressed, `1.5`)), 422, "undefined method `fetch' for 1.5:Float"},
 		"period an array":         {postSubset(change(noted, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `[]`)), 500, "no implicit conversion of String into Integer"},
-		"date an object":          {postSubset(change(noted, `"2020-01-01"`, `{}`)), 500, "no implicit conversion of Hash into String"},
+		"date an object":          {postSubset(change(noted, `"2020-01-01"`, `{}`)), 500, "no implicit conversion of ActionController::Parameters into String"},
+		"period false":            {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `false`)), 500, "FalseClass does not have #dig method"},
+		"exceptions true":         {postSubset(change(noted, "["+noteCompressed+"]", `true`)), 422, "undefined method `empty?' for true:TrueClass"},
+		"created-by an object":    {postReport(change(plain, `"Repo"`, `[{}]`)), 500, "TypeError: can't quote ActionController::Parameters"},
 		"date true":               {postSubset(change(noted, `"2020-01-01"`, `true`)), 500, "no implicit conversion of true into String"},
 		"period a text":           {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `"2020-01"`)), 500, "String does not have #dig method"},
 		"release null":            {postReport(change(plain, `"rd1"`, `null`)), 422, "Report protocol is incorrect"},
@@ -221,6 +260,8 @@ func TestDeployedRefusals(t *testing.T) {
 		"created a number":           change(plain, `"2020-02-01"`, `20200201`),
 		"text for a filter":          change(plain, `"report-filters":[]`, `"report-filters":["x"]`),
 		"names in capitals":          change(plain, "report-id", "Report-ID"),
+		"names with an acronym":      change(plain, "report-id", "reportID"),
+		"names with blanks":          change(plain, "report-id", "report  id"),
 		"created true":               change(plain, `"2020-02-01"`, `true`),
 		"exceptions of another kind": change(plain, `"exceptions":[]`, `"exceptions":{}`),
 		"an empty exception":         change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
@@ -271,7 +312,22 @@ func TestDeployedValidation(t *testing.T) {
 	a = postSubset(reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, deployed())
 	assert.Equal(t, 422, a.status)
 	assert.JSONEq(t, `{"report_datasets":["can't be blank"],"base":[[{"#/report-datasets":"The property '#/report-datasets' of type null did not match `+
-		`the following type: array in schema 7757177d-1b5c-5fd5-a1a0-0d4cf4d0a3b6#"}]]}`, a.body, "code 69 is missing")
+		`the following type: array in schema 7757177d-ae02-5888-8cdf-d748b3fb8616"}]]}`, a.body, "code 69 is missing")
+
+	// Fault by fault, as the server words it.
+	for _, want := range []struct{ old, replacement, fault string }{
+		{`"data-type":"dataset"`, `"data-type":null`, "value nil did not match one of the following values: dataset in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
+		{`"data-type":"dataset"`, `"data-type":5`, "of type integer did not match the following type: string in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
+		{`"total-dataset-requests"`, `"x"`, "following values: total-dataset-investigations, total-dataset-requests, unique-dataset-investigations, unique-dataset-requests in"},
+		{`"report-filters":[]`, `"report-filters":{}`, "of type object did not match the following type: array in schema 7757177d-ae02-5888-8cdf-d748b3fb8616\""},
+	} {
+		a := postReport(strings.Replace(plain, want.old, want.replacement, 1)).do(t, deployed())
+		assert.Equal(t, 422, a.status)
+		assert.Contains(t, a.body, want.fault)
+	}
+	of := `"period":{"begin-date":"2020-01-01","end-date":"2020-01-31"}`
+	require.Contains(t, plain, of)
+	assert.Equal(t, 201, postReport(strings.Replace(plain, of, `"period":[]`, 1)).do(t, deployed()).status, "the schema names no type for it")
 }
 
 // A compressed PUT that is refused has destroyed what was there.

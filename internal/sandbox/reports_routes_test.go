@@ -20,7 +20,7 @@ func TestDeployedRoutes(t *testing.T) {
 		"/reports": 200, "//reports": 200, "/reports/": 200, "/reports.json": 200, "/reports/" + someUUID + "/": 200,
 		"/reports//" + someUUID: 200, "/reports/" + someUUID + ".json": 200, "/reports/" + someUUID + ".xml": 200,
 		"/reports/" + someUUID + "/x": 404, "/reports/" + someUUID + ".a.b": 404, "/reportsx": 404, "/report-subsets": 404,
-		"/repositories-usage-reports": 404,
+		"/repositories-usage-reports": 404, "/reports%2F" + someUUID: 404,
 	} {
 		a := call{method: "GET", path: path, header: map[string]string{"Accept": "application/json"}}.do(t, service)
 		assert.Equal(t, want, a.status, path)
@@ -37,6 +37,9 @@ func TestDeployedRoutes(t *testing.T) {
 		assert.Empty(t, a.body, "no JSON was asked for")
 		assert.Contains(t, a.header.Get("Content-Type"), "text/html")
 	}
+	assertRefused(t, getReport("%2F").do(t, service), 404, "The resource you are looking for doesn't exist.")
+	assertRefused(t, getReport(someUUID+"%2e").do(t, service), 404, "The resource you are looking for doesn't exist.")
+	assertCrash(t, getReport("%ff").do(t, service), "Invalid path parameters: Invalid encoding for parameter: \ufffd")
 	a := call{method: "GET", path: "/reports/00000000-0000-4000-8000-000000000000"}.do(t, service)
 	assertRefused(t, a, 404, "The resource you are looking for doesn't exist.")
 	for path, prefix := range map[string]string{"/report-types": "", "/publishers": "", "/heartbeat": "OK"} {
@@ -47,8 +50,18 @@ func TestDeployedRoutes(t *testing.T) {
 func TestDeployedVary(t *testing.T) {
 	service := withOne(t, deployed())
 	const full = "Accept, Accept-Encoding, Origin"
+	get := func(path, accept string) call {
+		return call{method: "GET", path: path, header: map[string]string{"Accept": accept}}
+	}
 	for want, calls := range map[string][]call{
-		full:     {getReport(someUUID), subsetNumber(2), getReport("x"), putReport("x", "{}"), postReport("{"), {method: "POST", path: "/reports"}},
+		full: {
+			subsetNumber(2), putReport("x", "{}"), postReport("{"), get("/reports/x", "application/json"), get("/reports", "*/*"),
+			get("/reports", "gzip"), get("/repositories-usage-reports/a.json", "application/json"),
+		},
+		"Accept-Encoding, Origin": {
+			getReport(someUUID), getReport("x"), {method: "POST", path: "/reports"}, get("/reports", "text/html"),
+			get("/reports", "application/json, */*"), get("/reports.json", "application/json"), get("/reports?format=json", "application/json"),
+		},
 		"Origin": {{method: "GET", path: "/reports?page=2"}, {method: "PATCH", path: "/reports"}, postSubset("hello")},
 	} {
 		for _, c := range calls {
@@ -63,9 +76,10 @@ func TestDeployedCounts(t *testing.T) {
 		body := reportBody(month(name, fmt.Sprintf("202%d-01-01", i), noteCompressed), dataset)
 		require.Equal(t, 201, postSubset(body).do(t, service).status)
 	}
-	counts := call{method: "GET", path: "/repositories-usage-reports/example.repo"}
+	counts := call{method: "GET", path: "/repositories-usage-reports/example.repo", as: "token"}
 	a := counts.do(t, service)
 	require.Equal(t, 200, a.status)
+	assert.Equal(t, "true", a.header.Get("X-Anonymous-Consumer"), "it looks at no token")
 	got := a.read(t)
 	assert.Equal(t, "example.repo", got["client-id"])
 	assert.Equal(t, 3.0, got["total"])
@@ -143,6 +157,9 @@ func TestDeployedDeflate(t *testing.T) {
 	assert.Equal(t, 500, a.status)
 	assert.JSONEq(t, `{"status":500,"error":"Internal Server Error"}`, a.body)
 	assertRefused(t, deflated("POST", "/reports", strings.Replace(body, `"rd1"`, `"drl"`, 1)).do(t, deployed()), 422, "Report protocol is incorrect")
+	octets := deflated("POST", "/reports", body)
+	octets.header["Content-Type"] = "application/octet-stream"
+	assertRefused(t, octets.do(t, deployed()), 422, "Report protocol is incorrect")
 }
 
 // Only texts have a limit; what is kept as JSON has none.

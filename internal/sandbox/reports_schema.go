@@ -6,9 +6,9 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // schema is what the deployed service lets a value of a plain report be: first
@@ -20,6 +20,7 @@ type schema struct {
 	element   *schema // of an array
 	values    []string
 	unchecked bool // the schema does not know it
+	untyped   bool // the schema names members, but no type
 }
 
 // container says whether a value may be an object or an array. The service does
@@ -94,33 +95,34 @@ func names(member string, shown func(string) string) func(string) string {
 	return shown
 }
 
-// faults appends what the schema says against the value.
-func (s *schema) faults(v any, path string, found []object) []object {
+// faults appends what the schema of that name says against the value.
+func (s *schema) faults(v any, path, name string, found []object) []object {
 	if s.unchecked {
 		return found
 	}
-	if kind := jsonKind(v); s.kind != "" && kind != s.kind {
-		return append(found, schemaFault(path, "of type %s did not match the following type: %s", kind, s.kind))
+	if kind := jsonKind(v); s.kind != "" && kind != s.kind && !s.untyped {
+		found = append(found, schemaFault(path, name, "of type %s did not match the following type: %s", kind, s.kind))
+	}
+	if word, ok := v.(string); len(s.values) > 0 && (!ok || !slices.Contains(s.values, word)) {
+		found = append(found, schemaFault(path, name, "value %s did not match one of the following values: %s", inspect(v), strings.Join(s.values, ", ")))
 	}
 	switch v := v.(type) {
 	case object:
-		for _, name := range s.required {
-			if _, ok := v[name]; !ok {
-				found = append(found, schemaFault(path, "did not contain a required property of '%s'", name))
+		for _, member := range s.required {
+			if _, ok := v[member]; !ok {
+				found = append(found, schemaFault(path, name, "did not contain a required property of '%s'", member))
 			}
 		}
-		for name := range sorted(v) {
-			if inner := s.members[name]; inner != nil {
-				found = inner.faults(v[name], path+"/"+name, found)
+		for member := range sorted(v) {
+			if inner := s.members[member]; inner != nil {
+				found = inner.faults(v[member], path+"/"+member, name, found)
 			}
 		}
 	case []any:
 		for i, e := range v {
-			found = s.element.faults(e, fmt.Sprintf("%s/%d", path, i), found)
-		}
-	case string:
-		if len(s.values) > 0 && !slices.Contains(s.values, v) {
-			found = append(found, schemaFault(path, "value %q did not match one of the following values: %s", v, strings.Join(s.values, ", ")))
+			if s.element != nil {
+				found = s.element.faults(e, fmt.Sprintf("%s/%d", path, i), name, found)
+			}
 		}
 	}
 	return found
@@ -168,51 +170,64 @@ var labelledNames = manyOf(&schema{
 	kind: "object", required: []string{"name", "value"}, members: map[string]*schema{"name": textOnly, "value": textOnly},
 })
 
-var sentReport = &schema{kind: "object", members: map[string]*schema{
-	"report-name": textOnly, "report-id": textOnly, "release": textOnly, "created": textOnly, "created-by": textOnly,
-	"report-filters": labelledNames, "report-attributes": labelledNames,
-	"reporting-period": {kind: "object", unchecked: true, members: map[string]*schema{"begin-date": anyScalar, "end-date": anyScalar}},
-	"exceptions": {kind: "array", unchecked: true, element: &schema{kind: "object", members: map[string]*schema{
-		"code": anyScalar, "severity": anyScalar, "message": anyScalar, "help-url": anyScalar, "data": anyScalar,
-	}}},
-	"report-datasets": sentDatasets,
-}}
+var (
+	sentReport = reportOf(
+		[]string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
+		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
+	)
+	sentResolutions = reportOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions")
+)
 
-var sentInstance = &schema{
-	kind: "object", required: []string{"count", "metric-type", "access-method"},
-	members: map[string]*schema{
-		"count": {kind: "integer"},
-		"metric-type": {kind: "string", values: []string{
-			"total-dataset-requests", "unique-dataset-requests", "total-dataset-investigations", "unique-dataset-investigations",
-		}},
-		"access-method":  {kind: "string", values: []string{"regular", "machine"}},
-		"country-counts": {kind: "object", unchecked: true, members: countryMembers()},
-	},
+// reportOf is the schema of reports whose datasets have such members and metrics.
+func reportOf(required []string, metrics ...string) *schema {
+	return &schema{kind: "object", members: map[string]*schema{
+		"report-name": textOnly, "report-id": textOnly, "release": textOnly, "created": textOnly, "created-by": textOnly,
+		"report-filters": labelledNames, "report-attributes": labelledNames,
+		"reporting-period": {kind: "object", unchecked: true, members: map[string]*schema{"begin-date": anyScalar, "end-date": anyScalar}},
+		"exceptions": {kind: "array", unchecked: true, element: &schema{kind: "object", members: map[string]*schema{
+			"code": anyScalar, "severity": anyScalar, "message": anyScalar, "help-url": anyScalar, "data": anyScalar,
+		}}},
+		"report-datasets": datasetsOf(required, metrics),
+	}}
 }
 
-var sentDatasets = manyOf(&schema{
-	kind:     "object",
-	required: []string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
-	members: map[string]*schema{
-		"uri": anyScalar, "yop": textOnly, "platform": textOnly, "publisher": textOnly, "dataset-title": textOnly,
-		"data-type":            {kind: "string", values: []string{"dataset"}},
-		"publisher-id":         labelled("isni", "orcid", "grid", "urn", "client-id"),
-		"dataset-id":           labelled("doi", "DOI", "proprietary", "uri"),
-		"dataset-contributors": labelled("name", "orcid", "isni"),
-		"dataset-dates":        labelled("pub-date", "first-accessed-online", "proprietary"),
-		"dataset-attributes":   labelled("dataset-version", "dataset_type", "proprietary"),
-		"performance": manyOf(&schema{
-			kind: "object", required: []string{"period", "instance"},
-			members: map[string]*schema{
-				"period": {
-					kind: "object", required: []string{"begin-date", "end-date"},
-					members: map[string]*schema{"begin-date": textOnly, "end-date": textOnly},
+func instanceOf(metrics []string) *schema {
+	return &schema{
+		kind: "object", required: []string{"count", "metric-type", "access-method"},
+		members: map[string]*schema{
+			"count":          {kind: "integer"},
+			"metric-type":    {kind: "string", values: metrics},
+			"access-method":  {kind: "string", values: []string{"regular", "machine"}},
+			"country-counts": {kind: "object", unchecked: true, members: countryMembers()},
+		},
+	}
+}
+
+func datasetsOf(required, metrics []string) *schema {
+	return manyOf(&schema{
+		kind:     "object",
+		required: required,
+		members: map[string]*schema{
+			"uri": anyScalar, "yop": textOnly, "platform": textOnly, "publisher": textOnly, "dataset-title": textOnly,
+			"data-type":            {kind: "string", values: []string{"dataset"}},
+			"publisher-id":         labelled("isni", "orcid", "grid", "urn", "client-id"),
+			"dataset-id":           labelled("doi", "DOI", "proprietary", "uri"),
+			"dataset-contributors": labelled("name", "orcid", "isni"),
+			"dataset-dates":        labelled("pub-date", "first-accessed-online", "proprietary"),
+			"dataset-attributes":   labelled("dataset-version", "dataset_type", "proprietary"),
+			"performance": manyOf(&schema{
+				kind: "object", required: []string{"period", "instance"},
+				members: map[string]*schema{
+					"period": {
+						kind: "object", untyped: true, required: []string{"begin-date", "end-date"},
+						members: map[string]*schema{"begin-date": textOnly, "end-date": textOnly},
+					},
+					"instance": manyOf(instanceOf(metrics)),
 				},
-				"instance": manyOf(sentInstance),
-			},
-		}),
-	},
-})
+			}),
+		},
+	})
+}
 
 // countries are the codes of ISO 3166-1 alpha-2.
 const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz " +
@@ -286,23 +301,18 @@ func absent(v any) bool {
 	return false
 }
 
-// hyphened spells a name as "help-url", whether it came as help_url, helpUrl or
-// Help-URL.
+// hyphened spells a name as "help-url", whether it came as help_url, helpUrl, Help-URL
+// or "help url".
 func hyphened(name string) string {
-	var b strings.Builder
-	last := ' '
-	for _, r := range name {
-		if unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsDigit(last)) {
-			b.WriteByte('-')
-		}
-		last = r
-		if r == '_' {
-			r = '-'
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
+	name = wordEnd.ReplaceAllString(acronymEnd.ReplaceAllString(name, "$1-$2"), "$1-$2")
+	return strings.ToLower(betweenWords.ReplaceAllString(name, "-"))
 }
+
+var (
+	acronymEnd   = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
+	wordEnd      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	betweenWords = regexp.MustCompile(`[-_\s]+`)
+)
 
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
 

@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -60,10 +59,7 @@ func readSubmission(q *request) (*submission, error) {
 	case len(body) > maxBody:
 		return nil, tooLarge()
 	}
-	kind := q.Header.Get("Content-Type")
-	if parsed, _, err := mime.ParseMediaType(kind); err == nil {
-		kind = parsed
-	}
+	kind, ok := sentType(q)
 	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
 	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
 		sub.coding = coding
@@ -71,13 +67,31 @@ func readSubmission(q *request) (*submission, error) {
 	switch {
 	case sub.coded() && slices.Contains(formTypes, kind):
 		return nil, outside(q, http.StatusBadRequest)
-	case kind != "" && kind != "gzip" && !strings.Contains(kind, "/"):
+	case !ok:
 		return nil, outside(q, http.StatusInternalServerError)
+	case kind == "application/vnd.api+json" && len(body) > 0:
+		// Names keep their hyphens, and so there is no period.
+		return nil, errNilText
 	case !sub.coded() && (len(body) == 0 || !sub.json):
 		sub.unread = true
 		return sub, nil
 	}
 	return sub, sub.open(q)
+}
+
+// sentType is the type of a body, "" if none is named. ok is false if what is named
+// is no media type.
+func sentType(q *request) (kind string, ok bool) {
+	given := q.Header.Values("Content-Type")
+	if len(given) == 0 {
+		return "", true
+	}
+	kind = given[0]
+	if end := strings.IndexAny(kind, ",;"); end >= 0 {
+		kind = kind[:end]
+	}
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	return kind, mimeForm.MatchString(kind)
 }
 
 // open reads the JSON. Only the first member of a gzip body counts.
@@ -89,7 +103,7 @@ func (sub *submission) open(q *request) error {
 		var unzipped *gzip.Reader
 		if unzipped, err = gzip.NewReader(r); err == nil {
 			unzipped.Multistream(false)
-			r = unzipped
+			r = uncheckedGzip{unzipped}
 		}
 	case "deflate":
 		r, err = zlib.NewReader(r)
@@ -111,6 +125,17 @@ func (sub *submission) open(q *request) error {
 	}
 }
 
+// uncheckedGzip takes no notice of a checksum or a length that is wrong.
+type uncheckedGzip struct{ io.Reader }
+
+func (g uncheckedGzip) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if errors.Is(err, gzip.ErrChecksum) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // parse takes the header and the datasets. Of a coded body the middleware takes
 // the header, which it wants spelled with a hyphen; but the parameters are read
 // from it like from any other, if the type says JSON.
@@ -126,7 +151,7 @@ func (sub *submission) parse(r io.Reader) error {
 				return sub.readHeader(s)
 			case member == "report-header":
 				spelled = true
-			case member == "report-datasets" && sub.coding != "gzip":
+			case member == "report-datasets" && sub.coding != "gzip" && sub.json:
 				return sub.readDatasets(s)
 			}
 			return anyValue(s)
@@ -219,7 +244,7 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	}
 	value, ok := v.(string)
 	if !ok {
-		return yearMonth, crashed("no implicit conversion of " + rubyClass(v) + " into String")
+		return yearMonth, crashed("no implicit conversion of " + rubyKind(v) + " into String")
 	}
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -237,13 +262,22 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 
 var errNoIndex = crashed("no implicit conversion of String into Integer")
 
-// rubyClass is what messages call a value.
+// rubyKind is what messages call a value that cannot be another.
+func rubyKind(v any) string {
+	switch v.(type) {
+	case nil, bool:
+		return inspect(v)
+	}
+	return rubyClass(v)
+}
+
+// rubyClass is the class of a value.
 func rubyClass(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return "nil"
+		return "NilClass"
 	case bool:
-		return strconv.FormatBool(v)
+		return map[bool]string{true: "TrueClass", false: "FalseClass"}[v]
 	case float64:
 		if v == math.Trunc(v) {
 			return "Integer"
@@ -254,7 +288,28 @@ func rubyClass(v any) string {
 	case []any:
 		return "Array"
 	}
-	return "Hash"
+	return "ActionController::Parameters"
+}
+
+// inspect writes a value as Ruby shows it.
+func inspect(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = inspect(v[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case object:
+		var parts []string
+		for name := range sorted(v) {
+			parts = append(parts, inspect(underscored(name))+"=>"+inspect(v[name]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return string(encode(v))
 }
 
 // textColumns are the columns of a header that hold texts of up to 255 characters; the
@@ -321,10 +376,13 @@ func textOf(v any) any {
 	case nil, string:
 		return v
 	case bool:
-		return map[bool]string{true: "t", false: "f"}[v]
+		return map[bool]string{true: "1", false: "0"}[v]
 	}
-	return string(encode(v))
+	return inspect(v)
 }
+
+// inspected is how messages name a value that lacks a method.
+func inspected(v any) string { return inspect(v) + ":" + rubyClass(v) }
 
 // kind says how the service reads a report: normal, compressed or resolutions.
 type kind int
@@ -349,12 +407,12 @@ func (r *stored) kind() (kind, error) {
 		return normalKind, nil
 	case string:
 		if e != "" {
-			return normalKind, noMethod("map", strconv.Quote(e)+":String")
+			return normalKind, noMethod("map", inspected(e))
 		}
 		return normalKind, nil
 	default:
 		if !ok {
-			return normalKind, noMethod("empty?", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+			return normalKind, noMethod("empty?", inspected(e))
 		}
 	}
 	noted := make([]bool, len(exceptions))
@@ -364,10 +422,8 @@ func (r *stored) kind() (kind, error) {
 			noted[i] = e["code"] == 69.0
 		case []any:
 			return normalKind, errNoIndex
-		case string:
-			return normalKind, noMethod("fetch", strconv.Quote(e)+":String")
 		default:
-			return normalKind, noMethod("fetch", fmt.Sprintf("%v:%s", e, rubyClass(e)))
+			return normalKind, noMethod("fetch", inspected(e))
 		}
 	}
 	switch release := cmp.Or(text(r.header["release"]), "rd1"); {
@@ -410,7 +466,11 @@ func (r *stored) faults(creating bool) (object, error) {
 		missing("report_datasets", datasets)
 		sent := maps.Clone(r.header)
 		sent["report-datasets"] = datasets
-		if found := sentReport.faults(sent, "#", nil); len(found) > 0 {
+		schema, name := sentReport, "7757177d-ae02-5888-8cdf-d748b3fb8616"
+		if text(r.header["release"]) == "drl" {
+			schema, name = sentResolutions, "ce9a010e-6fcf-5775-8063-9c77f4938838"
+		}
+		if found := schema.faults(sent, "#", name, nil); len(found) > 0 {
 			add("base", found)
 		}
 	}
@@ -440,9 +500,11 @@ func (r *stored) fits() error {
 	return nil
 }
 
-// schemaName is how messages name the schema.
-const schemaName = "7757177d-1b5c-5fd5-a1a0-0d4cf4d0a3b6"
-
-func schemaFault(path, format string, args ...any) object {
-	return object{path: fmt.Sprintf("The property '%s' ", path) + fmt.Sprintf(format, args...) + " in schema " + schemaName + "#"}
+// schemaFault is a message about what stands at a path. The name of the schema ends
+// with "#" but for the type of what stands at the top.
+func schemaFault(path, name, format string, args ...any) object {
+	if strings.Count(path, "/") > 1 || strings.HasPrefix(format, "did not contain") {
+		name += "#"
+	}
+	return object{path: fmt.Sprintf("The property '%s' ", path) + fmt.Sprintf(format, args...) + " in schema " + name}
 }

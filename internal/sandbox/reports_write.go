@@ -90,6 +90,9 @@ func (s *Service) takeSubmission(q *request, id string) (reply, error) {
 
 // create is POST (ReportsController#create).
 func (w *write) create() (reply, error) {
+	if holdsObject(w.sub.header["created-by"]) {
+		return reply{}, crashed("TypeError: can't quote ActionController::Parameters")
+	}
 	if err := w.lookUp(func() *stored { return w.archive.findKey(w.sub, w.owner) }); err != nil {
 		return reply{}, err
 	}
@@ -411,6 +414,17 @@ func (w *write) clean(r *stored) {
 }
 
 var errTaken = fail(http.StatusConflict, "The resource already exists.")
+
+// holdsObject says whether there is an object in a value, which no query takes.
+func holdsObject(v any) bool {
+	switch v := v.(type) {
+	case object:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsObject)
+	}
+	return false
+}
 
 // findKey is the report of the creator, the month and the account, as POST looks
 // for it.

@@ -150,7 +150,7 @@ func (s *Service) answer(q *request) reply {
 	// hold "//", "#", "?" or "%".
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
 	if s.deployed {
-		if steps, ok := reportsPath(q.path); ok {
+		if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
 			return inJSON(s.serveDeployedReports(q, steps))
 		}
 		q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
