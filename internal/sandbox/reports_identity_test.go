@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -169,9 +170,7 @@ func TestDeployedOwners(t *testing.T) {
 	service := withOne(t, deployed())
 	stranger := func(c call) call {
 		h := map[string]string{"Authorization": "Bearer " + service.TokenOf("stranger.repo", service.Now().Add(time.Hour))}
-		for name, value := range c.header {
-			h[name] = value
-		}
+		maps.Copy(h, c.header)
 		c.as, c.header = "", h
 		return c
 	}
