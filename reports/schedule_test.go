@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,14 +23,19 @@ import (
 	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
-var schedules = flag.Int("schedules", 500, "random fault schedules that Submit is tried with")
+var (
+	schedules = flag.Int("schedules", 500, "random fault schedules that Submit is tried with")
+	firstSeed = flag.Uint64("first", 0, "number of the first of them")
+	only      = flag.String("only", "", "behaviour that they are tried on: documented or deployed; empty means both")
+)
 
 // Whatever fails on the way, each run of Submit ends with each dataset stored
 // exactly once, or with an error that tells the truth about what is stored; and
 // when nothing fails any more, running it again brings it to its end.
 func TestSubmitUnderRandomFaults(t *testing.T) {
 	outcomes := map[string]int{}
-	for seed := range uint64(*schedules) {
+	for i := range uint64(*schedules) {
+		seed := *firstSeed + i
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).run(outcomes) })
@@ -62,7 +68,7 @@ type trial struct {
 func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
 	srv := reportstest.NewServer(&reportstest.Options{
-		NoPort: true, Behaviour: behaviours[r.IntN(len(behaviours))], WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+		NoPort: true, Behaviour: cmp.Or(reportstest.Behaviour(*only), behaviours[r.IntN(len(behaviours))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
 		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
