@@ -43,7 +43,7 @@ var (
 	ErrRateLimited = errors.New("dois: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("dois: service failed")
-	// ErrUnreadable: the service said success with an answer that makes no sense.
+	// ErrUnreadable: the service said success with an answer that is malformed.
 	ErrUnreadable = errors.New("dois: answer cannot be understood")
 	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")
@@ -56,7 +56,7 @@ var (
 	// see [*IncompleteError] and [*OrderError].
 	ErrIncomplete = errors.New("dois: walk is incomplete")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// carried it out: the answer got lost or is malformed, or it is a 429
 	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408, which a
 	// gateway may give while the service goes on with the work. Look before
 	// sending it again.

@@ -55,10 +55,10 @@ var (
 	ErrRateLimited = errors.New("mds: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("mds: service failed")
-	// ErrUnreadable: the service said success with an answer that makes no sense.
+	// ErrUnreadable: the service said success with an answer that is malformed.
 	ErrUnreadable = errors.New("mds: answer cannot be understood")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// carried it out: the answer got lost or is malformed, or it is a 429
 	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408 (ErrTimeout, too), which a
 	// gateway may give while the service goes on with the work. Look before
 	// sending it again.

@@ -43,7 +43,7 @@ var (
 	ErrRateLimited = errors.New("reports: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("reports: service failed")
-	// ErrUnreadable: the service said success with an answer that makes no sense.
+	// ErrUnreadable: the service said success with an answer that is malformed.
 	ErrUnreadable = errors.New("reports: answer cannot be understood")
 	// ErrIncomplete: a walk through the list, or a stored report, misses something.
 	ErrIncomplete = errors.New("reports: incomplete")
@@ -54,7 +54,7 @@ var (
 	// operator can help: send the id and the request id.
 	ErrBroken = errors.New("reports: stored report is broken")
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out: the answer got lost or makes no sense, or it is a 429
+	// carried it out: the answer got lost or is malformed, or it is a 429
 	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408, which a
 	// gateway may give while the service goes on with the work. Look before
 	// sending it again.
