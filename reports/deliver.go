@@ -159,7 +159,7 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 func (s *submission) mayWrite(stored *storedReport) error {
 	h := &stored.Header
 	conflict := func(what, is, ours string) error {
-		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q; nothing was sent", ErrConflict, what, s.id, is, ours)
+		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", ErrConflict, what, s.id, is, ours)
 	}
 	year, month := s.header.ReportingPeriod.yearMonth()
 	switch {
@@ -224,7 +224,7 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 		err = fmt.Errorf("%w: report %s changed while nothing was sent", ErrBusy, s.id)
 	}
 	if !d.written {
-		return fmt.Errorf("reports.Submit: %w", err)
+		return fmt.Errorf("reports.Submit: %w; nothing was sent", err)
 	}
 	return &SubmitError{
 		ReportID: s.id, State: state, Stored: s.subsets(d.stored), Datasets: s.datasets(d.stored),
