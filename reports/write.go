@@ -41,8 +41,8 @@ type Stored struct {
 // report to one that is there, Create looks for one before it sends: of the same
 // creator and begin date, or whatever the service takes for that (the deployed
 // one: the same month, and a name that differs in case or accents). If one was
-// made meanwhile, the error matches [ErrConflict] and says that the data were
-// added to it. After a lost answer, or a gateway's 429 or 503, a compressed report
+// made meanwhile, the service has added the data to it, and the error matches
+// [ErrConflict] and says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a compressed report
 // is not sent again: the error matches [ErrUnclear]; look with List.
 //
 // Create sends POST /reports (specification §4.1).

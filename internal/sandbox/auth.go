@@ -129,7 +129,7 @@ const staff = "staff_admin"
 
 const notAuthorized = "You are not authorized to access this resource."
 
-// readClaims reads a token; ok is false when it is none.
+// readClaims reads a token; ok is false when it is malformed.
 func readClaims(token string) (c claims, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -364,7 +364,7 @@ func (p params) integer(name string, missing int) int {
 
 var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
-// dropsReport says which reports a list leaves out. A blank filter is none.
+// dropsReport says which reports a list leaves out. A blank filter does not count.
 func (p params) dropsReport() func(*stored) bool {
 	for _, filter := range []struct {
 		name  string

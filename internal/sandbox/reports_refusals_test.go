@@ -108,7 +108,7 @@ func TestDeployedReportTypes(t *testing.T) {
 		"text":                        {"text/plain", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"no type":                     {"", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"form":                        {"application/x-www-form-urlencoded", "", plain, 422, "dig"},
-		"a type that is none":         {"json", "", plain, 500, ""},
+		"a malformed type":            {"json", "", plain, 500, ""},
 		"empty":                       {"application/json", "", "", 422, "dig"},
 		"empty gzip":                  {"application/gzip", "gzip", "", 500, `"error":"Internal Server Error"`},
 		"no gzip after all":           {"application/gzip", "gzip", plain, 500, `"error":"Internal Server Error"`},

@@ -32,7 +32,7 @@ func slow(faults ...sandbox.Fault) *sandbox.Service {
 	return sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, WriteTime: 20 * second, Faults: first(faults)})
 }
 
-// first gives the first POSTs and PUTs these faults; without a kind it is none.
+// first gives the first POSTs and PUTs these faults; one without a kind does nothing.
 func first(faults []sandbox.Fault) func(int, *http.Request) *sandbox.Fault {
 	return func(_ int, r *http.Request) *sandbox.Fault {
 		if r.Method == http.MethodGet || len(faults) == 0 {

@@ -75,7 +75,7 @@ func TempFile(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// RemoveTemp closes and removes a temporary file; nil is none.
+// RemoveTemp closes and removes a temporary file, if there is one.
 func RemoveTemp(file *os.File) error {
 	if file == nil {
 		return nil
