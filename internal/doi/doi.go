@@ -22,12 +22,12 @@ func (e *NameError) Error() string { return fmt.Sprintf("DOI name %q %s", e.Name
 func (e *NameError) Is(target error) bool { return target == ErrName }
 
 // CheckNew refuses a name that the service would not register anew: its prefix
-// is "10." and digits, its suffix a-z, A-Z, 0-9 and - . _ ; ( ) / (specification
-// §2.3, §8).
+// is "10." and four or five digits, its suffix a-z, A-Z, 0-9 and - . _ ; ( ) /
+// (specification §2.3, §8).
 func CheckNew(name string) error {
 	prefix, suffix, _ := strings.Cut(name, "/")
 	if err := CheckPrefix(prefix); err != nil {
-		return &NameError{name, `has a prefix that is not "10." and digits`}
+		return &NameError{name, `has a prefix that is not "10." and four or five digits`}
 	}
 	for _, r := range suffix {
 		if !newSuffixRune(r) {
@@ -37,10 +37,13 @@ func CheckNew(name string) error {
 	return nil
 }
 
-// CheckPrefix accepts "10." followed by digits.
+// CheckPrefix accepts "10." followed by four or five digits. In a longer one the
+// deployed service sees the prefix that it begins with, and registers names of
+// its own under that.
 func CheckPrefix(prefix string) error {
-	if !isPrefix(prefix, false) {
-		return &NameError{prefix, `is not a prefix: "10." and digits`}
+	digits := len(prefix) - len("10.")
+	if !isPrefix(prefix, false) || digits < 4 || digits > 5 {
+		return &NameError{prefix, `is not a prefix: "10." and four or five digits`}
 	}
 	return nil
 }

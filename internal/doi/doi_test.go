@@ -90,7 +90,8 @@ func TestAddressReadsBack(t *testing.T) {
 
 func TestCheckPrefix(t *testing.T) {
 	assert.NoError(t, doi.CheckPrefix("10.5072"))
-	for _, prefix := range []string{"", "10.", "10.50.1", "5072", "10.5072/", "10.5072/abc", "10.٣"} {
+	assert.NoError(t, doi.CheckPrefix("10.82433"))
+	for _, prefix := range []string{"", "10.", "10.824331", "10.507", "10.50.1", "5072", "10.5072/", "10.5072/abc", "10.٣"} {
 		assert.ErrorIs(t, doi.CheckPrefix(prefix), doi.ErrName, prefix)
 	}
 }

@@ -1,0 +1,75 @@
+package doi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+func TestNamesThatWouldArriveAsAnother(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault string // "" if the name arrives as itself
+		api   bool   // it does on the way of the API
+	}{
+		{name: "10.5072/abc"},
+		{name: "10.5072/AbC.d-e_f;g(h)/i"},
+		{name: "10.5072/a.", fault: ""},
+		{name: "10.5072/...", fault: ""},
+		{name: "10.5072/.a/b.", fault: ""},
+		{name: "10.5072/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
+		{name: "10.5072/a+b&c=d,e!f$g'h*i~j@k|l\\m[n]{o}^p`q\"r"},
+		{name: "10.5072/a b"},
+		{name: "10.5072/a/", fault: `ends with "/"`},
+		{name: "10.5072//", fault: `has "//"`},
+		{name: "10.5072//a", fault: `has "//"`},
+		{name: "10.5072/a//b", fault: `has "//"`},
+		{name: "10.5072/a/.", fault: `the part "."`},
+		{name: "10.5072/a/../b", fault: `the part ".."`},
+		{name: "10.5072/../../clients/x", fault: `the part ".."`},
+		{name: "10.5072/a#x", fault: "'#'", api: true},
+		{name: "10.5072/a?x", fault: "'?'", api: true},
+		{name: "10.5072/a%41", fault: "'%'", api: true},
+		{name: "10.5072/a/media", fault: "belongs to another DOI"},
+		{name: "10.5072/a/MEDIA/1", fault: "belongs to another DOI"},
+		{name: "10.5072/events/2026", fault: "belongs to another DOI"},
+		{name: "10.5072/a/get-url", fault: "belongs to another DOI"},
+		{name: "10.5072/a/metadata/x", fault: "belongs to another DOI"},
+		{name: "10.5072/a/activities", fault: "belongs to another DOI"},
+		{name: "10.5072/media/a/b"},
+		{name: "10.5072/a/mediation"},
+		{name: "10.5072/Ä", fault: "may take for another"},
+		{name: "10.5072/a\ufb01", fault: "may take for another"},
+		{name: "10.5072/a\u200bb", fault: "zero-width space"},
+		{name: "10.5072/a ", fault: "ends with a blank"},
+		{name: "10.5072/" + strings.Repeat("a", 247)},
+		{name: "10.5072/" + strings.Repeat("a", 248), fault: "256 characters"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for way, fault := range map[doi.Way]string{doi.Store: tt.fault, doi.API: tt.fault} {
+				if way == doi.API && tt.api {
+					fault = ""
+				}
+				err := way.Check(tt.name)
+				if fault == "" {
+					assert.NoError(t, err)
+					continue
+				}
+				assert.ErrorIs(t, err, doi.ErrName)
+				assert.ErrorContains(t, err, fault)
+			}
+		})
+	}
+}
+
+func TestNamesUnderWhichNothingIsWritten(t *testing.T) {
+	assert.NoError(t, doi.Store.CheckWritable("10.5072/<1::2>"))
+	assert.ErrorContains(t, doi.Store.CheckWritable("10.5072/a/"), `ends with "/"`)
+	for _, name := range []string{"10.824331/x", "10.123/x", "10.5072.1/abc"} {
+		assert.ErrorContains(t, doi.Store.CheckWritable(name), "four or five digits", name)
+		assert.NoError(t, doi.Store.Check(name), "it can be asked for")
+	}
+}
