@@ -20,14 +20,16 @@ const (
 type Client struct {
 	core     *transport.Client
 	oldNames bool
+	once     bool // nothing is sent a second time
+	refusals *refusals
 }
 
 // ClientOptions are what a client can do without.
 type ClientOptions struct {
 	// OldNames lets the methods that write use DOI names with characters that new
-	// names cannot have (specification §2.3), such as "#" or "<". Older DOIs have
-	// them. Mind that the deployed service cuts a name at "#" and "?" and then
-	// works on another DOI.
+	// names cannot have (specification §2.3), such as "<" or "+". Older DOIs have
+	// them. Names that the deployed service would take for another one, such as
+	// those with "#", stay refused.
 	OldNames bool
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
@@ -67,7 +69,7 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 	if err != nil {
 		return nil, optionError("", err)
 	}
-	return &Client{core: core, oldNames: opts.OldNames}, nil
+	return &Client{core: core, oldNames: opts.OldNames, once: opts.MaxAttempts == 1, refusals: &refusals{}}, nil
 }
 
 func optionError(at string, err error) error {
@@ -77,9 +79,12 @@ func optionError(at string, err error) error {
 	return err
 }
 
-// do sends a request with the client's credentials.
-func (c *Client) do(ctx context.Context, r transport.Request) (*transport.Response, error) {
+// do sends a request about a DOI, or about none, with the client's credentials.
+func (c *Client) do(ctx context.Context, name string, r transport.Request) (*transport.Response, error) {
 	r.Access = transport.Required
 	res, err := c.core.Do(ctx, r)
+	if refusal := denied(err); refusal != nil {
+		res, err = c.doubt(ctx, name, r, refusal)
+	}
 	return res, wrap(err)
 }

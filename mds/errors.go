@@ -1,7 +1,6 @@
 package mds
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,10 +16,18 @@ var (
 	// ErrBadRequest: the body of PutURL is not understood, or the domain or the
 	// prefix is wrong (400).
 	ErrBadRequest = errors.New("mds: bad request")
-	// ErrUnauthorized: the service does not accept the login (401).
+	// ErrUnauthorized: the service does not accept the login (401). The deployed
+	// service answers 404 to an account that it does not know at all, when it is to
+	// write a new DOI.
 	ErrUnauthorized = errors.New("mds: login not accepted")
 	// ErrForbidden: the prefix is not assigned to the account, the DOI belongs to
-	// somebody else, or another permission problem (403).
+	// somebody else, or another permission problem (403). The deployed service says
+	// the same, at times after the work is done, when it loses the service behind
+	// it. So a 403 is asked about up to ten times, while the service answers other
+	// questions, before it is believed. Where that is not possible, as after
+	// MintRemotely and AddMedium or with ClientOptions.MaxAttempts 1, or does not
+	// come out so, it is not this error: it is Temporary and, for a write,
+	// ErrUnclear.
 	ErrForbidden = errors.New("mds: forbidden")
 	// ErrNotFound: there is no such DOI, or none that the account may see (404).
 	ErrNotFound = errors.New("mds: DOI not found")
@@ -110,11 +117,11 @@ func (e *Error) Is(target error) bool {
 	case ErrBadRequest:
 		return e.StatusCode == http.StatusBadRequest
 	case ErrUnauthorized:
-		return e.StatusCode == http.StatusUnauthorized
+		return e.StatusCode == http.StatusUnauthorized || e.unknownAccount()
 	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden && !e.throttled()
+		return e.StatusCode == http.StatusForbidden && !e.throttled() && !e.unproven()
 	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound
+		return e.StatusCode == http.StatusNotFound && !e.unknownAccount()
 	case ErrNotAllowed:
 		return e.StatusCode == http.StatusMethodNotAllowed
 	case ErrMetadataMissing:
@@ -151,7 +158,15 @@ func (e *Error) metadataMissing() bool {
 // refuses: the service never answers 403 with a page.
 func (e *Error) throttled() bool {
 	return e.StatusCode == http.StatusTooManyRequests ||
-		e.StatusCode == http.StatusForbidden && bytes.HasPrefix(bytes.TrimSpace(e.Body), []byte("<"))
+		e.StatusCode == http.StatusForbidden && isPage(e.Body)
+}
+
+func (e *Error) unproven() bool { return errors.Is(e.Err, errUnproven) }
+
+// unknownAccount recognises what the deployed service answers to an account that
+// it does not know: a DOI that is to be made cannot be what it does not find.
+func (e *Error) unknownAccount() bool {
+	return e.StatusCode == http.StatusNotFound && e.Method == http.MethodPut
 }
 
 // Temporary says whether trying once more, later, may succeed where err is the
@@ -161,7 +176,7 @@ func (e *Error) throttled() bool {
 // error that matches [ErrUnclear] too.
 func Temporary(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() ||
+		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() || e.unproven() ||
 			e.StatusCode == http.StatusRequestTimeout || errors.Is(e.Err, transport.ErrUnreadable)
 	}
 	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)

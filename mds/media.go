@@ -22,12 +22,12 @@ type Medium struct {
 // Media sends GET /media/{doi}, which the specification does not show and the
 // deployed service has.
 func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
-	name, err := ParseDOI(doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return nil, err
 	}
 	request := transport.Request{Op: "mds.Media", Method: "GET", Path: "/media/" + doi.Path(name)}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error 
 		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Path(name), Replay: transport.IfUnsent,
 		ContentType: "text/plain;charset=UTF-8", Body: strings.NewReader(m.Type + "=" + m.URL),
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,11 @@ import (
 
 // Metadata returns the metadata that are registered for a DOI, as the service
 // stores them: it rewrites the identifier, and turns other formats into XML. A
-// DOI without any is [ErrNoMetadata]. If the service cut the name at a "#" or "?",
-// and these are another DOI's, it is [ErrUnreadable].
+// DOI without any is [ErrNoMetadata].
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
-	name, err := ParseDOI(doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +29,7 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Path(name), Accept: "application/xml"}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return nil, err
 	}
@@ -41,21 +40,7 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	if text[0] != '<' {
 		return nil, wrap(c.core.Unreadable(request, res, errors.New("it is not XML")))
 	}
-	if i := strings.IndexAny(name, "#?"); i >= 0 && doi.Equal(identifierIn(text), name[:i]) {
-		return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("they are those of %s, at which the service cut the name", name[:i])))
-	}
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
-}
-
-// identifierIn finds the DOI that the service writes into metadata XML.
-func identifierIn(data []byte) string {
-	var record struct {
-		Identifier string `xml:"identifier"`
-	}
-	if newDecoder(data).Decode(&record) != nil {
-		return ""
-	}
-	return strings.TrimSpace(record.Identifier)
 }
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
@@ -79,7 +64,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		Op: op, Method: "PUT", Path: "/metadata/" + doi.Path(name),
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return "", explainInvalid(err, doc)
 	}
@@ -87,7 +72,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 	if err != nil {
 		return "", err
 	}
-	// The deployed service cuts a name at "#" and "?" and says which DOI it took.
+	// The deployed service says which DOI it took.
 	if stored, ok := storedName(res); ok && !doi.Equal(stored, name) {
 		return "", wrap(c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s", stored)))
 	}

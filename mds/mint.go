@@ -88,7 +88,7 @@ func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) 
 		Op: "mds.MintRemotely", Method: "PUT", Path: "/metadata/" + prefix,
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data), Replay: transport.IfUnsent,
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, prefix, request)
 	if err != nil {
 		return "", explainInvalid(err, doc)
 	}

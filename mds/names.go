@@ -21,13 +21,13 @@ func ParseDOI(text string) (string, error) {
 }
 
 // CheckNewDOI says whether a name may be registered anew: a prefix of "10." and
-// digits, and a suffix of a-z, A-Z, 0-9 and - . _ ; ( ) / (specification §2.3).
+// four or five digits, and a suffix of a-z, A-Z, 0-9 and - . _ ; ( ) /
+// (specification §2.3). Refused, too, are names that the deployed service takes for
+// another one: with "//" or a "/" at the end, with the parts "." and "..", and
+// those that end in a part such as "media" or in one more after it.
 func CheckNewDOI(name string) error {
-	parsed, err := doi.Parse(name)
-	if err == nil {
-		err = doi.CheckNew(parsed)
-	}
-	return nameError("doi", err)
+	_, err := writable(name, false)
+	return err
 }
 
 // SameDOI tells whether two names, as [ParseDOI] returns them, are one DOI. The
@@ -48,12 +48,27 @@ func NewSuffix() string { return doi.NewSuffix() }
 // do not count. The error matches [ErrInvalidDOI].
 func CheckSuffix(suffix string) error { return nameError("suffix", doi.CheckSuffix(suffix)) }
 
-// writable parses a name that is written, and asks for the characters of
-// specification §2.3.
-func (c *Client) writable(text string) (string, error) {
+// readable parses a name that is asked for, and refuses one that would be
+// answered with what belongs to another DOI.
+func readable(text string) (string, error) {
 	name, err := doi.Parse(text)
-	if err == nil && !c.oldNames {
+	if err == nil {
+		err = doi.Store.Check(name)
+	}
+	return name, nameError("doi", err)
+}
+
+// writable parses a name that is written, and refuses one that would make or
+// change another DOI. New names have the characters of specification §2.3.
+func (c *Client) writable(text string) (string, error) { return writable(text, c.oldNames) }
+
+func writable(text string, old bool) (string, error) {
+	name, err := doi.Parse(text)
+	if err == nil && !old {
 		err = doi.CheckNew(name)
+	}
+	if err == nil {
+		err = doi.Store.CheckWritable(name)
 	}
 	return name, nameError("doi", err)
 }

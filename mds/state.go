@@ -32,7 +32,7 @@ const (
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {
-	name, err := ParseDOI(doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return None, err
 	}
@@ -71,7 +71,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
 		return err
 	}
-	_, err = c.do(ctx, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Path(name)})
+	_, err = c.do(ctx, name, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Path(name)})
 	return err
 }
 
@@ -109,7 +109,7 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.do(ctx, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Path(name)})
+	_, err = c.do(ctx, name, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Path(name)})
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}

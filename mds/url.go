@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,7 +35,7 @@ const (
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
-	name, err := ParseDOI(doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return "", err
 	}
@@ -44,15 +45,15 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 // url asks for a URL. Expected is a status to which a log needs no warning.
 func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Path(name), Expected: expected}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return "", err
 	}
 	address := strings.TrimSpace(string(res.Data))
-	if address == "" {
+	switch {
+	case res.StatusCode == http.StatusNoContent:
 		return "", c.absent(request, res, ErrNoURL)
-	}
-	if !isURL.MatchString(address) {
+	case !isURL.MatchString(address):
 		return "", wrap(c.core.Unreadable(request, res, errors.New("it is not a URL")))
 	}
 	return address, nil
@@ -67,7 +68,7 @@ var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
 // that has an address, it is changed.
 //
 // The address is an absolute http, https or ftp URL without blanks and control
-// characters.
+// characters, its scheme in lower case.
 //
 // PutURL sends PUT /doi/{doi} with the two lines of specification §2.3. Sending
 // it twice has the same effect as once.
@@ -88,7 +89,7 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 		ContentType: "text/plain;charset=UTF-8",
 		Body:        strings.NewReader("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return "", err
 	}
@@ -118,8 +119,8 @@ func checkURL(path, address string, schemes ...string) error {
 		return &FieldError{Path: path, Reason: "is not valid UTF-8"}
 	case err != nil:
 		return &FieldError{Path: path, Reason: fmt.Sprintf("%q is not a URL", address)}
-	case !slices.Contains(schemes, u.Scheme):
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s", address, strings.Join(schemes, "://, ")+"://")}
+	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme+"://") }):
+		return &FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")}
 	case u.Hostname() == "":
 		return &FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
 	}

@@ -136,3 +136,21 @@ func pseudoAttribute(body, name string) (value, rest string) {
 	}
 	return value, rest
 }
+
+// CheckSyntax returns nil if a document is well-formed XML in UTF-8, and else a
+// [*SyntaxError] or the error of the reader. The service repairs
+// what is not: it drops a "&" that stands alone, ends a document that breaks off,
+// and puts U+FFFD for other bytes.
+func CheckSyntax(r io.Reader) error {
+	s, err := readDocument(r)
+	if err != nil {
+		return err
+	}
+	for s.err == nil && s.next() != endOfDocument {
+		continue
+	}
+	if s.err != nil {
+		return s.err
+	}
+	return nil
+}
