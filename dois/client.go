@@ -108,6 +108,26 @@ func parseName(path, text string) (string, error) {
 	return name, nameError(path, err)
 }
 
+// readable parses a name that is asked for in a path, and refuses one that would
+// be answered with another DOI's record.
+func readable(text string) (string, error) {
+	name, err := doi.Parse(text)
+	if err == nil {
+		err = doi.API.Check(name)
+	}
+	return name, nameError("doi", err)
+}
+
+// writable parses a name that is changed, and refuses one under which another DOI
+// would be.
+func writable(text string) (string, error) {
+	name, err := doi.Parse(text)
+	if err == nil {
+		err = doi.API.CheckWritable(name)
+	}
+	return name, nameError("doi", err)
+}
+
 func nameError(path string, err error) error {
 	if e, ok := errors.AsType[*doi.NameError](err); ok {
 		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}

@@ -134,7 +134,11 @@ func (d *Draft) checked() (*Draft, error) {
 	if err := d.checkName(name); err != nil {
 		return nil, err
 	}
-	return &out, nameError("Draft.DOI", doi.CheckNew(name))
+	err = doi.CheckNew(name)
+	if err == nil {
+		err = doi.API.CheckWritable(name) // or nobody could change it later
+	}
+	return &out, nameError("Draft.DOI", err)
 }
 
 // checkName refuses a draft that names another DOI.

@@ -75,7 +75,7 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 }
 
 func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
-	name, err := parseName("doi", doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return nil, err
 	}

@@ -45,11 +45,14 @@ func (o *GetOptions) values() url.Values {
 // the client has the credentials of their account.
 //
 // The deployed service names everything that cites a record, so a single record
-// can take it a minute and more.
+// can take it a minute and more. And it takes some names in a path for others:
+// with "//" or a "/" at the end, with the parts "." and "..", with letters beyond
+// ASCII, and those that end in a part such as "media" or in one more after it. They
+// are a [*FieldError]; ListOptions.IDs finds them.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
-	name, err := parseName("doi", doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 //
 // Exists sends HEAD /dois/{doi}.
 func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
-	name, err := parseName("doi", doiName)
+	name, err := readable(doiName)
 	if err != nil {
 		return false, err
 	}

@@ -53,7 +53,7 @@ func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Rec
 }
 
 func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (*Record, error) {
-	name, err := parseName("doi", doiName)
+	name, err := writable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func notAllowed(op string, r *Record, to State) error {
 // Delete sends DELETE /dois/{doi}. When it had to be sent again and the service
 // then does not know the DOI, the first one did its work.
 func (c *Client) Delete(ctx context.Context, doiName string) error {
-	name, err := parseName("doi", doiName)
+	name, err := writable(doiName)
 	if err != nil {
 		return err
 	}

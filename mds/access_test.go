@@ -40,10 +40,11 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 		{422, "Can't be blank", nil},
 		{401, "Bad credentials", mds.ErrUnauthorized},
 		{403, "Access is denied", mds.ErrForbidden},
+		{404, "DOI not found", mds.ErrUnauthorized},
 		{422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
 		{201, "OK", mds.ErrUnreadable},
 	} {
-		err := answers(t, tt.status, plain, tt.text, nil).CheckAccess(t.Context(), mdstest.Prefix, address)
+		err := refuses(t, tt.status, tt.text).CheckAccess(t.Context(), mdstest.Prefix, address)
 		if tt.want == nil {
 			require.NoError(t, err)
 			continue

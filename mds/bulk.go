@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -21,8 +22,30 @@ type Item struct {
 type Outcome struct {
 	Item         Item
 	Registration *Registration // nil if Err is not
-	Err          error         // as of Client.Ensure
+	Err          error         // as of Client.Ensure, or a *RetriedError
 	Tries        int           // how often the item was tried
+
+	left error // of a try that may have changed something
+}
+
+// A RetriedError is the failure of an item that was tried more than once, where
+// the last try changed nothing, and an earlier one did or may have.
+type RetriedError struct {
+	Err     error // of the last try
+	Earlier error // of the try that left something behind; matches ErrHalfRegistered, ErrUnclear or ErrUnconfirmed
+}
+
+// Error tells of both tries.
+func (e *RetriedError) Error() string {
+	return fmt.Sprintf("%v; an earlier try: %v", e.Err, e.Earlier)
+}
+
+// Unwrap returns both errors.
+func (e *RetriedError) Unwrap() []error { return []error{e.Err, e.Earlier} }
+
+// leavesChanges tells whether something may have been changed in spite of an error.
+func leavesChanges(err error) bool {
+	return errors.Is(err, ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
 }
 
 // BulkOptions are what RegisterAll can do without.
@@ -44,8 +67,9 @@ type Progress struct {
 // RegisterAll makes every item's DOI have its URL and metadata, as
 // [Client.Ensure] does, several at a time, and gives back what came of each, as
 // it comes. Items whose failure is [Temporary] are tried again when the others
-// are through; only their last outcome is given. An item whose DOI came before
-// is not tried.
+// are through, and their outcome is that of the last try; if an earlier one may
+// have changed more than that says, the error is a [*RetriedError] and matches
+// both. An item whose DOI came before is not tried.
 //
 // Items are taken from another goroutine, one by one as workers get free. The
 // sequence should end, or bring an error, when ctx does.
@@ -186,6 +210,12 @@ func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcom
 	}
 	o.Tries++
 	o.Registration, o.Err = c.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, opts)
+	switch {
+	case leavesChanges(o.Err):
+		o.left = o.Err
+	case o.Err != nil && o.left != nil:
+		o.Err = &RetriedError{Err: o.Err, Earlier: o.left}
+	}
 	return o
 }
 

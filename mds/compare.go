@@ -11,53 +11,159 @@ import (
 	"strings"
 )
 
-// sameMetadata tells whether two XML documents say the same. The service
-// rewrites the identifier and may lay the document out anew.
-func sameMetadata(a, b []byte) bool {
-	plainA, errA := plainXML(a)
-	plainB, errB := plainXML(b)
-	return errA == nil && errB == nil && plainA == plainB
-}
+// A leaf is a text or an attribute of an XML document, or an element without
+// either: where it stands, and what it says.
+type leaf struct{ path, text string }
 
-// plainXML writes down what an XML document says: elements and attributes with
-// their namespaces, attributes in order, texts without the blanks around them.
-// Left out are comments, schema locations and the DOI's own identifier.
-func plainXML(data []byte) (string, error) {
-	var out, text strings.Builder
-	flush := func() {
-		if t := strings.TrimSpace(text.String()); t != "" {
-			fmt.Fprintf(&out, "%q\n", t)
-		}
-		text.Reset()
-	}
+// leaves writes down what an XML document says, in its order. Left out are
+// comments, blanks around texts, namespace declarations, schema locations and the
+// DOI's own identifier.
+func leaves(data []byte) ([]leaf, error) {
+	var w leafWriter
 	decoder := newDecoder(data)
-	for depth := 0; ; {
+	for {
 		token, err := decoder.Token()
 		if err == io.EOF {
-			return out.String(), nil
+			return w.leaves, nil
 		}
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			flush()
-			if depth == 1 && token.Name.Local == "identifier" {
+			if len(w.open) == 1 && token.Name.Local == "identifier" {
 				if err := decoder.Skip(); err != nil {
-					return "", err
+					return nil, err
 				}
 				continue
 			}
-			depth++
-			fmt.Fprintf(&out, "<%s %s%s\n", token.Name.Space, token.Name.Local, plainAttributes(token.Attr))
+			w.start(token)
 		case xml.EndElement:
-			flush()
-			depth--
-			out.WriteString(">\n")
+			w.end()
 		case xml.CharData:
-			text.Write(token)
+			w.text.Write(token)
 		}
 	}
+}
+
+type leafWriter struct {
+	leaves []leaf
+	open   []openLeaf
+	text   strings.Builder // since the last tag
+}
+
+type openLeaf struct {
+	path  string
+	count map[string]int // of the children, by name
+	at    int            // leaves before it
+}
+
+func (w *leafWriter) start(e xml.StartElement) {
+	w.flush()
+	path := "/" + e.Name.Local
+	if len(w.open) == 0 {
+		w.leaves = append(w.leaves, leaf{path + " namespace", e.Name.Space})
+	} else {
+		parent := &w.open[len(w.open)-1]
+		parent.count[e.Name.Local]++
+		path = fmt.Sprintf("%s%s[%d]", parent.path, path, parent.count[e.Name.Local])
+	}
+	w.open = append(w.open, openLeaf{path: path, count: map[string]int{}, at: len(w.leaves)})
+	attributes := slices.Clone(e.Attr)
+	slices.SortFunc(attributes, func(a, b xml.Attr) int {
+		return cmp.Or(cmp.Compare(a.Name.Local, b.Name.Local), cmp.Compare(a.Name.Space, b.Name.Space))
+	})
+	for _, a := range attributes {
+		if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" && !strings.HasSuffix(a.Name.Local, "chemaLocation") {
+			w.leaves = append(w.leaves, leaf{path + "/@" + a.Name.Local, a.Value})
+		}
+	}
+}
+
+func (w *leafWriter) end() {
+	w.flush()
+	last := w.open[len(w.open)-1]
+	if len(w.leaves) == last.at {
+		w.leaves = append(w.leaves, leaf{last.path, ""})
+	}
+	w.open = w.open[:len(w.open)-1]
+}
+
+// flush keeps the text before a tag.
+func (w *leafWriter) flush() {
+	if text := strings.TrimSpace(w.text.String()); text != "" && len(w.open) > 0 {
+		w.leaves = append(w.leaves, leaf{w.open[len(w.open)-1].path, text})
+	}
+	w.text.Reset()
+}
+
+// maxAlterations bounds the list of what was altered.
+const maxAlterations = 20
+
+// alterations says where stored metadata differ from those that were given, in
+// words for people. There are none if both say the same.
+func alterations(given, stored []byte) []string {
+	a, err := leaves(trimFront(given))
+	if err != nil {
+		return []string{"the metadata were not XML; the service made XML of them"}
+	}
+	b, err := leaves(trimFront(stored))
+	switch {
+	case err != nil:
+		return []string{"what is stored cannot be read: " + err.Error()}
+	case slices.Equal(a, b):
+		return nil
+	}
+	var out []string
+	for _, l := range without(a, b) {
+		out = append(out, fmt.Sprintf("%s: %.200q was given and is not stored", l.path, l.text))
+	}
+	for _, l := range without(b, a) {
+		out = append(out, fmt.Sprintf("%s: %.200q is stored and was not given", l.path, l.text))
+	}
+	if len(out) == 0 {
+		out = []string{"the order of the elements"}
+	}
+	if len(out) > maxAlterations {
+		out = append(out[:maxAlterations-1], fmt.Sprintf("and %d more", len(out)-maxAlterations+1))
+	}
+	return out
+}
+
+// without returns the leaves of a that are not in b, each as often as it is
+// missing there.
+func without(a, b []leaf) []leaf {
+	count := map[leaf]int{}
+	for _, l := range b {
+		count[l]++
+	}
+	var out []leaf
+	for _, l := range a {
+		if count[l]--; count[l] < 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// rewritten are the parts of a document that the deployed service replaces,
+// wherever they stand: tags become text, and U+FEFF is left out.
+var rewritten = func() *strings.Replacer {
+	pairs := []string{"\ufeff", ""}
+	for _, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
+		pairs = append(pairs, "<"+tag+">", "&lt;"+tag+"&gt;", "</"+tag+">", "&lt;/"+tag+"&gt;")
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
+// sameMetadata tells whether stored metadata are those that were given, or what
+// the deployed service makes of them every time.
+func sameMetadata(given, stored []byte) bool {
+	if alterations(given, stored) == nil {
+		return true
+	}
+	expected := rewritten.Replace(string(given))
+	return expected != string(given) && alterations([]byte(expected), stored) == nil
 }
 
 // newDecoder reads XML as UTF-8, whatever it declares, as the service does.
@@ -65,20 +171,6 @@ func newDecoder(data []byte) *xml.Decoder {
 	decoder := xml.NewDecoder(bytes.NewReader(data))
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	return decoder
-}
-
-func plainAttributes(attributes []xml.Attr) string {
-	kept := slices.DeleteFunc(slices.Clone(attributes), func(a xml.Attr) bool {
-		return a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || strings.HasSuffix(a.Name.Local, "chemaLocation")
-	})
-	slices.SortFunc(kept, func(a, b xml.Attr) int {
-		return cmp.Or(cmp.Compare(a.Name.Space, b.Name.Space), cmp.Compare(a.Name.Local, b.Name.Local))
-	})
-	var out strings.Builder
-	for _, a := range kept {
-		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, a.Value)
-	}
-	return out.String()
 }
 
 // sameAddress tells whether two URLs are the same but for what a service may

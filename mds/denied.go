@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,9 +14,8 @@ import (
 )
 
 // believedAfter is how often the service must say 403 in a row, and answer
-// something else in between, until a refusal is believed. If each of its own
-// requests got lost with any probability, all of that would happen by chance in
-// two of a million cases at most.
+// something else each time in between, until a refusal is believed. Requests that
+// get lost by chance, one by one, do so in two of a million cases at most.
 const believedAfter = 10
 
 // errUnproven: the service said 403, and it is not known what that means.
@@ -34,88 +34,94 @@ func denied(err error) *transport.Error {
 
 func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
-// doubt finds out what a 403 means. What was lost goes through at last, what is
-// refused is refused every time, while the service answers other questions.
+// doubt finds out what a 403 means, by asking again: what was lost goes through at
+// last, what is refused is refused every time, while the service answers other
+// questions. A request that may not be sent twice is not; another one then shows
+// whether the prefix is the account's.
 func (c *Client) doubt(ctx context.Context, name string, r transport.Request, first *transport.Error) (*transport.Response, error) {
-	if c.refusals.known(r, name) {
+	writes, prefix := r.Method != http.MethodGet, doi.Prefix(name)
+	if writes && c.refusals.has(prefix) {
 		return nil, first
 	}
 	unproven := *first
-	unproven.Err, unproven.Unclear = errUnproven, r.Method != http.MethodGet
+	unproven.Err, unproven.Unclear = errUnproven, writes
 	unproven.Message += " (" + errUnproven.Error() + ")"
-	if c.once || r.Replay != transport.Always {
+	probing := c.once || r.Replay != transport.Always
+	if probing && !writes {
 		return nil, &unproven
 	}
+	if probing {
+		r, name = probe(r.Op, prefix), prefix
+	}
+	exists := false
+	if name != prefix {
+		exists, _ = c.knows(ctx, name)
+	}
 	answering := true
-	for pause, n := 20*time.Millisecond, 1; n < believedAfter; n++ {
+	pause := 20 * time.Millisecond
+	for range believedAfter - 1 {
 		if sleep(ctx, pause) != nil {
 			return nil, &unproven
 		}
 		pause = min(2*pause, 200*time.Millisecond)
-		answering = c.answers(ctx) && answering
+		if _, err := c.knows(ctx, "10.5072/"+doi.NewSuffix()); err != nil {
+			answering = false
+		}
 		res, err := c.core.Do(ctx, r)
-		again := denied(err)
-		unproven.Attempts += attempts(res, err)
-		if again == nil {
-			return res, unsure(err, unproven.Unclear)
+		switch {
+		case denied(err) != nil:
+		case probing:
+			return nil, &unproven // so it was not the prefix
+		default:
+			return res, unsure(err, writes)
 		}
 	}
-	if !answering {
+	switch {
+	case !answering:
 		return nil, &unproven
+	case writes && !exists: // then only the prefix can be why
+		c.refusals.add(prefix)
 	}
-	first.Attempts = unproven.Attempts
-	c.remember(ctx, r, name)
 	return nil, first
 }
 
-func attempts(res *transport.Response, err error) int {
-	if e, ok := err.(*transport.Error); ok {
-		return e.Attempts
+// knows asks whether the service has a DOI. One that it does not show, because it is
+// somebody else's, it has.
+func (c *Client) knows(ctx context.Context, name string) (bool, error) {
+	_, err := c.core.Do(ctx, transport.Request{
+		Op: "mds.State", Method: http.MethodGet, Path: "/doi/" + doi.Path(name), Access: transport.Required, Expected: http.StatusNotFound,
+	})
+	if e, ok := err.(*transport.Error); ok && e.StatusCode == http.StatusNotFound {
+		return false, nil
 	}
-	return res.Attempts
+	return true, err
+}
+
+// probe asks to store metadata that no service takes, under a new name of a
+// prefix. Whether the account may comes first.
+func probe(op, prefix string) transport.Request {
+	return transport.Request{
+		Op: op, Method: http.MethodPut, Path: "/metadata/" + prefix + "/" + doi.NewSuffix(), Access: transport.Required,
+		ContentType: XMLType, Body: strings.NewReader(`<resource xmlns="http://datacite.org/schema/kernel-4"/>`),
+	}
 }
 
 // unsure marks an error that came after an answer that may stand for a request
 // that was carried out.
-func unsure(err error, unclear bool) error {
-	if e, ok := err.(*transport.Error); ok && unclear {
+func unsure(err error, writes bool) error {
+	if e, ok := err.(*transport.Error); ok && writes {
 		e.Unclear = true
 	}
 	return err
 }
 
-// answers asks for a name that nobody has, and reports whether the answer came
-// from where the DOIs are.
-func (c *Client) answers(ctx context.Context) bool {
-	known, err := c.knows(ctx, "10.5072/"+doi.NewSuffix())
-	return err == nil && !known
-}
-
-// knows asks once whether the service knows a DOI.
-func (c *Client) knows(ctx context.Context, name string) (bool, error) {
-	r := transport.Request{Op: "mds.State", Method: http.MethodGet, Path: "/doi/" + doi.Path(name), Access: transport.Required, Expected: http.StatusNotFound}
-	_, err := c.core.Do(ctx, r)
-	if e, ok := err.(*transport.Error); ok && e.StatusCode == http.StatusNotFound {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// A refusal of a DOI that does not exist is one of its prefix. Prefixes that are
-// not the account's are remembered, or each item of a long list would be asked
-// about ten times.
+// refusals are prefixes that are not the account's. Without them each item of a
+// long list would be asked about ten times.
 type refusals struct{ prefixes sync.Map }
 
-func (f *refusals) known(r transport.Request, name string) bool {
-	_, known := f.prefixes.Load(doi.Prefix(name))
-	return known && r.Method != http.MethodGet
+func (f *refusals) has(prefix string) bool {
+	_, refused := f.prefixes.Load(prefix)
+	return refused
 }
 
-func (c *Client) remember(ctx context.Context, r transport.Request, name string) {
-	if r.Method == http.MethodGet || doi.Prefix(name) == name {
-		return
-	}
-	if known, err := c.knows(ctx, name); err == nil && !known {
-		c.refusals.prefixes.Store(doi.Prefix(name), true)
-	}
-}
+func (f *refusals) add(prefix string) { f.prefixes.Store(prefix, true) }

@@ -1,10 +1,8 @@
 package mds_test
 
 import (
+	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -15,86 +13,15 @@ import (
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
-// deployed makes a server that follows the specification answer like the public
-// service where the two differ for a client: it cuts names, decodes them twice,
-// has other codes and texts, lets anybody read findable DOIs, and makes drafts
-// when told to hide what it does not know.
-type deployed struct{ *mdstest.Server }
-
-func (d deployed) line(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-	req = d.cutName(req)
-	if user, password, _ := req.BasicAuth(); req.Method == "GET" && (mds.Credentials{Username: user, Password: password}) != account {
-		return d.anonymous(req, next)
-	}
-	res, err := next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	area, name, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
-	switch got := fmt.Sprint(req.Method, " ", area, " ", res.StatusCode); got {
-	case "PUT doi 412":
-		return instead(res, 422, "Can't be blank"), nil
-	case "PUT doi 400":
-		return instead(res, 403, "Access is denied"), nil
-	case "PUT metadata 201":
-		location := res.Header.Get("Location")
-		stored, err := url.PathUnescape(location[strings.Index(location, "/metadata/")+len("/metadata/"):])
-		if err != nil {
-			return nil, err
-		}
-		return instead(res, 201, "OK ("+strings.ToUpper(stored)+")"), nil
-	case "GET metadata 204":
-		return instead(res, 200, ""), nil
-	case "DELETE metadata 404":
-		if err := d.PutJSON(fmt.Appendf(nil, `{"doi": %q, "state": "draft"}`, name)); err != nil {
-			return nil, err
-		}
-		return instead(res, 201, ""), nil
-	}
-	return res, nil
-}
-
-// cutName cuts the path at a "#" or "?" that was percent-encoded.
-func (d deployed) cutName(req *http.Request) *http.Request {
-	if i := strings.IndexAny(req.URL.Path, "#?"); i >= 0 {
-		req = req.Clone(req.Context())
-		req.URL.Path, req.URL.RawPath = req.URL.Path[:i], ""
-	}
-	return req
-}
-
-// anonymous answers a read without a valid login: what is findable, anybody may
-// see.
-func (d deployed) anonymous(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-	_, name, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
-	if d.State(name) != mds.Findable {
-		return answer(404, plain, "DOI not found"), nil
-	}
-	req = req.Clone(req.Context())
-	req.SetBasicAuth(account.Username, account.Password)
-	return next.RoundTrip(req)
-}
-
-func instead(res *http.Response, status int, text string) *http.Response {
-	_, _ = io.Copy(io.Discard, res.Body)
-	_ = res.Body.Close()
-	return answer(status, plain, text)
-}
-
-func newDeployed(t *testing.T, opts *mds.ClientOptions) (*mdstest.Server, *mds.Client) {
+func newDeployed(t *testing.T) (*mdstest.Server, *mds.Client) {
 	t.Helper()
-	srv := newServer(t, nil)
-	o := mds.ClientOptions{}
-	if opts != nil {
-		o = *opts
-	}
-	o.HTTPClient = line(deployed{srv}.line).to(srv)
-	return srv, as(t, srv, account, &o)
+	srv := newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed})
+	return srv, srv.Client()
 }
 
 func TestALifeOnTheDeployedService(t *testing.T) {
 	ctx := t.Context()
-	srv, c := newDeployed(t, nil)
+	srv, c := newDeployed(t)
 	_, err := c.PutURL(ctx, name, address)
 	require.ErrorIs(t, err, mds.ErrMetadataMissing)
 
@@ -125,59 +52,197 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 	}
 }
 
-func TestTrapsOfTheDeployedService(t *testing.T) {
+func TestHidingAnUnknownDOIMakesNoDraft(t *testing.T) {
+	srv, c := newDeployed(t)
+	require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+	assert.Empty(t, srv.Names())
+}
+
+// The draft 10.5072/a is precious. No write for another name reaches it, and no
+// question about another name is answered with what it is.
+func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
+	for _, other := range []string{
+		"10.5072/a#part", "10.5072/a?part", "10.5072/a/", "10.5072//a", "10.5072/b/../a", "10.5072/a/.", "10.5072/%61", "10.5072/á", "10.5072/a/media",
+		"10.5072/a/get-url", "10.5072/a/media/1", "https://doi.org/10.5072/a%E2%80%8B", "https://doi.org/10.5072/a%20", "10.5072/\uff41",
+	} {
+		t.Run(other, func(t *testing.T) {
+			ctx := t.Context()
+			srv, clean := newDeployed(t)
+			_, err := clean.PutMetadata(ctx, "10.5072/a", record("Precious"))
+			require.NoError(t, err)
+			before := len(srv.Requests())
+			c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
+			_, errPut := c.PutMetadata(ctx, other, record("B"))
+			_, errURL := c.PutURL(ctx, other, address)
+			_, errRegister := c.Register(ctx, other, address, record("B"))
+			errMedium := c.AddMedium(ctx, other, mds.Medium{Type: "text/csv", URL: address})
+			_, errState := c.State(ctx, other)
+			_, errGet := c.Metadata(ctx, other)
+			for _, err := range []error{
+				errPut, errURL, errRegister, errMedium, errState, errGet, c.DeleteDraft(ctx, other), c.Hide(ctx, other), c.Show(ctx, other),
+			} {
+				require.ErrorIs(t, err, mds.ErrInvalidDOI)
+			}
+			assert.Len(t, srv.Requests(), before, "nothing was sent")
+			require.ErrorIs(t, mds.CheckNewDOI(other), mds.ErrInvalidDOI)
+		})
+	}
+}
+
+func TestPrefixesOfWhichTheDeployedServiceTakesAPart(t *testing.T) {
 	ctx := t.Context()
-	t.Run("hiding an unknown DOI makes no draft", func(t *testing.T) {
-		srv, c := newDeployed(t, nil)
-		require.ErrorIs(t, c.Hide(ctx, name), mds.ErrNotFound)
-		assert.Equal(t, mds.None, srv.State(name))
-	})
-	t.Run("a name with a # hits no other DOI", func(t *testing.T) {
-		srv, c := newDeployed(t, nil)
-		_, err := c.PutMetadata(ctx, "10.5072/a", record("Precious"))
+	srv, c := newDeployed(t)
+	for _, prefix := range []string{"10.507224", "10.5072.1", "10.507"} {
+		_, errPut := c.PutMetadata(ctx, prefix+"/x", record("A"))
+		_, errMint := c.Mint(ctx, prefix, record("A"))
+		_, errRemote := c.MintRemotely(ctx, prefix, record("A"))
+		for _, err := range []error{errPut, errMint, errRemote, c.CheckAccess(ctx, prefix, address)} {
+			require.ErrorIs(t, err, mds.ErrInvalidDOI)
+		}
+		items := func(yield func(mds.Item, error) bool) {
+			yield(mds.Item{DOI: prefix + "/x", URL: address, Document: record("A")}, nil)
+		}
+		for o, err := range c.RegisterAll(ctx, items, nil) {
+			require.NoError(t, err)
+			require.ErrorIs(t, o.Err, mds.ErrInvalidDOI)
+			assert.Equal(t, 1, o.Tries)
+		}
+	}
+	assert.Empty(t, srv.Names())
+	assert.Empty(t, srv.Requests())
+}
+
+func TestADraftWithoutMetadata(t *testing.T) {
+	srv, c := newDeployed(t)
+	seed(t, srv, map[string]any{"doi": name, "state": "draft"})
+	_, err := c.Metadata(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrNoMetadata)
+	state, err := c.State(t.Context(), name)
+	require.NoError(t, err)
+	assert.Equal(t, mds.Draft, state)
+}
+
+func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
+	ctx := t.Context()
+	srv, clean := newDeployed(t)
+	findable(t, srv, name)
+	_, err := clean.PutMetadata(ctx, "10.5072/draft", record("Draft"))
+	require.NoError(t, err)
+	for who, creds := range map[string]mds.Credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
+		t.Run(who, func(t *testing.T) {
+			c := as(t, srv, creds, nil)
+			got, err := c.URL(ctx, name)
+			require.NoError(t, err)
+			assert.Equal(t, address, got)
+			state, err := c.State(ctx, "10.5072/draft")
+			require.NoError(t, err)
+			assert.Equal(t, mds.Draft, state, "even of drafts")
+
+			require.ErrorIs(t, c.CheckAccess(ctx, mdstest.Prefix, address), mds.ErrUnauthorized, "which tells")
+			require.ErrorIs(t, c.Hide(ctx, name), mds.ErrUnauthorized)
+			_, err = c.Register(ctx, name, address+"/new", record("B"))
+			require.ErrorIs(t, err, mds.ErrUnauthorized)
+			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
+			require.ErrorIs(t, err, mds.ErrUnauthorized)
+			assert.NotErrorIs(t, err, mds.ErrNotFound)
+			tried := 0
+			for _, err := range c.RegisterAll(ctx, batch(100), &mds.BulkOptions{Workers: 1}) {
+				if err != nil {
+					require.ErrorIs(t, err, mds.ErrUnauthorized, "no other item would fare better")
+					continue
+				}
+				tried++
+			}
+			assert.LessOrEqual(t, tried, 1)
+		})
+	}
+	assert.Equal(t, []string{"10.5072/draft", name}, srv.Names())
+}
+
+func TestPrefixOfAnotherAccount(t *testing.T) {
+	_, c := newDeployed(t)
+	require.NoError(t, c.CheckAccess(t.Context(), mdstest.Prefix, address))
+	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), mds.ErrForbidden)
+	_, err := c.MintRemotely(t.Context(), "10.70000", record("A"))
+	require.ErrorIs(t, err, mds.ErrForbidden, "though it cannot be sent again")
+	assert.False(t, mds.Temporary(err))
+}
+
+// A refused prefix is found out once, not once an item.
+func TestManyItemsOfARefusedPrefix(t *testing.T) {
+	srv, c := newDeployed(t)
+	const items = 20
+	outcomes := 0
+	for o, err := range c.RegisterAll(t.Context(), func(yield func(mds.Item, error) bool) {
+		for i := range items {
+			if !yield(mds.Item{DOI: fmt.Sprintf("10.70000/%d", i), URL: address, Document: record("A")}, nil) {
+				return
+			}
+		}
+	}, &mds.BulkOptions{Workers: 1}) {
 		require.NoError(t, err)
-		require.ErrorIs(t, c.DeleteDraft(ctx, "10.5072/a#part"), mds.ErrInvalidDOI)
-		require.ErrorIs(t, c.DeleteDraft(ctx, "10.5072/a?part"), mds.ErrInvalidDOI)
-		assert.Equal(t, mds.Draft, srv.State("10.5072/a"))
-	})
-	t.Run("who insists on such a name is told", func(t *testing.T) {
-		_, c := newDeployed(t, &mds.ClientOptions{OldNames: true})
-		_, err := c.PutMetadata(ctx, "10.5072/a#part", record("A"))
-		require.ErrorIs(t, err, mds.ErrUnreadable)
-		assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
-	})
-	t.Run("another DOI's metadata are found out, and not overwritten", func(t *testing.T) {
-		srv, c := newDeployed(t, &mds.ClientOptions{OldNames: true})
-		findable(t, srv, "10.5072/a")
-		_, err := c.Metadata(ctx, "10.5072/a?part")
-		require.ErrorIs(t, err, mds.ErrUnreadable)
-		assert.ErrorContains(t, err, "those of 10.5072/a, at which the service cut the name")
-		_, err = c.Register(ctx, "10.5072/a#part", address+"/part", record("Part"))
-		require.ErrorIs(t, err, mds.ErrUnreadable)
-		require.ErrorIs(t, c.Show(ctx, "10.5072/a#part"), mds.ErrUnreadable)
-		assert.Equal(t, stored{mds.Findable, address, "Glacier length"}, look(t, srv, "10.5072/a"))
-	})
-	t.Run("a draft without metadata", func(t *testing.T) {
-		srv, c := newDeployed(t, nil)
-		seed(t, srv, map[string]any{"doi": name, "state": "draft"})
-		_, err := c.Metadata(ctx, name)
-		require.ErrorIs(t, err, mds.ErrNoMetadata)
-	})
-	t.Run("a wrong password can read and not write", func(t *testing.T) {
-		srv, _ := newDeployed(t, nil)
-		findable(t, srv, name)
-		c := as(t, srv, wrong, &mds.ClientOptions{HTTPClient: line(deployed{srv}.line).to(srv)})
-		got, err := c.URL(ctx, name)
-		require.NoError(t, err)
-		assert.Equal(t, address, got)
-		require.ErrorIs(t, c.CheckAccess(ctx, mdstest.Prefix, address), mds.ErrUnauthorized, "which tells")
-		require.ErrorIs(t, c.Hide(ctx, name), mds.ErrUnauthorized)
-		_, err = c.Register(ctx, name, address+"/new", record("B"))
-		require.ErrorIs(t, err, mds.ErrUnauthorized)
-	})
-	t.Run("a prefix of another account", func(t *testing.T) {
-		_, c := newDeployed(t, nil)
-		require.NoError(t, c.CheckAccess(ctx, mdstest.Prefix, address))
-		require.ErrorIs(t, c.CheckAccess(ctx, "10.70000", address), mds.ErrForbidden)
-	})
+		require.ErrorIs(t, o.Err, mds.ErrForbidden)
+		assert.Equal(t, 1, o.Tries)
+		outcomes++
+	}
+	assert.Equal(t, items, outcomes)
+	assert.Less(t, len(srv.Requests()), 3*items+30)
+}
+
+// What the service makes of a document each time is no reason to write it again,
+// and the registration says what it is.
+func TestWhatTheDeployedServiceRewrites(t *testing.T) {
+	for given, stored := range map[string]string{
+		"H<sub>2</sub>O, <i>in situ</i>":            "",
+		"<![CDATA[H<sub>2</sub>O & <br> <x>]]>":     "H&lt;sub&gt;2&lt;/sub&gt;O & &lt;br&gt; <x>",
+		"zero\ufeffwidth":                           "zerowidth",
+		"H&lt;sub&gt;2&lt;/sub&gt;O &amp; the rest": "H<sub>2</sub>O & the rest",
+	} {
+		t.Run(given, func(t *testing.T) {
+			ctx := t.Context()
+			srv, c := newDeployed(t)
+			doc := mds.XML([]byte("\ufeff" + string(record(given).Data)))
+			first, err := c.Register(ctx, name, address, doc)
+			require.NoError(t, err)
+			assert.Equal(t, !strings.Contains(given, "&lt;"), len(first.Altered) > 0, "%v", first.Altered)
+			if stored != "" && len(first.Altered) > 0 {
+				assert.Contains(t, strings.Join(first.Altered, "\n"), fmt.Sprintf("%q is stored and was not given", stored))
+			}
+			require.NoError(t, c.Hide(ctx, name))
+			again, err := c.Ensure(ctx, name, address, doc, nil)
+			require.NoError(t, err)
+			assert.Equal(t, mds.Unchanged, again.Change)
+			assert.Equal(t, first.Altered, again.Altered)
+			assert.Equal(t, mds.Registered, srv.State(name), "what was hidden stays so")
+		})
+	}
+}
+
+func TestMoreMediaThanTheServiceLists(t *testing.T) {
+	ctx := t.Context()
+	srv, c := newDeployed(t)
+	findable(t, srv, name)
+	for i := range 31 {
+		if i == 24 {
+			all, err := c.Media(ctx, name)
+			require.NoError(t, err)
+			assert.Len(t, all, 24)
+		}
+		require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: fmt.Sprintf("%s/%d", address, i)}))
+	}
+	some, err := c.Media(ctx, name)
+	require.ErrorIs(t, err, mds.ErrIncomplete)
+	require.Len(t, some, 25, "what there is comes with the error")
+	assert.Equal(t, address+"/30", some[0].URL, "the newest first")
+}
+
+func TestSchemesInCapitals(t *testing.T) {
+	srv, c := newDeployed(t)
+	for _, bad := range []string{"HTTPS://repo.example.org/", "Http://repo.example.org/", "FTP://repo.example.org/"} {
+		_, err := c.PutURL(t.Context(), name, bad)
+		fault, ok := errors.AsType[*mds.FieldError](err)
+		require.True(t, ok)
+		assert.Contains(t, fault.Reason, "in lower case")
+	}
+	assert.Empty(t, srv.Requests())
 }

@@ -25,6 +25,9 @@ var (
 // the column that the service names, and the element that stands there.
 func explainInvalid(err error, doc Document) error {
 	e, ok := errors.AsType[*Error](err)
+	if ok && e.StatusCode == http.StatusNotFound && !doc.isXML() {
+		e.Err = errForeignFormat
+	}
 	if !ok || e.StatusCode != http.StatusUnprocessableEntity {
 		return err
 	}

@@ -103,10 +103,15 @@
 //   - It accepts a wrong URL with status 200 and a text. That is [ErrInvalid].
 //   - It decodes % and + in the URL. They are sent so that they arrive.
 //   - Told to hide a DOI that it does not know, it makes a draft. Hide looks first.
-//   - It cuts a name at "#" and "?" and works on another DOI. Methods that write
-//     refuse such names unless OldNames is set; reading the URL of one may show
-//     another DOI's.
-//   - It answers some reads to anybody. Use CheckAccess to test a login.
-//   - It answers 403 when it cannot reach what is behind it, and 403 with a page
-//     when there are too many requests. The latter is [ErrRateLimited].
+//   - It takes some names for others, and works on another DOI: it cuts at "#" and
+//     "?", drops doubled and closing slashes, follows "." and "..", decodes "%"
+//     twice, and ignores accents. Such names are refused ([CheckNewDOI]). Of a
+//     prefix of more than five digits it uses the beginning, and makes a name of
+//     its own; so it is refused, too.
+//   - It repairs XML that is not well formed, by leaving parts out. That is refused.
+//   - It answers most reads to anybody, drafts included. Use CheckAccess to test a
+//     login.
+//   - It answers 403, whatever was done, when it loses what is behind it
+//     ([ErrForbidden] says how that is told apart), and 403 with a page when there
+//     are too many requests, which is [ErrRateLimited].
 package mds

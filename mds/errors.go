@@ -64,6 +64,9 @@ var (
 	ErrServer = errors.New("mds: service failed")
 	// ErrUnreadable: the service said success with an answer that is malformed.
 	ErrUnreadable = errors.New("mds: answer cannot be understood")
+	// ErrIncomplete: the service gave no more than it gives at once, and there may be
+	// more. What it gave comes with the error.
+	ErrIncomplete = errors.New("mds: list may be incomplete")
 	// ErrUnclear: something was sent and it is not known whether the service
 	// carried it out: the answer got lost or is malformed, or it is a 429
 	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408 (ErrTimeout, too), which a
@@ -121,7 +124,7 @@ func (e *Error) Is(target error) bool {
 	case ErrForbidden:
 		return e.StatusCode == http.StatusForbidden && !e.throttled() && !e.unproven()
 	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound && !e.unknownAccount()
+		return e.StatusCode == http.StatusNotFound && !e.unknownAccount() && !errors.Is(e.Err, errForeignFormat)
 	case ErrNotAllowed:
 		return e.StatusCode == http.StatusMethodNotAllowed
 	case ErrMetadataMissing:
@@ -133,7 +136,7 @@ func (e *Error) Is(target error) bool {
 	case ErrTimeout:
 		return e.StatusCode == http.StatusRequestTimeout
 	case ErrInvalid:
-		return e.StatusCode == http.StatusUnprocessableEntity && !e.metadataMissing()
+		return e.StatusCode == http.StatusUnprocessableEntity && !e.metadataMissing() || errors.Is(e.Err, errForeignFormat)
 	case ErrRateLimited:
 		return e.throttled()
 	case ErrServer:
@@ -166,8 +169,16 @@ func (e *Error) unproven() bool { return errors.Is(e.Err, errUnproven) }
 // unknownAccount recognises what the deployed service answers to an account that
 // it does not know: a DOI that is to be made cannot be what it does not find.
 func (e *Error) unknownAccount() bool {
-	return e.StatusCode == http.StatusNotFound && e.Method == http.MethodPut
+	return e.StatusCode == http.StatusNotFound && e.Method == http.MethodPut && !errors.Is(e.Err, errForeignFormat)
 }
+
+// errForeignFormat: what was refused were metadata in another format than XML, in
+// which the service may have missed the DOI.
+var errForeignFormat = errors.New("the service may not have found a DOI in the metadata")
+
+// errOtherDOI: the service stored the metadata under another name than it was
+// given. To send them again would make another one.
+var errOtherDOI = errors.New("another DOI was made or changed")
 
 // Temporary says whether trying once more, later, may succeed where err is the
 // outcome: the network or the service failed, or it was overrun. The client has
@@ -175,6 +186,12 @@ func (e *Error) unknownAccount() bool {
 // [Client.MintRemotely] and [Client.AddMedium], look before you try once more an
 // error that matches [ErrUnclear] too.
 func Temporary(err error) bool {
+	if e, ok := errors.AsType[*RetriedError](err); ok {
+		err = e.Err
+	}
+	if errors.Is(err, errOtherDOI) {
+		return false
+	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() || e.unproven() ||
 			e.StatusCode == http.StatusRequestTimeout || errors.Is(e.Err, transport.ErrUnreadable)

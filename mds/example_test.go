@@ -220,7 +220,7 @@ func ExampleParseDOI() {
 }
 
 func ExampleDetect() {
-	doc, err := mds.Detect([]byte("@article{lovelace, title={Glacier length}}"))
+	doc, err := mds.Detect([]byte("@article{lovelace, title={Glacier length}, doi={10.5072/glacier-7}}"))
 	fmt.Println(doc.ContentType, err)
 	// Output: application/x-bibtex <nil>
 }

@@ -16,8 +16,10 @@ type Medium struct {
 	URL  string
 }
 
-// Media lists the files that are registered for a DOI. Without any it is
-// [ErrNotFound], as it is for an unknown DOI.
+// Media lists the files that are registered for a DOI, the newest first. Without
+// any it is [ErrNotFound], as it is for an unknown DOI. The deployed service gives
+// 25 at most and has no way to ask for the others; as many come with
+// [ErrIncomplete].
 //
 // Media sends GET /media/{doi}, which the specification does not show and the
 // deployed service has.
@@ -43,8 +45,14 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 		}
 		media = append(media, Medium{Type: kind, URL: address})
 	}
+	if len(media) == mediaPage {
+		return media, fmt.Errorf("mds.Media: %w: %s has %d files or more", ErrIncomplete, name, mediaPage)
+	}
 	return media, nil
 }
+
+// mediaPage is how many files the deployed service lists.
+const mediaPage = 25
 
 // AddMedium registers one more file for a DOI. The deployed service would cut
 // the URL at its first "=", so one that has any is refused ([*FieldError]).

@@ -74,7 +74,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 	}
 	// The deployed service says which DOI it took.
 	if stored, ok := storedName(res); ok && !doi.Equal(stored, name) {
-		return "", wrap(c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s", stored)))
+		return "", wrap(c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI)))
 	}
 	return status, nil
 }

@@ -97,7 +97,7 @@ func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) 
 	case !ok:
 		err = errors.New("it does not name the new DOI")
 	case doi.Prefix(name) != prefix:
-		err = fmt.Errorf("the new DOI %s does not have the prefix %s", name, prefix)
+		err = fmt.Errorf("the new DOI %s does not have the prefix %s: %w", name, prefix, errOtherDOI)
 	default:
 		return name, nil
 	}

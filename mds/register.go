@@ -19,11 +19,11 @@ type Registration struct {
 	DOI            string
 	URL            string
 	Change         Change
-	Before         State  // None, Draft or Public
-	State          State  // Findable; Public if nothing was written that makes a hidden DOI findable
-	MetadataStatus Status // the service's answer to the metadata; "" if they were not sent
-	URLStatus      Status // the service's answer to the URL; "" if it was not sent, or stored with the answer lost
-	Altered        bool   // read back, the metadata are not as they were given: RIS was turned into XML, for instance
+	Before         State    // None, Draft or Public
+	State          State    // Findable; Public if nothing was written that makes a hidden DOI findable
+	MetadataStatus Status   // the service's answer to the metadata; "" if they were not sent
+	URLStatus      Status   // the service's answer to the URL; "" if it was not sent, or stored with the answer lost
+	Altered        []string // where the metadata, read back, are not as they were given, in words; RIS is turned into XML, for instance
 }
 
 // A Change is what a registration came to.
@@ -111,8 +111,11 @@ type EnsureOptions struct {
 // Ensure makes a DOI have a URL and metadata, as Register does, and writes only
 // what differs. A DOI that has both is not written at all. Metadata are compared
 // as XML, without regard to the identifier, to blanks between elements, comments
-// and the order of attributes; those in other formats cannot be compared with
-// what the service made of them, and are always written.
+// and the order of attributes. What the deployed service makes of them each time
+// counts as the same: it turns the tags <i>, <b>, <sub> and a few more into text,
+// in CDATA sections, too, and drops U+FEFF; Registration.Altered shows it. Metadata
+// in other formats cannot be compared with what the service made of them, and are
+// always written.
 //
 // A hidden DOI stays hidden if its metadata are right, as the interface does not
 // show the difference, and becomes findable if they are written. [Client.Show]
@@ -166,7 +169,7 @@ func (r *registering) compare(ctx context.Context) error {
 	r.done.Before = state
 	r.sameURL = state == Public && sameAddress(address, r.done.URL)
 	if state != None {
-		r.sameMetadata, err = r.stored(ctx)
+		r.sameMetadata, r.done.Altered, err = r.stored(ctx)
 	}
 	switch {
 	case err != nil:
@@ -181,16 +184,17 @@ func (r *registering) compare(ctx context.Context) error {
 	return nil
 }
 
-// stored says whether the service has the metadata that are to be registered.
-func (r *registering) stored(ctx context.Context) (bool, error) {
+// stored says whether the service has the metadata that are to be registered, and
+// how they differ from those that were given.
+func (r *registering) stored(ctx context.Context) (same bool, altered []string, err error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
 	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
-		return false, nil
+		return false, []string{"no metadata are stored"}, nil
 	case err != nil:
-		return false, err
+		return false, nil, err
 	}
-	return sameMetadata(doc.Data, r.doc.Data), nil
+	return sameMetadata(r.doc.Data, doc.Data), alterations(r.doc.Data, doc.Data), nil
 }
 
 func (r *registering) write(ctx context.Context, metadata, url bool) (*Registration, error) {
@@ -257,7 +261,7 @@ func (r *registering) readBack(ctx context.Context) error {
 			return err
 		}
 	}
-	same, err := r.stored(ctx)
-	r.done.Altered = !same
+	var err error
+	_, r.done.Altered, err = r.stored(ctx)
 	return err
 }

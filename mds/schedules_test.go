@@ -2,11 +2,14 @@ package mds_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,36 +18,88 @@ import (
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
-// TestFaultSchedules runs registrations over lines that break in every way, a
-// thousand times, and looks at what the service has at the end. The seed in a
-// test's name brings its schedule back.
+var schedules = flag.Int("schedules", 1_000, "random fault schedules that each behaviour is tried with")
+
+// TestFaultSchedules writes over lines that break in every way, between client and
+// store and between the store and the service behind it, and looks at what the
+// service has at the end. The seed in a test's name brings its schedule back.
 func TestFaultSchedules(t *testing.T) {
-	schedules := 1000
-	if testing.Short() {
-		schedules = 100
-	}
-	for seed := range uint64(schedules) {
-		story := []func(*testing.T, *mdstest.Server, *rand.Rand){registerStory, mintStory, bulkStory}[seed%3]
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				story(t, newServer(t, nil), rand.New(rand.NewPCG(seed, 7)))
+	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, bulkStory, deleteStory, hideStory}
+	for seed := range uint64(*schedules) {
+		for _, b := range behaviours() {
+			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := &world{}
+					w.Server = newServer(t, &mdstest.Options{Behaviour: b, Faults: w.behind})
+					stories[seed%uint64(len(stories))](t, w, rand.New(rand.NewPCG(seed, 7)))
+				})
 			})
-		})
+		}
 	}
 }
 
-// broken is a client of a random number of attempts, on a line from nearly sound
-// to nearly dead.
-func broken(t *testing.T, srv *mdstest.Server, r *rand.Rand) *mds.Client {
+// A world is a server whose store loses the service behind it, as long as there
+// are faults.
+type world struct {
+	*mdstest.Server
+	faults []*mdstest.Fault
+}
+
+// behind is called for one request at a time.
+func (w *world) behind(int, *http.Request) *mdstest.Fault {
+	if len(w.faults) == 0 {
+		return nil
+	}
+	f := w.faults[0]
+	w.faults = w.faults[1:]
+	return f
+}
+
+// broken does something with a client of a random number of attempts, on lines
+// from nearly sound to nearly dead. Afterwards they are sound.
+func (w *world) broken(t *testing.T, r *rand.Rand, do func(*mds.Client)) {
 	t.Helper()
 	s := make(schedule, r.IntN(60))
-	chance := r.Float64()
-	for i := range s {
+	for i, chance := 0, r.Float64(); i < len(s); i++ {
 		if r.Float64() < chance {
 			s[i] = fault(r.IntN(int(faults)))
 		}
 	}
-	return as(t, srv, account, &mds.ClientOptions{HTTPClient: s.line().to(srv), MaxAttempts: 1 + r.IntN(5)})
+	w.faults = make([]*mdstest.Fault, r.IntN(60))
+	for i, chance := 0, r.Float64(); i < len(w.faults); i++ {
+		if r.Float64() < chance {
+			w.faults[i] = lostBehind(r)
+		}
+	}
+	do(as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)}))
+	w.faults = nil
+}
+
+// lostBehind is what can happen between the store and the service behind it.
+func lostBehind(r *rand.Rand) *mdstest.Fault {
+	f := &mdstest.Fault{Behind: true}
+	switch f.Kind = []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter, mdstest.Status, mdstest.StatusAfter, mdstest.Delay}[r.IntN(5)]; f.Kind {
+	case mdstest.Status, mdstest.StatusAfter:
+		f.Status = []int{403, 429, 500, 502, 503, 504}[r.IntN(6)]
+	case mdstest.Delay:
+		f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
+	}
+	return f
+}
+
+// maybe checks that an error does not call final what may pass: the login is good,
+// the DOI is the account's, and the input is right.
+func maybe(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	for _, final := range []error{
+		mds.ErrForbidden, mds.ErrUnauthorized, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrInvalid, mds.ErrBadRequest, mds.ErrMetadataMissing, mds.ErrMediaType,
+	} {
+		assert.NotErrorIs(t, err, final)
+	}
+	assert.True(t, mds.Temporary(err), "%v", err)
 }
 
 // what the service has of a DOI, seen past the broken line.
@@ -71,8 +126,8 @@ func look(t *testing.T, srv *mdstest.Server, doi string) stored {
 	return s
 }
 
-func registerStory(t *testing.T, srv *mdstest.Server, r *rand.Rand) {
-	ctx, clean := t.Context(), srv.Client()
+func registerStory(t *testing.T, w *world, r *rand.Rand) {
+	ctx, clean := t.Context(), w.Client()
 	const old = "https://repo.example.org/old"
 	switch r.IntN(4) {
 	case 1:
@@ -85,15 +140,85 @@ func registerStory(t *testing.T, srv *mdstest.Server, r *rand.Rand) {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
 	}
-	before := look(t, srv, name)
-	done, err := broken(t, srv, r).Register(ctx, name, address, record("New"))
-	honest(t, before, look(t, srv, name), stored{mds.Findable, address, "New"}, err)
-	assert.Equal(t, err == nil, done != nil)
-
-	done, err = clean.Register(ctx, name, address, record("New"))
+	before := look(t, w.Server, name)
+	w.broken(t, r, func(c *mds.Client) {
+		done, err := c.Register(ctx, name, address, record("New"))
+		maybe(t, err)
+		honest(t, before, look(t, w.Server, name), stored{mds.Findable, address, "New"}, err)
+		assert.Equal(t, err == nil, done != nil)
+	})
+	done, err := clean.Register(ctx, name, address, record("New"))
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, mds.Findable, done.State)
-	assert.Equal(t, stored{mds.Findable, address, "New"}, look(t, srv, name))
+	assert.Equal(t, stored{mds.Findable, address, "New"}, look(t, w.Server, name))
+	assert.Equal(t, []string{name}, w.Names())
+}
+
+// ensureStory finds a DOI that has all, the URL, the metadata, or nothing of what
+// it shall have.
+func ensureStory(t *testing.T, w *world, r *rand.Rand) {
+	ctx, clean := t.Context(), w.Client()
+	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
+	if r.IntN(5) > 0 {
+		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
+		require.NoError(t, err)
+	}
+	before, wanted := look(t, w.Server, name), stored{mds.Findable, address, "New"}
+	w.broken(t, r, func(c *mds.Client) {
+		_, err := c.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
+		maybe(t, err)
+		after := look(t, w.Server, name)
+		if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
+			assert.Contains(t, []stored{before, wanted}, after, "%v", err)
+			assert.True(t, after == before || errors.Is(err, mds.ErrUnclear), "%v", err)
+			return
+		}
+		honest(t, before, after, wanted, err)
+	})
+	_, err := clean.Ensure(ctx, name, address, record("New"), nil)
+	require.NoError(t, err, "every run after it converges")
+	assert.Equal(t, wanted, look(t, w.Server, name))
+	assert.Equal(t, []string{name}, w.Names())
+}
+
+func deleteStory(t *testing.T, w *world, r *rand.Rand) {
+	ctx, clean := t.Context(), w.Client()
+	for _, doi := range []string{name, name + "-2"} {
+		_, err := clean.PutMetadata(ctx, doi, record("Draft"))
+		require.NoError(t, err)
+	}
+	w.broken(t, r, func(c *mds.Client) {
+		err := c.DeleteDraft(ctx, name)
+		maybe(t, err)
+		switch after := w.State(name); {
+		case err == nil:
+			assert.Equal(t, mds.None, after)
+		case !errors.Is(err, mds.ErrUnclear):
+			assert.Equal(t, mds.Draft, after, "%v", err)
+		}
+	})
+	if err := clean.DeleteDraft(ctx, name); err != nil {
+		require.ErrorIs(t, err, mds.ErrNotFound)
+	}
+	assert.Equal(t, []string{name + "-2"}, w.Names())
+}
+
+func hideStory(t *testing.T, w *world, r *rand.Rand) {
+	ctx, clean := t.Context(), w.Client()
+	findable(t, w.Server, name)
+	w.broken(t, r, func(c *mds.Client) {
+		err := c.Hide(ctx, name)
+		maybe(t, err)
+		switch after := w.State(name); {
+		case err == nil:
+			assert.Equal(t, mds.Registered, after)
+		case !errors.Is(err, mds.ErrUnclear):
+			assert.Equal(t, mds.Findable, after, "%v", err)
+		}
+	})
+	require.NoError(t, clean.Hide(ctx, name))
+	assert.Equal(t, mds.Registered, w.State(name))
+	assert.Equal(t, []string{name}, w.Names())
 }
 
 // honest checks that an error, or its absence, tells the truth of what the
@@ -117,69 +242,54 @@ func honest(t *testing.T, before, after, wanted stored, err error) {
 	}
 }
 
-func mintStory(t *testing.T, srv *mdstest.Server, r *rand.Rand) {
+func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx := t.Context()
-	minted, err := broken(t, srv, r).Mint(ctx, mdstest.Prefix, record("New"))
-	made := namesMade(srv)
-	switch {
-	case err == nil:
-		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
-		assert.Equal(t, stored{mds.Draft, "", "New"}, look(t, srv, minted))
-	case errors.Is(err, mds.ErrUnclear):
-		require.NotEmpty(t, minted, "a DOI that may exist has a name")
-		assert.Subset(t, []string{minted}, made)
-		_, err := srv.Client().PutMetadata(ctx, minted, record("New"))
-		require.NoError(t, err)
-		assert.Equal(t, []string{minted}, namesMade(srv))
-	default:
-		assert.Empty(t, minted)
-		assert.Empty(t, made, "%v", err)
-	}
-}
-
-// namesMade lists the DOIs that the service has taken metadata for, each once.
-func namesMade(srv *mdstest.Server) []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, r := range srv.Requests() {
-		doi, ok := strings.CutPrefix(r.Path, "/metadata/")
-		if ok && r.Method == "PUT" && r.Status == 201 && !seen[doi] {
-			seen[doi] = true
-			names = append(names, doi)
+	w.broken(t, r, func(c *mds.Client) {
+		minted, err := c.Mint(ctx, mdstest.Prefix, record("New"))
+		maybe(t, err)
+		made := w.Names()
+		switch {
+		case err == nil:
+			assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
+			assert.Equal(t, stored{mds.Draft, "", "New"}, look(t, w.Server, minted))
+		case errors.Is(err, mds.ErrUnclear):
+			require.NotEmpty(t, minted, "a DOI that may exist has a name")
+			assert.Subset(t, []string{minted}, made)
+			w.faults = nil
+			_, err := w.Client().PutMetadata(ctx, minted, record("New"))
+			require.NoError(t, err)
+			assert.Equal(t, []string{minted}, w.Names())
+		default:
+			assert.Empty(t, minted)
+			assert.Empty(t, made, "%v", err)
 		}
-	}
-	return names
+	})
 }
 
-func bulkStory(t *testing.T, srv *mdstest.Server, r *rand.Rand) {
+func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 	const items = 6
 	ctx := t.Context()
 	fates := map[string]error{}
-	c := broken(t, srv, r)
-	for o, err := range c.RegisterAll(ctx, batch(items), &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(3)}) {
-		require.NoError(t, err)
-		assert.NotContains(t, fates, o.Item.DOI, "one outcome each")
-		fates[o.Item.DOI] = o.Err
-	}
+	w.broken(t, r, func(c *mds.Client) {
+		for o, err := range c.RegisterAll(ctx, batch(items), &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(3)}) {
+			require.NoError(t, err)
+			assert.NotContains(t, fates, o.Item.DOI, "one outcome each")
+			fates[o.Item.DOI] = o.Err
+			maybe(t, o.Err)
+		}
+	})
 	require.Len(t, fates, items)
 	for i := range items {
 		it := item(i)
 		wanted := stored{mds.Findable, it.URL, fmt.Sprintf("Item %d", i)}
-		after := look(t, srv, it.DOI)
-		if err := fates[it.DOI]; err == nil {
-			assert.Equal(t, wanted, after)
-		} else {
-			// Earlier rounds may have come further than the last error says.
-			assert.True(t, mds.Temporary(err), "%v", err)
-			assert.Contains(t, []mds.State{mds.None, mds.Draft, mds.Findable}, after.state)
-		}
+		honest(t, stored{}, look(t, w.Server, it.DOI), wanted, fates[it.DOI])
 	}
-	for o, err := range srv.Client().RegisterAll(ctx, batch(items), nil) {
+	for o, err := range w.Client().RegisterAll(ctx, batch(items), nil) {
 		require.NoError(t, err)
 		require.NoError(t, o.Err, "every run after it converges")
 	}
 	for i := range items {
-		assert.Equal(t, stored{mds.Findable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, srv, item(i).DOI))
+		assert.Equal(t, stored{mds.Findable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
 	}
-	assert.Len(t, namesMade(srv), items)
+	assert.Len(t, w.Names(), items)
 }

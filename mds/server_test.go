@@ -63,6 +63,24 @@ func answers(t testing.TB, status int, contentType, body string, opts *mds.Clien
 	return served(t, func(*http.Request) *http.Response { return answer(status, contentType, body) }, opts)
 }
 
+// refuses is a service that answers every request alike, and has no other DOIs.
+func refuses(t testing.TB, status int, text string) *mds.Client {
+	t.Helper()
+	return served(t, func(req *http.Request) *http.Response {
+		if isControl(req) {
+			return answer(http.StatusNotFound, plain, "DOI not found")
+		}
+		return answer(status, plain, text)
+	}, &mds.ClientOptions{MaxAttempts: 2})
+}
+
+// isControl recognises the questions by which the client sees that a service
+// which refuses something does answer others.
+func isControl(req *http.Request) bool {
+	suffix, ok := strings.CutPrefix(req.URL.Path, "/doi/10.5072/")
+	return ok && req.Method == http.MethodGet && mds.CheckSuffix(suffix) == nil
+}
+
 // served is a client whose requests a function answers.
 func served(t testing.TB, serve func(*http.Request) *http.Response, opts *mds.ClientOptions) *mds.Client {
 	t.Helper()

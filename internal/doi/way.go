@@ -32,24 +32,24 @@ func (w Way) Check(name string) error {
 	for i, segment := range segments {
 		switch {
 		case segment == "" && i == len(segments)-1:
-			return &NameError{name, `ends with "/", which the service drops: it would act on another DOI`}
+			return &NameError{name, `ends with "/", which the service drops: the request would reach another DOI`}
 		case segment == "":
-			return &NameError{name, `has "//", of which the service drops one: it would act on another DOI`}
+			return &NameError{name, `has "//", of which the service drops one: the request would reach another DOI`}
 		case segment == "." || segment == "..":
-			return &NameError{name, fmt.Sprintf("has the part %q, which the service takes for a step in the path: it would act on another DOI", segment)}
+			return &NameError{name, fmt.Sprintf("has the part %q, which the service takes for a step in the path: the request would reach another DOI", segment)}
 		case i > 0 && i >= len(segments)-2 && isRoute(segment):
 			return &NameError{name, fmt.Sprintf("has the part %q near its end, which the service takes for something that belongs to another DOI", segment)}
 		}
 	}
 	if strings.HasSuffix(name, " ") {
-		return &NameError{name, "ends with a blank, which the service ignores: it would act on another DOI"}
+		return &NameError{name, "ends with a blank, which the service ignores: the request would reach another DOI"}
 	}
 	for _, r := range name {
 		if r >= utf8.RuneSelf {
-			return &NameError{name, fmt.Sprintf("has the character %s, which the service may take for another: it would act on another DOI", describe(r))}
+			return &NameError{name, fmt.Sprintf("has the character %s, which the service may take for another: the request would reach another DOI", describe(r))}
 		}
 		if w == Store && strings.ContainsRune("#?%", r) {
-			return &NameError{name, fmt.Sprintf("has the character %s, after which the service reads the name wrongly: it would act on another DOI", describe(r))}
+			return &NameError{name, fmt.Sprintf("has the character %s, after which the service reads the name wrongly: the request would reach another DOI", describe(r))}
 		}
 	}
 	if len(name) > maxName {

@@ -1,0 +1,186 @@
+package mds
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Detect makes a Document of metadata in one of the formats that the service
+// takes and keeps, and finds out which one it is as the deployed service does: by
+// the bytes. A byte order mark and blanks in front are left out. Known are
+//
+//   - DataCite XML, by the namespace of its root element;
+//   - schema.org JSON-LD whose "@context" is the text "http://schema.org" or
+//     "https://schema.org", or begins so;
+//   - Codemeta of version 1, by its "@context";
+//   - DataCite JSON, by a "schema-version" that begins like the namespace; the
+//     "schemaVersion" of the DOI API is another format;
+//   - Crosscite, by "types" and "publication_year";
+//   - Citeproc JSON, by the "date-parts" of "issued";
+//   - RIS with a line "DO", and BibTeX of one entry with a field doi: without a DOI
+//     in them the service does not find it.
+//
+// Anything else is a [*FieldError], as is what is not well formed. So are Crossref
+// XML and the addresses of pages, which the specification has (§4.3) and the
+// deployed service does not keep; a [Document] of [TypeCrossref] or [TypePage] can
+// still be written down for a service that does.
+//
+// The service turns other formats into XML. What the new text does not have, such
+// as a description, stays as it was registered before.
+func Detect(data []byte) (Document, error) {
+	text := trimFront(data)
+	contentType, reason := "", "is in no format that the service takes"
+	switch {
+	case len(text) == 0:
+		reason = "is empty"
+	case !utf8.Valid(text):
+		reason = "is not UTF-8"
+	case text[0] == '<':
+		contentType, reason = detectXML(text)
+	case text[0] == '{':
+		contentType, reason = detectJSON(text)
+	case bytes.HasPrefix(text, []byte("TY  - ")):
+		contentType, reason = detectRIS(text)
+	case bytes.IndexByte(text, '@') >= 0:
+		contentType, reason = detectBibTeX(text)
+	case pageAddress.Match(text):
+		reason = "is the address of a page, which the service does not fetch"
+	}
+	if contentType == "" {
+		return Document{}, &FieldError{Path: "data", Reason: reason}
+	}
+	doc := Document{ContentType: contentType, Data: text}
+	return doc, doc.check()
+}
+
+var pageAddress = regexp.MustCompile(`^https?://\S+\s*$`)
+
+// detectXML looks at the root element. The well-formedness is checked later.
+func detectXML(text []byte) (contentType, reason string) {
+	decoder := newDecoder(text)
+	decoder.Strict = false
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return "", "is XML without a root element"
+		}
+		root, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+			continue
+		case strings.HasPrefix(root.Name.Space, "http://datacite.org/schema/kernel"):
+			return XMLType, ""
+		case strings.HasPrefix(root.Name.Space, "http://www.crossref.org/"), root.Name.Local == "doi_records":
+			return "", "is Crossref XML, which the service accepts and keeps nothing of"
+		}
+		return "", fmt.Sprintf("is XML whose root element %q is not DataCite's; the namespace may be missing", root.Name.Local)
+	}
+}
+
+const (
+	kernelPrefix    = "http://datacite.org/schema/kernel"
+	codemetaContext = "https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld"
+)
+
+func detectJSON(text []byte) (contentType, reason string) {
+	var members struct {
+		Context         any             `json:"@context"`
+		SchemaVersion   any             `json:"schema-version"`
+		Types           json.RawMessage `json:"types"`
+		PublicationYear json.RawMessage `json:"publication_year"`
+		Issued          json.RawMessage `json:"issued"`
+	}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return "", "is not well-formed JSON: " + err.Error()
+	}
+	var issued struct {
+		DateParts json.RawMessage `json:"date-parts"`
+	}
+	_ = json.Unmarshal(members.Issued, &issued) // what is no object has no parts
+	context, _ := members.Context.(string)
+	version, _ := members.SchemaVersion.(string)
+	switch {
+	case strings.HasPrefix(context, "http://schema.org"), strings.HasPrefix(context, "https://schema.org"):
+		return TypeSchemaOrg, ""
+	case context == codemetaContext:
+		return TypeCodemeta, ""
+	case strings.HasPrefix(version, kernelPrefix):
+		return TypeDataCiteJSON, ""
+	case present(members.Types) && present(members.PublicationYear):
+		return TypeCrosscite, ""
+	case present(members.Types):
+		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
+	case present(issued.DateParts):
+		return TypeCiteproc, ""
+	case members.Context != nil:
+		return "", `is JSON-LD whose "@context" the service does not know; it takes the text "https://schema.org" or ` + codemetaContext
+	}
+	return "", "is JSON in no format that the service takes"
+}
+
+// present tells whether a member is there and has something in it.
+func present(member json.RawMessage) bool {
+	switch strings.Join(strings.Fields(string(member)), "") {
+	case "", "null", "false", "{}", "[]", `""`:
+		return false
+	}
+	return true
+}
+
+var doiLine = regexp.MustCompile(`(?m)^DO  - *\S`)
+
+func detectRIS(text []byte) (contentType, reason string) {
+	if !doiLine.Match(text) {
+		return "", `is RIS without a line "DO  - ": the service would not find the DOI`
+	}
+	return TypeRIS, ""
+}
+
+var (
+	bibTeXEntry = regexp.MustCompile(`^[^@]*@([A-Za-z]+)\s*\{\s*[^\s,{}"=@]+\s*,`)
+	bibTeXNext  = regexp.MustCompile(`@[A-Za-z]+\s*[{(]`)
+	bibTeXDOI   = regexp.MustCompile(`(?i)[\s,{]doi\s*=\s*[{"]\s*[^\s}"]`)
+)
+
+func detectBibTeX(text []byte) (contentType, reason string) {
+	m := bibTeXEntry.FindSubmatchIndex(text)
+	if m == nil {
+		return "", "is in no format that the service takes; in BibTeX an entry and its key must come first"
+	}
+	switch kind := strings.ToLower(string(text[m[2]:m[3]])); kind {
+	case "comment", "string", "preamble":
+		return "", fmt.Sprintf("is BibTeX with @%s before the entry, with which the service can do nothing", kind)
+	}
+	entry, rest, closed := cutBraces(text[bytes.IndexByte(text, '{'):])
+	switch {
+	case !closed:
+		return "", "is BibTeX whose entry does not end"
+	case bibTeXNext.Match(rest):
+		return "", "is BibTeX of more than one entry; the service takes the first"
+	case !bibTeXDOI.Match(entry):
+		return "", "is BibTeX without a field doi: the service would not find the DOI"
+	}
+	return TypeBibTeX, ""
+}
+
+// cutBraces cuts text after the brace that closes the first one.
+func cutBraces(text []byte) (inside, rest []byte, closed bool) {
+	depth := 0
+	for i, c := range text {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		}
+		if depth == 0 {
+			return text[:i+1], text[i+1:], true
+		}
+	}
+	return text, nil, false
+}
