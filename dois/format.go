@@ -84,7 +84,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 		return nil, &FieldError{Path: "format", Reason: fmt.Sprintf("%q is no media type", string(format))}
 	}
 	request := transport.Request{
-		Op: op, Method: "GET", Path: "/dois/" + doi.Path(name), Query: parameters, Accept: string(format),
+		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format),
 		Access: transport.Optional, Stream: true,
 	}
 	res, err := c.core.Do(ctx, request)

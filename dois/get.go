@@ -45,10 +45,9 @@ func (o *GetOptions) values() url.Values {
 // the client has the credentials of their account.
 //
 // The deployed service names everything that cites a record, so a single record
-// can take it a minute and more. And it takes some names in a path for others:
-// with "//" or a "/" at the end, with the parts "." and "..", with letters beyond
-// ASCII, and those that end in a part such as "media" or in one more after it. They
-// are a [*FieldError]; ListOptions.IDs finds them.
+// can take it a minute and more. And it takes some names in a path for others: with
+// letters beyond ASCII, and with the parts "." and "..". They are a [*FieldError];
+// ListOptions.IDs finds them.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
@@ -60,7 +59,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 		opts = &GetOptions{}
 	}
 	request := transport.Request{
-		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.Path(name), Query: params.Encode(opts.values()),
+		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: params.Encode(opts.values()),
 		Access: transport.Optional,
 	}
 	if opts.IfNoneMatch != "" {
@@ -79,7 +78,7 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 		return false, err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.Path(name), Accept: transport.JSONType, Access: transport.Optional,
+		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
 	})
 	err = wrap(err)
 	if errors.Is(err, ErrNotFound) {

@@ -23,6 +23,11 @@ func TestOddNames(t *testing.T) {
 		{"number sign", "10.5072/a#b", "/dois/10.5072/a%23b"},
 		{"question mark", "10.5072/a?b=c", "/dois/10.5072/a%3Fb=c"},
 		{"percent sign", "10.5072/a%20b", "/dois/10.5072/a%2520b"},
+		{"two slashes", "10.5072/a//b", "/dois/10.5072/a%2F%2Fb"},
+		{"two slashes after the prefix", "10.5072//a", "/dois/10.5072/%2Fa"},
+		{"slash at the end", "10.5072/a/", "/dois/10.5072/a%2F"},
+		{"what belongs to a DOI", "10.5072/a/media", "/dois/10.5072/a%2Fmedia"},
+		{"what belongs to a DOI, and more", "10.5072/a/events/1/x", "/dois/10.5072/a%2Fevents%2F1%2Fx"},
 		{"plus", "10.5072/a+b", "/dois/10.5072/a%2Bb"},
 		{"angle brackets", "10.5072/0003(1999)<1:a>2.0.co;2-x", "/dois/10.5072/0003(1999)%3C1:a%3E2.0.co;2-x"},
 		{"quotes", `10.5072/a"b'c`, "/dois/10.5072/a%22b'c"},
@@ -46,8 +51,7 @@ func TestOddNames(t *testing.T) {
 // in a path. A list can be asked for them.
 func TestNamesThatNoPathHolds(t *testing.T) {
 	for _, name := range []string{
-		"10.5072/a//b", "10.5072//a", "10.5072/a/", "10.5072/a/./b", "10.5072/../x", "10.5072/a/media", "10.5072/a/events/1", "10.5072/a/get-url",
-		"10.5072/größe-日本", "https://doi.org/10.5072/a%20",
+		"10.5072/a/./b", "10.5072/../x", "10.5072/größe-日本", "https://doi.org/10.5072/a%20",
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *doistest.Server) {
@@ -65,11 +69,11 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 			})
 		})
 	}
-	story(t, "in a list", []string{`{"doi":"10.5072/a//b"}`, `{"doi":"10.5072/a/b"}`}, func(t *testing.T, srv *doistest.Server) {
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{IDs: []string{"10.5072/a//b"}})
+	story(t, "in a list", []string{`{"doi":"10.5072/größe"}`}, func(t *testing.T, srv *doistest.Server) {
+		found, err := srv.Client().List(t.Context(), &dois.ListOptions{IDs: []string{"10.5072/größe"}})
 		require.NoError(t, err)
 		require.Len(t, found.Records, 1)
-		assert.Equal(t, "10.5072/a//b", found.Records[0].DOI)
+		assert.Equal(t, "10.5072/größe", found.Records[0].DOI)
 	})
 }
 

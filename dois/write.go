@@ -65,7 +65,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	return c.one(ctx, transport.Request{
-		Op: op, Method: "PUT", Path: "/dois/" + doi.Path(name), Query: draft.answer(), ContentType: writeType, Body: bytes.NewReader(body),
+		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.answer(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
 	})
 }
@@ -137,7 +137,7 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 		return err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.Path(name), Accept: transport.JSONType, Access: transport.Required,
+		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Required,
 	})
 	err = wrap(err)
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {

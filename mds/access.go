@@ -17,7 +17,8 @@ import (
 // Reading cannot tell: the deployed service answers many reads to anybody. So
 // CheckAccess asks to register a random name of the prefix that has no metadata.
 // The service checks the login, the prefix and the domain, and then refuses, as
-// specification §7 (412) says it must.
+// specification §7 (412) says it must. The deployed one refuses before it looks at
+// the domain, so that a wrong domain does not show.
 //
 // CheckAccess sends PUT /doi/{doi}.
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {

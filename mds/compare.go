@@ -101,11 +101,14 @@ func (w *leafWriter) flush() {
 const maxAlterations = 20
 
 // alterations says where stored metadata differ from those that were given, in
-// words for people. There are none if both say the same.
-func alterations(given, stored []byte) []string {
+// words for people. There are none if both say the same, given as seen shows it.
+func alterations(given, stored []byte, seen func(string) string) []string {
 	a, err := leaves(trimFront(given))
 	if err != nil {
 		return []string{"the metadata were not XML; the service made XML of them"}
+	}
+	for i := range a {
+		a[i].text = seen(a[i].text)
 	}
 	b, err := leaves(trimFront(stored))
 	switch {
@@ -155,16 +158,6 @@ var rewritten = func() *strings.Replacer {
 	}
 	return strings.NewReplacer(pairs...)
 }()
-
-// sameMetadata tells whether stored metadata are those that were given, or what
-// the deployed service makes of them every time.
-func sameMetadata(given, stored []byte) bool {
-	if alterations(given, stored) == nil {
-		return true
-	}
-	expected := rewritten.Replace(string(given))
-	return expected != string(given) && alterations([]byte(expected), stored) == nil
-}
 
 // newDecoder reads XML as UTF-8, whatever it declares, as the service does.
 func newDecoder(data []byte) *xml.Decoder {

@@ -369,6 +369,8 @@ func TestDeleteDOI(t *testing.T) {
 			return srv.Client().DeleteDraft(t.Context(), name)
 		}, nil, 200, false},
 		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+			require.NoError(t, err)
 			return as(t, srv, wrong, nil).DeleteDraft(t.Context(), name)
 		}, mds.ErrUnauthorized, 401, false},
 		{"403 somebody else's draft", func(t *testing.T, srv *mdstest.Server) error {

@@ -89,7 +89,7 @@ func (c *Client) doubt(ctx context.Context, name string, r transport.Request, fi
 // somebody else's, it has.
 func (c *Client) knows(ctx context.Context, name string) (bool, error) {
 	_, err := c.core.Do(ctx, transport.Request{
-		Op: "mds.State", Method: http.MethodGet, Path: "/doi/" + doi.Path(name), Access: transport.Required, Expected: http.StatusNotFound,
+		Op: "mds.State", Method: http.MethodGet, Path: "/doi/" + doi.Store.Path(name), Access: transport.Required, Expected: http.StatusNotFound,
 	})
 	if e, ok := err.(*transport.Error); ok && e.StatusCode == http.StatusNotFound {
 		return false, nil

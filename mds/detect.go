@@ -21,9 +21,11 @@ import (
 //   - DataCite JSON, by a "schema-version" that begins like the namespace; the
 //     "schemaVersion" of the DOI API is another format;
 //   - Crosscite, by "types" and "publication_year";
-//   - Citeproc JSON, by the "date-parts" of "issued";
-//   - RIS with a line "DO", and BibTeX of one entry with a field doi: without a DOI
-//     in them the service does not find it.
+//   - Citeproc JSON, by the "date-parts" of "issued", with a DOI in "id" or "DOI";
+//   - RIS with a line "DO", and BibTeX of one entry with a field doi.
+//
+// Without a DOI in them the service answers to the last three that it has not found
+// it; which DOI it is does not count.
 //
 // Anything else is a [*FieldError], as is what is not well formed. So are Crossref
 // XML and the addresses of pages, which the specification has (§4.3) and the
@@ -94,6 +96,8 @@ func detectJSON(text []byte) (contentType, reason string) {
 		Types           json.RawMessage `json:"types"`
 		PublicationYear json.RawMessage `json:"publication_year"`
 		Issued          json.RawMessage `json:"issued"`
+		ID              any             `json:"id"`
+		DOI             any             `json:"DOI"`
 	}
 	if err := json.Unmarshal(text, &members); err != nil {
 		return "", "is not well-formed JSON: " + err.Error()
@@ -115,12 +119,25 @@ func detectJSON(text []byte) (contentType, reason string) {
 		return TypeCrosscite, ""
 	case present(members.Types):
 		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
+	case present(issued.DateParts) && !isID(members.ID, members.DOI):
+		return "", `is Citeproc JSON without a DOI in "id" or "DOI": the service would not find it`
 	case present(issued.DateParts):
 		return TypeCiteproc, ""
 	case members.Context != nil:
 		return "", `is JSON-LD whose "@context" the service does not know; it takes the text "https://schema.org" or ` + codemetaContext
 	}
 	return "", "is JSON in no format that the service takes"
+}
+
+var idForm = regexp.MustCompile(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
+
+// isID tells whether the first of two texts that is there is a DOI or an address.
+func isID(id, doi any) bool {
+	if id == nil {
+		id = doi
+	}
+	text, _ := id.(string)
+	return idForm.MatchString(text)
 }
 
 // present tells whether a member is there and has something in it.

@@ -55,12 +55,16 @@
 // Methods take a DOI name in every form that [ParseDOI] reads. Those that write
 // refuse names that could not be registered today (specification §2.3, §8), lest
 // a slip becomes a DOI. For older DOIs with other characters there is
-// ClientOptions.OldNames.
+// ClientOptions.OldNames. All refuse names that would reach another DOI on the
+// deployed service, whatever the options.
 //
 // # Metadata
 //
 // A [Document] is metadata as bytes. Package metadata writes, reads and checks
-// the XML; [Detect] finds out which of the other formats something is in.
+// the XML; [Detect] finds out which of the other formats something is in. XML that
+// is not well formed is refused, because the service would repair it and keep only
+// a part. What the service keeps otherwise than it was given, in spite of that, is
+// in Registration.Altered.
 //
 // # Errors
 //
@@ -109,6 +113,9 @@
 //     prefix of more than five digits it uses the beginning, and makes a name of
 //     its own; so it is refused, too.
 //   - It repairs XML that is not well formed, by leaving parts out. That is refused.
+//   - It garbles characters beyond ASCII in what it reads out ([ErrGarbled]), not in
+//     what it stores. Nothing that was read so is ever written back.
+//   - It lists 25 files of a DOI at most ([ErrIncomplete]).
 //   - It answers most reads to anybody, drafts included. Use CheckAccess to test a
 //     login.
 //   - It answers 403, whatever was done, when it loses what is behind it

@@ -22,7 +22,7 @@ var formats = map[string]struct{ contentType, text string }{
 	"DataCite JSON": {mds.TypeDataCiteJSON, `{"schema-version":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],
 		"titles":[{"title":"Glacier length"}],"publisher":"R","publicationYear":2026}`},
 	"Crosscite": {mds.TypeCrosscite, `{"types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":"R","publication_year":2026}`},
-	"Citeproc":  {mds.TypeCiteproc, `{"type":"dataset","title":"Glacier length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
+	"Citeproc":  {mds.TypeCiteproc, `{"type":"dataset","DOI":"10.5072/glacier-7","title":"Glacier length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
 	"RIS":       {mds.TypeRIS, "TY  - DATA\r\nT1  - Glacier length\r\nAU  - Lovelace, Ada\r\nPB  - R\r\nPY  - 2026\r\nDO  - 10.5072/glacier-7\r\nER  - \r\n"},
 	"BibTeX":    {mds.TypeBibTeX, "@misc{a,\n  title = {Glacier length},\n  author = {Lovelace, Ada},\n  publisher = {R},\n  doi = {10.5072/glacier-7},\n  year = {2026}\n}\n"},
 }
@@ -69,6 +69,7 @@ func TestDetect(t *testing.T) {
 		`{"@context":"http://www.schema.org"}`: `whose "@context" the service does not know`,
 		`{"@context":"https://doi.org/10.5063/schema/codemeta-2.0"}`:                                            `whose "@context" the service does not know`,
 		`{"schemaVersion":"http://datacite.org/schema/kernel-4","types":{"ris":"DATA"},"publicationYear":2026}`: "keeps nothing of it",
+		`{"issued":{"date-parts":[[2026]]},"doi":"10.5072/a"}`:                                                  `without a DOI in "id" or "DOI"`,
 		`{"issued":"2026"}`:              "in no format that the service takes",
 		"<!-- nothing -->":               "without a root element",
 		"<resource/>":                    "namespace may be missing",

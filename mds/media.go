@@ -2,6 +2,7 @@ package mds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"strings"
@@ -19,7 +20,8 @@ type Medium struct {
 // Media lists the files that are registered for a DOI, the newest first. Without
 // any it is [ErrNotFound], as it is for an unknown DOI. The deployed service gives
 // 25 at most and has no way to ask for the others; as many come with
-// [ErrIncomplete].
+// [ErrIncomplete], and URLs with characters beyond ASCII, which it garbles, with
+// [ErrGarbled].
 //
 // Media sends GET /media/{doi}, which the specification does not show and the
 // deployed service has.
@@ -28,7 +30,7 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 	if err != nil {
 		return nil, err
 	}
-	request := transport.Request{Op: "mds.Media", Method: "GET", Path: "/media/" + doi.Path(name)}
+	request := transport.Request{Op: "mds.Media", Method: "GET", Path: "/media/" + doi.Store.Path(name)}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return nil, err
@@ -45,10 +47,14 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 		}
 		media = append(media, Medium{Type: kind, URL: address})
 	}
+	var incomplete, lossy error
 	if len(media) == mediaPage {
-		return media, fmt.Errorf("mds.Media: %w: %s has %d files or more", ErrIncomplete, name, mediaPage)
+		incomplete = fmt.Errorf("mds.Media: %w: %s has %d files or more", ErrIncomplete, name, mediaPage)
 	}
-	return media, nil
+	if garbled(res.Data) {
+		lossy = garbledError("mds.Media", name)
+	}
+	return media, errors.Join(incomplete, lossy)
 }
 
 // mediaPage is how many files the deployed service lists.
@@ -73,7 +79,7 @@ func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error 
 		return err
 	}
 	request := transport.Request{
-		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Path(name), Replay: transport.IfUnsent,
+		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Store.Path(name), Replay: transport.IfUnsent,
 		ContentType: "text/plain;charset=UTF-8", Body: strings.NewReader(m.Type + "=" + m.URL),
 	}
 	res, err := c.do(ctx, name, request)

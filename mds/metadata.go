@@ -16,7 +16,9 @@ import (
 
 // Metadata returns the metadata that are registered for a DOI, as the service
 // stores them: it rewrites the identifier, and turns other formats into XML. A
-// DOI without any is [ErrNoMetadata].
+// DOI without any is [ErrNoMetadata]. The deployed service garbles characters
+// beyond ASCII: such metadata come with [ErrGarbled]. Do not store them again; read
+// them with Client.Open of package dois.
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
@@ -24,11 +26,16 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 	if err != nil {
 		return nil, err
 	}
-	return c.metadata(ctx, "mds.Metadata", name)
+	const op = "mds.Metadata"
+	doc, err := c.metadata(ctx, op, name)
+	if err == nil && garbled(doc.Data) {
+		err = garbledError(op, name)
+	}
+	return doc, err
 }
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Path(name), Accept: "application/xml"}
+	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml"}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return nil, err
@@ -61,7 +68,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		return "", err
 	}
 	request := transport.Request{
-		Op: op, Method: "PUT", Path: "/metadata/" + doi.Path(name),
+		Op: op, Method: "PUT", Path: "/metadata/" + doi.Store.Path(name),
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
 	}
 	res, err := c.do(ctx, name, request)

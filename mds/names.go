@@ -23,8 +23,8 @@ func ParseDOI(text string) (string, error) {
 // CheckNewDOI says whether a name may be registered anew: a prefix of "10." and
 // four or five digits, and a suffix of a-z, A-Z, 0-9 and - . _ ; ( ) /
 // (specification §2.3). Refused, too, are names that the deployed service takes for
-// another one: with "//" or a "/" at the end, with the parts "." and "..", and
-// those that end in a part such as "media" or in one more after it.
+// another one: with "//" or a "/" at the end, and with the parts ".", "..",
+// "media", "metadata", "events" and "activities".
 func CheckNewDOI(name string) error {
 	_, err := writable(name, false)
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,11 +92,14 @@ func precious(t *testing.T, srv *mdstest.Server, r *rand.Rand, victim string) pr
 func nearly(r *rand.Rand, victim string) string {
 	name := []byte(victim)
 	for range 1 + r.IntN(3) {
-		at := r.IntN(len(name) + 1)
+		at := len("10.5072/") + r.IntN(max(len(name)-len("10.5072/"), 0)+1)
+		if at > len(name) || r.IntN(20) == 0 {
+			at = r.IntN(len(name) + 1)
+		}
 		switch r.IntN(8) {
-		case 0: // a piece at the end
+		case 0, 1: // a piece at the end
 			name = append(name, pieces[r.IntN(len(pieces))]...)
-		case 1, 2: // a piece somewhere
+		case 2: // a piece somewhere
 			name = slices.Insert(name, at, []byte(pieces[r.IntN(len(pieces))])...)
 		case 3: // a character is encoded
 			if at < len(name) {
@@ -110,11 +114,15 @@ func nearly(r *rand.Rand, victim string) string {
 		case 6: // other case
 			name = []byte(strings.ToUpper(string(name)))
 		case 7: // another prefix
-			name = []byte(strings.Replace(string(name), "10.5072", []string{"10.507224", "10.5072.1", "10.507", "doi:10.5072", "https://doi.org/10.5072", "https://doi.org/10.5072/x/../.."}[r.IntN(6)], 1))
+			if r.IntN(3) == 0 {
+				name = []byte(strings.Replace(string(name), "10.5072", prefixes[r.IntN(len(prefixes))], 1))
+			}
 		}
 	}
 	return string(name)
 }
+
+var prefixes = []string{"10.507224", "10.5072.1", "10.507", "10.05072", "doi:10.5072", "https://doi.org/10.5072", "https://doi.org/10.5072/x/../..", "10.5072/x/../..", "10.5072%2F"}
 
 var pieces = []string{
 	"/", "//", "/.", "/..", "/../a", "/./", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "%zz", "%00", "#", "#x", "?", "?x=1", "&", "+", " ",
@@ -154,12 +162,15 @@ func anyWrite(t *testing.T, r *rand.Rand, c *mds.Client, name string) error {
 	return err
 }
 
-// reasonOf takes the name out of a reason.
+var characterIn = regexp.MustCompile(`has the character .*?(, which new|, which the|, after|; such)`)
+
+// reasonOf takes the name, and what is special about it, out of a reason.
 func reasonOf(reason string) string {
 	if i := strings.LastIndex(reason, `" `); i >= 0 && strings.HasPrefix(reason, `"`) {
 		reason = reason[i+2:]
 	}
-	for _, end := range []string{" after ", ": ", "; ", ", which", ", of which"} {
+	reason = characterIn.ReplaceAllString(reason, "has a character$1")
+	for _, end := range []string{": the request", "; the service", "; allowed"} {
 		reason, _, _ = strings.Cut(reason, end)
 	}
 	return reason

@@ -106,6 +106,12 @@ func (c *Client) Register(ctx context.Context, doiName, address string, doc Docu
 type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
+
+	// Stored reads the XML that is stored for a DOI from elsewhere, such as with
+	// Client.Open of package dois. It is asked when the service shows metadata
+	// garbled ([ErrGarbled]). Without it, such metadata are written again, as they
+	// may not be the same.
+	Stored func(ctx context.Context, doi string) ([]byte, error)
 }
 
 // Ensure makes a DOI have a URL and metadata, as Register does, and writes only
@@ -115,7 +121,8 @@ type EnsureOptions struct {
 // counts as the same: it turns the tags <i>, <b>, <sub> and a few more into text,
 // in CDATA sections, too, and drops U+FEFF; Registration.Altered shows it. Metadata
 // in other formats cannot be compared with what the service made of them, and are
-// always written.
+// always written. So are those with characters beyond ASCII, which the deployed
+// service does not show ([ErrGarbled]), unless EnsureOptions.Stored reads them.
 //
 // A hidden DOI stays hidden if its metadata are right, as the interface does not
 // show the difference, and becomes findable if they are written. [Client.Show]
@@ -169,7 +176,9 @@ func (r *registering) compare(ctx context.Context) error {
 	r.done.Before = state
 	r.sameURL = state == Public && sameAddress(address, r.done.URL)
 	if state != None {
-		r.sameMetadata, r.done.Altered, err = r.stored(ctx)
+		var c comparison
+		c, err = r.stored(ctx)
+		r.sameMetadata, r.done.Altered = c.same, c.altered
 	}
 	switch {
 	case err != nil:
@@ -184,17 +193,21 @@ func (r *registering) compare(ctx context.Context) error {
 	return nil
 }
 
-// stored says whether the service has the metadata that are to be registered, and
-// how they differ from those that were given.
-func (r *registering) stored(ctx context.Context) (same bool, altered []string, err error) {
+// stored compares the metadata that the service has with those that are to be
+// registered.
+func (r *registering) stored(ctx context.Context) (comparison, error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
 	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
-		return false, []string{"no metadata are stored"}, nil
+		return comparison{altered: []string{"no metadata are stored"}}, nil
 	case err != nil:
-		return false, nil, err
+		return comparison{}, err
 	}
-	return sameMetadata(r.doc.Data, doc.Data), alterations(r.doc.Data, doc.Data), nil
+	data, err := r.unharmed(ctx, doc.Data)
+	if err != nil {
+		return comparison{}, err
+	}
+	return compareMetadata(r.doc.Data, data), nil
 }
 
 func (r *registering) write(ctx context.Context, metadata, url bool) (*Registration, error) {
@@ -235,7 +248,7 @@ func (r *registering) write(ctx context.Context, metadata, url bool) (*Registrat
 func (r *registering) writeURL(ctx context.Context) error {
 	status, err := r.client.putURL(ctx, r.done.DOI, r.done.URL)
 	if err != nil && errors.Is(err, ErrUnclear) {
-		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && sameAddress(address, r.done.URL) {
+		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && seemsSame(address, r.done.URL) {
 			return nil
 		}
 	}
@@ -251,7 +264,7 @@ func (r *registering) readBack(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if sameAddress(address, r.done.URL) {
+		if seemsSame(address, r.done.URL) {
 			break
 		}
 		if pause > 4*time.Second {
@@ -261,7 +274,7 @@ func (r *registering) readBack(ctx context.Context) error {
 			return err
 		}
 	}
-	var err error
-	_, r.done.Altered, err = r.stored(ctx)
+	c, err := r.stored(ctx)
+	r.done.Altered = c.altered
 	return err
 }

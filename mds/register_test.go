@@ -342,7 +342,7 @@ func relaid(doc mds.Document) mds.Document {
 
 func TestOtherFormatsAreAlwaysWritten(t *testing.T) {
 	srv := newServer(t, nil)
-	doc, err := mds.Detect([]byte("TY  - DATA\nTI  - Glacier length\nAU  - Lovelace, Ada\nPB  - Example Repository\nPY  - 2026\nER  - \n"))
+	doc, err := mds.Detect([]byte("TY  - DATA\nT1  - Glacier length\nAU  - Lovelace, Ada\nPB  - Example Repository\nPY  - 2026\nDO  - 10.5072/glacier-7\nER  - \n"))
 	require.NoError(t, err)
 	for _, want := range []mds.Change{mds.Created, mds.Updated} {
 		done, err := srv.Client().Ensure(t.Context(), name, address, doc, nil)

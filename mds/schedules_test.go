@@ -55,9 +55,9 @@ func (w *world) behind(int, *http.Request) *mdstest.Fault {
 	return f
 }
 
-// broken does something with a client of a random number of attempts, on lines
-// from nearly sound to nearly dead. Afterwards they are sound.
-func (w *world) broken(t *testing.T, r *rand.Rand, do func(*mds.Client)) {
+// broken is a client of a random number of attempts, on lines from nearly sound to
+// nearly dead, until sound is called.
+func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 	t.Helper()
 	s := make(schedule, r.IntN(60))
 	for i, chance := 0, r.Float64(); i < len(s); i++ {
@@ -71,9 +71,10 @@ func (w *world) broken(t *testing.T, r *rand.Rand, do func(*mds.Client)) {
 			w.faults[i] = lostBehind(r)
 		}
 	}
-	do(as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)}))
-	w.faults = nil
+	return as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
 }
+
+func (w *world) sound() { w.faults = nil }
 
 // lostBehind is what can happen between the store and the service behind it.
 func lostBehind(r *rand.Rand) *mdstest.Fault {
@@ -141,13 +142,12 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 		}
 	}
 	before := look(t, w.Server, name)
-	w.broken(t, r, func(c *mds.Client) {
-		done, err := c.Register(ctx, name, address, record("New"))
-		maybe(t, err)
-		honest(t, before, look(t, w.Server, name), stored{mds.Findable, address, "New"}, err)
-		assert.Equal(t, err == nil, done != nil)
-	})
-	done, err := clean.Register(ctx, name, address, record("New"))
+	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
+	w.sound()
+	maybe(t, err)
+	honest(t, before, look(t, w.Server, name), stored{mds.Findable, address, "New"}, err)
+	assert.Equal(t, err == nil, done != nil)
+	done, err = clean.Register(ctx, name, address, record("New"))
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, mds.Findable, done.State)
 	assert.Equal(t, stored{mds.Findable, address, "New"}, look(t, w.Server, name))
@@ -164,18 +164,17 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 		require.NoError(t, err)
 	}
 	before, wanted := look(t, w.Server, name), stored{mds.Findable, address, "New"}
-	w.broken(t, r, func(c *mds.Client) {
-		_, err := c.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
-		maybe(t, err)
-		after := look(t, w.Server, name)
-		if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
-			assert.Contains(t, []stored{before, wanted}, after, "%v", err)
-			assert.True(t, after == before || errors.Is(err, mds.ErrUnclear), "%v", err)
-			return
-		}
+	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
+	w.sound()
+	maybe(t, err)
+	after := look(t, w.Server, name)
+	if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
+		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
+		assert.True(t, after == before || errors.Is(err, mds.ErrUnclear), "%v", err)
+	} else {
 		honest(t, before, after, wanted, err)
-	})
-	_, err := clean.Ensure(ctx, name, address, record("New"), nil)
+	}
+	_, err = clean.Ensure(ctx, name, address, record("New"), nil)
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
@@ -187,16 +186,15 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 		_, err := clean.PutMetadata(ctx, doi, record("Draft"))
 		require.NoError(t, err)
 	}
-	w.broken(t, r, func(c *mds.Client) {
-		err := c.DeleteDraft(ctx, name)
-		maybe(t, err)
-		switch after := w.State(name); {
-		case err == nil:
-			assert.Equal(t, mds.None, after)
-		case !errors.Is(err, mds.ErrUnclear):
-			assert.Equal(t, mds.Draft, after, "%v", err)
-		}
-	})
+	err := w.broken(t, r).DeleteDraft(ctx, name)
+	w.sound()
+	maybe(t, err)
+	switch after := w.State(name); {
+	case err == nil:
+		assert.Equal(t, mds.None, after)
+	case !errors.Is(err, mds.ErrUnclear):
+		assert.Equal(t, mds.Draft, after, "%v", err)
+	}
 	if err := clean.DeleteDraft(ctx, name); err != nil {
 		require.ErrorIs(t, err, mds.ErrNotFound)
 	}
@@ -206,16 +204,15 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 func hideStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.Client()
 	findable(t, w.Server, name)
-	w.broken(t, r, func(c *mds.Client) {
-		err := c.Hide(ctx, name)
-		maybe(t, err)
-		switch after := w.State(name); {
-		case err == nil:
-			assert.Equal(t, mds.Registered, after)
-		case !errors.Is(err, mds.ErrUnclear):
-			assert.Equal(t, mds.Findable, after, "%v", err)
-		}
-	})
+	err := w.broken(t, r).Hide(ctx, name)
+	w.sound()
+	maybe(t, err)
+	switch after := w.State(name); {
+	case err == nil:
+		assert.Equal(t, mds.Registered, after)
+	case !errors.Is(err, mds.ErrUnclear):
+		assert.Equal(t, mds.Findable, after, "%v", err)
+	}
 	require.NoError(t, clean.Hide(ctx, name))
 	assert.Equal(t, mds.Registered, w.State(name))
 	assert.Equal(t, []string{name}, w.Names())
@@ -244,40 +241,38 @@ func honest(t *testing.T, before, after, wanted stored, err error) {
 
 func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx := t.Context()
-	w.broken(t, r, func(c *mds.Client) {
-		minted, err := c.Mint(ctx, mdstest.Prefix, record("New"))
-		maybe(t, err)
-		made := w.Names()
-		switch {
-		case err == nil:
-			assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
-			assert.Equal(t, stored{mds.Draft, "", "New"}, look(t, w.Server, minted))
-		case errors.Is(err, mds.ErrUnclear):
-			require.NotEmpty(t, minted, "a DOI that may exist has a name")
-			assert.Subset(t, []string{minted}, made)
-			w.faults = nil
-			_, err := w.Client().PutMetadata(ctx, minted, record("New"))
-			require.NoError(t, err)
-			assert.Equal(t, []string{minted}, w.Names())
-		default:
-			assert.Empty(t, minted)
-			assert.Empty(t, made, "%v", err)
-		}
-	})
+	minted, err := w.broken(t, r).Mint(ctx, mdstest.Prefix, record("New"))
+	w.sound()
+	maybe(t, err)
+	made := w.Names()
+	switch {
+	case err == nil:
+		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
+		assert.Equal(t, stored{mds.Draft, "", "New"}, look(t, w.Server, minted))
+	case errors.Is(err, mds.ErrUnclear):
+		require.NotEmpty(t, minted, "a DOI that may exist has a name")
+		assert.Subset(t, []string{minted}, made)
+		_, err := w.Client().PutMetadata(ctx, minted, record("New"))
+		require.NoError(t, err)
+		assert.Equal(t, []string{minted}, w.Names())
+	default:
+		assert.Empty(t, minted)
+		assert.Empty(t, made, "%v", err)
+	}
 }
 
 func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 	const items = 6
 	ctx := t.Context()
 	fates := map[string]error{}
-	w.broken(t, r, func(c *mds.Client) {
-		for o, err := range c.RegisterAll(ctx, batch(items), &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(3)}) {
-			require.NoError(t, err)
-			assert.NotContains(t, fates, o.Item.DOI, "one outcome each")
-			fates[o.Item.DOI] = o.Err
-			maybe(t, o.Err)
-		}
-	})
+	c := w.broken(t, r)
+	for o, err := range c.RegisterAll(ctx, batch(items), &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(3)}) {
+		require.NoError(t, err)
+		assert.NotContains(t, fates, o.Item.DOI, "one outcome each")
+		fates[o.Item.DOI] = o.Err
+		maybe(t, o.Err)
+	}
+	w.sound()
 	require.Len(t, fates, items)
 	for i := range items {
 		it := item(i)

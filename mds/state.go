@@ -71,30 +71,39 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
 		return err
 	}
-	_, err = c.do(ctx, name, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Path(name)})
+	_, err = c.do(ctx, name, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Store.Path(name)})
 	return err
 }
 
-// Show makes a registered DOI findable again, by storing its metadata once more.
-// A draft is [ErrNoURL]: [Client.PutURL] makes it findable. Nothing else may
-// change the DOI's metadata meanwhile.
+// Show makes a registered DOI findable again, by storing its metadata once more,
+// or its URL if the service shows the metadata garbled ([ErrGarbled]); if it does
+// both, that is the error, and nothing was written. A draft is [ErrNoURL]:
+// [Client.PutURL] makes it findable. Nothing else may change the DOI meanwhile.
 //
 // Show sends GET /doi/{doi}, GET /metadata/{doi} and PUT /metadata/{doi}
-// (specification §3.1, §4.3).
+// (specification §3.1, §4.3), or PUT /doi/{doi}, which has the same effect on the
+// deployed service.
 func (c *Client) Show(ctx context.Context, doiName string) error {
 	const op = "mds.Show"
 	name, err := c.writable(doiName)
 	if err != nil {
 		return err
 	}
-	if _, err := c.url(ctx, op, name, 0); err != nil {
-		return err
-	}
-	doc, err := c.metadata(ctx, op, name)
+	address, err := c.url(ctx, op, name, 0)
 	if err != nil {
 		return err
 	}
-	_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+	doc, err := c.metadata(ctx, op, name)
+	switch {
+	case err != nil:
+		return err
+	case !garbled(doc.Data):
+		_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+	case !garbled(address):
+		_, err = c.putURL(ctx, name, address)
+	default:
+		err = garbledError(op, name)
+	}
 	return err
 }
 
@@ -109,7 +118,7 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.do(ctx, name, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Path(name)})
+	_, err = c.do(ctx, name, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Store.Path(name)})
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}

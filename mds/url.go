@@ -31,7 +31,8 @@ const (
 )
 
 // URL returns the address that is registered for a DOI. A draft without one is
-// [ErrNoURL].
+// [ErrNoURL]. An address with characters beyond ASCII, which the deployed service
+// garbles, comes with [ErrGarbled].
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
@@ -39,12 +40,17 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.url(ctx, "mds.URL", name, 0)
+	const op = "mds.URL"
+	address, err := c.url(ctx, op, name, 0)
+	if err == nil && garbled(address) {
+		err = garbledError(op, name)
+	}
+	return address, err
 }
 
 // url asks for a URL. Expected is a status to which a log needs no warning.
 func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Path(name), Expected: expected}
+	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Store.Path(name), Expected: expected}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return "", err
@@ -85,7 +91,7 @@ func (c *Client) PutURL(ctx context.Context, doiName, address string) (Status, e
 
 func (c *Client) putURL(ctx context.Context, name, address string) (Status, error) {
 	request := transport.Request{
-		Op: opPutURL, Method: "PUT", Path: "/doi/" + doi.Path(name),
+		Op: opPutURL, Method: "PUT", Path: "/doi/" + doi.Store.Path(name),
 		ContentType: "text/plain;charset=UTF-8",
 		Body:        strings.NewReader("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
 	}

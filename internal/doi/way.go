@@ -2,6 +2,7 @@ package doi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,58 +14,77 @@ type Way int
 
 const (
 	// API is the path of the DOI API, /dois/{doi}: a web framework that tidies
-	// paths, its routes, and a database that compares without accents.
+	// paths, its routes, and a database that compares without accents. Slashes that
+	// are percent-encoded meet neither tidying nor routes.
 	API Way = iota
 	// Store is a path of the metadata store: the same framework, and then a URL of
 	// the DOI API into which the name is pasted as it is.
 	Store
 )
 
-// routes are the resources that the DOI API has below a DOI.
-var routes = []string{"get-url", "media", "metadata", "activities", "events"}
+// below are the collections that the DOI API has below a DOI. What stands after
+// one belongs to it, however many slashes it has.
+var below = []string{"media", "metadata", "activities", "events"}
 
 // maxName is the length of a name that the database keeps, in characters.
 const maxName = 255
 
 // Check refuses a name that would not arrive as itself. Parse has read it before.
 func (w Way) Check(name string) error {
-	segments := strings.Split(name, "/")
-	for i, segment := range segments {
-		switch {
-		case segment == "" && i == len(segments)-1:
-			return &NameError{name, `ends with "/", which the service drops: the request would reach another DOI`}
-		case segment == "":
-			return &NameError{name, `has "//", of which the service drops one: the request would reach another DOI`}
-		case segment == "." || segment == "..":
-			return &NameError{name, fmt.Sprintf("has the part %q, which the service takes for a step in the path: the request would reach another DOI", segment)}
-		case i > 0 && i >= len(segments)-2 && isRoute(segment):
-			return &NameError{name, fmt.Sprintf("has the part %q near its end, which the service takes for something that belongs to another DOI", segment)}
+	for _, segment := range strings.Split(name, "/") {
+		if segment == "." || segment == ".." {
+			return another(name, "has the part %q, which the service takes for a step in the path", segment)
 		}
 	}
-	if strings.HasSuffix(name, " ") {
-		return &NameError{name, "ends with a blank, which the service ignores: the request would reach another DOI"}
+	if reason := tidied(name); reason != "" && w == Store {
+		return another(name, "%s", reason)
 	}
 	for _, r := range name {
 		if r >= utf8.RuneSelf {
-			return &NameError{name, fmt.Sprintf("has the character %s, which the service may take for another: the request would reach another DOI", describe(r))}
+			return another(name, "has the character %s, which the service may take for another", describe(r))
 		}
 		if w == Store && strings.ContainsRune("#?%", r) {
-			return &NameError{name, fmt.Sprintf("has the character %s, after which the service reads the name wrongly: the request would reach another DOI", describe(r))}
+			return another(name, "has the character %s, after which the service reads the name wrongly", describe(r))
 		}
 	}
-	if len(name) > maxName {
+	switch {
+	case strings.HasSuffix(name, " "):
+		return another(name, "ends with a blank, which the service ignores")
+	case len(name) > maxName:
 		return &NameError{name, fmt.Sprintf("has %d characters; the service keeps %d", len(name), maxName)}
 	}
 	return nil
 }
 
-func isRoute(segment string) bool {
-	for _, route := range routes {
-		if strings.EqualFold(segment, route) {
-			return true
+func another(name, format string, args ...any) error {
+	return &NameError{name, fmt.Sprintf(format, args...) + ": the request would reach another DOI"}
+}
+
+// tidied says what the slashes of a name mean to a web framework, unless they are
+// percent-encoded, or "" if nothing.
+func tidied(name string) string {
+	segments := strings.Split(name, "/")
+	for i, segment := range segments {
+		last := i == len(segments)-1
+		switch {
+		case segment == "" && last:
+			return `ends with "/", which the service drops`
+		case segment == "":
+			return `has "//", of which the service drops one`
+		case slices.Contains(below, strings.ToLower(segment)), last && strings.EqualFold(segment, "get-url"):
+			return fmt.Sprintf("has the part %q, which the service takes for something that belongs to another DOI", segment)
 		}
 	}
-	return false
+	return ""
+}
+
+// Path writes a name that Check has passed as the end of a request path.
+func (w Way) Path(name string) string {
+	prefix, suffix, _ := strings.Cut(name, "/")
+	if w == API && tidied(name) != "" {
+		return prefix + "/" + strings.ReplaceAll(Path(suffix), "/", "%2F")
+	}
+	return Path(name)
 }
 
 // CheckWritable refuses a name under which nothing may be written: one that does

@@ -23,23 +23,25 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 		{name: "10.5072/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
 		{name: "10.5072/a+b&c=d,e!f$g'h*i~j@k|l\\m[n]{o}^p`q\"r"},
 		{name: "10.5072/a b"},
-		{name: "10.5072/a/", fault: `ends with "/"`},
-		{name: "10.5072//", fault: `has "//"`},
-		{name: "10.5072//a", fault: `has "//"`},
-		{name: "10.5072/a//b", fault: `has "//"`},
+		{name: "10.5072/a/", fault: `ends with "/"`, api: true},
+		{name: "10.5072//", fault: `has "//"`, api: true},
+		{name: "10.5072//a", fault: `has "//"`, api: true},
+		{name: "10.5072/a//b", fault: `has "//"`, api: true},
 		{name: "10.5072/a/.", fault: `the part "."`},
 		{name: "10.5072/a/../b", fault: `the part ".."`},
 		{name: "10.5072/../../clients/x", fault: `the part ".."`},
 		{name: "10.5072/a#x", fault: "'#'", api: true},
 		{name: "10.5072/a?x", fault: "'?'", api: true},
 		{name: "10.5072/a%41", fault: "'%'", api: true},
-		{name: "10.5072/a/media", fault: "belongs to another DOI"},
-		{name: "10.5072/a/MEDIA/1", fault: "belongs to another DOI"},
-		{name: "10.5072/events/2026", fault: "belongs to another DOI"},
-		{name: "10.5072/a/get-url", fault: "belongs to another DOI"},
-		{name: "10.5072/a/metadata/x", fault: "belongs to another DOI"},
-		{name: "10.5072/a/activities", fault: "belongs to another DOI"},
-		{name: "10.5072/media/a/b"},
+		{name: "10.5072/a/media", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/MEDIA/1", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/events/2026", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/get-url", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/metadata/x", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/activities", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/media/a/b", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/events/1/2/3", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/get-url/a"},
 		{name: "10.5072/a/mediation"},
 		{name: "10.5072/Ä", fault: "may take for another"},
 		{name: "10.5072/a\ufb01", fault: "may take for another"},
@@ -63,6 +65,20 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestPathOfAWay(t *testing.T) {
+	for name, want := range map[string]string{
+		"10.5072/a/b":       "10.5072/a/b",
+		"10.5072/a//b":      "10.5072/a%2F%2Fb",
+		"10.5072//a":        "10.5072/%2Fa",
+		"10.5072/a/":        "10.5072/a%2F",
+		"10.5072/a/media/1": "10.5072/a%2Fmedia%2F1",
+		"10.5072/a#b/c":     "10.5072/a%23b/c",
+	} {
+		assert.Equal(t, want, doi.API.Path(name))
+	}
+	assert.Equal(t, "10.5072/a/b", doi.Store.Path("10.5072/a/b"))
 }
 
 func TestNamesUnderWhichNothingIsWritten(t *testing.T) {

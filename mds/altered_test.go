@@ -1,0 +1,149 @@
+package mds_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+var documents = flag.Int("documents", 3_000, "generated documents that are registered and read back")
+
+// TestWhatIsStoredIsWhatWasGiven registers documents with all that XML has to
+// offer, and some that are broken. What is taken is stored with the same content,
+// or the registration names what is not.
+func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
+	var notWellFormed, refused, same, altered int
+	for i := range uint64(*documents) {
+		r := rand.New(rand.NewPCG(i, 23))
+		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		given := garbled(r)
+		done, err := srv.Client().Register(t.Context(), name, address, mds.XML(given))
+		if err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid, "%d: %s", i, given)
+			if len(srv.Requests()) == 0 {
+				notWellFormed++
+			} else {
+				refused++
+			}
+			srv.Close()
+			continue
+		}
+		stored := storedXML(t, srv, name)
+		isSame := content(t, given) == content(t, []byte(stored))
+		require.Equal(t, isSame, len(done.Altered) == 0, "%d: %q\n%s\n%s", i, done.Altered, given, stored)
+		if isSame {
+			same++
+		} else {
+			altered++
+		}
+		again, err := srv.Client().Ensure(t.Context(), name, address, mds.XML(given), &mds.EnsureOptions{
+			Stored: func(context.Context, string) ([]byte, error) { return []byte(stored), nil },
+		})
+		require.NoError(t, err)
+		require.Equal(t, mds.Unchanged, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
+		srv.Close()
+	}
+	t.Logf("%d documents: %d are not well formed, %d are refused by the service, %d are stored as they are, %d altered", *documents, notWellFormed, refused, same, altered)
+	assert.Greater(t, same, *documents/20)
+	assert.Greater(t, altered, *documents/50)
+	assert.Greater(t, notWellFormed, *documents/20)
+}
+
+// garbled is a record with pieces put in where they may or may not stand.
+func garbled(r *rand.Rand) []byte {
+	text := string(record("Glacier | length").Data)
+	if r.IntN(4) == 0 {
+		text = strings.Replace(text, "</resource>", "<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)
+	}
+	for range r.IntN(3) + 1 {
+		piece := xmlPieces[r.IntN(len(xmlPieces))]
+		switch r.IntN(8) {
+		case 0:
+			at := r.IntN(len(text))
+			text = text[:at] + piece + text[at:]
+		case 1:
+			text = piece + text
+		case 2:
+			text += piece
+		case 3:
+			if at := r.IntN(len(text)); r.IntN(4) == 0 {
+				text = text[:at]
+			}
+		default:
+			text = strings.Replace(text, "|", "|"+piece, 1)
+		}
+	}
+	return []byte(text)
+}
+
+var xmlPieces = []string{
+	"<i>in situ</i>", "<sub>2</sub>", "<br>", "</br>", "<br/>", "<b >x</b >", "<I>x</I>", "<![CDATA[<b>x</b> & <y>]]>", "<![CDATA[ ]]>", "<!-- c -->", "<?p i?>",
+	"&amp;", "&", "&lt;i&gt;", "&#60;i&#62;", "&#13;", "&#x1F600;", "&nbsp;", "&#0;", "\ufeff", "\u200b", "é", "e\u0301", "\U0001F9CA", "\xe4", "\r\n", "\n\n  ", "\t",
+	"<", ">", "]]>", "\"", "'", "\x01", "\ufffe", "\u0085", "\u2028", "<title>", "</title>", "</title><title xml:lang=\"de\">Zwei", "</title><title titleType=\"Subtitle\">",
+	"<identifier>10.5072/other</identifier>", " identifierType='DOI'", "<code>a</code>", "<strong>a</strong><em>b</em>", "<pre>\n a\n</pre>", "<sup>2</sup>",
+}
+
+// content writes down what an XML document says, independently of how the client
+// compares two.
+func content(t *testing.T, data []byte) string {
+	t.Helper()
+	var out, text strings.Builder
+	flush := func() {
+		if t := strings.TrimSpace(text.String()); t != "" {
+			fmt.Fprintf(&out, "%q\n", t)
+		}
+		text.Reset()
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	for depth := 0; ; {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return out.String()
+		}
+		require.NoError(t, err, "%s", data)
+		switch token := token.(type) {
+		case xml.StartElement:
+			flush()
+			if depth == 1 && token.Name.Local == "identifier" {
+				require.NoError(t, decoder.Skip())
+				continue
+			}
+			depth++
+			fmt.Fprintf(&out, "<%s %s%s\n", token.Name.Space, token.Name.Local, attributes(token.Attr))
+		case xml.EndElement:
+			flush()
+			depth--
+			out.WriteString(">\n")
+		case xml.CharData:
+			text.Write(token)
+		}
+	}
+}
+
+func attributes(all []xml.Attr) string {
+	kept := slices.DeleteFunc(slices.Clone(all), func(a xml.Attr) bool {
+		return a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || a.Name.Local == "schemaLocation"
+	})
+	slices.SortFunc(kept, func(a, b xml.Attr) int {
+		return cmp.Or(cmp.Compare(a.Name.Space, b.Name.Space), cmp.Compare(a.Name.Local, b.Name.Local))
+	})
+	var out strings.Builder
+	for _, a := range kept {
+		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, a.Value)
+	}
+	return out.String()
+}

@@ -1,0 +1,225 @@
+package mds_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// losing is a deployed store that loses the service behind it when it is asked for
+// something, a number of times.
+func losing(t *testing.T, kind mdstest.FaultKind, times int, when func(*http.Request) bool) *mdstest.Server {
+	t.Helper()
+	return newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed, Faults: func(_ int, r *http.Request) *mdstest.Fault {
+		if times == 0 || !when(r) {
+			return nil
+		}
+		times--
+		return &mdstest.Fault{Kind: kind, Behind: true}
+	}})
+}
+
+func anything(*http.Request) bool { return true }
+
+// The store says "Access is denied" when it loses the service behind it, before or
+// after the work.
+func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
+	for _, kind := range []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter} {
+		t.Run(string(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				srv := losing(t, kind, 2, writes)
+				done, err := srv.Client().Register(ctx, name, address, record("A"))
+				require.NoError(t, err)
+				assert.Equal(t, mds.Findable, done.State)
+
+				srv = losing(t, kind, 1, writes)
+				minted, err := srv.Client().Mint(ctx, mdstest.Prefix, record("A"))
+				require.NoError(t, err)
+				assert.Equal(t, []string{minted}, srv.Names())
+				require.NoError(t, srv.Client().DeleteDraft(ctx, minted))
+
+				srv = losing(t, kind, 3, func(r *http.Request) bool { return r.Method == http.MethodDelete })
+				_, err = srv.Client().PutMetadata(ctx, name, record("A"))
+				require.NoError(t, err)
+				require.NoError(t, srv.Client().DeleteDraft(ctx, name), "what was done at the first time is done")
+				assert.Empty(t, srv.Names())
+
+				srv = losing(t, kind, 4, func(r *http.Request) bool { return r.Method == http.MethodGet })
+				_, err = srv.Client().State(ctx, name)
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
+	for who, opts := range map[string]*mds.ClientOptions{"by default": nil, "with one attempt": {MaxAttempts: 1}} {
+		t.Run(who, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				srv := losing(t, mdstest.DropAfter, -1, anything)
+				c := as(t, srv, account, opts)
+				_, errPut := c.PutMetadata(ctx, name, record("A"))
+				_, errRemote := c.MintRemotely(ctx, mdstest.Prefix, record("A"))
+				errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, mdstest.Prefix, address), c.DeleteDraft(ctx, name)} {
+					assert.NotErrorIs(t, err, mds.ErrForbidden)
+					require.ErrorIs(t, err, mds.ErrUnclear)
+					assert.True(t, mds.Temporary(err))
+					assert.ErrorContains(t, err, "Access is denied (the service says so, too, when it loses the one behind it)")
+				}
+				_, err := c.State(ctx, name)
+				require.Error(t, err)
+				assert.NotErrorIs(t, err, mds.ErrForbidden)
+				assert.NotErrorIs(t, err, mds.ErrUnclear, "reading changes nothing")
+				assert.True(t, mds.Temporary(err))
+			})
+		})
+	}
+}
+
+// A request that may not be sent twice is not sent twice to find out.
+func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		srv := losing(t, mdstest.DropAfter, 1, writes)
+		_, err := srv.Client().MintRemotely(ctx, mdstest.Prefix, record("A"))
+		require.ErrorIs(t, err, mds.ErrUnclear)
+		assert.NotErrorIs(t, err, mds.ErrForbidden, "the prefix turned out to be the account's")
+		assert.Len(t, srv.Names(), 1, "it was carried out, once")
+
+		srv = newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed})
+		_, err = srv.Client().MintRemotely(ctx, "10.70000", record("A"))
+		require.ErrorIs(t, err, mds.ErrForbidden)
+		assert.NotErrorIs(t, err, mds.ErrUnclear)
+		foreign(t, srv, name)
+		err = srv.Client().AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+		require.ErrorIs(t, err, mds.ErrUnclear, "the prefix is the account's, the DOI is not: that cannot be told")
+	})
+}
+
+func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		sent := 0
+		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+			switch sent++; {
+			case strings.HasPrefix(req.URL.Path, "/metadata/"), sent <= 1:
+				return next.RoundTrip(req)
+			case req.Method == http.MethodPut:
+				return answer(500, plain, "We're sorry"), nil // the URL, in the first round
+			}
+			return nil, errLine // from then on
+		}).to(srv)})
+		for o, err := range c.RegisterAll(t.Context(), batch(1), &mds.BulkOptions{Rounds: 2, Pause: time.Second}) {
+			require.NoError(t, err)
+			assert.Equal(t, 2, o.Tries)
+			retried, ok := errors.AsType[*mds.RetriedError](o.Err)
+			require.True(t, ok, "%v", o.Err)
+			assert.ErrorIs(t, retried.Earlier, mds.ErrHalfRegistered)
+			assert.NotErrorIs(t, retried.Err, mds.ErrHalfRegistered)
+			require.ErrorIs(t, o.Err, mds.ErrHalfRegistered)
+			assert.True(t, mds.Temporary(o.Err))
+			assert.ErrorContains(t, o.Err, "an earlier try: mds.Register: the metadata of 10.5072/item-0 are stored")
+		}
+		assert.Equal(t, mds.Draft, srv.State("10.5072/item-0"))
+	})
+}
+
+func TestAnEmptyAnswerIsNoDraft(t *testing.T) {
+	c := answers(t, 200, plain, "", nil)
+	_, err := c.State(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrUnreadable)
+	_, err = c.URL(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrUnreadable)
+}
+
+// The deployed service shows "J??ssica" for what it stores as "Jéssica".
+func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
+	ctx := t.Context()
+	srv, c := newDeployed(t)
+	jessica := record("Glacier length, measured by Jéssica")
+	done, err := c.Register(ctx, name, address, jessica)
+	require.NoError(t, err)
+	assert.Empty(t, done.Altered, "as far as can be seen")
+
+	doc, err := c.Metadata(ctx, name)
+	require.ErrorIs(t, err, mds.ErrGarbled)
+	require.NotNil(t, doc, "what it gave comes with the error")
+	assert.Contains(t, string(doc.Data), "J??ssica")
+
+	require.NoError(t, c.Hide(ctx, name))
+	require.NoError(t, c.Show(ctx, name))
+	assert.Equal(t, mds.Findable, srv.State(name))
+	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
+
+	again, err := c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
+	require.NoError(t, err)
+	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
+	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
+
+	opts := &mds.EnsureOptions{Stored: func(_ context.Context, doi string) ([]byte, error) {
+		return []byte(storedXML(t, srv, doi)), nil
+	}}
+	require.NoError(t, c.Hide(ctx, name))
+	again, err = c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
+	require.NoError(t, err)
+	assert.Equal(t, mds.Unchanged, again.Change)
+	assert.Equal(t, mds.Registered, srv.State(name))
+	again, err = c.Ensure(ctx, name, address, jessica, opts)
+	require.NoError(t, err)
+	assert.Equal(t, mds.Updated, again.Change)
+
+	const odd = "https://repo.example.org/größe"
+	require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: odd}))
+	media, err := c.Media(ctx, name)
+	require.ErrorIs(t, err, mds.ErrGarbled)
+	assert.Len(t, media, 1)
+	_, err = c.Register(ctx, name, odd, jessica)
+	require.NoError(t, err)
+	shown, err := c.URL(ctx, name)
+	require.ErrorIs(t, err, mds.ErrGarbled)
+	assert.Equal(t, "https://repo.example.org/gr????e", shown)
+	require.NoError(t, c.Hide(ctx, name))
+	require.ErrorIs(t, c.Show(ctx, name), mds.ErrGarbled, "there is nothing that could be written back")
+	assert.Equal(t, mds.Registered, srv.State(name))
+}
+
+// storedURL reads through the DOI query what the store may not show.
+func storedURL(t *testing.T, srv *mdstest.Server, name string) string {
+	t.Helper()
+	found, err := reader(t, srv).Get(t.Context(), name, nil)
+	require.NoError(t, err)
+	return found.URL
+}
+
+func reader(t *testing.T, srv *mdstest.Server) *dois.Client {
+	t.Helper()
+	api, err := dois.NewClient(srv.URL, &dois.ClientOptions{HTTPClient: srv.HTTPClient(), Username: mdstest.Username, Password: mdstest.Password})
+	require.NoError(t, err)
+	return api
+}
+
+// storedXML reads through the DOI query what the store does not show.
+func storedXML(t *testing.T, srv *mdstest.Server, name string) string {
+	t.Helper()
+	body, err := reader(t, srv).Open(t.Context(), name, dois.DataCiteXML)
+	require.NoError(t, err)
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	require.NoError(t, err)
+	return string(data)
+}

@@ -1,0 +1,87 @@
+package mds_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/testkit"
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+const deployedStore = "deployed-store.md"
+
+// What Detect takes, the deployed store takes and keeps, by the table of its
+// formats.
+func TestDetectTakesWhatTheStoreKeeps(t *testing.T) {
+	taken := 0
+	for _, row := range testkit.Table(t, deployedStore, "Formats") {
+		text, kept, content := testkit.Expand(t, deployedStore, row[0]), strings.HasPrefix(row[2], "201 "), strings.Trim(row[3], "; -")
+		text = strings.TrimPrefix(text, "found: ")
+		doc, err := mds.Detect([]byte(text))
+		if err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid)
+			continue
+		}
+		taken++
+		if string(doc.Data) == text && kept {
+			assert.NotEmpty(t, content, "nothing of it is kept: %s", text)
+		}
+		srv, c := newDeployed(t)
+		_, err = c.PutMetadata(t.Context(), name, doc)
+		if string(doc.Data) == text && !kept {
+			require.ErrorIs(t, err, mds.ErrInvalid, "it is of the format, and not complete: %s", row[2])
+			assert.True(t, strings.HasPrefix(row[2], "422 "), "%s: %s", row[2], text)
+			continue
+		}
+		if err == nil {
+			assert.Equal(t, []string{name}, srv.Names())
+			stored := storedXML(t, srv, name)
+			for _, part := range strings.Split(content, "; ") {
+				assert.Contains(t, stored, part)
+			}
+		}
+	}
+	assert.Greater(t, taken, 15)
+}
+
+// What the store repairs is not sent, or the registration tells of it.
+func TestNothingIsRepairedInSilence(t *testing.T) {
+	refused, taken := 0, 0
+	for _, row := range testkit.Table(t, deployedStore, "Repairs") {
+		text := testkit.Expand(t, deployedStore, row[0])
+		srv, c := newDeployed(t)
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)))
+		if err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid, text)
+			refused++
+			continue
+		}
+		taken++
+		same := content(t, []byte(text)) == content(t, []byte(storedXML(t, srv, name)))
+		assert.Equal(t, same, len(done.Altered) == 0, "%q: %s", done.Altered, text)
+	}
+	t.Logf("%d refused, %d stored", refused, taken)
+	assert.Greater(t, refused, 10)
+	assert.Greater(t, taken, 10)
+}
+
+// A URL that the client takes, the store takes as it is, by the table of its
+// exchanges.
+func TestAddressesOfTheTable(t *testing.T) {
+	for _, row := range testkit.Table(t, deployedStore, "Exchanges") {
+		_, sent, found := strings.Cut(testkit.Expand(t, deployedStore, row[2]), "\nurl=")
+		if !found || !strings.HasPrefix(row[0], "PUT /doi/") || strings.ContainsAny(sent, "\r\n") {
+			continue
+		}
+		srv, c := newDeployed(t)
+		_, err := c.PutMetadata(t.Context(), name, record("A"))
+		require.NoError(t, err)
+		if _, err := c.PutURL(t.Context(), name, sent); err != nil {
+			require.ErrorIs(t, err, mds.ErrInvalid)
+			assert.Empty(t, srv.Requests()[1:], "%q was sent", sent)
+		}
+	}
+}
