@@ -2,6 +2,7 @@ package mds
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -90,24 +91,13 @@ const (
 )
 
 func detectJSON(text []byte) (contentType, reason string) {
-	var members struct {
-		Context         any             `json:"@context"`
-		SchemaVersion   any             `json:"schema-version"`
-		Types           json.RawMessage `json:"types"`
-		PublicationYear json.RawMessage `json:"publication_year"`
-		Issued          json.RawMessage `json:"issued"`
-		ID              any             `json:"id"`
-		DOI             any             `json:"DOI"`
-	}
+	var members map[string]json.RawMessage // a struct would take "doi" for "DOI"
 	if err := json.Unmarshal(text, &members); err != nil {
 		return "", "is not well-formed JSON: " + err.Error()
 	}
-	var issued struct {
-		DateParts json.RawMessage `json:"date-parts"`
-	}
-	_ = json.Unmarshal(members.Issued, &issued) // what is no object has no parts
-	context, _ := members.Context.(string)
-	version, _ := members.SchemaVersion.(string)
+	var issued map[string]json.RawMessage
+	_ = json.Unmarshal(members["issued"], &issued) // what is no object has no parts
+	context, version := textIn(members["@context"]), textIn(members["schema-version"])
 	switch {
 	case strings.HasPrefix(context, "http://schema.org"), strings.HasPrefix(context, "https://schema.org"):
 		return TypeSchemaOrg, ""
@@ -115,30 +105,28 @@ func detectJSON(text []byte) (contentType, reason string) {
 		return TypeCodemeta, ""
 	case strings.HasPrefix(version, kernelPrefix):
 		return TypeDataCiteJSON, ""
-	case present(members.Types) && present(members.PublicationYear):
+	case present(members["types"]) && present(members["publication_year"]):
 		return TypeCrosscite, ""
-	case present(members.Types):
+	case present(members["types"]):
 		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
-	case present(issued.DateParts) && !isID(members.ID, members.DOI):
+	case present(issued["date-parts"]) && !idForm.MatchString(cmp.Or(textIn(members["id"]), textIn(members["DOI"]))):
 		return "", `is Citeproc JSON without a DOI in "id" or "DOI": the service would not find it`
-	case present(issued.DateParts):
+	case present(issued["date-parts"]):
 		return TypeCiteproc, ""
-	case members.Context != nil:
+	case members["@context"] != nil:
 		return "", `is JSON-LD whose "@context" the service does not know; it takes the text "https://schema.org" or ` + codemetaContext
 	}
 	return "", "is JSON in no format that the service takes"
 }
 
-var idForm = regexp.MustCompile(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
-
-// isID tells whether the first of two texts that is there is a DOI or an address.
-func isID(id, doi any) bool {
-	if id == nil {
-		id = doi
-	}
-	text, _ := id.(string)
-	return idForm.MatchString(text)
+// textIn is the text that a member is, if it is one.
+func textIn(member json.RawMessage) string {
+	var text string
+	_ = json.Unmarshal(member, &text)
+	return text
 }
+
+var idForm = regexp.MustCompile(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
 
 // present tells whether a member is there and has something in it.
 func present(member json.RawMessage) bool {

@@ -71,7 +71,7 @@ func (d Document) check() error {
 		return &FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
 		return &FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
-	case d.isXML():
+	case d.isXML() || kind == "application/xml" || kind == "text/xml":
 		if err := metadata.CheckSyntax(bytes.NewReader(d.Data)); err != nil {
 			return &FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + strings.TrimPrefix(err.Error(), "metadata: ")}
 		}

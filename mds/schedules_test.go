@@ -68,7 +68,7 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 	w.faults = make([]*mdstest.Fault, r.IntN(60))
 	for i, chance := 0, r.Float64(); i < len(w.faults); i++ {
 		if r.Float64() < chance {
-			w.faults[i] = lostBehind(r)
+			w.faults[i] = w.lost(r)
 		}
 	}
 	return as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
@@ -76,12 +76,16 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 
 func (w *world) sound() { w.faults = nil }
 
-// lostBehind is what can happen between the store and the service behind it.
-func lostBehind(r *rand.Rand) *mdstest.Fault {
+// lost is what can happen between the store and the service behind it, or before
+// the store if there is none.
+func (w *world) lost(r *rand.Rand) *mdstest.Fault {
 	f := &mdstest.Fault{Behind: true}
 	switch f.Kind = []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter, mdstest.Status, mdstest.StatusAfter, mdstest.Delay}[r.IntN(5)]; f.Kind {
 	case mdstest.Status, mdstest.StatusAfter:
-		f.Status = []int{403, 429, 500, 502, 503, 504}[r.IntN(6)]
+		f.Status = []int{429, 500, 502, 503, 504, 403}[r.IntN(6)]
+		if w.Behaviour == mdstest.Documented && f.Status == 403 {
+			f.Kind = mdstest.Status // a gateway turns away before the work
+		}
 	case mdstest.Delay:
 		f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
 	}

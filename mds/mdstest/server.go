@@ -178,6 +178,9 @@ type Request struct {
 // State returns the state of a DOI, or "" if the server does not know it.
 func (s *Server) State(doi string) mds.State { return mds.State(s.service.State(doi)) }
 
+// Names returns the DOIs that the server has, sorted, in lower case.
+func (s *Server) Names() []string { return s.service.Names() }
+
 // Resolve returns what the global resolver would answer now: the URL of a DOI,
 // once the delay after its registration has passed (see [Server.Advance]).
 func (s *Server) Resolve(doi string) (url string, ok bool) { return s.service.Resolve(doi) }
