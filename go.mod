@@ -8,6 +8,7 @@ require (
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/klauspost/compress v1.20.3
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/text v0.31.0
 	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
 )
 

@@ -151,7 +151,10 @@ func readClaims(token string) (c claims, ok bool) {
 // holds says whether DOIs under the prefix may be registered by the account.
 func (a *Account) holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
 
-const noURL = "Not a valid HTTP(S) or FTP URL"
+const (
+	noURL    = "Not a valid HTTP(S) or FTP URL"
+	noDomain = "URL is not allowed by repository domain settings."
+)
 
 // refusal says why the account may not register a URL, "" if it may: http,
 // https or ftp, without blanks, on a host of the account's domains.
@@ -169,5 +172,5 @@ func (a *Account) refusal(address string) string {
 	}) {
 		return ""
 	}
-	return "URL is not allowed by repository domain settings."
+	return noDomain
 }

@@ -16,9 +16,6 @@ func (s *Service) login(q *request) (*Account, error) {
 		f.header = map[string]string{"WWW-Authenticate": `Basic realm="mds"`}
 		return nil, f
 	}
-	if account == nil && s.deployed && q.method == http.MethodGet {
-		return nil, nil // the reader is nobody, and sees what everybody may see
-	}
 	if account == nil {
 		return nil, errBadLogin
 	}
@@ -26,18 +23,13 @@ func (s *Service) login(q *request) (*Account, error) {
 	return account, nil
 }
 
-// hidden is why the account may not read the record; a Deployed service shows
-// findable DOIs to everybody and knows nothing of the others.
-func (s *Service) hidden(rec *record, account *Account, unknown error) error {
+// hidden is why the account may not read the record.
+func hidden(rec *record, account *Account, unknown error) error {
 	switch {
 	case rec == nil:
 		return unknown
-	case rec.owner(account):
-		return nil
-	case !s.deployed:
+	case !rec.owner(account):
 		return errDenied
-	case rec.state != findable:
-		return unknown
 	}
 	return nil
 }
@@ -59,17 +51,12 @@ func (s *Service) serveDOI(q *request, path string) (reply, error) {
 		return reply{}, err
 	}
 	switch {
-	case q.method == http.MethodGet && path == "" && account == nil:
-		return reply{}, errBadLogin
 	case q.method == http.MethodGet && path == "":
 		return s.listNames(account), nil
-	case q.method == http.MethodPost && path == "", q.method == http.MethodPut, s.deployed && q.method == http.MethodPatch:
+	case q.method == http.MethodPost && path == "", q.method == http.MethodPut:
 		return s.putURL(q, account, path)
 	}
-	if owner, id, ok := mediaPath(path); ok && s.deployed {
-		return s.serveMediaOf(q, account, owner, id)
-	}
-	name, err := s.nameInPath(path)
+	name, err := nameInPath(path)
 	if err != nil {
 		return reply{}, err
 	}
@@ -101,7 +88,7 @@ func (s *Service) listNames(account *Account) reply {
 
 func (s *Service) getURL(account *Account, name string) (reply, error) {
 	rec := s.find(name)
-	if err := s.hidden(rec, account, errNoDOI); err != nil {
+	if err := hidden(rec, account, errNoDOI); err != nil {
 		return reply{}, err
 	}
 	if rec.url == "" {
@@ -116,28 +103,22 @@ func (s *Service) putURL(q *request, account *Account, path string) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	name, address, err := s.urlRecord(q, string(body), path)
+	name, address, err := urlRecord(q, string(body), path)
 	if err != nil {
 		return reply{}, err
 	}
 	why := account.refusal(address)
-	if s.deployed && why == noURL {
-		return textReply(http.StatusOK, why), nil // with the status of success
-	}
 	if prefix, _ := splitName(name); !account.holds(prefix) {
-		return reply{}, s.foreignPrefix(prefix)
+		return reply{}, fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
 	}
 	if why != "" {
-		return reply{}, s.refusedURL(why)
+		return reply{}, fail(http.StatusBadRequest, "%s", why)
 	}
 	return s.storeURL(account, name, address)
 }
 
 // urlRecord takes DOI and URL from the body, and holds them against the path.
-func (s *Service) urlRecord(q *request, body, path string) (name, address string, err error) {
-	if s.deployed {
-		return deployedURLRecord(q, body, path)
-	}
+func urlRecord(q *request, body, path string) (name, address string, err error) {
 	if kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type")); kind != "text/plain" {
 		return "", "", fail(http.StatusBadRequest, "Content type %s is not supported", q.Header.Get("Content-Type"))
 	}
@@ -159,21 +140,9 @@ var (
 	errOtherDOI = fail(http.StatusBadRequest, "doi parameter does not match doi of resource")
 	errNeedsDOI = fail(http.StatusBadRequest, "param 'doi' required")
 	errNeedsURL = fail(http.StatusBadRequest, "param 'url' required")
+
+	errNoMetadata = fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 )
-
-func (s *Service) foreignPrefix(prefix string) error {
-	if s.deployed {
-		return errDenied
-	}
-	return fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
-}
-
-func (s *Service) refusedURL(why string) error {
-	if s.deployed {
-		return fail(http.StatusUnprocessableEntity, "%s", why)
-	}
-	return fail(http.StatusBadRequest, "%s", why)
-}
 
 func (s *Service) storeURL(account *Account, name, address string) (reply, error) {
 	err := s.change(name, func(rec *record) (*record, error) {
@@ -181,7 +150,7 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 			return nil, errDenied
 		}
 		if !rec.hasMetadata() || len(missing(rec.attributes)) > 0 {
-			return nil, s.noMetadata()
+			return nil, errNoMetadata
 		}
 		now := s.Now()
 		rec.url, rec.state, rec.updated = address, findable, now
@@ -192,13 +161,6 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 		return reply{}, err
 	}
 	return textReply(http.StatusCreated, "OK"), nil
-}
-
-func (s *Service) noMetadata() error {
-	if s.deployed {
-		return errBlank
-	}
-	return fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 }
 
 // readURLRecord reads the two lines of specification §2.3. Values are

@@ -17,10 +17,10 @@ func (s *Service) serveDOIs(q *request, path string) (reply, error) {
 	if s.deployed {
 		q.header.Set("Vary", "Accept,Accept-Encoding")
 	}
-	name, ok := doiName(path)
+	name, err := s.nameOfRecord(q, path)
 	switch {
-	case path != "" && !ok:
-		return reply{}, errNoRecord
+	case err != nil:
+		return reply{}, err
 	case q.method == http.MethodGet && path == "":
 		return s.listDOIs(q)
 	case q.method == http.MethodGet:
@@ -33,6 +33,37 @@ func (s *Service) serveDOIs(q *request, path string) (reply, error) {
 		return s.deleteDOI(q, name)
 	}
 	return reply{}, errNoRecord
+}
+
+// nameOfRecord is the DOI that a path means: of a Deployed service the path as
+// its routes see it, and for a record that there is not yet the DOI in what it
+// names.
+func (s *Service) nameOfRecord(q *request, path string) (name string, err error) {
+	if path == "" {
+		return "", nil
+	}
+	if !s.deployed {
+		name, ok := doiName(path)
+		if !ok {
+			return "", errNoRecord
+		}
+		return name, nil
+	}
+	w := route(q.method, "/dois"+path)
+	if w.part != "" {
+		return "", errNoRecord
+	}
+	if q.method == http.MethodGet || q.method == http.MethodDelete || s.find(w.doi) != nil {
+		return w.doi, nil
+	}
+	name, ok := validate(w.doi)
+	switch {
+	case !ok:
+		return "", errNoRecord
+	case s.find(name) != nil:
+		return "", invalid(name, wrong{"doi", "This DOI has already been taken"})
+	}
+	return name, nil
 }
 
 // caller is the account that asks, nil for an anonymous reader. Wrong Basic

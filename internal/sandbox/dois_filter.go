@@ -40,7 +40,7 @@ func (s *Service) hits(p params, account *Account) ([]hit, error) {
 		if !s.lists(rec, account, ids) || slices.ContainsFunc(keep, func(f filter) bool { return !f(rec) }) {
 			continue
 		}
-		if score, ok := query.Match(rec.search); ok {
+		if score, ok := query.Match(rec.search()); ok {
 			found = append(found, hit{rec, score})
 		}
 	}
@@ -265,7 +265,7 @@ func atLeast(counter string) func(string) (filter, error) {
 	return func(value string) (filter, error) {
 		wanted, _ := strconv.ParseFloat(value, 64)
 		return func(rec *record) bool {
-			n, _ := rec.search[counter].(float64)
+			n, _ := rec.search()[counter].(float64)
 			return n >= wanted
 		}, nil
 	}

@@ -196,8 +196,8 @@ var orders = map[string]func(a, b hit) int{
 
 func byCount(counter string) func(a, b hit) int {
 	return func(a, b hit) int {
-		x, _ := a.search[counter].(float64)
-		y, _ := b.search[counter].(float64)
+		x, _ := a.search()[counter].(float64)
+		y, _ := b.search()[counter].(float64)
 		return cmp.Compare(x, y)
 	}
 }

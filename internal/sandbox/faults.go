@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,6 +38,12 @@ type Fault struct {
 	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       Step          // of Stall and Crash: a moment in the work on a usage report
+
+	// Behind says that the fault happens between the metadata store and the
+	// service behind it, so that the client gets what the store makes of it: 403
+	// for a connection that drops, 408 after a minute without an answer. It counts
+	// in a Deployed service and for interface C; else it is as without it.
+	Behind bool
 }
 
 // faults asks for the fault of each request, one request at a time.
@@ -83,6 +90,10 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 
 // play answers a request with a fault.
 func (s *Service) play(f *Fault, w http.ResponseWriter, r *http.Request) {
+	if f.Behind && s.deployed && f.Kind != Stall && f.Kind != Crash && interfaceOf(r) == 'C' {
+		s.serveWith(f, w, r)
+		return
+	}
 	switch f.Kind {
 	case DropBefore:
 		s.requests.add(r, 0, 0)
@@ -114,6 +125,18 @@ func (s *Service) play(f *Fault, w http.ResponseWriter, r *http.Request) {
 	default:
 		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
 	}
+}
+
+// interfaceOf is the interface, A, B or C, that a request to a Deployed service
+// goes to.
+func interfaceOf(r *http.Request) byte {
+	if _, ok := reportsPath(r.URL.EscapedPath()); ok {
+		return 'A'
+	}
+	if path := arrivesAtStore(r.URL.EscapedPath()); path == "/dois" || strings.HasPrefix(path, "/dois/") {
+		return 'B'
+	}
+	return 'C'
 }
 
 // crash does the work of a request until it comes to the fault's step.

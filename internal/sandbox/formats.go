@@ -208,12 +208,15 @@ var kindOf = map[string]string{
 }
 
 var (
-	bibtexKind  = regexp.MustCompile(`^@(\w+)`)
+	bibtexKind  = regexp.MustCompile(`^@\s*(\w+)`)
 	bibtexField = regexp.MustCompile(`(?m)^\s*(\w+)\s*=\s*[{"]?(.*?)[}"]?,?\s*$`)
 )
 
 func readBibTeX(text string) brief {
-	b := brief{kind: kindOf[strings.ToLower(bibtexKind.FindStringSubmatch(text + " x")[1])]}
+	var b brief
+	if m := bibtexKind.FindStringSubmatch(text); m != nil {
+		b.kind = kindOf[strings.ToLower(m[1])]
+	}
 	for _, m := range bibtexField.FindAllStringSubmatch(text, -1) {
 		value := strings.Trim(m[2], "{}")
 		switch strings.ToLower(m[1]) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -179,7 +180,21 @@ func checkRecord(root *element) error {
 	return kernelShape.check(root)
 }
 
+// violation is a fault of an element against the schema.
+type violation struct {
+	error
+	line int // of the element
+}
+
 func (want *shape) check(e *element) error {
+	err := want.checkAll(e)
+	if _, deeper := errors.AsType[*violation](err); err == nil || deeper {
+		return err
+	}
+	return &violation{err, e.line}
+}
+
+func (want *shape) checkAll(e *element) error {
 	if want == nil {
 		want = &shape{}
 	}

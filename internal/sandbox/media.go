@@ -17,7 +17,7 @@ func (s *Service) serveMedia(q *request, path string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	name, err := s.nameInPath(path)
+	name, err := nameInPath(path)
 	switch {
 	case err != nil:
 		return reply{}, err
@@ -31,7 +31,7 @@ func (s *Service) serveMedia(q *request, path string) (reply, error) {
 
 func (s *Service) getMedia(account *Account, name string) (reply, error) {
 	rec := s.find(name)
-	if err := s.hidden(rec, account, errUnknown); err != nil {
+	if err := hidden(rec, account, errUnknown); err != nil {
 		return reply{}, err
 	}
 	if len(rec.media) == 0 {
@@ -50,12 +50,6 @@ func (s *Service) addMedium(q *request, account *Account, name string) (reply, e
 		return reply{}, err
 	}
 	line := strings.TrimSpace(string(body))
-	if s.deployed && line == "" {
-		return textReply(http.StatusOK, "Media type and URL missing"), nil
-	}
-	if s.deployed {
-		line = cutMedium(line)
-	}
 	m, err := readMedium(line)
 	if err != nil {
 		return reply{}, err
@@ -77,41 +71,6 @@ func (s *Service) addMedium(q *request, account *Account, name string) (reply, e
 }
 
 var errNoMedia = fail(http.StatusNotFound, "No media for the DOI")
-
-// cutMedium loses what comes after the second "=", as the deployed service does.
-func cutMedium(line string) string {
-	parts := strings.Split(line, "=")
-	return strings.Join(parts[:min(2, len(parts))], "=")
-}
-
-// mediaPath cuts "{doi}/media" and "{doi}/media/{id}".
-func mediaPath(path string) (doi, id string, ok bool) {
-	if doi, ok = strings.CutSuffix(path, "/media"); ok {
-		return doi, "", true
-	}
-	i := strings.LastIndex(path, "/media/")
-	if i < 0 {
-		return "", "", false
-	}
-	return path[:i], path[i+len("/media/"):], true
-}
-
-// serveMediaOf is /doi/{doi}/media of a Deployed service. It never tells the id
-// of a medium, so none is found by it.
-func (s *Service) serveMediaOf(q *request, account *Account, doi, id string) (reply, error) {
-	name, err := s.nameInPath(doi)
-	switch {
-	case err != nil:
-		return reply{}, err
-	case id != "" && (q.method == http.MethodGet || q.method == http.MethodDelete):
-		return reply{}, errNoMedia
-	case id == "" && q.method == http.MethodGet:
-		return s.getMedia(account, name)
-	case id == "" && q.method == http.MethodPost:
-		return s.addMedium(q, account, name)
-	}
-	return reply{}, errNoRoute
-}
 
 var mediaSchemes = []string{"ftp", "http", "https", "gs", "s3", "dos"}
 

@@ -19,7 +19,7 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 	if q.method == http.MethodPut || q.method == http.MethodPost {
 		return s.putMetadata(q, account, path)
 	}
-	name, err := s.nameInPath(path)
+	name, err := nameInPath(path)
 	if err != nil {
 		return reply{}, err
 	}
@@ -32,31 +32,25 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 	return reply{}, errNoRoute
 }
 
-// getMetadata answers the XML of a DOI, 204 when none is registered. A Deployed
-// service answers whatever it has, or nothing, with 200.
+// getMetadata answers the XML of a DOI, 204 when none is registered.
 func (s *Service) getMetadata(account *Account, name string) (reply, error) {
 	rec := s.find(name)
-	if err := s.hidden(rec, account, errUnknown); err != nil {
+	if err := hidden(rec, account, errUnknown); err != nil {
 		return reply{}, err
 	}
-	if rec.xml == nil && !s.deployed {
+	if rec.xml == nil {
 		return reply{status: http.StatusNoContent, plain: true}, nil
 	}
-	if _, err := readXML(rec.xml); err != nil && !s.deployed {
+	if _, err := readXML(rec.xml); err != nil {
 		return reply{}, err // a record that was seeded with invalid XML
 	}
 	return reply{status: http.StatusOK, contentType: "application/xml; charset=utf-8", body: rec.xml, plain: true}, nil
 }
 
 // hide takes a findable DOI out of the search index. In the other states it
-// changes nothing. A Deployed service makes a draft of a DOI it does not know.
+// changes nothing.
 func (s *Service) hide(account *Account, name string) (reply, error) {
-	res := textReply(http.StatusOK, "OK")
 	err := s.change(name, func(rec *record) (*record, error) {
-		if rec == nil && s.deployed {
-			res = textReply(http.StatusCreated, "")
-			return s.claim(account, name)
-		}
 		if rec == nil {
 			return nil, errNoDOI
 		}
@@ -71,7 +65,7 @@ func (s *Service) hide(account *Account, name string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return res, nil
+	return textReply(http.StatusOK, "OK"), nil
 }
 
 // putMetadata stores metadata under the DOI of the path, under a new DOI when
@@ -81,13 +75,10 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.checkMetadataType(q.Header.Get("Content-Type"), body); err != nil {
+	if err := checkMetadataType(q.Header.Get("Content-Type"), body); err != nil {
 		return reply{}, err
 	}
 	format, err := recognise(body)
-	if err == nil && format == page && s.deployed {
-		err = errFormat
-	}
 	if err != nil {
 		return reply{}, err
 	}
@@ -97,7 +88,7 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	if path == "" {
 		path = nameInMetadata(format, body)
 	}
-	name, err := s.nameInPath(path)
+	name, err := nameInPath(path)
 	if err != nil {
 		return reply{}, err
 	}
@@ -109,9 +100,6 @@ func (s *Service) mint(q *request, account *Account, prefix string, format forma
 		return reply{}, errDenied
 	}
 	name := s.freeName(prefix)
-	if number, ok := seedNumber(q); ok && s.deployed {
-		name = prefix + "/" + suffixFor(number)
-	}
 	res, err := s.storeMetadata(q, account, name, format, body)
 	if err == nil {
 		// The new name must be readable from the answer; the deployed server
@@ -135,10 +123,7 @@ func (s *Service) claim(account *Account, name string) (*record, error) {
 	if prefix, _ := splitName(name); !account.holds(prefix) {
 		return nil, errDenied
 	}
-	switch {
-	case s.deployed && !deployedNameForm.MatchString(name):
-		return nil, errInvalid
-	case !s.deployed && !newNameForm.MatchString(name):
+	if !newNameForm.MatchString(name) {
 		return nil, fail(http.StatusUnprocessableEntity, "DOI %s: Is invalid", name)
 	}
 	return s.newRecord(name, account, "mds"), nil
@@ -160,9 +145,6 @@ func (s *Service) storeMetadata(q *request, account *Account, name string, forma
 		if err := rec.setMetadata(format, body); err != nil {
 			return nil, err
 		}
-		if s.deployed && format == kernel {
-			rec.xml = reserialised(rec.xml, body)
-		}
 		if rec.state == registered {
 			rec.state = findable
 		}
@@ -172,16 +154,13 @@ func (s *Service) storeMetadata(q *request, account *Account, name string, forma
 	if err != nil {
 		return reply{}, err
 	}
-	res := textReply(http.StatusCreated, s.metadataStored(name, existed))
+	res := textReply(http.StatusCreated, metadataStored(existed))
 	res.header = map[string]string{"Location": address(q) + (&url.URL{Path: "/metadata/" + name}).EscapedPath()}
 	return res, nil
 }
 
 // metadataStored is the short status text of PUT /metadata (specification §4.3).
-func (s *Service) metadataStored(name string, existed bool) string {
-	if s.deployed {
-		return "OK (" + upper(name) + ")"
-	}
+func metadataStored(existed bool) string {
 	if existed {
 		return "HANDLE_ALREADY_EXISTS"
 	}
@@ -191,13 +170,9 @@ func (s *Service) metadataStored(name string, existed bool) string {
 // checkMetadataType refuses content types as specification §7 says: XML must
 // come as application/xml. For the other formats the content type is open, as
 // the service looks at the body; only what it would take for parameters fails.
-// A Deployed service looks at the body of XML too.
-func (s *Service) checkMetadataType(header string, body []byte) error {
+func checkMetadataType(header string, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
-	if s.deployed {
-		err, isXML = nil, false
-	}
 	if err != nil || kind == "application/x-www-form-urlencoded" || isXML && kind != "application/xml" {
 		return fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", header)
 	}

@@ -68,3 +68,12 @@ func suffixFor(number uint32) string {
 	check := 98 - uint64(number)*100%97
 	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], check)
 }
+
+// nameInPath is the DOI that a path means.
+func nameInPath(path string) (string, error) {
+	name, ok := doiName(path)
+	if !ok {
+		return "", errNoDOI
+	}
+	return name, nil
+}

@@ -17,7 +17,6 @@
 package sandbox
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -68,7 +67,7 @@ type Service struct {
 	archive archive // the usage reports of a Deployed service
 
 	mu      sync.RWMutex
-	records map[string]*record // by lower-case DOI name; a stored record never changes, it is replaced
+	records map[string]*record // by key; a stored record never changes, it is replaced
 	removed map[string]*record // signs of removed ones, while the index lags
 	ordered []*record          // all of them by creation; nil after a change
 	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
@@ -150,10 +149,7 @@ func (s *Service) answer(q *request) reply {
 	// hold "//", "#", "?" or "%".
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
 	if s.deployed {
-		if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
-			return inJSON(s.serveDeployedReports(q, steps))
-		}
-		q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
+		return s.answerDeployed(q)
 	}
 	switch area {
 	case "reports":
@@ -161,34 +157,25 @@ func (s *Service) answer(q *request) reply {
 	case "dois":
 		return inJSON(s.serveDOIs(q, rest))
 	case "doi":
-		return s.store(q, rest, s.serveDOI)
+		return inText(s.serveDOI(q, rest))
 	case "metadata":
-		return s.store(q, rest, s.serveMetadata)
+		return inText(s.serveMetadata(q, rest))
 	case "media":
-		return s.store(q, rest, s.serveMedia)
-	}
-	if s.deployed {
-		return inText(serveRest(q))
+		return inText(s.serveMedia(q, rest))
 	}
 	return inText(reply{}, errNoRoute)
 }
 
-// store is interface C. A Deployed service looks at the parameters of the
-// query string before anything else, and says in errors too who asked.
-func (s *Service) store(q *request, path string, serve func(*request, string) (reply, error)) reply {
-	if !s.deployed {
-		return inText(serve(q, path))
+// answerDeployed goes by the path as it was sent: each server has its own way
+// to read it.
+func (s *Service) answerDeployed(q *request) reply {
+	if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
+		return inJSON(s.serveDeployedReports(q, steps))
 	}
-	if err := permitted(q); err != nil {
-		return inText(reply{}, err)
+	q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
+	path := arrivesAtStore(q.URL.EscapedPath())
+	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
+		return inJSON(s.serveDOIs(q, strings.TrimPrefix(path, "/dois")))
 	}
-	res := inText(serve(q, path))
-	if name := q.header.Get("X-Credential-Username"); name != "" {
-		res.header = maps.Clone(res.header)
-		if res.header == nil {
-			res.header = map[string]string{}
-		}
-		res.header["X-Credential-Username"] = name
-	}
-	return res
+	return s.serveStore(q, path)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,7 +34,7 @@ type record struct {
 	registered time.Time // zero for drafts
 	handles    []handle  // what the global resolver knows, oldest first
 	media      []medium
-	search     map[string]any
+	search     func() map[string]any // what queries see; made when the first one looks
 
 	// Of a Deployed service whose search index lags behind.
 	shows  time.Time // when the index has this record
@@ -79,7 +80,28 @@ func (s *Service) newRecord(doi string, a *Account, source string) *record {
 func (s *Service) find(doi string) *record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.records[doi]
+	return s.records[s.key(doi)]
+}
+
+// key is what a record is found by: the name in lower case, and in a Deployed
+// service what the collation of its database makes of it.
+func (s *Service) key(doi string) string {
+	if s.deployed {
+		return collate(doi)
+	}
+	return doi
+}
+
+// Names are the DOIs of all records, sorted, in lower case.
+func (s *Service) Names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	names := make([]string, 0, len(s.records))
+	for _, rec := range s.records {
+		names = append(names, rec.doi)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // change replaces the record of a DOI in one step. edit gets a copy of the
@@ -88,23 +110,23 @@ func (s *Service) change(doi string, edit func(rec *record) (*record, error)) er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var rec *record
-	if old := s.records[doi]; old != nil {
+	key := s.key(doi)
+	old := s.records[key]
+	if old != nil {
 		c := *old
 		rec = &c
-	}
-	old := s.records[doi]
-	if old == nil {
-		old = s.removed[doi]
+	} else {
+		old = s.removed[key]
 	}
 	rec, err := edit(rec)
 	if err != nil {
 		return err
 	}
 	if rec == nil {
-		delete(s.records, doi)
+		delete(s.records, key)
 		s.ordered = nil
 		if s.lag > 0 {
-			s.removed[doi] = (&record{doi: doi, created: old.created, gone: true}).lagging(old, s.Now(), s.lag)
+			s.removed[key] = (&record{doi: old.doi, created: old.created, gone: true}).lagging(old, s.Now(), s.lag)
 		}
 		return nil
 	}
@@ -114,12 +136,15 @@ func (s *Service) change(doi string, edit func(rec *record) (*record, error)) er
 
 // keep stores a record. The caller has the lock.
 func (s *Service) keep(rec *record) {
-	rec.search = rec.searchable()
-	if s.deployed {
-		rec.search = indexed(rec.search)
-	}
-	s.records[rec.doi] = rec
-	delete(s.removed, rec.doi)
+	rec.search = sync.OnceValue(func() map[string]any {
+		if s.deployed {
+			return indexed(rec.searchable())
+		}
+		return rec.searchable()
+	})
+	key := s.key(rec.doi)
+	s.records[key] = rec
+	delete(s.removed, key)
 	s.ordered = nil
 }
 

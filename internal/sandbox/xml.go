@@ -22,6 +22,7 @@ type element struct {
 	text     strings.Builder // of this element and those below, as in the document
 	mixed    bool            // text other than blanks stands directly in it
 	children []*element
+	line     int // of its start tag
 }
 
 func (e *element) attr(name string) string {
@@ -152,7 +153,8 @@ func (p *xmlParser) take(tok xml.Token, before int64) error {
 }
 
 func (p *xmlParser) start(tok xml.StartElement, before int64) error {
-	e := &element{name: tok.Name, attrs: tok.Copy().Attr}
+	line, _ := p.dec.InputPos()
+	e := &element{name: tok.Name, attrs: tok.Copy().Attr, line: line}
 	for i, a := range e.attrs {
 		if slices.ContainsFunc(e.attrs[:i], func(b xml.Attr) bool { return a.Name == b.Name }) {
 			return fmt.Errorf("attribute %s of %s given twice", a.Name.Local, tok.Name.Local)
