@@ -28,6 +28,11 @@ type Fault struct {
 	Status     int           // of Status and StatusAfter; 0 means 503
 	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
+
+	// Behind says that the fault happens between the metadata store and the
+	// service behind it; see package mdstest. It counts in a Deployed server and
+	// for the metadata store; else it is as without it.
+	Behind bool
 }
 
 // Schedule returns faults for [Options.Faults]: each request fails with the
@@ -40,7 +45,7 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 		if f == nil {
 			return nil
 		}
-		return &Fault{Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter}
+		return &Fault{Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Behind: f.Behind}
 	}
 }
 
@@ -54,6 +59,6 @@ func inside(ask func(n int, r *http.Request) *Fault) func(n int, r *http.Request
 		if f == nil {
 			return nil
 		}
-		return &sandbox.Fault{Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter}
+		return &sandbox.Fault{Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Behind: f.Behind}
 	}
 }

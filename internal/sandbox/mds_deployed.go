@@ -191,10 +191,6 @@ var cleanedTypes = []string{
 	"text/plain", formType, "application/json", "text/javascript", "application/vnd.api+json", "application/xml",
 }
 
-// unsafeInForms are the characters that a form comes to the routes without, a
-// line break among them.
-var unsafeInForms = regexp.MustCompile("[^-_.!~*'()a-zA-Z0-9;/?:@&=+$,\\[\\]%]")
-
 func cleaned(body []byte) []byte {
 	body = bytes.TrimPrefix(body, byteOrderMark)
 	if !utf8.Valid(body) {
@@ -202,6 +198,10 @@ func cleaned(body []byte) []byte {
 	}
 	return body
 }
+
+// unsafeInForms are the characters that a form comes to the routes without, a
+// line break among them.
+var unsafeInForms = regexp.MustCompile(`[^-_.!~*'()a-zA-Z0-9;/?:@&=+$,\[\]%]`)
 
 func (c *storeCall) addForm(form string) {
 	for pair := range strings.SplitSeq(form, "&") {

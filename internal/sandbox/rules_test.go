@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every rule of the deployed reports server has its evidence and a test, and
-// every test that is named exists.
-func TestRulesOfDeployedReports(t *testing.T) {
+var namedTest = regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?`")
+
+// Every rule of the deployed servers has its evidence and a test, and every
+// test that is named exists.
+func TestRulesOfTheDeployed(t *testing.T) {
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
 	var sources strings.Builder
@@ -22,28 +24,44 @@ func TestRulesOfDeployedReports(t *testing.T) {
 		require.NoError(t, err)
 		sources.Write(data)
 	}
-	text, err := os.ReadFile("../../testdata/deployed-reports.md")
-	require.NoError(t, err)
-	named := regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?`")
-	rules := 0
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| Rule") {
-			continue
-		}
-		rules++
-		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-		if !assert.Len(t, cells, 3, line) {
-			continue
-		}
-		assert.NotEmpty(t, cells[1], "no evidence for: %s", cells[0])
-		tests := named.FindAllStringSubmatch(cells[2], -1)
-		assert.NotEmpty(t, tests, "no test for: %s", cells[0])
-		for _, m := range tests {
-			assert.True(t, strings.Contains(sources.String(), "func "+m[1]+"(t *testing.T)"), "no test %s, for: %s", m[1], cells[0])
-			// A name may be made of a part that stands in the test and one that does not.
-			sub := strings.TrimPrefix(m[2], "taken: ")
-			assert.True(t, strings.Contains(sources.String(), `"`+sub), "%s: no subtest %q", m[1], sub)
+	for file, atLeast := range map[string]int{"deployed-reports.md": 70, "deployed-store.md": 12} {
+		rules := rulesIn(t, file)
+		assert.Greater(t, len(rules), atLeast, file)
+		for _, cells := range rules {
+			if assert.Len(t, cells, 3, cells[0]) {
+				checkRule(t, sources.String(), cells[0], cells[1], cells[2])
+			}
 		}
 	}
-	assert.Greater(t, rules, 70)
+}
+
+// rulesIn are the rows of the tables of a file whose first column is a rule.
+func rulesIn(t *testing.T, file string) (rules [][]string) {
+	t.Helper()
+	text, err := os.ReadFile("../../testdata/" + file)
+	require.NoError(t, err)
+	ofRules := false
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "|") {
+			ofRules = false
+		}
+		if ofRules && strings.HasPrefix(line, "| ") {
+			rules = append(rules, strings.Split(strings.Trim(line, "| \n"), " | "))
+		}
+		ofRules = ofRules || strings.HasPrefix(line, "| Rule ")
+	}
+	return rules
+}
+
+func checkRule(t *testing.T, sources, rule, evidence, tests string) {
+	t.Helper()
+	assert.NotEmpty(t, evidence, "no evidence for: %s", rule)
+	named := namedTest.FindAllStringSubmatch(tests, -1)
+	assert.NotEmpty(t, named, "no test for: %s", rule)
+	for _, m := range named {
+		assert.True(t, strings.Contains(sources, "func "+m[1]+"(t *testing.T)"), "no test %s, for: %s", m[1], rule)
+		// A name may be made of a part that stands in the test and one that does not.
+		sub := strings.TrimPrefix(m[2], "taken: ")
+		assert.True(t, strings.Contains(sources, `"`+sub), "%s: no subtest %q", m[1], sub)
+	}
 }

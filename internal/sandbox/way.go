@@ -97,11 +97,11 @@ func validate(text string) (name string, ok bool) {
 // the end and what comes after "#" are lost, what comes after "?" is no part of
 // the path.
 func paste(name, below string) (path string) {
-	path = strings.TrimRight("/dois/"+name+below, " \t\r\n\v\f")
+	path = "/dois/" + name + below
 	if end := strings.IndexAny(path, "#?"); end >= 0 {
 		path = path[:end]
 	}
-	return path
+	return strings.TrimRight(path, " \t\r\n\v\f")
 }
 
 // normalise is what the library that builds the URL makes of a path: escapes
@@ -111,9 +111,18 @@ func paste(name, below string) (path string) {
 func normalise(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		segments[i] = escapeSegment(norm.NFKC.String(unescapeBytes(segment)))
+		segments[i] = escapeSegment(compatible(unescapeBytes(segment)))
 	}
 	return directed(segments)
+}
+
+// compatible is the compatibility form of a text. The library composes nothing
+// in one that begins with an accent.
+func compatible(text string) string {
+	if first, _ := utf8.DecodeRuneInString(text); unicode.Is(unicode.Mn, first) {
+		return norm.NFKD.String(text)
+	}
+	return norm.NFKC.String(text)
 }
 
 // directed follows the directions "." and "..", and does not leave the root.

@@ -32,9 +32,13 @@
 //     in lists, groups of samples are 500, and lists may lag behind
 //     ([Options.IndexLag]).
 //   - Metadata store: PUT /doi before the metadata is 422, what is no URL is 200
-//     with a complaint, a wrong password still reads findable DOIs, GET /metadata
-//     is never 204, DELETE /metadata of an unknown DOI makes a draft, "#" and "?"
-//     cut a DOI in a path, and metadata come back in other bytes.
+//     with a complaint, a wrong password still reads findable DOIs and the URLs of
+//     all, GET /metadata is never 204, DELETE /metadata of an unknown DOI makes a
+//     draft. A name in a path reaches the DOI that several decodings and foldings
+//     make of it: "//", "..", "#", "?", "%", accents and ligatures lead to another.
+//     XML that is broken is repaired and taken, what follows a lone "&" or "<" is
+//     lost, and what is read has "?" for every byte that is not ASCII. Trouble
+//     behind the store looks like a refusal ([Fault].Behind).
 //
 // # Faults
 //
@@ -178,7 +182,8 @@ type Request struct {
 // State returns the state of a DOI, or "" if the server does not know it.
 func (s *Server) State(doi string) mds.State { return mds.State(s.service.State(doi)) }
 
-// Names returns the DOIs that the server has, sorted, in lower case.
+// Names returns the DOIs that the server has, in any state, sorted and in lower
+// case.
 func (s *Server) Names() []string { return s.service.Names() }
 
 // Resolve returns what the global resolver would answer now: the URL of a DOI,

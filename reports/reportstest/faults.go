@@ -51,6 +51,11 @@ type Fault struct {
 	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       Step          // of Stall and Crash
+
+	// Behind says that the fault happens between the metadata store and the
+	// service behind it; see package mdstest. It counts in a Deployed server and
+	// for the metadata store; else it is as without it.
+	Behind bool
 }
 
 // Schedule returns faults for [Options.Faults]: each request fails with the
@@ -63,7 +68,7 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 		if f == nil {
 			return nil
 		}
-		return &Fault{Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter}
+		return &Fault{Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Behind: f.Behind}
 	}
 }
 
@@ -78,7 +83,7 @@ func inside(ask func(n int, r *http.Request) *Fault) func(n int, r *http.Request
 			return nil
 		}
 		return &sandbox.Fault{
-			Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: sandbox.Step(f.Step),
+			Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Behind: f.Behind, Step: sandbox.Step(f.Step),
 		}
 	}
 }
