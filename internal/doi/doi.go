@@ -97,17 +97,13 @@ func Normal(name string) string {
 // resolver. Parse reads it back.
 func Address(name string) string { return "https://doi.org/" + Path(name) }
 
-// Path writes a name as the end of a request path. Slashes stay, but for those
-// that a server may drop: of several in a row and at the end, which are
-// percent-encoded. So is everything that a path gives another meaning, and the
-// segments "." and "..", which some servers would resolve.
+// Path writes a name as the end of a request path. Slashes stay, double ones
+// too; everything that a path gives another meaning is percent-encoded, and so
+// are the segments "." and "..", which some servers would resolve.
 func Path(name string) string {
 	var b strings.Builder
 	for i, segment := range strings.Split(name, "/") {
-		switch {
-		case i > 0 && segment == "":
-			b.WriteString("%2F")
-		case i > 0:
+		if i > 0 {
 			b.WriteByte('/')
 		}
 		if segment == "." || segment == ".." {

@@ -98,8 +98,7 @@ func TestCheckPrefix(t *testing.T) {
 
 func TestPath(t *testing.T) {
 	for in, want := range map[string]string{
-		"10.1000/a//b#c":    "10.1000/a%2F/b%23c",
-		"10.1000/a///":      "10.1000/a%2F%2F%2F",
+		"10.1000/a//b#c":    "10.1000/a//b%23c",
 		"10.1000/a b?c%d":   "10.1000/a%20b%3Fc%25d",
 		"10.1000/a+b":       "10.1000/a%2Bb",
 		"10.1000/./..":      "10.1000/%2E/%2E%2E",
