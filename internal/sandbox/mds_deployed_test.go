@@ -184,6 +184,12 @@ func TestDeployedPutMetadata(t *testing.T) {
 		require.Equal(t, 201, putMetadata("10.5072/x", once).do(t, service).status)
 		assert.Equal(t, once, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body)
 	})
+	t.Run("text before the end of no CDATA section", func(t *testing.T) {
+		service := deployed()
+		require.Equal(t, 201, putMetadata("10.5072/x", strings.Replace(metadataXML, "of the", "]]> the", 1)).do(t, service).status)
+		kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+		assert.Contains(t, kept, "<title>]&gt; the Alps</title>")
+	})
 	t.Run("states", func(t *testing.T) {
 		service := filledDeployed(t)
 		for doi, want := range map[string]string{"draft": "draft", "found": "findable", "hidden": "findable"} {

@@ -28,6 +28,8 @@ type repair struct {
 	top  []*node
 	open []*node
 	root *node
+
+	broken bool // something was wrong; from then on references to names are lost
 }
 
 // repaired is the document that the recovering parser sees; its root is nil if
@@ -86,8 +88,7 @@ func (p *repair) doctype() string {
 func (p *repair) content() {
 	switch {
 	case p.begins("</"):
-		p.through(">")
-		p.open = p.open[:len(p.open)-1] // whatever its name
+		p.endTag()
 	case p.begins("<!--"):
 		p.add(&node{markup: p.through("-->")})
 	case p.begins("<![CDATA["):
@@ -98,11 +99,26 @@ func (p *repair) content() {
 		p.element()
 	case p.begins("<"):
 		p.at++ // a lone one is dropped
+		p.broken = true
 	case p.begins("&"):
-		p.addText(p.reference())
+		p.addText(p.referenceInText())
 	default:
 		p.characters()
 	}
+}
+
+// endTag closes the innermost element, whatever its name. What is odd in it is
+// text.
+func (p *repair) endTag() {
+	p.at += len("</")
+	last := len(p.open) - 1
+	name := p.name()
+	p.blanks()
+	p.broken = p.broken || name != p.open[last].name || !p.begins(">")
+	if p.begins(">") {
+		p.at++
+	}
+	p.open = p.open[:last]
 }
 
 func (p *repair) characters() {
@@ -112,6 +128,10 @@ func (p *repair) characters() {
 	}
 	chunk := p.text[p.at : p.at+end]
 	p.at += end
+	if i := strings.LastIndex(chunk, "]]>"); i >= 0 {
+		chunk, p.broken = chunk[i+1:], true // what stands before it is lost
+	}
+	p.broken = p.broken || strings.IndexFunc(chunk, isIllegal) >= 0
 	if strings.TrimSpace(chunk) != "" || !p.ignorable() {
 		p.addText(strings.Map(legal, chunk))
 	}
@@ -129,6 +149,17 @@ func (p *repair) ignorable() bool {
 	return !around[len(around)-1].isText && !around[0].isText
 }
 
+// referenceInText is a reference, if all was well until then, or a character by
+// its number.
+func (p *repair) referenceInText() string {
+	wasBroken, named := p.broken, !p.begins("&#")
+	text := p.reference()
+	if wasBroken && named {
+		return ""
+	}
+	return text
+}
+
 // reference reads "&name;" or "&#1;". One that is not known is nothing, one
 // without a semicolon too, and a lone "&" as well.
 func (p *repair) reference() string {
@@ -138,10 +169,13 @@ func (p *repair) reference() string {
 	}
 	name := p.name()
 	if name == "" || !p.begins(";") {
+		p.broken = true
 		return ""
 	}
 	p.at++
-	return map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}[name]
+	text, known := map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}[name]
+	p.broken = p.broken || !known
+	return text
 }
 
 func (p *repair) character() string {
@@ -159,6 +193,7 @@ func (p *repair) character() string {
 		p.at++
 	}
 	if err != nil || legal(rune(n)) < 0 {
+		p.broken = true
 		return ""
 	}
 	return string(rune(n))
@@ -181,6 +216,7 @@ func (p *repair) element() {
 			p.open = append(p.open, e)
 			return
 		case !spaced || !p.attribute(e):
+			p.broken = true
 			if len(p.open) == 0 {
 				p.open = append(p.open, e) // the root goes on
 			}
@@ -294,6 +330,8 @@ func legal(r rune) rune {
 	}
 	return r
 }
+
+func isIllegal(r rune) bool { return legal(r) < 0 }
 
 var (
 	textEscapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")
