@@ -104,7 +104,7 @@ func content(t *testing.T, data []byte) string {
 	t.Helper()
 	var out, text strings.Builder
 	flush := func() {
-		if t := strings.TrimSpace(text.String()); t != "" {
+		if t := strings.Trim(text.String(), " \t\r\n"); t != "" {
 			fmt.Fprintf(&out, "%q\n", t)
 		}
 		text.Reset()

@@ -91,7 +91,7 @@ func (w *leafWriter) end() {
 
 // flush keeps the text before a tag.
 func (w *leafWriter) flush() {
-	if text := strings.TrimSpace(w.text.String()); text != "" && len(w.open) > 0 {
+	if text := strings.Trim(w.text.String(), " \t\r\n"); text != "" && len(w.open) > 0 {
 		w.leaves = append(w.leaves, leaf{w.open[len(w.open)-1].path, text})
 	}
 	w.text.Reset()

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -284,9 +285,15 @@ func readDeployedRIS(text string) (b brief, named bool) {
 	return b, named
 }
 
+// bibTeXKinds are the general resource types of BibTeX; every other type is Text.
+var bibTeXKinds = map[string]string{
+	"article": "JournalArticle", "book": "Book", "inbook": "BookChapter", "misc": "Other", "phdthesis": "Dissertation",
+	"proceedings": "ConferenceProceeding", "techreport": "Report",
+}
+
 func readDeployedBibTeX(text string) (b brief, named bool) {
 	e, _ := firstBibTeX(text)
-	b = brief{kind: kindOf[e.kind], publisher: e.fields["publisher"], year: e.fields["year"]}
+	b = brief{kind: cmp.Or(bibTeXKinds[e.kind], "Text"), publisher: e.fields["publisher"], year: e.fields["year"]}
 	if title := e.fields["title"]; title != "" {
 		b.titles = []string{title}
 	}
