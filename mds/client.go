@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -20,7 +21,8 @@ const (
 type Client struct {
 	core     *transport.Client
 	oldNames bool
-	once     bool // nothing is sent a second time
+	once     bool          // nothing is sent a second time
+	maxWait  time.Duration // longest pause before something is sent again
 	refusals *refusals
 }
 
@@ -69,7 +71,7 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 	if err != nil {
 		return nil, optionError("", err)
 	}
-	return &Client{core: core, oldNames: opts.OldNames, once: opts.MaxAttempts == 1, refusals: &refusals{}}, nil
+	return &Client{core: core, oldNames: opts.OldNames, once: opts.MaxAttempts == 1, maxWait: cmp.Or(opts.MaxWait, transport.DefaultMaxWait), refusals: &refusals{}}, nil
 }
 
 func optionError(at string, err error) error {

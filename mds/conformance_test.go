@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -114,19 +115,23 @@ func (tt status) run(t *testing.T) {
 			if tt.documentedOnly && srv.Behaviour != mdstest.Documented {
 				return
 			}
-			err := tt.do(t, srv)
-			if tt.want == nil {
-				require.NoError(t, err)
-			} else {
-				require.ErrorIs(t, err, tt.want)
-				assert.NotContains(t, err.Error(), mdstest.Password)
-			}
-			if srv.Behaviour == mdstest.Documented {
-				log := srv.Requests()
-				assert.Equal(t, tt.code, log[len(log)-1].Status)
-			}
+			synctest.Test(t, func(t *testing.T) { tt.check(t, srv) })
 		})
 	})
+}
+
+func (tt status) check(t *testing.T, srv *mdstest.Server) {
+	err := tt.do(t, srv)
+	if tt.want == nil {
+		require.NoError(t, err)
+	} else {
+		require.ErrorIs(t, err, tt.want)
+		assert.NotContains(t, err.Error(), mdstest.Password)
+	}
+	if srv.Behaviour == mdstest.Documented {
+		log := srv.Requests()
+		assert.Equal(t, tt.code, log[len(log)-1].Status)
+	}
 }
 
 // TestGetMetadata is GET /metadata/{doi} of specification §4.3 and §7.

@@ -60,7 +60,7 @@ func (c *Client) doubt(ctx context.Context, name string, r transport.Request, fi
 	answering := true
 	pause := 20 * time.Millisecond
 	for range believedAfter - 1 {
-		if sleep(ctx, pause) != nil {
+		if sleep(ctx, min(pause, c.maxWait)) != nil {
 			return nil, &unproven
 		}
 		pause = min(2*pause, 200*time.Millisecond)

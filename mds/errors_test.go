@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,7 +106,7 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 					return answer(200, plain, address) // Hide looks first
 				}
 				return answer(tt.status, kind, tt.body)
-			}, &mds.ClientOptions{MaxAttempts: attempts})
+			}, &mds.ClientOptions{MaxAttempts: attempts, MaxWait: time.Nanosecond})
 			var err error
 			switch tt.call {
 			case get:

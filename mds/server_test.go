@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,7 +72,7 @@ func refuses(t testing.TB, status int, text string) *mds.Client {
 			return answer(http.StatusNotFound, plain, "DOI not found")
 		}
 		return answer(status, plain, text)
-	}, &mds.ClientOptions{MaxAttempts: 2})
+	}, &mds.ClientOptions{MaxAttempts: 2, MaxWait: time.Nanosecond})
 }
 
 // isControl recognises the questions by which the client sees that a service
