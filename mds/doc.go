@@ -116,8 +116,8 @@
 //   - It garbles characters beyond ASCII in what it reads out ([ErrGarbled]), not in
 //     what it stores. Nothing that was read so is ever written back.
 //   - It lists 25 files of a DOI at most ([ErrIncomplete]).
-//   - It answers most reads to anybody, drafts included. Use CheckAccess to test a
-//     login.
+//   - It answers many reads to anybody, even the URLs of drafts. Use CheckAccess to
+//     test a login.
 //   - It answers 403, whatever was done, when it loses what is behind it
 //     ([ErrForbidden] says how that is told apart), and 403 with a page when there
 //     are too many requests, which is [ErrRateLimited].

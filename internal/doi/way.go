@@ -31,7 +31,7 @@ const maxName = 255
 
 // Check refuses a name that would not arrive as itself. Parse has read it before.
 func (w Way) Check(name string) error {
-	for _, segment := range strings.Split(name, "/") {
+	for segment := range strings.SplitSeq(name, "/") {
 		if segment == "." || segment == ".." {
 			return another(name, "has the part %q, which the service takes for a step in the path", segment)
 		}
