@@ -201,7 +201,7 @@ func TestWhatTheDeployedServiceRewrites(t *testing.T) {
 		t.Run(given, func(t *testing.T) {
 			ctx := t.Context()
 			srv, c := newDeployed(t)
-			doc := mds.XML([]byte("\ufeff" + string(record(given).Data)))
+			doc := mds.Document{ContentType: mds.XMLType, Data: []byte("\ufeff" + string(record(given).Data))}
 			first, err := c.Register(ctx, name, address, doc)
 			require.NoError(t, err)
 			assert.Equal(t, !strings.Contains(given, "&lt;"), len(first.Altered) > 0, "%v", first.Altered)

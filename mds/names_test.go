@@ -127,8 +127,8 @@ var prefixes = []string{"10.507224", "10.5072.1", "10.507", "10.05072", "doi:10.
 
 var pieces = []string{
 	"/", "//", "/.", "/..", "/../a", "/./", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "%zz", "%00", "#", "#x", "?", "?x=1", "&", "+", " ",
-	"/media", "/media/1", "/Media", "/get-url", "/metadata", "/metadata/x", "/events/1", "/activities", "media/", ".xml", ".json", "\u200b", "\ufeff",
-	"\ufb01", "e\u0301", "é", "İ", "ß", "²", "\u00a0", "\u3000", "<1::2>", "\\", "\"", "'", "|", "^", "{x}", "[1]", ";v=1", ":80", "@x", "~", "$", "*", "!", ",", "=",
+	"/media", "/media/1", "/media/1/2", "/Media", "/get-url", "/metadata", "/metadata/x", "/events/1", "/activities", "media/", ".xml", ".json", "\u200b", "\ufeff",
+	"\ufb01", "\u0301", "e\u0301", "é", "İ", "ß", "²", "\u00a0", "\u3000", "<1::2>", "\\", "\"", "'", "|", "^", "{x}", "[1]", ";v=1", ":80", "@x", "~", "$", "*", "!", ",", "=",
 }
 
 // anyWrite is one of the methods that change something.
