@@ -89,7 +89,8 @@ func (w *leafWriter) end() {
 	w.open = w.open[:len(w.open)-1]
 }
 
-// flush keeps the text before a tag.
+// flush keeps the text before a tag. Outside the root element stands at most a byte
+// order mark.
 func (w *leafWriter) flush() {
 	if text := strings.Trim(w.text.String(), " \t\r\n"); text != "" && len(w.open) > 0 {
 		w.leaves = append(w.leaves, leaf{w.open[len(w.open)-1].path, text})
@@ -103,14 +104,14 @@ const maxAlterations = 20
 // alterations says where stored metadata differ from those that were given, in
 // words for people. There are none if both say the same, given as seen shows it.
 func alterations(given, stored []byte, seen func(string) string) []string {
-	a, err := leaves(trimFront(given))
+	a, err := leaves(given)
 	if err != nil {
 		return []string{"the metadata were not XML; the service made XML of them"}
 	}
 	for i := range a {
 		a[i].text = seen(a[i].text)
 	}
-	b, err := leaves(trimFront(stored))
+	b, err := leaves(stored)
 	switch {
 	case err != nil:
 		return []string{"what is stored cannot be read: " + err.Error()}

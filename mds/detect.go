@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // Detect makes a Document of metadata in one of the formats that the service
@@ -41,8 +40,6 @@ func Detect(data []byte) (Document, error) {
 	switch {
 	case len(text) == 0:
 		reason = "is empty"
-	case !utf8.Valid(text):
-		reason = "is not UTF-8"
 	case text[0] == '<':
 		contentType, reason = detectXML(text)
 	case text[0] == '{':
