@@ -178,12 +178,12 @@ func (b *bulk) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error 
 	go func() { wg.Wait(); close(done) }()
 	left := false
 	for o := range done {
+		if errors.Is(o.Err, ErrUnauthorized) {
+			cancel(o.Err)
+		}
 		if !left && !b.take(ctx, o) {
 			left = true
 			cancel(errLeft)
-		}
-		if errors.Is(o.Err, ErrUnauthorized) {
-			cancel(o.Err)
 		}
 	}
 	return cmp.Or(context.Cause(ctx), source)

@@ -153,7 +153,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 				}
 				tried++
 			}
-			assert.LessOrEqual(t, tried, 2, "one more may be at work")
+			assert.Less(t, tried, 10, "of 100; a few may be at work")
 		})
 	}
 	assert.Equal(t, []string{"10.5072/draft", name}, srv.Names())
