@@ -74,6 +74,22 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 	return strings.TrimSpace(string(text)), nil
 }
 
+// XML returns the metadata XML of a DOI, as it is stored: what [Client.Open] reads
+// of [DataCiteXML]. It can be EnsureOptions.Stored of package mds, for the metadata
+// store of the deployed service garbles what it shows.
+func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
+	body, err := c.open(ctx, "dois.XML", doiName, DataCiteXML, "")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, fmt.Errorf("dois.XML: %w", err)
+	}
+	return data, nil
+}
+
 func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
 	name, err := readable(doiName)
 	if err != nil {

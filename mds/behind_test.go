@@ -1,9 +1,7 @@
 package mds_test
 
 import (
-	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -171,9 +169,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
 	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
 
-	opts := &mds.EnsureOptions{Stored: func(_ context.Context, doi string) ([]byte, error) {
-		return []byte(storedXML(t, srv, doi)), nil
-	}}
+	opts := &mds.EnsureOptions{Stored: reader(t, srv).XML}
 	require.NoError(t, c.Hide(ctx, name))
 	again, err = c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
 	require.NoError(t, err)
@@ -216,10 +212,7 @@ func reader(t *testing.T, srv *mdstest.Server) *dois.Client {
 // storedXML reads through the DOI query what the store does not show.
 func storedXML(t *testing.T, srv *mdstest.Server, name string) string {
 	t.Helper()
-	body, err := reader(t, srv).Open(t.Context(), name, dois.DataCiteXML)
-	require.NoError(t, err)
-	defer body.Close()
-	data, err := io.ReadAll(body)
+	data, err := reader(t, srv).XML(t.Context(), name)
 	require.NoError(t, err)
 	return string(data)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
@@ -260,4 +261,30 @@ func ExampleNewRate() {
 	_, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: "secret"}, opts)
 	fmt.Println(err)
 	// Output: <nil>
+}
+
+// The deployed service does not show characters beyond ASCII. The DOI query does,
+// so metadata that have them are written only if they differ.
+func ExampleEnsureOptions_stored() {
+	srv := mdstest.NewServer(&mdstest.Options{Behaviour: mdstest.Deployed})
+	defer srv.Close()
+	ctx, store := context.Background(), srv.Client()
+	api, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: mdstest.Username, Password: mdstest.Password})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	doc := record("Gletscherlänge")
+	for range 2 {
+		done, err := store.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc, &mds.EnsureOptions{Stored: api.XML})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(done.Change)
+	}
+	// Output:
+	// created
+	// unchanged
 }

@@ -18,7 +18,7 @@ import (
 // stores them: it rewrites the identifier, and turns other formats into XML. A
 // DOI without any is [ErrNoMetadata]. The deployed service garbles characters
 // beyond ASCII: such metadata come with [ErrGarbled]. Do not store them again; read
-// them with Client.Open of package dois.
+// them with Client.XML of package dois.
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {

@@ -107,10 +107,10 @@ type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
-	// Stored reads the XML that is stored for a DOI from elsewhere, such as with
-	// Client.Open of package dois. It is asked when the service shows metadata
-	// garbled ([ErrGarbled]). Without it, such metadata are written again, as they
-	// may not be the same.
+	// Stored reads the XML that is stored for a DOI from elsewhere, as Client.XML of
+	// package dois does. It is asked when the service shows metadata garbled
+	// ([ErrGarbled]). Without it, such metadata are written again, as they may not be
+	// the same.
 	Stored func(ctx context.Context, doi string) ([]byte, error)
 }
 

@@ -39,7 +39,7 @@ func TestDetectTakesWhatTheStoreKeeps(t *testing.T) {
 		if err == nil {
 			assert.Equal(t, []string{name}, srv.Names())
 			stored := storedXML(t, srv, name)
-			for _, part := range strings.Split(content, "; ") {
+			for part := range strings.SplitSeq(content, "; ") {
 				assert.Contains(t, stored, part)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -114,9 +115,7 @@ func answer(status int, title string) error { return &answered{fail(status, "%s"
 
 func with(header map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}
-	for k, v := range header {
-		out[k] = v
-	}
+	maps.Copy(out, header)
 	return out
 }
 
