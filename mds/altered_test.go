@@ -19,6 +19,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
+	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
 var documents = flag.Int("documents", 3_000, "generated documents that are registered and read back")
@@ -62,6 +63,26 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 	assert.Greater(t, same, *documents/20)
 	assert.Greater(t, altered, *documents/50)
 	assert.Greater(t, notWellFormed, *documents/20)
+}
+
+// TestTypedRecordsAreStoredAsTheyAre writes texts that mean something in XML.
+func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
+	for _, title := range []string{
+		"Salt & Pepper", "a < b > c", "H<sub>2</sub>O, <i>in situ</i>, <br/> & <br>", "]]> \" '", "&lt;i&gt; &amp;", "zero\ufeffwidth", "\u200bé\u0301\U0001F9CA", "a\u00a0b\u0085c",
+	} {
+		eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+			doc, err := mds.Record(&metadata.Record{
+				Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: title}}, PublicationYear: "2026",
+				Publisher: metadata.Publisher{Name: title}, Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+			})
+			require.NoError(t, err)
+			done, err := srv.Client().Register(t.Context(), name, address, doc)
+			require.NoError(t, err)
+			same := content(t, doc.Data) == content(t, []byte(storedXML(t, srv, name)))
+			assert.Equal(t, same, len(done.Altered) == 0, "%q: %q", title, done.Altered)
+			assert.True(t, same || strings.Contains(title, "\ufeff"), "%q", title)
+		})
+	}
 }
 
 // garbled is a record with pieces put in where they may or may not stand.

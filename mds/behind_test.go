@@ -1,6 +1,7 @@
 package mds_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -178,6 +179,9 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	again, err = c.Ensure(ctx, name, address, jessica, opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change)
+	_, err = c.Ensure(ctx, name, address, jessica, &mds.EnsureOptions{Stored: func(context.Context, string) ([]byte, error) { return nil, errLine }})
+	require.ErrorIs(t, err, errLine)
+	assert.True(t, mds.Temporary(err), "for all that is known")
 
 	const odd = "https://repo.example.org/größe"
 	require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: odd}))

@@ -21,9 +21,10 @@ var (
 	leadingName  = regexp.MustCompile(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
 )
 
-// explainInvalid adds to a refusal of metadata where the fault is: the line and
-// the column that the service names, and the element that stands there.
-func explainInvalid(err error, doc Document) error {
+// explainRefusal adds to a refusal of metadata where the fault is: the line and the
+// column that the service names, and the element that stands there. What it says it
+// has not found is, in formats other than XML, a DOI in the metadata.
+func explainRefusal(err error, doc Document) error {
 	e, ok := errors.AsType[*Error](err)
 	if ok && e.StatusCode == http.StatusNotFound && !doc.isXML() {
 		e.Err = errForeignFormat

@@ -67,6 +67,11 @@ var (
 	// ErrIncomplete: the service gave no more than it gives at once, and there may be
 	// more. What it gave comes with the error.
 	ErrIncomplete = errors.New("mds: list may be incomplete")
+	// ErrGarbled: what was read is not what is stored. The deployed service puts a "?"
+	// for each byte of every character beyond ASCII in what it reads out; what it
+	// stores is right. What it gave comes with the error, which may also come with a
+	// text that really has "??". Client.XML of package dois reads it unharmed.
+	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrUnclear: something was sent and it is not known whether the service
 	// carried it out: the answer got lost or is malformed, or it is a 429
 	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408 (ErrTimeout, too), which a
@@ -189,8 +194,11 @@ func Temporary(err error) bool {
 	if e, ok := errors.AsType[*RetriedError](err); ok {
 		err = e.Err
 	}
-	if errors.Is(err, errOtherDOI) {
+	switch {
+	case errors.Is(err, errOtherDOI):
 		return false
+	case errors.Is(err, errStored):
+		return true
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() || e.unproven() ||

@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// ErrGarbled: what was read is not what is stored. The deployed service puts a "?"
-// for each byte of every character beyond ASCII in what it reads out; what it
-// stores is right. What it gave comes with the error. It may also come with a text
-// that really has "??". Package dois reads the same record unharmed.
-var ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
-
 // garbled tells whether an answer may have lost characters: each of them has two
 // bytes or more.
 func garbled[T string | []byte](text T) bool {
@@ -62,6 +56,10 @@ func seemsSame(stored, given string) bool {
 	return sameAddress(stored, given) || garbled(stored) && sameAddress(stored, garble(given))
 }
 
+// errStored: EnsureOptions.Stored failed. Why, and for how long, only the caller
+// knows.
+var errStored = errors.New("EnsureOptions.Stored")
+
 // unharmed reads metadata that the service shows garbled from where the caller
 // said.
 func (r *registering) unharmed(ctx context.Context, shown []byte) ([]byte, error) {
@@ -70,7 +68,7 @@ func (r *registering) unharmed(ctx context.Context, shown []byte) ([]byte, error
 	}
 	data, err := r.options.Stored(ctx, r.done.DOI)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: EnsureOptions.Stored: %w", opRegister, r.done.DOI, err)
+		return nil, fmt.Errorf("%s: %s: %w: %w", opRegister, r.done.DOI, errStored, err)
 	}
 	return data, nil
 }

@@ -73,7 +73,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 	}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
-		return "", explainInvalid(err, doc)
+		return "", explainRefusal(err, doc)
 	}
 	status, err := c.accepted(request, res)
 	if err != nil {

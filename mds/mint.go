@@ -90,7 +90,7 @@ func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) 
 	}
 	res, err := c.do(ctx, prefix, request)
 	if err != nil {
-		return "", explainInvalid(err, doc)
+		return "", explainRefusal(err, doc)
 	}
 	name, ok := storedName(res)
 	switch {
