@@ -108,21 +108,19 @@ func alterations(given, stored []byte, seen func(string) string) []string {
 	if err != nil {
 		return []string{"the metadata were not XML; the service made XML of them"}
 	}
-	for i := range a {
-		a[i].text = seen(a[i].text)
-	}
 	b, err := leaves(stored)
 	switch {
 	case err != nil:
 		return []string{"what is stored cannot be read: " + err.Error()}
-	case slices.Equal(a, b):
+	case slices.EqualFunc(a, b, func(a, b leaf) bool { return a.path == b.path && seen(a.text) == b.text }):
 		return nil
 	}
+	shown := func(l leaf) leaf { return leaf{l.path, seen(l.text)} }
 	var out []string
-	for _, l := range without(a, b) {
+	for _, l := range without(a, b, shown) {
 		out = append(out, fmt.Sprintf("%s: %.200q was given and is not stored", l.path, l.text))
 	}
-	for _, l := range without(b, a) {
+	for _, l := range without(b, a, shown) {
 		out = append(out, fmt.Sprintf("%s: %.200q is stored and was not given", l.path, l.text))
 	}
 	if len(out) == 0 {
@@ -134,16 +132,16 @@ func alterations(given, stored []byte, seen func(string) string) []string {
 	return out
 }
 
-// without returns the leaves of a that are not in b, each as often as it is
-// missing there.
-func without(a, b []leaf) []leaf {
+// without returns the leaves of a that are not in b, as they are shown, each as often
+// as it is missing there.
+func without(a, b []leaf, shown func(leaf) leaf) []leaf {
 	count := map[leaf]int{}
 	for _, l := range b {
-		count[l]++
+		count[shown(l)]++
 	}
 	var out []leaf
 	for _, l := range a {
-		if count[l]--; count[l] < 0 {
+		if count[shown(l)]--; count[shown(l)] < 0 {
 			out = append(out, l)
 		}
 	}

@@ -22,13 +22,15 @@ var (
 )
 
 // explainRefusal adds to a refusal of metadata where the fault is: the line and the
-// column that the service names, and the element that stands there. What it says it
-// has not found is, in formats other than XML, a DOI in the metadata.
+// column that the service names, and the element that stands there; and what it may
+// mean by 404.
 func explainRefusal(err error, doc Document) error {
-	e, ok := errors.AsType[*Error](err)
-	if ok && e.StatusCode == http.StatusNotFound && !doc.isXML() {
-		e.Err = errForeignFormat
+	why := errUnknownAccount
+	if !doc.isXML() {
+		why = errForeignFormat
 	}
+	err = notMade(err, why)
+	e, ok := errors.AsType[*Error](err)
 	if !ok || e.StatusCode != http.StatusUnprocessableEntity {
 		return err
 	}

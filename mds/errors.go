@@ -171,15 +171,23 @@ func (e *Error) throttled() bool {
 
 func (e *Error) unproven() bool { return errors.Is(e.Err, errUnproven) }
 
-// unknownAccount recognises what the deployed service answers to an account that
-// it does not know: a DOI that is to be made cannot be what it does not find.
-func (e *Error) unknownAccount() bool {
-	return e.StatusCode == http.StatusNotFound && e.Method == http.MethodPut && !errors.Is(e.Err, errForeignFormat)
-}
+// Two things that the deployed service may mean by 404 when it is to make a DOI,
+// which cannot be what it does not find.
+var (
+	errUnknownAccount = errors.New("the service says so to an account that it does not know")
+	errForeignFormat  = errors.New("the service says so if it finds no DOI in the metadata, and to an account that it does not know")
+)
 
-// errForeignFormat: what was refused were metadata in another format than XML, in
-// which the service may have missed the DOI.
-var errForeignFormat = errors.New("the service may not have found a DOI in the metadata")
+func (e *Error) unknownAccount() bool { return errors.Is(e.Err, errUnknownAccount) }
+
+// notMade explains a 404 to a request that makes or changes a DOI.
+func notMade(err error, why error) error {
+	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound {
+		e.Err = why
+		e.Message += " (" + why.Error() + ")"
+	}
+	return err
+}
 
 // errOtherDOI: the service stored the metadata under another name than it was
 // given. To send them again would make another one.

@@ -97,7 +97,7 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 	}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
-		return "", err
+		return "", notMade(err, errUnknownAccount)
 	}
 	return c.accepted(request, res)
 }
