@@ -58,12 +58,12 @@ func (c *Client) doubt(ctx context.Context, name string, r transport.Request, fi
 		exists, _ = c.knows(ctx, name)
 	}
 	answering := true
-	pause := 20 * time.Millisecond
+	pause := 10 * time.Millisecond
 	for range believedAfter - 1 {
 		if sleep(ctx, min(pause, c.maxWait)) != nil {
 			return nil, &unproven
 		}
-		pause = min(2*pause, 200*time.Millisecond)
+		pause = min(2*pause, 50*time.Millisecond)
 		if _, err := c.knows(ctx, "10.5072/"+doi.NewSuffix()); err != nil {
 			answering = false
 		}

@@ -177,6 +177,30 @@ func reasonOf(reason string) string {
 	return reason
 }
 
+// What is accepted arrives as itself: the DOI that a write makes has the name that
+// was given.
+func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
+	arrived := 0
+	for i := range uint64(*names / 5) {
+		r := rand.New(rand.NewPCG(i, 17))
+		given := nearly(r, victims[r.IntN(len(victims))])
+		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		c := as(t, srv, account, &mds.ClientOptions{OldNames: true, MaxAttempts: 1, MaxWait: time.Nanosecond})
+		if _, err := c.PutMetadata(t.Context(), given, record("A")); err == nil {
+			arrived++
+			made := srv.Names()
+			require.Len(t, made, 1, "%d: %q", i, given)
+			named, err := mds.ParseDOI(given)
+			require.NoError(t, err)
+			assert.True(t, mds.SameDOI(named, made[0]), "%d: %q became %q", i, given, made[0])
+		} else {
+			assert.Empty(t, srv.Names(), "%d: %q: %v", i, given, err)
+		}
+		srv.Close()
+	}
+	assert.Greater(t, arrived, *names/100)
+}
+
 // No question about a name is answered with what another DOI is.
 func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
 	for i := range uint64(*names / 10) {
