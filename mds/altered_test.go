@@ -45,6 +45,11 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 			continue
 		}
 		stored := storedXML(t, srv, name)
+		if xml.Unmarshal(given, new(struct{})) != nil {
+			assert.NotEmpty(t, done.Altered, "names that encoding/xml does not know cannot be compared")
+			srv.Close()
+			continue
+		}
 		isSame := content(t, given) == content(t, []byte(stored))
 		require.Equal(t, isSame, len(done.Altered) == 0, "%d: %q\n%s\n%s", i, done.Altered, given, stored)
 		if isSame {
@@ -95,14 +100,14 @@ func garbled(r *rand.Rand) []byte {
 		piece := xmlPieces[r.IntN(len(xmlPieces))]
 		switch r.IntN(8) {
 		case 0:
-			at := r.IntN(len(text))
+			at := r.IntN(len(text) + 1)
 			text = text[:at] + piece + text[at:]
 		case 1:
 			text = piece + text
 		case 2:
 			text += piece
 		case 3:
-			if at := r.IntN(len(text)); r.IntN(4) == 0 {
+			if at := r.IntN(len(text) + 1); r.IntN(4) == 0 {
 				text = text[:at]
 			}
 		default:
@@ -124,14 +129,15 @@ var xmlPieces = []string{
 func content(t *testing.T, data []byte) string {
 	t.Helper()
 	var out, text strings.Builder
+	depth := 0
 	flush := func() {
-		if t := strings.Trim(text.String(), " \t\r\n"); t != "" {
+		if t := strings.Trim(text.String(), " \t\r\n"); t != "" && depth > 0 {
 			fmt.Fprintf(&out, "%q\n", t)
 		}
 		text.Reset()
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	for depth := 0; ; {
+	for {
 		token, err := decoder.Token()
 		if err == io.EOF {
 			return out.String()
@@ -145,7 +151,7 @@ func content(t *testing.T, data []byte) string {
 				continue
 			}
 			depth++
-			fmt.Fprintf(&out, "<%s %s%s\n", token.Name.Space, token.Name.Local, attributes(token.Attr))
+			fmt.Fprintf(&out, "<%s %s%s\n", strings.Join(strings.Fields(token.Name.Space), " "), token.Name.Local, attributes(token.Attr))
 		case xml.EndElement:
 			flush()
 			depth--
@@ -165,7 +171,7 @@ func attributes(all []xml.Attr) string {
 	})
 	var out strings.Builder
 	for _, a := range kept {
-		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, a.Value)
+		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, strings.Join(strings.Fields(a.Value), " "))
 	}
 	return out.String()
 }

@@ -46,6 +46,10 @@ func leaves(data []byte) ([]leaf, error) {
 	}
 }
 
+// oneLine makes blanks of line breaks, as XML wants it in attributes and encoding/xml
+// does not do it.
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+
 type leafWriter struct {
 	leaves []leaf
 	open   []openLeaf
@@ -62,7 +66,7 @@ func (w *leafWriter) start(e xml.StartElement) {
 	w.flush()
 	path := "/" + e.Name.Local
 	if len(w.open) == 0 {
-		w.leaves = append(w.leaves, leaf{path + " namespace", e.Name.Space})
+		w.leaves = append(w.leaves, leaf{path + " namespace", oneLine.Replace(e.Name.Space)})
 	} else {
 		parent := &w.open[len(w.open)-1]
 		parent.count[e.Name.Local]++
@@ -75,7 +79,7 @@ func (w *leafWriter) start(e xml.StartElement) {
 	})
 	for _, a := range attributes {
 		if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" && !strings.HasSuffix(a.Name.Local, "chemaLocation") {
-			w.leaves = append(w.leaves, leaf{path + "/@" + a.Name.Local, a.Value})
+			w.leaves = append(w.leaves, leaf{path + "/@" + a.Name.Local, oneLine.Replace(a.Value)})
 		}
 	}
 }

@@ -45,6 +45,11 @@ func compareMetadata(given, stored []byte) comparison {
 	seen := asIs
 	if garbled(stored) {
 		seen = garble
+		if _, err := leaves(stored); err != nil {
+			// The name of an element or attribute is garbled, too. What is known is what
+			// the service does each time.
+			return comparison{altered: alterations(given, expected, asIs)}
+		}
 	}
 	c := comparison{altered: alterations(given, stored, seen)}
 	c.same = !garbled(stored) && (c.altered == nil || alterations(expected, stored, seen) == nil)

@@ -132,7 +132,7 @@ func (p *repair) characters() {
 		chunk, p.broken = chunk[i+1:], true // what stands before it is lost
 	}
 	p.broken = p.broken || strings.IndexFunc(chunk, isIllegal) >= 0
-	if strings.TrimSpace(chunk) != "" || !p.ignorable() {
+	if strings.Trim(chunk, blanks) != "" || !p.ignorable() {
 		p.addText(strings.Map(legal, chunk))
 	}
 }

@@ -15,6 +15,9 @@ var byteOrderMark = []byte("\ufeff")
 
 const kernelNamespace = "http://datacite.org/schema/kernel-4"
 
+// blanks are the characters that XML counts as such.
+const blanks = " \t\r\n"
+
 // element is one XML element with all that is in it.
 type element struct {
 	name     xml.Name
@@ -138,7 +141,7 @@ func (p *xmlParser) take(tok xml.Token, before int64) error {
 		}
 		p.open = p.open[:len(p.open)-1]
 	case xml.CharData:
-		blank := len(bytes.TrimSpace(bytes.TrimPrefix(tok, byteOrderMark))) == 0
+		blank := len(bytes.Trim(bytes.TrimPrefix(tok, byteOrderMark), blanks)) == 0
 		if len(p.open) == 0 && !blank {
 			return errors.New("text outside the root element")
 		}
