@@ -176,9 +176,9 @@ func (p *archivePage) text(n int) string {
 	if p.number > 0 {
 		fmt.Fprintf(&b, `,"page":%d`, p.number)
 	}
-	b.WriteString(`},"links":{"self":"https://service.localhost/dois"`)
+	b.WriteString(`},"links":{"self":"https://localhost/dois"`)
 	if p.next != nil {
-		fmt.Fprintf(&b, `,"next":"https://service.localhost/dois?%s"`, p.next.Encode())
+		fmt.Fprintf(&b, `,"next":"https://localhost/dois?%s"`, p.next.Encode())
 	}
 	b.WriteString(`}}`)
 	return b.String()
@@ -187,7 +187,7 @@ func (p *archivePage) text(n int) string {
 // client is a client of the archive.
 func (a *archive) client(t *testing.T) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient("http://service.localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: a}})
+	client, err := dois.NewClient("http://localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: a}})
 	require.NoError(t, err)
 	return client
 }

@@ -182,7 +182,7 @@ func TestErrors(t *testing.T) {
 		"query with a fault":   {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, dois.ErrBadRequest, "parse_exception", ""},
 		"bad credentials":      {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, dois.ErrUnauthorized, "Bad credentials", ""},
 		"not permitted":        {403, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`, dois.ErrForbidden, "not authorized", ""},
-		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, dois.ErrForbidden, "HTML page", ""},
+		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, dois.ErrRateLimited, "HTML page", ""},
 		"not found":            {404, `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`, dois.ErrNotFound, "doesn't exist", ""},
 		"not a draft":          {405, `{"errors":[{"status":"405","title":"Method not allowed"}]}`, dois.ErrNotAllowed, "not allowed", ""},
 		"race":                 {409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, dois.ErrConflict, "already exists", ""},

@@ -39,7 +39,8 @@ var (
 	// It matches ErrInvalid too.
 	ErrInvalidDOI = errors.New("dois: not a usable DOI name")
 	// ErrRateLimited: too many requests, even after waiting if the request may be
-	// sent twice (429). A write matches ErrUnclear, too.
+	// sent twice (429, or a 403 whose body is a page of a gateway, as the deployed
+	// service has answered). A write matches ErrUnclear, too.
 	ErrRateLimited = errors.New("dois: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("dois: service failed")
@@ -108,7 +109,7 @@ func (e *Error) Is(target error) bool {
 	case ErrUnauthorized:
 		return e.StatusCode == http.StatusUnauthorized || errors.Is(e.Err, transport.ErrNoCredentials)
 	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden
+		return e.StatusCode == http.StatusForbidden && !transport.Throttled(e.StatusCode, e.Body)
 	case ErrNotFound:
 		return e.StatusCode == http.StatusNotFound
 	case ErrNotAllowed:
@@ -126,7 +127,7 @@ func (e *Error) Is(target error) bool {
 	case ErrInvalid:
 		return e.StatusCode == http.StatusUnprocessableEntity
 	case ErrRateLimited:
-		return e.StatusCode == http.StatusTooManyRequests
+		return transport.Throttled(e.StatusCode, e.Body)
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrUnreadable:

@@ -57,7 +57,7 @@ func TestPieces(t *testing.T) {
 		"random":       func(r io.Reader) io.Reader { return uneven{r, dice} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := dois.NewClient("http://service.localhost", &dois.ClientOptions{
+			client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
 				HTTPClient: &http.Client{Transport: inPieces{data, pieces}},
 			})
 			require.NoError(t, err)

@@ -143,7 +143,7 @@ func TestLeaving(t *testing.T) {
 func TestRecordsComeWhileThePageArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := make(chan string)
-		client, err := dois.NewClient("http://service.localhost", &dois.ClientOptions{
+		client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
 			HTTPClient: &http.Client{Transport: dripping{seen}},
 		})
 		require.NoError(t, err)

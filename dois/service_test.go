@@ -149,7 +149,7 @@ func offline(t *testing.T, opts *dois.ClientOptions, handler http.HandlerFunc) *
 		opts = &dois.ClientOptions{}
 	}
 	opts.HTTPClient = &http.Client{Transport: wire(handler)}
-	client, err := dois.NewClient("http://service.localhost", opts)
+	client, err := dois.NewClient("http://localhost", opts)
 	require.NoError(t, err)
 	return client
 }
@@ -188,7 +188,7 @@ func sized(t *testing.T, a *archive, most int) *dois.Client {
 			panic(errTooLarge)
 		}
 	}
-	client, err := dois.NewClient("http://service.localhost", &dois.ClientOptions{
+	client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
 		HTTPClient: &http.Client{Transport: slow{a}}, MaxAttempts: 2,
 	})
 	require.NoError(t, err)

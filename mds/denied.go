@@ -1,7 +1,6 @@
 package mds
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -26,13 +25,11 @@ var errUnproven = errors.New("the service says so, too, when it loses the one be
 // neither.
 func denied(err error) *transport.Error {
 	e, ok := err.(*transport.Error)
-	if !ok || e.StatusCode != http.StatusForbidden || isPage(e.Body) {
+	if !ok || e.StatusCode != http.StatusForbidden || transport.Throttled(e.StatusCode, e.Body) {
 		return nil
 	}
 	return e
 }
-
-func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
 // doubt finds out what a 403 means, by asking again: what was lost goes through at
 // last, what is refused is refused every time, while the service answers other

@@ -57,8 +57,8 @@ var (
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = errors.New("mds: no URL registered")
 	// ErrRateLimited: too many requests, even after waiting if the request may be
-	// sent twice (429, or a 403 whose body is a page of the gateway, as the
-	// deployed service has answered). A write with 429 matches ErrUnclear, too.
+	// sent twice (429, or a 403 whose body is a page of a gateway, as the deployed
+	// service has answered). A write matches ErrUnclear, too.
 	ErrRateLimited = errors.New("mds: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("mds: service failed")
@@ -162,12 +162,7 @@ func (e *Error) metadataMissing() bool {
 		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
 }
 
-// throttled tells a gateway that turns requests away from a service that
-// refuses: the service never answers 403 with a page.
-func (e *Error) throttled() bool {
-	return e.StatusCode == http.StatusTooManyRequests ||
-		e.StatusCode == http.StatusForbidden && isPage(e.Body)
-}
+func (e *Error) throttled() bool { return transport.Throttled(e.StatusCode, e.Body) }
 
 func (e *Error) unproven() bool { return errors.Is(e.Err, errUnproven) }
 

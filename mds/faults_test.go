@@ -27,6 +27,8 @@ const (
 	tooManyAfter       // 429, carried out
 	cutAnswer          // carried out, the body of the answer breaks off
 	otherPage          // carried out, 200 with somebody's page
+	deniedPage         // 403 with a page, nothing carried out
+	deniedPageAfter    // 403 with a page, carried out
 	faults             // how many there are
 )
 
@@ -78,6 +80,8 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 		return turnedAway(429), nil
 	case busy:
 		return turnedAway(503), nil
+	case deniedPage:
+		return answer(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
 	}
 	res, err := next.RoundTrip(req)
 	if err != nil || f == pass {
@@ -91,6 +95,8 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 		return turnedAway(429), nil
 	case busyAfter:
 		return turnedAway(503), nil
+	case deniedPageAfter:
+		return answer(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
 	case otherPage:
 		return answer(200, "text/html", "<html><title>Please log in</title></html>"), nil
 	case cutAnswer:

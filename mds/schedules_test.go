@@ -68,7 +68,7 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 	w.faults = make([]*mdstest.Fault, r.IntN(60))
 	for i, chance := 0, r.Float64(); i < len(w.faults); i++ {
 		if r.Float64() < chance {
-			w.faults[i] = w.lost(r)
+			w.faults[i] = lost(r)
 		}
 	}
 	return as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
@@ -78,14 +78,11 @@ func (w *world) sound() { w.faults = nil }
 
 // lost is what can happen between the store and the service behind it, or before
 // the store if there is none.
-func (w *world) lost(r *rand.Rand) *mdstest.Fault {
+func lost(r *rand.Rand) *mdstest.Fault {
 	f := &mdstest.Fault{Behind: true}
 	switch f.Kind = []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter, mdstest.Status, mdstest.StatusAfter, mdstest.Delay}[r.IntN(5)]; f.Kind {
 	case mdstest.Status, mdstest.StatusAfter:
 		f.Status = []int{429, 500, 502, 503, 504, 403}[r.IntN(6)]
-		if w.Behaviour == mdstest.Documented && f.Status == 403 {
-			f.Kind = mdstest.Status // a gateway turns away before the work
-		}
 	case mdstest.Delay:
 		f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
 	}

@@ -135,17 +135,10 @@ func checkURL(path, address string, schemes ...string) error {
 
 // absent is the error for a known DOI without what was asked for.
 func (c *Client) absent(r transport.Request, res *transport.Response, kind error) error {
-	return &Error{
-		Op: r.Op, Method: r.Method, URL: c.core.BaseURL() + r.Path, StatusCode: res.StatusCode,
-		Message: strings.TrimPrefix(kind.Error(), "mds: "), RequestID: res.RequestID, Attempts: res.Attempts, Err: kind,
-	}
+	return wrap(c.core.Unsuccessful(r, res, strings.TrimPrefix(kind.Error(), "mds: "), kind))
 }
 
 // refusal is the error for a success status with a text that says otherwise.
 func (c *Client) refusal(r transport.Request, res *transport.Response, text string) error {
-	return &Error{
-		Op: r.Op, Method: r.Method, URL: c.core.BaseURL() + r.Path, StatusCode: res.StatusCode,
-		Message: text, Body: res.Data, RequestID: res.RequestID, Attempts: res.Attempts,
-		Err: ErrInvalid,
-	}
+	return wrap(c.core.Unsuccessful(r, res, text, ErrInvalid))
 }

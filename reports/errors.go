@@ -39,7 +39,8 @@ var (
 	// before sending ([*FieldError]) or by the service (422).
 	ErrInvalid = errors.New("reports: invalid input")
 	// ErrRateLimited: too many requests, even after waiting if the request may be
-	// sent twice (429). A write matches ErrUnclear, too.
+	// sent twice (429, or a 403 whose body is a page of a gateway, as the deployed
+	// service has answered). A write matches ErrUnclear, too.
 	ErrRateLimited = errors.New("reports: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("reports: service failed")
@@ -110,7 +111,7 @@ func (e *Error) Is(target error) bool {
 	case ErrTokenExpired:
 		return e.tokenExpired
 	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden
+		return e.StatusCode == http.StatusForbidden && !transport.Throttled(e.StatusCode, e.Body)
 	case ErrNotFound:
 		return e.StatusCode == http.StatusNotFound
 	case ErrConflict:
@@ -122,7 +123,7 @@ func (e *Error) Is(target error) bool {
 	case ErrInvalid:
 		return e.StatusCode == http.StatusUnprocessableEntity && !e.missingToken()
 	case ErrRateLimited:
-		return e.StatusCode == http.StatusTooManyRequests
+		return transport.Throttled(e.StatusCode, e.Body)
 	case ErrServer:
 		return e.StatusCode >= 500
 	case ErrUnreadable:
@@ -156,7 +157,7 @@ func (c *Client) wrap(err error) error {
 	for _, d := range e.Details {
 		out.Details = append(out.Details, Detail(d))
 	}
-	out.tokenExpired = c.token.expired(e.StatusCode, e.Message)
+	out.tokenExpired = !transport.Throttled(e.StatusCode, e.Body) && c.token.expired(e.StatusCode, e.Message)
 	return out
 }
 

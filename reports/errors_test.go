@@ -105,6 +105,8 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(time.Hour)), reports.ErrUnauthorized, reports.ErrTokenExpired},
 		{"401 and nobody knows", `{}`, 401, "opaque", reports.ErrUnauthorized, reports.ErrTokenExpired},
 		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrForbidden, reports.ErrTokenExpired},
+		{"403 with the page of a gateway", "<html><title>403 Forbidden</title></html>", 403, "opaque", reports.ErrRateLimited, reports.ErrTokenExpired},
+		{"403 with a page, and the time is over", "<html><title>403 Forbidden</title></html>", 403, jwt(time.Now().Add(-time.Hour)), reports.ErrRateLimited, reports.ErrForbidden},
 		{"403 and the service says so", `{"errors":[{"title":"Token has expired"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrTokenExpired, nil},
 		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", reports.ErrUnauthorized, reports.ErrInvalid},
 	} {
@@ -114,7 +116,7 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 				io.WriteString(w, tt.body)
 			}))
 			defer srv.Close()
-			c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: tt.token})
+			c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: tt.token, MaxAttempts: 1})
 			require.NoError(t, err)
 			_, err = c.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, tt.want)

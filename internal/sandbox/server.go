@@ -19,7 +19,7 @@ type Server struct {
 func Serve(opts *Options, noPort bool) *Server {
 	s := &Server{Service: New(opts)}
 	if noPort {
-		s.URL = "http://sandbox.localhost"
+		s.URL = "http://localhost"
 		return s
 	}
 	s.listener = httptest.NewServer(s.Service)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"mime"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ const maxErrorBody = 64 << 10
 // maxMessage is how long a message taken from an answer may be, in bytes.
 const maxMessage = 500
 
-// explain finds the best text in an error answer. The services send JSON:API
+// explain finds the best text in an error answer, as long as it is. The services send JSON:API
 // arrays, objects, bare titles, maps from field to messages, plain text, HTML
 // and nothing at all.
 func explain(contentType string, body []byte) (string, []Detail) {
@@ -35,13 +36,13 @@ func explain(contentType string, body []byte) (string, []Detail) {
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
-		return shorten(string(body)), nil
+		return string(body), nil
 	}
 	details := jsonDetails(members)
 	if len(details) == 0 {
-		return shorten(string(body)), nil
+		return string(body), nil
 	}
-	return shorten(joinDetails(details)), details
+	return joinDetails(details), details
 }
 
 // jsonDetails reads the error members that the services use, the most telling first.
@@ -177,6 +178,14 @@ func isHTML(contentType string, body []byte) bool {
 		bytes.HasPrefix(start, []byte("<html"))
 }
 
+// Throttled tells whether somebody turned a request away because there are too
+// many: 429, or a 403 with a page, which gateways have in its place. The services
+// themselves never answer 403 with a page.
+func Throttled(status int, body []byte) bool {
+	page := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+	return status == http.StatusTooManyRequests || status == http.StatusForbidden && page
+}
+
 var (
 	htmlTitle = regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>`)
 	htmlTag   = regexp.MustCompile(`(?s)<[^>]*>`)
@@ -185,7 +194,7 @@ var (
 func htmlMessage(body []byte) string {
 	if m := htmlTitle.FindSubmatch(body); m != nil {
 		title := htmlTag.ReplaceAllString(string(m[1]), " ")
-		return shorten("an HTML page: " + html.UnescapeString(title))
+		return "an HTML page: " + html.UnescapeString(title)
 	}
 	return "an HTML page without a title"
 }

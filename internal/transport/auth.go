@@ -64,31 +64,3 @@ func CheckBasic(username, password string) error {
 func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
-
-// secrets lists the texts of an Authorization header that must not be repeated
-// anywhere, longest first.
-func secrets(h http.Header) []string {
-	value := h.Get("Authorization")
-	scheme, credentials, ok := strings.Cut(value, " ")
-	if !ok {
-		return nil
-	}
-	found := []string{credentials}
-	if scheme == "Basic" {
-		if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil {
-			_, password, _ := strings.Cut(string(plain), ":")
-			found = append(found, string(plain), password)
-		}
-	}
-	return found
-}
-
-// redact takes secrets out of a text that the service sent.
-func redact(text string, secrets []string) string {
-	for _, s := range secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "REDACTED")
-		}
-	}
-	return text
-}

@@ -128,7 +128,7 @@ func parseBase(text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
+	case err != nil, u.Opaque != "":
 		return nil, &OptionError{option, "is not a URL"} // the cause would quote the text, and with it any password
 	case u.User != nil:
 		return nil, &OptionError{option, "holds credentials; pass them as options instead"}
@@ -147,12 +147,11 @@ func parseBase(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// loopback leaves out names below localhost: a name server or a proxy may decide
+// where they lead.
 func loopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
 	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func userAgent(product, contact string) (string, error) {

@@ -61,12 +61,17 @@ func JSON[T any](ctx context.Context, c *Client, r Request) (T, *Response, error
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
+	e := c.Unsuccessful(r, res, fmt.Sprintf("%v: %v", ErrUnreadable, cause), errors.Join(ErrUnreadable, cause))
+	e.Unclear = r.changes()
+	return e
+}
+
+// Unsuccessful is the error for a success status with which the service says, in
+// the words of message, that something is not as it should be.
+func (c *Client) Unsuccessful(r Request, res *Response, message string, cause error) *Error {
 	return &Error{
-		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode,
-		Message:   fmt.Sprintf("%v: %v", ErrUnreadable, cause),
-		Body:      res.Data[:min(len(res.Data), maxErrorBody)],
-		RequestID: res.RequestID, Attempts: res.Attempts, Unclear: r.changes(),
-		Err: errors.Join(ErrUnreadable, cause),
+		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: shorten(res.hidden.in(message)),
+		Body: []byte(res.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: res.hidden.cause(cause),
 	}
 }
 
@@ -82,7 +87,7 @@ type exchange struct {
 	client    *Client
 	request   Request
 	requestID string
-	secrets   []string
+	hidden    hiding // what the request carries and no text may
 
 	attempts int
 	started  time.Time
@@ -137,7 +142,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	if err := authorize(ctx, h); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoCredentials, err)
 	}
-	x.secrets = secrets(h)
+	x.hidden = hiding(h.Get("Authorization"))
 	return nil
 }
 
@@ -175,7 +180,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 func (x *exchange) lost(ctx context.Context, err error) (again bool) {
 	unsent := neverSent(err)
 	x.failure = x.newError(0, "", causeText(err))
-	x.failure.Err = err
+	x.failure.Err = x.hidden.cause(err)
 	x.failure.Unclear = !unsent
 	switch {
 	case ctx.Err() != nil, permanent(err):
@@ -201,7 +206,7 @@ func (x *exchange) answered(res *http.Response) (again bool) {
 	}
 	limit := x.client.maxBody
 	if !ok {
-		limit = min(limit, maxErrorBody)
+		limit = min(limit, int64(maxErrorBody+x.hidden.longest()))
 	}
 	data, err := readBounded(res.Body, limit)
 	res.Body.Close()
@@ -220,10 +225,7 @@ func (x *exchange) answered(res *http.Response) (again bool) {
 }
 
 func (x *exchange) newResponse(res *http.Response, id string) *Response {
-	if id == "" {
-		id = x.requestID
-	}
-	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: id, Attempts: x.attempts}
+	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: x.id(id), Attempts: x.attempts, hidden: x.hidden}
 }
 
 // wrongKind recognises the pages that gateways put in the place of an answer.
@@ -242,16 +244,16 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) bool {
 func (x *exchange) refused(res *http.Response, id string, data []byte) (again bool) {
 	message, details := explain(res.Header.Get("Content-Type"), data)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
-		message = "redirect to " + shorten(location) + " not followed"
+		message = "redirect to " + shorten(x.hidden.in(location)) + " not followed"
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
 	for _, d := range details {
-		x.failure.Details = append(x.failure.Details, Detail{x.redact(d.Field), x.redact(d.Message)})
+		x.failure.Details = append(x.failure.Details, Detail{shorten(x.hidden.in(d.Field)), shorten(x.hidden.in(d.Message))})
 	}
-	x.failure.Body = []byte(x.redact(string(data)))
+	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
 	// A gateway may answer so, 429 and 503 too, while the service behind it goes on
 	// with the work.
-	tooMany := res.StatusCode == http.StatusTooManyRequests
+	tooMany := Throttled(res.StatusCode, data)
 	x.failure.Unclear = res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout || tooMany
 	if res.StatusCode/100 == 3 {
 		x.failure.Err = errRedirect
@@ -268,8 +270,8 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) (again bo
 // garbled handles a success status with a body that is none.
 func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) (again bool) {
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", ErrUnreadable, cause))
-	x.failure.Body = []byte(x.redact(string(data[:min(len(data), maxErrorBody)])))
-	x.failure.Err = errors.Join(ErrUnreadable, cause)
+	x.failure.Body = []byte(x.hidden.cut(string(data[:min(len(data), maxErrorBody+x.hidden.longest())]), maxErrorBody))
+	x.failure.Err = x.hidden.cause(errors.Join(ErrUnreadable, cause))
 	x.failure.Unclear = true
 	if errors.Is(cause, ErrTooLarge) {
 		return false
@@ -277,16 +279,26 @@ func (x *exchange) garbled(res *http.Response, id string, data []byte, cause err
 	return x.request.Replay == Always
 }
 
-func (x *exchange) redact(text string) string { return redact(text, x.secrets) }
-
+// newError makes every error of an exchange. Whatever the service or the network
+// said is in one line, of bounded length, and without secrets.
 func (x *exchange) newError(status int, id, message string) *Error {
-	if id == "" {
-		id = x.requestID
-	}
 	return &Error{
 		Op: x.request.Op, Method: x.request.Method, URL: x.client.url(x.request),
-		StatusCode: status, Message: x.redact(message), RequestID: id, Attempts: x.attempts,
+		StatusCode: status, Message: shorten(x.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
 	}
+}
+
+// id is the name of the request: the service's, or ours if it has none.
+func (x *exchange) id(given string) string {
+	const longest = 100
+	if given == x.requestID {
+		return given // most services repeat ours
+	}
+	id := shorten(x.hidden.in(given))
+	if id == "" {
+		return x.requestID
+	}
+	return id[:min(len(id), longest)]
 }
 
 // fail makes the error that Do returns. err is what ended the exchange apart
@@ -296,13 +308,13 @@ func (x *exchange) fail(err error) error {
 	switch {
 	case e == nil:
 		e = x.newError(0, "", causeText(err))
-		e.Err = err
+		e.Err = x.hidden.cause(err)
 		if x.attempts == 0 {
 			e.RequestID = "" // the service never saw it
 		}
 	case err != nil && !errors.Is(e.Err, err):
-		e.Message = fmt.Sprintf("%s; then gave up: %v", e.Message, err)
-		e.Err = errors.Join(e.Err, err)
+		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, shorten(x.hidden.in(err.Error())))
+		e.Err = errors.Join(e.Err, x.hidden.cause(err))
 	}
 	e.Attempts = x.attempts
 	e.Unclear = x.unclear

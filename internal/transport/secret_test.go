@@ -1,0 +1,224 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// encodings are the ways in which a server may write down what it was sent.
+var encodings = map[string]func(string) string{
+	"as it is":                              func(s string) string { return s },
+	"query":                                 url.QueryEscape,
+	"path":                                  url.PathEscape,
+	"html":                                  html.EscapeString,
+	"hex":                                   func(s string) string { return hex.EncodeToString([]byte(s)) },
+	"base64":                                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+	"base64 for addresses, without padding": func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
+	"json":                                  func(s string) string { data, _ := json.Marshal(s); return strings.Trim(string(data), `"`) },
+	"every byte, in small letters": func(s string) string {
+		var out strings.Builder
+		for i := range len(s) {
+			fmt.Fprintf(&out, "%%%02x", s[i])
+		}
+		return out.String()
+	},
+}
+
+// places are where a secret may stand in an answer: alone, behind a text of any
+// length, and cut in two wherever something is cut.
+func places(secret string, limits ...int) []string {
+	out := []string{secret, "login with " + secret + " failed"}
+	for _, limit := range limits {
+		for _, inside := range []int{1, len(secret) / 2, len(secret) - 1} {
+			out = append(out, strings.Repeat("x", max(limit-inside, 0))+secret+"more")
+		}
+	}
+	return append(out, strings.Repeat(secret+" ", 3))
+}
+
+// answers are the paths on which an answer becomes an error.
+var answers = map[string]func(text string) *http.Response{
+	"plain": func(text string) *http.Response { return response(403, "text/plain", text) },
+	"page": func(text string) *http.Response {
+		return response(500, "text/html", "<html><title>"+text+"</title></html>")
+	},
+	"json":                    func(text string) *http.Response { return response(422, "application/json", jsonErrors(text)) },
+	"field map":               func(text string) *http.Response { return response(422, "application/json", jsonMap(text)) },
+	"success that is a page":  func(text string) *http.Response { return response(200, "text/html", "<html><h1>"+text+"</h1></html>") },
+	"success that is no JSON": func(text string) *http.Response { return response(200, "application/json", text) },
+	"redirect": func(text string) *http.Response {
+		res := response(302, "text/plain", "")
+		res.Header.Set("Location", "https://elsewhere.example/?"+url.QueryEscape(text))
+		return res
+	},
+	"request id": func(text string) *http.Response {
+		res := response(400, "text/plain", "no")
+		res.Header.Set("X-Request-Id", text)
+		return res
+	},
+	"network": func(string) *http.Response { return nil },
+}
+
+func jsonErrors(text string) string {
+	data, _ := json.Marshal(map[string]any{"errors": []any{map[string]any{"title": text, "source": text}}})
+	return string(data)
+}
+
+func jsonMap(text string) string {
+	data, _ := json.Marshal(map[string]any{text: []string{text}})
+	return string(data)
+}
+
+func response(status int, kind, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+type answering func(*http.Request) (*http.Response, error)
+
+func (f answering) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// Every secret goes through every path to an error, in every encoding and cut at
+// every place, and is in no text.
+func TestNoSecretInAnyText(t *testing.T) {
+	const token = "eyJhbGciOiJSUzI1NiJ9.eyJ1aWQiOiJyZXBvIn0.c2lnbmF0dXJlIHRoYXQgbm9ib2R5IG1heSBzZWU"
+	const user, password = "EXAMPLE.REPO", `p&ss <w>+rd/"é"`
+	for who, tt := range map[string]struct {
+		authorize transport.Authorizer
+		secrets   []string
+	}{
+		"token": {transport.Bearer(func(context.Context) (string, error) { return token, nil }), []string{token, "Bearer " + token}},
+		"login": {transport.Basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
+	} {
+		for path, answer := range answers {
+			t.Run(who+"/"+path, func(t *testing.T) {
+				for _, secret := range tt.secrets {
+					for name, encode := range encodings {
+						limits := []int{64, 500}
+						if name == "as it is" {
+							limits = append(limits, 64<<10)
+						}
+						for _, text := range places(encode(secret), limits...) {
+							shown := everything(t, tt.authorize, answer(text), text)
+							assert.NotContains(t, shown, encode(secret), name)
+							assert.NotContains(t, shown, secret, name)
+							for i := 0; name == "as it is" && i+20 <= len(secret); i++ {
+								require.NotContains(t, shown, secret[i:i+20], "a part of it")
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// everything is all that is told of a request that fails: in the error, its fields,
+// the errors below it, and the log.
+func everything(t *testing.T, authorize transport.Authorizer, answer *http.Response, text string) string {
+	t.Helper()
+	var log bytes.Buffer
+	client, err := transport.New(transport.Config{
+		BaseURL: "https://service.example", Authorize: authorize, MaxAttempts: 1,
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		HTTPClient: &http.Client{Transport: answering(func(req *http.Request) (*http.Response, error) {
+			if answer == nil {
+				return nil, errors.New("proxy says: " + text)
+			}
+			answer.Request = req
+			return answer, nil
+		})},
+	})
+	require.NoError(t, err)
+	_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required})
+	e, ok := err.(*transport.Error)
+	require.True(t, ok, "%v", err)
+	slog.New(slog.NewJSONHandler(&log, nil)).Error("failed", "error", e)
+	var out strings.Builder
+	fmt.Fprintf(&out, "%v\n%+v\n%#v\n%s\n%s\n", e, *e, *e, e.Body, &log)
+	below(&out, e)
+	return out.String()
+}
+
+// below writes down an error and those below it.
+func below(out *strings.Builder, err error) {
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(out, "%v\n%+v\n", err, err)
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		below(out, e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			below(out, err)
+		}
+	}
+}
+
+// A password may stand in an address that was given wrongly, or in that of a proxy.
+func TestNoPasswordOfAnAddressInAnyText(t *testing.T) {
+	for _, base := range []string{
+		"https://repo:sesame@service.example", "http://repo:sesame@service.example", "ftp://repo:sesame@service.example", "repo:sesame@service.example",
+		"https://repo:sesame@service.example:port", "//repo:sesame@service.example", "https:repo:sesame@service.example",
+	} {
+		_, err := transport.New(transport.Config{BaseURL: base})
+		require.Error(t, err, base)
+		assert.NotContains(t, err.Error(), "sesame", base)
+	}
+	shown := everything(t, transport.Basic("repo", "password"), nil, `parse "http://admin:sesame@proxy.example:bad": invalid port`)
+	assert.NotContains(t, shown, "sesame")
+	assert.Contains(t, shown, "http://REDACTED@proxy.example")
+}
+
+func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
+	for _, password := range []string{"b", "test", "seven77"} {
+		shown := everything(t, transport.Basic("repo", password), response(422, "text/plain", "the test b of seven77 is no table"), "")
+		assert.Contains(t, shown, "the test b of seven77 is no table")
+		plain := "repo:" + password
+		shown = everything(t, transport.Basic("repo", password), response(403, "text/plain", "not "+plain+" or Basic "+base64.StdEncoding.EncodeToString([]byte(plain))), "")
+		assert.Contains(t, shown, "not REDACTED or Basic REDACTED")
+	}
+}
+
+func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
+	nasty := "\x1b[31mred\x07\u202eevil\u2066\r\n\x00" + strings.Repeat("long ", 10_000)
+	for path, answer := range answers {
+		if path == "network" || path == "redirect" {
+			continue
+		}
+		t.Run(path, func(t *testing.T) {
+			res := answer(nasty)
+			client, err := transport.New(transport.Config{
+				BaseURL: "https://service.example", MaxAttempts: 1,
+				HTTPClient: &http.Client{Transport: answering(func(*http.Request) (*http.Response, error) { return res, nil })},
+			})
+			require.NoError(t, err)
+			_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/"})
+			e, ok := err.(*transport.Error)
+			require.True(t, ok)
+			said := e.Error() + e.RequestID
+			for _, d := range e.Details {
+				said += d.Field + d.Message
+			}
+			assert.Less(t, len(said), 4_000)
+			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said)
+		})
+	}
+}

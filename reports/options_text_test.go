@@ -1,0 +1,29 @@
+package reports_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+func TestOptionsHideTheirSecrets(t *testing.T) {
+	opts := reports.ClientOptions{Token: "sesame-token", UserAgent: "x"}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("made", "opts", opts, "pointer", &opts)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("made", "opts", opts, "pointer", &opts, "all", []any{opts})
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T %v"} {
+		for _, v := range []any{opts, &opts, []reports.ClientOptions{opts}, map[string]*reports.ClientOptions{"a": &opts}, struct{ O reports.ClientOptions }{opts}} {
+			fmt.Fprintf(&log, verb, v)
+		}
+	}
+	assert.NotContains(t, log.String(), "sesame")
+	assert.NotContains(t, strings.ToLower(log.String()), hex.EncodeToString([]byte("sesame")))
+	assert.Contains(t, log.String(), "REDACTED")
+}
