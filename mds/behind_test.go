@@ -138,6 +138,28 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 	})
 }
 
+// What an answer to a write does not say, nobody knows.
+func TestAnEmptyAnswerToAWriteIsUnclear(t *testing.T) {
+	for _, status := range []int{200, 202, 204, 206} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			c := served(t, func(req *http.Request) *http.Response {
+				if req.Method == http.MethodGet {
+					return answer(200, plain, address)
+				}
+				return answer(status, plain, " ")
+			}, nil)
+			_, errURL := c.PutURL(ctx, name, address)
+			_, errMetadata := c.PutMetadata(ctx, name, record("A"))
+			errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+			for _, err := range []error{errURL, errMetadata, errMedium, c.Hide(ctx, name), c.DeleteDraft(ctx, name)} {
+				require.ErrorIs(t, err, mds.ErrUnclear)
+				require.ErrorIs(t, err, mds.ErrUnreadable)
+			}
+		})
+	}
+}
+
 func TestAnEmptyAnswerIsNoDraft(t *testing.T) {
 	c := answers(t, 200, plain, "", nil)
 	_, err := c.State(t.Context(), name)

@@ -44,17 +44,28 @@ const (
 // service would refuse; leave out its CodeIdentifier.
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
 
-// Record makes a Document of a typed record, after validating it.
+// Record makes a Document of a typed record, after validating it. Its faults match
+// [ErrInvalid], and are a [*metadata.ValidationError].
 func Record(r *metadata.Record) (Document, error) {
+	if r == nil {
+		return Document{}, &FieldError{Path: "record", Reason: "is nil"}
+	}
 	if err := r.Validate(); err != nil {
-		return Document{}, fmt.Errorf("mds.Record: %w", err)
+		return Document{}, &recordError{err}
 	}
 	data, err := r.XML()
 	if err != nil {
-		return Document{}, fmt.Errorf("mds.Record: %w", err)
+		return Document{}, &recordError{err}
 	}
 	return XML(data), nil
 }
+
+// A recordError is a fault of a record. It matches ErrInvalid.
+type recordError struct{ err error }
+
+func (e *recordError) Error() string        { return "mds.Record: " + e.err.Error() }
+func (e *recordError) Unwrap() error        { return e.err }
+func (e *recordError) Is(target error) bool { return target == ErrInvalid }
 
 // check refuses what cannot be sent, what the service reads as something else
 // than metadata, and what it would repair and call a success.

@@ -161,8 +161,11 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	_, err := mds.Record(&metadata.Record{})
+	_, err := mds.Record(nil)
+	require.ErrorIs(t, err, mds.ErrInvalid)
+	_, err = mds.Record(&metadata.Record{})
 	require.ErrorIs(t, err, metadata.ErrInvalid)
+	require.ErrorIs(t, err, mds.ErrInvalid)
 	invalid, ok := errors.AsType[*metadata.ValidationError](err)
 	require.True(t, ok)
 	assert.Greater(t, len(invalid.Findings), 3, "all faults at once")

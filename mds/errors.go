@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -202,6 +203,8 @@ func Temporary(err error) bool {
 		return false
 	case errors.Is(err, errStored):
 		return true
+	case errors.Is(err, context.Canceled):
+		return false // the caller did not want to wait
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() || e.unproven() ||

@@ -1,6 +1,7 @@
 package mds_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -157,6 +158,11 @@ func TestTemporary(t *testing.T) {
 		})
 	}
 	assert.False(t, mds.Temporary(nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newServer(t, nil).Client().URL(ctx, name)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.False(t, mds.Temporary(err), "the caller did not want to wait")
 	assert.False(t, mds.Temporary(&mds.FieldError{}))
 	assert.True(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 502}}))
 	assert.False(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 403}}))

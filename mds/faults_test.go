@@ -16,20 +16,20 @@ import (
 type fault int
 
 const (
-	pass         fault = iota
-	loseRequest        // the connection breaks before the service reads the request
-	loseAnswer         // the service carries the request out, and the connection breaks
-	failBefore         // 500, nothing carried out
-	failAfter          // 502 with a page, carried out
-	busy               // 503 with Retry-After, nothing carried out
-	tooMany            // 429, nothing carried out
-	busyAfter          // 503 with Retry-After, carried out
-	tooManyAfter       // 429, carried out
-	cutAnswer          // carried out, the body of the answer breaks off
-	otherPage          // carried out, 200 with somebody's page
-	deniedPage         // 403 with a page, nothing carried out
-	deniedPageAfter    // 403 with a page, carried out
-	faults             // how many there are
+	pass            fault = iota
+	loseRequest           // the connection breaks before the service reads the request
+	loseAnswer            // the service carries the request out, and the connection breaks
+	failBefore            // 500, nothing carried out
+	failAfter             // 502 with a page, carried out
+	busy                  // 503 with Retry-After, nothing carried out
+	tooMany               // 429, nothing carried out
+	busyAfter             // 503 with Retry-After, carried out
+	tooManyAfter          // 429, carried out
+	cutAnswer             // carried out, the body of the answer breaks off
+	otherPage             // carried out, 200 with somebody's page
+	deniedPage            // 403 with a page, nothing carried out
+	deniedPageAfter       // 403 with a page, carried out
+	faults                // how many there are
 )
 
 // schedule is a fault for each request; requests beyond its end pass.

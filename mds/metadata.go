@@ -87,14 +87,17 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 }
 
 // accepted reads the short text of a write. The deployed service refuses some
-// input with status 200 and a text that says so.
+// input with status 200 and a text that says so. An answer without a text, but for
+// 201, is nobody's that the service has: it is not known what became of the write.
 func (c *Client) accepted(r transport.Request, res *transport.Response) (Status, error) {
 	status := statusOf(res)
 	if res.StatusCode == http.StatusCreated {
 		return status, nil
 	}
 	switch Status(strings.ToUpper(string(status))) {
-	case "", StatusOK, StatusCreated, StatusHandleAlreadyExists:
+	case "":
+		return "", wrap(c.core.Unreadable(r, res, errors.New("it says nothing")))
+	case StatusOK, StatusCreated, StatusHandleAlreadyExists:
 		return status, nil
 	}
 	return "", c.refusal(r, res, string(status))

@@ -156,7 +156,7 @@ func joinDetails(details []Detail) string {
 	const most = 5
 	var texts []string
 	for i, d := range details {
-		if i == most {
+		if i == most && len(details) > most+1 {
 			texts = append(texts, fmt.Sprintf("and %d more", len(details)-most))
 			break
 		}

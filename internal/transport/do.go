@@ -182,6 +182,9 @@ func (x *exchange) lost(ctx context.Context, err error) (again bool) {
 	x.failure = x.newError(0, "", causeText(err))
 	x.failure.Err = x.hidden.cause(err)
 	x.failure.Unclear = !unsent
+	if unsent {
+		x.failure.RequestID = "" // the service never saw it
+	}
 	switch {
 	case ctx.Err() != nil, permanent(err):
 		return false

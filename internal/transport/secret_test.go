@@ -11,6 +11,7 @@ import (
 	"html"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -146,7 +147,7 @@ func everything(t *testing.T, authorize transport.Authorizer, answer *http.Respo
 		})},
 	})
 	require.NoError(t, err)
-	_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required})
+	_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Optional})
 	e, ok := err.(*transport.Error)
 	require.True(t, ok, "%v", err)
 	slog.New(slog.NewJSONHandler(&log, nil)).Error("failed", "error", e)
@@ -197,6 +198,32 @@ func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 	}
 }
 
+func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
+	client, err := transport.New(transport.Config{BaseURL: "https://service.example", MaxAttempts: 1, HTTPClient: &http.Client{
+		Transport: answering(func(*http.Request) (*http.Response, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+		}),
+	}})
+	require.NoError(t, err)
+	_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "PUT", Path: "/"})
+	e, ok := err.(*transport.Error)
+	require.True(t, ok)
+	assert.Empty(t, e.RequestID)
+	assert.False(t, e.Unclear)
+}
+
+func TestListsOfFaultsEndWhole(t *testing.T) {
+	for n, end := range map[int]string{5: "fault 5", 6: "fault 6", 7: "and 2 more"} {
+		var faults []string
+		for i := range n {
+			faults = append(faults, fmt.Sprintf(`{"title":"fault %d"}`, i+1))
+		}
+		shown := everything(t, nil, response(422, "application/json", `{"errors":[`+strings.Join(faults, ",")+`]}`), "")
+		message, _, _ := strings.Cut(shown, " [request")
+		assert.True(t, strings.HasSuffix(message, end), message)
+	}
+}
+
 func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 	nasty := "\x1b[31mred\x07\u202eevil\u2066\r\n\x00" + strings.Repeat("long ", 10_000)
 	for path, answer := range answers {
@@ -213,12 +240,13 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/"})
 			e, ok := err.(*transport.Error)
 			require.True(t, ok)
-			said := e.Error() + e.RequestID
+			var said strings.Builder
+			said.WriteString(e.Error() + e.RequestID)
 			for _, d := range e.Details {
-				said += d.Field + d.Message
+				said.WriteString(d.Field + d.Message)
 			}
-			assert.Less(t, len(said), 4_000)
-			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said)
+			assert.Less(t, len(said.String()), 4_000)
+			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said.String())
 		})
 	}
 }
