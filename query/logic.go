@@ -97,6 +97,9 @@ func Any(exprs ...Expr) Expr {
 	if len(exprs) == 0 {
 		return invalid("Any needs at least one expression")
 	}
+	if len(exprs) == 1 {
+		return operand(exprs[0]) // its sign is for those beside it, and must not count further out
+	}
 	clauses := make([]Clause, len(exprs))
 	for i, e := range exprs {
 		if c, ok := sign(e); ok {
@@ -108,7 +111,7 @@ func Any(exprs ...Expr) Expr {
 	switch {
 	case !slices.ContainsFunc(clauses, func(c Clause) bool { return c.Sign != NoSign }):
 		return Or(exprs...)
-	case len(clauses) > 1 && !slices.ContainsFunc(clauses, isPositive):
+	case !slices.ContainsFunc(clauses, isPositive):
 		return And(exprs...)
 	}
 	return fromNode(Node{Kind: KindGroup, Clauses: apart(clauses)})
