@@ -296,6 +296,7 @@ func TestDraftContradictions(t *testing.T) {
 	for name, draft := range map[string]*dois.Draft{
 		"extra repeats":     {URL: "https://example.org", Extra: map[string]any{"url": "https://example.org/2"}},
 		"clear and a value": {URL: "https://example.org", Clear: []string{"url"}},
+		"an unknown event":  {Event: "Publish"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Update(t.Context(), "10.5072/x", draft)

@@ -105,12 +105,20 @@ func (r *Record) plainAffiliations(list string) bool {
 	return false
 }
 
+func (e Event) known() bool { return slices.Contains([]Event{"", Publish, Register, Hide}, e) }
+
+func (e Event) unknown() error {
+	return &FieldError{Path: "Draft.Event", Reason: fmt.Sprintf("%q is not an event: publish, register or hide", string(e))}
+}
+
 // checked returns a copy of the draft with the name to create in DOI, if it may
 // be made.
 func (d *Draft) checked() (*Draft, error) {
 	switch {
 	case d == nil:
 		return nil, &FieldError{Path: "Draft", Reason: "is nil"}
+	case !d.Event.known():
+		return nil, d.Event.unknown()
 	case d.Prefix != "" && d.DOI != "":
 		return nil, &FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
 	case d.Prefix != "" && d.Record.DOI != "":
@@ -146,6 +154,8 @@ func (d *Draft) checkName(name string) error {
 	switch {
 	case d == nil:
 		return &FieldError{Path: "Draft", Reason: "is nil"}
+	case !d.Event.known():
+		return d.Event.unknown()
 	case d.Prefix != "":
 		return &FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
 	}

@@ -61,7 +61,7 @@ func TestListFilters(t *testing.T) {
 		{"value nobody has", dois.ListOptions{ClientID: "nobody.here"}, ""},
 		{"two filters together", dois.ListOptions{ResourceTypeID: "dataset", Created: "2020"}, "eve"},
 		{"filter and query", dois.ListOptions{Query: query.Term("engine"), ResourceTypeID: "dataset"}, "ada"},
-		{"further parameter", dois.ListOptions{Extra: url.Values{"published": {"2020"}}}, "bob"},
+		{"further parameter", dois.ListOptions{Published: "2020", Extra: url.Values{"mailto": {"me@example.org"}}}, "bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *doistest.Server) {
@@ -107,7 +107,7 @@ func TestVisibility(t *testing.T) {
 		assert.Equal(t, dois.StateDraft, draft.State)
 	})
 	scene("a state can be asked for", func(t *testing.T, srv *doistest.Server) {
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{Extra: url.Values{"state": {"draft,registered"}}})
+		found, err := srv.Client().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}})
 		require.NoError(t, err)
 		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/params"
@@ -161,15 +163,11 @@ func (o *ListOptions) values() (url.Values, error) {
 }
 
 // addExtra adds the parameters of Extra. The service reads a hyphen and an
-// underscore alike, so neither may repeat what the other says.
+// underscore alike, so neither may say what a field says.
 func (o *ListOptions) addExtra(v url.Values) error {
-	given := map[string]bool{}
-	for name := range v {
-		given[underscored(name)] = true
-	}
 	for name, values := range o.Extra {
-		if given[underscored(name)] {
-			return &FieldError{Path: "ListOptions.Extra", Reason: fmt.Sprintf("repeats the parameter %s", name)}
+		if slices.Contains(fieldParams, underscored(name)) || strings.HasPrefix(name, "page[") {
+			return &FieldError{Path: "ListOptions.Extra", Reason: fmt.Sprintf("has the parameter %s, for which there is a field", name)}
 		}
 		v[name] = values
 	}
@@ -187,8 +185,42 @@ func (o *ListOptions) check() error {
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
 		return &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err}
 	}
-	return errors.Join(o.checkYears(), o.checkNames(), o.checkCounts(), o.checkIDs(), o.checkOverflow())
+	return errors.Join(o.checkYears(), o.checkValues(), o.checkNames(), o.checkCounts(), o.checkIDs(), o.checkOverflow())
 }
+
+var prefixForm = regexp.MustCompile(`^10\.[0-9]+(\.[0-9]+)*$`)
+
+// checkValues refuses a filter of which nothing can be found.
+func (o *ListOptions) checkValues() error {
+	for _, state := range o.States {
+		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
+			return &FieldError{Path: "ListOptions.States", Reason: fmt.Sprintf("%q is not a state: draft, registered or findable", string(state))}
+		}
+	}
+	if o.Prefix == "" {
+		return nil
+	}
+	for prefix := range strings.SplitSeq(o.Prefix, ",") {
+		if !prefixForm.MatchString(prefix) {
+			return &FieldError{Path: "ListOptions.Prefix", Reason: fmt.Sprintf(`%q is not a prefix such as "10.5072"`, prefix)}
+		}
+	}
+	return nil
+}
+
+// fieldParams are the parameters that the fields of ListOptions become.
+var fieldParams = func() []string {
+	var names []string
+	for _, options := range []reflect.Type{reflect.TypeFor[ListOptions](), reflect.TypeFor[listParams]()} {
+		for i := range options.NumField() {
+			name, _, _ := strings.Cut(options.Field(i).Tag.Get("url"), ",")
+			if name != "-" {
+				names = append(names, underscored(name))
+			}
+		}
+	}
+	return names
+}()
 
 func (o *ListOptions) checkYears() error {
 	for _, f := range []struct{ name, value string }{
