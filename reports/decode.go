@@ -2,7 +2,8 @@ package reports
 
 import (
 	"fmt"
-	"math"
+	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,12 +105,17 @@ func wholeNumber(digits string) (int64, error) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, nil
 	}
-	f, err := strconv.ParseFloat(digits, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, fmt.Errorf("%.40q is not a count", digits)
+	if decimal.MatchString(digits) {
+		// Exact, unlike a float: 9007199254740993.0 is odd.
+		if n, ok := new(big.Rat).SetString(digits); ok && n.IsInt() && n.Num().IsInt64() {
+			return n.Num().Int64(), nil
+		}
 	}
-	return int64(f), nil
+	return 0, fmt.Errorf("%.40q is not a count", digits)
 }
+
+// decimal is a number as JSON writes it, of an exponent that a count can have.
+var decimal = regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
 
 // each reads the elements of a list. What is no list is its one element, and
 // null is none.

@@ -98,6 +98,8 @@ func TestEntriesThatAreNone(t *testing.T) {
 	for _, entry := range []string{
 		`7`, `"text"`, `[]`, `{"performance":[7]}`, `{"performance":"x"}`, `{"performance":[{"instance":[5]}]}`, `{"performance":[{"instance":[{"count":"many"}]}]}`,
 		`{"performance":[{"instance":[{"count":1.5}]}]}`, `{"performance":[{"instance":[{"count":{}}]}]}`, `{"performance":[{"instance":[{"count":1e30}]}]}`,
+		`{"performance":[{"instance":[{"count":"0x1p4"}]}]}`, `{"performance":[{"instance":[{"count":"1_000"}]}]}`, `{"performance":[{"instance":[{"count":"inf"}]}]}`,
+		`{"performance":[{"instance":[{"count":1e-2}]}]}`, `{"performance":[{"instance":[{"count":9223372036854775808}]}]}`,
 		`{"performance":[{"instance":[{"count":1,"country-counts":{"us":"x"}}]}]}`, `{"performance":[{"instance":[{"count":true}]}]}`,
 	} {
 		var d reports.Dataset
@@ -249,4 +251,15 @@ func asMap(c counts) map[string]int64 {
 		m[n.Country] = n.Count
 	}
 	return m
+}
+
+func TestCountsAreExact(t *testing.T) {
+	for text, want := range map[string]int64{
+		"9007199254740993.0": 9007199254740993, `"9007199254740993.0"`: 9007199254740993, "1e3": 1000, "120e-1": 12, `" 7 "`: 7, "-3.0": -3,
+		"9223372036854775807": 9223372036854775807,
+	} {
+		var d reports.Dataset
+		require.NoError(t, json.Unmarshal([]byte(`{"performance":[{"instance":[{"count":`+text+`}]}]}`), &d), text)
+		assert.Equal(t, want, int64(d.Performance[0].Instance[0].Count), text)
+	}
 }
