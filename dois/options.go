@@ -212,8 +212,8 @@ func (o *ListOptions) checkValues() error {
 var fieldParams = func() []string {
 	var names []string
 	for _, options := range []reflect.Type{reflect.TypeFor[ListOptions](), reflect.TypeFor[listParams]()} {
-		for i := range options.NumField() {
-			name, _, _ := strings.Cut(options.Field(i).Tag.Get("url"), ",")
+		for field := range options.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("url"), ",")
 			if name != "-" {
 				names = append(names, underscored(name))
 			}
