@@ -99,7 +99,7 @@ type ListOptions struct {
 	From     Position `url:"-"` // where an earlier walk with the same options stopped; only for walks
 
 	InBody bool       `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
-	Extra  url.Values `url:"-"` // further parameters of the service, sent as they are; they must not repeat one above
+	Extra  url.Values `url:"-"` // further parameters of the service, sent as they are; none that has a field above
 }
 
 // An Overflow is a way to read more records than page numbers reach, 10,000.
