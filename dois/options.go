@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -188,8 +189,6 @@ func (o *ListOptions) check() error {
 	return errors.Join(o.checkYears(), o.checkValues(), o.checkNames(), o.checkCounts(), o.checkIDs(), o.checkOverflow())
 }
 
-var prefixForm = regexp.MustCompile(`^10\.[0-9]+(\.[0-9]+)*$`)
-
 // checkValues refuses a filter of which nothing can be found.
 func (o *ListOptions) checkValues() error {
 	for _, state := range o.States {
@@ -201,7 +200,7 @@ func (o *ListOptions) checkValues() error {
 		return nil
 	}
 	for prefix := range strings.SplitSeq(o.Prefix, ",") {
-		if !prefixForm.MatchString(prefix) {
+		if !doi.IsPrefix(prefix) {
 			return &FieldError{Path: "ListOptions.Prefix", Reason: fmt.Sprintf(`%q is not a prefix such as "10.5072"`, prefix)}
 		}
 	}

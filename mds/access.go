@@ -11,8 +11,8 @@ import (
 // CheckAccess says whether the client's account may register DOIs under a prefix
 // with URLs like the one given, without writing anything. It returns nil if it
 // may; otherwise [ErrUnauthorized] for a login that is not accepted or an account
-// that the service does not know, and [ErrForbidden], [ErrBadRequest] or [ErrInvalid] for a prefix or domain that is
-// not the account's.
+// that the service does not know, and [ErrForbidden], [ErrBadRequest] or
+// [ErrInvalid] for a prefix or domain that is not the account's.
 //
 // Reading cannot tell: the deployed service answers many reads to anybody. So
 // CheckAccess asks to register a random name of the prefix that has no metadata.

@@ -41,21 +41,19 @@ func CheckNew(name string) error {
 // deployed service sees the prefix that it begins with, and registers names of
 // its own under that.
 func CheckPrefix(prefix string) error {
-	digits := len(prefix) - len("10.")
-	if !isPrefix(prefix, false) || digits < 4 || digits > 5 {
+	number := strings.TrimPrefix(prefix, "10.")
+	if !IsPrefix(prefix) || strings.Contains(number, ".") || len(number) < 4 || len(number) > 5 {
 		return &NameError{prefix, `is not a prefix: "10." and four or five digits`}
 	}
 	return nil
 }
 
-// isPrefix accepts "10." and digits; old prefixes may have further dotted parts.
-func isPrefix(prefix string, dotted bool) bool {
+// IsPrefix says whether a name that is registered may have the prefix: "10." and
+// digits. Old ones have further dotted parts.
+func IsPrefix(prefix string) bool {
 	rest, ok := strings.CutPrefix(prefix, "10.")
-	if !ok || rest == "" {
+	if !ok {
 		return false
-	}
-	if !dotted {
-		return !strings.ContainsFunc(rest, notDigit)
 	}
 	for part := range strings.SplitSeq(rest, ".") {
 		if part == "" || strings.ContainsFunc(part, notDigit) {

@@ -35,7 +35,7 @@ func Parse(text string) (string, error) {
 	if err := checkTyped(name, text); err != nil {
 		return "", err
 	}
-	if i := strings.IndexByte(name, '%'); i >= 0 && isPrefix(name[:i], true) {
+	if i := strings.IndexByte(name, '%'); i >= 0 && IsPrefix(name[:i]) {
 		if _, ok := cutPrefixFold(name[i:], "%2F"); ok {
 			return parseAddress(name, text)
 		}
@@ -87,7 +87,7 @@ func check(name, text string) (string, error) {
 		return "", &NameError{text, "is not valid UTF-8"}
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", &NameError{text, "has a control character"}
-	case !isPrefix(prefix, true):
+	case !IsPrefix(prefix):
 		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
 	case !ok || suffix == "":
 		return "", &NameError{text, "has no suffix after the prefix"}

@@ -119,7 +119,7 @@ func with(header map[string]string, name, value string) map[string]string {
 	return out
 }
 
-// isMediaType says whether the Content-Type is none or looks like one.
+// isMediaType says whether the Content-Type has the form of one, or is not sent.
 func isMediaType(h http.Header) bool {
 	values, sent := h["Content-Type"]
 	if !sent || len(values) == 0 {

@@ -20,9 +20,9 @@ const maxErrorBody = 64 << 10
 // maxMessage is how long a message taken from an answer may be, in bytes.
 const maxMessage = 500
 
-// explain finds the best text in an error answer, as long as it is. The services send JSON:API
-// arrays, objects, bare titles, maps from field to messages, plain text, HTML
-// and nothing at all.
+// explain finds the best text in an error answer, whatever its length. The
+// services send JSON:API arrays, objects, bare titles, maps from field to
+// messages, plain text, HTML and nothing at all.
 func explain(contentType string, body []byte) (string, []Detail) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(body) == 0 {
