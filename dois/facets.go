@@ -1,11 +1,5 @@
 package dois
 
-import (
-	"encoding/json"
-	"reflect"
-	"slices"
-)
-
 // A Facet is something that the service counts in the results: how many records
 // there are of each value, or one number.
 type Facet struct {
@@ -30,24 +24,4 @@ func (f Facet) Count(id string) int {
 		}
 	}
 	return sum
-}
-
-// facets reads what meta holds apart from the paging.
-func facets(meta map[string]json.RawMessage) map[string]Facet {
-	var out map[string]Facet
-	for name, raw := range meta {
-		if slices.Contains([]string{"total", "totalPages", "page", "scroll-id"}, name) {
-			continue
-		}
-		if out == nil {
-			out = map[string]Facet{}
-		}
-		f := Facet{Number: max(number(raw), 0)}
-		if raw[0] == '[' {
-			t := jsonText{data: raw}
-			t.into(reflect.ValueOf(&f.Counts).Elem())
-		}
-		out[name] = f
-	}
-	return out
 }

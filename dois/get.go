@@ -1,8 +1,8 @@
 package dois
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -89,18 +89,18 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 
 // one sends a request that is answered with one record.
 func (c *Client) one(ctx context.Context, request transport.Request) (*Record, error) {
-	type envelope struct {
-		Data     json.RawMessage `json:"data"`
-		Included []Resource      `json:"included"`
+	var record Record
+	request.Accept = transport.JSONType
+	request.Read = func(d *decoder) error {
+		record = Record{}
+		e := envelope{record: &record}
+		recordEnvelopeJSON.Read(d, &e)
+		return cmp.Or(d.Err(), e.finish())
 	}
-	found, res, err := transport.JSON[envelope](ctx, c.core, request)
+	res, err := c.core.Do(ctx, request)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	var record Record
-	if err := record.readResource(found.Data); err != nil {
-		return nil, wrap(c.core.Unreadable(request, res, err))
-	}
-	record.Included, record.ETag = found.Included, res.Header.Get("ETag")
+	record.ETag = res.Header.Get("ETag")
 	return &record, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/query"
 )
 
 // FuzzRecord compares the reader of records with encoding/json: both must agree
@@ -47,7 +48,7 @@ func FuzzRecord(f *testing.F) {
 // TestPieces reads a page that arrives in pieces of every kind.
 func TestPieces(t *testing.T) {
 	data := realisticPage(100)
-	want, err := canned(t, data).List(t.Context(), nil)
+	want, err := canned(t, data).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}})
 	require.NoError(t, err)
 	dice := rand.New(rand.NewPCG(1, 2))
 	for name, pieces := range map[string]func(io.Reader) io.Reader{

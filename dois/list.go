@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 
@@ -42,25 +41,33 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	if err != nil {
 		return nil, err
 	}
+	var r *Results
 	request.Accept = transport.JSONType
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
+	request.Read = func(d *decoder) error {
+		const room = 1000
+		r = &Results{Records: make([]Record, 0, min(opts.most(), room))}
+		answer := page{fields: opts.Fields, most: opts.most(), each: func(*Record) error { return nil }, place: func() *Record {
+			r.Records = append(r.Records, Record{})
+			return &r.Records[len(r.Records)-1]
+		}}
+		if err := cmp.Or(answer.read(d), answer.check(opts.Page)); err != nil {
+			return err
+		}
+		r.fill(opts, &answer)
+		return nil
+	}
+	if _, err := c.core.Do(ctx, request); err != nil {
 		return nil, wrap(err)
 	}
-	r := &Results{Records: make([]Record, 0, cmp.Or(opts.Page.Size, len(opts.IDs), defaultSize))}
-	answer := listAnswer{stream: jsonStream{text: jsonText{data: res.Data}}, fields: opts.Fields}
-	err = answer.read(func(record *Record) error {
-		r.Records = append(r.Records, *record)
-		return nil
-	})
-	if err == nil {
-		err = answer.checkPage(opts.Page)
-	}
-	if err != nil {
-		return nil, wrap(c.core.Unreadable(request, res, err))
-	}
-	r.fill(opts, &answer)
 	return r, nil
+}
+
+// most is how many records a page may have; 0 if that is for the service to say.
+func (o *ListOptions) most() int {
+	if o.Sample != (query.Sample{}) {
+		return 0
+	}
+	return cmp.Or(o.Page.Size, len(o.IDs), defaultSize)
 }
 
 // request is the request for one page.
@@ -82,113 +89,36 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	return request, nil
 }
 
-func (r *Results) fill(o *ListOptions, a *listAnswer) {
-	r.Total, r.Meta, r.Facets, r.Included = a.total(), a.meta, facets(a.meta), a.included
-	r.Next, r.More = a.next(o, len(r.Records))
+func (r *Results) fill(o *ListOptions, p *page) {
+	r.Total, r.Meta, r.Facets, r.Included = p.total(), p.meta, p.facets, p.included
+	r.Next, r.More = p.next(o, len(r.Records))
 }
 
-// A listAnswer is the answer to GET /dois while it is being read.
-type listAnswer struct {
-	stream   jsonStream
-	fields   []string
-	data     bool // the list of records was there
-	meta     map[string]json.RawMessage
-	link     string // to the next page
-	included []Resource
-}
-
-var (
-	errNoList       = errors.New("it has no list of records")
-	errNoAttributes = errors.New("a record has no attributes")
-)
-
-// checkPage notices that the service shows another page than it was asked for:
-// it does so, without a word, beyond the 10,000th record.
-func (a *listAnswer) checkPage(asked query.Page) error {
-	if shown := number(a.meta["page"]); asked.Number > 0 && shown > 0 && shown != asked.Number {
+// check notices that the service shows another page than it was asked for: beyond
+// the 10,000th record it does so silently.
+func (p *page) check(asked query.Page) error {
+	if shown := number(p.meta["page"]); asked.Number > 0 && shown > 0 && shown != asked.Number {
 		return fmt.Errorf("it is page %d, and page %d was asked for", shown, asked.Number)
 	}
 	return nil
 }
 
-// read calls each for every record as soon as it is there, and keeps what stands
-// beside the records. An error of each ends the reading.
-func (a *listAnswer) read(each func(*Record) error) error {
-	err := a.stream.object(func(name string) error {
-		if name == "data" {
-			return a.readRecords(each)
-		}
-		raw, err := a.stream.value()
-		if err != nil {
-			return err
-		}
-		a.keep(name, bytes.Clone(raw))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if c, err := a.stream.next(); err != nil || c != 0 {
-		return cmp.Or(err, errSyntax)
-	}
-	if !a.data {
-		return errNoList
-	}
-	return nil
-}
-
-func (a *listAnswer) readRecords(each func(*Record) error) error {
-	c, err := a.stream.next()
-	if err != nil {
-		return err
-	}
-	if c != '[' {
-		_, err := a.stream.value() // read as no list of records
-		return err
-	}
-	a.data = true
-	return a.stream.array(func() error {
-		raw, err := a.stream.value()
-		if err != nil {
-			return err
-		}
-		record := &Record{Fields: a.fields}
-		if err := record.readResource(bytes.Clone(raw)); err != nil {
-			return err
-		}
-		return each(record)
-	})
-}
-
-func (a *listAnswer) keep(name string, raw []byte) {
-	switch name {
-	case "meta":
-		_ = json.Unmarshal(raw, &a.meta) // meta of another type says nothing
-	case "links":
-		var links struct{ Next string }
-		_ = json.Unmarshal(raw, &links)
-		a.link = links.Next
-	case "included":
-		_ = json.Unmarshal(raw, &a.included)
-	}
-}
-
-func (a *listAnswer) total() int { return number(a.meta["total"]) }
+func (p *page) total() int { return number(p.meta["total"]) }
 
 // next works out the page that follows one of n records. The service's own link
 // leaves out some of the parameters, so only the cursor is taken from it.
-func (a *listAnswer) next(o *ListOptions, n int) (query.Page, bool) {
+func (p *page) next(o *ListOptions, n int) (query.Page, bool) {
 	switch {
 	case o.Sample != (query.Sample{}):
 		return query.Page{}, false
 	case o.Page.Cursor != "":
-		cursor := a.cursor()
+		cursor := p.cursor()
 		return query.Page{Size: o.Page.Size, Cursor: cursor}, cursor != ""
 	}
 	at, size := cmp.Or(o.Page.Number, 1), cmp.Or(o.Page.Size, len(o.IDs), defaultSize)
-	more := n > 0 && at*size < a.total()
-	if a.total() < 0 {
-		more = n > 0 && a.link != ""
+	more := n > 0 && at*size < p.total()
+	if p.total() < 0 {
+		more = n > 0 && p.links.next != ""
 	}
 	if !more {
 		return query.Page{}, false
@@ -198,8 +128,8 @@ func (a *listAnswer) next(o *ListOptions, n int) (query.Page, bool) {
 
 const defaultSize = 25
 
-func (a *listAnswer) cursor() string {
-	u, err := url.Parse(a.link)
+func (p *page) cursor() string {
+	u, err := url.Parse(p.links.next)
 	if err != nil {
 		return ""
 	}

@@ -1,13 +1,10 @@
 package dois
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"reflect"
-	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -149,138 +146,21 @@ func (r *Record) Decode(attribute string, v any) (bool, error) {
 	return true, json.Unmarshal(raw, v)
 }
 
+// member is an attribute as it was sent; nil if it was not.
 func (r *Record) member(attribute string) json.RawMessage {
 	var found json.RawMessage
-	t := jsonText{data: r.Raw}
-	t.object(func(name []byte) {
-		if raw := t.value(); string(name) == attribute {
-			found = raw
+	l := jsonlex.OfBytes(r.Raw)
+	l.Begin()
+	for i := 0; ; i++ {
+		name, more := l.Key(i)
+		if !more {
+			return found
 		}
-	})
-	return found
-}
-
-// UnmarshalJSON reads the object of a record's attributes and keeps it in Raw.
-// It fails only for what is no JSON object.
-func (r *Record) UnmarshalJSON(attributes []byte) error {
-	*r = Record{}
-	t := jsonText{data: bytes.Clone(attributes)}
-	r.readAttributes(&t)
-	if t.peek(); t.pos < len(t.data) {
-		t.fail(errSyntax)
-	}
-	return t.err
-}
-
-// readResource reads a record as the envelope holds it. It keeps data.
-func (r *Record) readResource(data []byte) error {
-	var id string
-	found := false
-	t := jsonText{data: data}
-	t.object(func(name []byte) {
-		switch string(name) {
-		case "id":
-			intoScalar(reflect.ValueOf(&id).Elem(), t.value())
-		case "attributes":
-			found = true
-			r.readAttributes(&t)
-		case "relationships":
-			t.peek()
-			start := t.pos
-			r.readRelations(&t)
-			r.Relationships = t.data[start:t.pos:t.pos]
-		default:
-			t.value()
+		wanted := string(name) == attribute
+		l.Kind()
+		start := l.Offset()
+		if l.Skip(); wanted {
+			found = r.Raw[start:l.Offset():l.Offset()]
 		}
-	})
-	if r.DOI == "" {
-		r.DOI = id
 	}
-	if t.err == nil && !found {
-		return errNoAttributes
-	}
-	return t.err
-}
-
-func (r *Record) readAttributes(t *jsonText) {
-	v := reflect.ValueOf(r).Elem()
-	fields := fieldsOf(v.Type())
-	t.peek()
-	start := t.pos
-	t.object(func(name []byte) {
-		index, known := fields[string(name)]
-		switch {
-		case known:
-			t.into(v.FieldByIndex(index))
-		case string(name) == "xml":
-			r.MetadataXML = decodeXML(t.value())
-		default:
-			r.readRelation(name, t.value())
-		}
-	})
-	r.Raw = t.data[start:t.pos:t.pos]
-}
-
-func decodeXML(raw []byte) []byte {
-	if len(raw) == 0 || raw[0] != '"' {
-		return nil
-	}
-	xml, err := base64.StdEncoding.DecodeString(unquote(raw))
-	if err != nil || len(xml) == 0 {
-		return nil
-	}
-	return xml
-}
-
-// readRelations reads what the specification shows as attributes and the
-// deployed service as relationships.
-func (r *Record) readRelations(t *jsonText) {
-	if t.peek() != '{' {
-		t.value()
-		return
-	}
-	t.object(func(name []byte) { r.readRelation(name, t.value()) })
-}
-
-func (r *Record) readRelation(name, raw []byte) {
-	switch string(name) {
-	case "client":
-		r.Client = strings.Join(resourceIDs(raw), ",")
-	case "provider":
-		r.Provider = strings.Join(resourceIDs(raw), ",")
-	case "references":
-		r.References = resourceIDs(raw)
-	case "citations":
-		r.Citations = resourceIDs(raw)
-	case "parts":
-		r.Parts = resourceIDs(raw)
-	case "partOf":
-		r.PartOf = resourceIDs(raw)
-	case "versions":
-		r.Versions = resourceIDs(raw)
-	case "versionOf":
-		r.VersionOf = resourceIDs(raw)
-	}
-}
-
-// resourceIDs reads {"data": …}, an id, an object with an id, or a list of those.
-func resourceIDs(raw []byte) []string {
-	t := jsonText{data: raw}
-	switch t.peek() {
-	case '"':
-		return []string{unquote(t.value())}
-	case '[':
-		ids := []string{}
-		t.array(func() { ids = append(ids, resourceIDs(t.value())...) })
-		return ids
-	case '{':
-		var ids []string
-		t.object(func(name []byte) {
-			if value := t.value(); string(name) == "data" || string(name) == "id" {
-				ids = resourceIDs(value)
-			}
-		})
-		return ids
-	}
-	return nil
 }

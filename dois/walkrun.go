@@ -157,7 +157,7 @@ func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor)
 }
 
 // turn takes the walk to the page after an answer.
-func (w *Walk) turn(o *ListOptions, answer *listAnswer, visit visitor) (more bool, err error) {
+func (w *Walk) turn(o *ListOptions, answer *page, visit visitor) (more bool, err error) {
 	results := &Results{}
 	results.fill(o, answer)
 	results.Next, results.More = answer.next(o, len(w.present))
@@ -209,7 +209,7 @@ func (w *Walk) incomplete(format string, args ...any) error {
 
 // page reads one page, again if it breaks off, and smaller if the service cannot
 // make it.
-func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*listAnswer, error) {
+func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
 	for failures := 1; ; failures++ {
 		before := len(w.present)
 		answer, err := w.attempt(ctx, o, each)
@@ -259,7 +259,7 @@ func (w *Walk) shrink() bool {
 }
 
 // attempt asks for a page once and hands on what arrives of it.
-func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) bool) (*listAnswer, error) {
+func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
 	request, err := o.request(w.op)
 	if err != nil {
 		return nil, err
@@ -270,11 +270,8 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, wrap(err)
 	}
 	defer res.Body.Close()
-	answer := &listAnswer{stream: jsonStream{body: res.Body}, fields: o.Fields}
-	err = answer.read(func(r *Record) error { return w.take(r, each) })
-	if err == nil {
-		err = answer.checkPage(o.Page)
-	}
+	answer := &page{fields: o.Fields, most: o.most(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
+	err = cmp.Or(w.client.core.Decode(res.Body, answer.read), answer.check(o.Page))
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
 		return answer, err
 	}

@@ -33,7 +33,7 @@ func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
 // not. It serves a service that shows no subsets, and subsets that another
 // release of a compressor made: those are returned.
 func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset, err error) {
-	r, err := s.client.open(ctx, "reports.Submit", s.id)
+	r, err := s.client.open(ctx, "reports.Submit", s.id, nil)
 	if err != nil {
 		return 0, nil, err
 	}

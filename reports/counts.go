@@ -77,8 +77,8 @@ func (d *decoder) readCounts(l *jsonlex.Lexer) CountryCounts {
 		if !ok {
 			break
 		}
-		country := d.country(name)
-		n := d.counts.Next()
+		country := d.country(l, name)
+		n := next(l, &d.counts)
 		n.Country, n.Count = country, count(l)
 		sorted = sorted && (i == 0 || last < country)
 		last = country
@@ -110,12 +110,12 @@ var countryCodes = func() string {
 	return string(codes)
 }()
 
-func (d *decoder) country(name []byte) string {
+func (d *decoder) country(l *jsonlex.Lexer, name []byte) string {
 	if len(name) == 2 {
 		if a, b := name[0]-'a', name[1]-'a'; a < 26 && b < 26 {
 			at := 2 * (int(a)*26 + int(b))
 			return countryCodes[at : at+2]
 		}
 	}
-	return d.texts.Copy(name)
+	return d.copy(l, name)
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math/big"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,7 +21,9 @@ import (
 // larger blocks, so that a dataset costs a fraction of an allocation; keeping
 // one dataset keeps at most one block of each kind.
 type decoder struct {
-	reuse bool // lists are good until the next dataset only
+	reuse  bool            // lists are valid until the next dataset only
+	budget *jsonlex.Budget // renewed for each dataset unless they are kept; nil: none
+	kept   bool            // all datasets are
 
 	dataset, performance, period, instance, typed *jsonlex.Names
 	header, nameValue, exception                  *jsonlex.Names
@@ -55,7 +58,7 @@ var decoders = sync.Pool{New: func() any { return newDecoder() }}
 func unmarshal(data []byte, decode func(*decoder, *jsonlex.Lexer)) error {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
-	l := jsonlex.Of(data)
+	l := jsonlex.OfBytes(data)
 	decode(d, l)
 	l.End()
 	return l.Err()
@@ -75,7 +78,20 @@ func scalar(l *jsonlex.Lexer) []byte {
 	return l.Number()
 }
 
-func (d *decoder) text(l *jsonlex.Lexer) string { return d.texts.Copy(scalar(l)) }
+func (d *decoder) text(l *jsonlex.Lexer) string { return d.copy(l, scalar(l)) }
+
+func (d *decoder) copy(l *jsonlex.Lexer, b []byte) string {
+	l.Spend(len(b))
+	return d.texts.Copy(b)
+}
+
+// next adds an element to a list.
+func next[T any](l *jsonlex.Lexer, list *arena.Lists[T]) *T {
+	l.Spend(sizeOf[T]())
+	return list.Next()
+}
+
+func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
 // count reads a number, or a text that holds one.
 func count(l *jsonlex.Lexer) int64 {
@@ -146,7 +162,7 @@ func (d *decoder) same(l *jsonlex.Lexer, c *column) string {
 		return c.last
 	}
 	if b := scalar(l); string(b) != c.last {
-		c.last, c.quoted = d.texts.Copy(b), ""
+		c.last, c.quoted = d.copy(l, b), ""
 		if isPlain(b) {
 			c.quoted = `"` + c.last + `"`
 		}

@@ -35,6 +35,9 @@ func (d *decoder) readDataset(l *jsonlex.Lexer, out *Dataset) {
 		d.instances.Reset()
 		d.counts.Reset()
 	}
+	if d.budget != nil && !d.kept {
+		d.budget.Renew()
+	}
 	if l.Null() {
 		return
 	}
@@ -92,7 +95,7 @@ func (d *Dataset) setAccess(method AccessMethod) {
 
 func (d *decoder) typedValues(l *jsonlex.Lexer) []TypedValue {
 	d.values.Begin()
-	if !each(l, func() { d.readTyped(l, d.values.Next()) }) {
+	if !each(l, func() { d.readTyped(l, next(l, &d.values)) }) {
 		return nil
 	}
 	return d.values.List()
@@ -117,7 +120,7 @@ func (d *decoder) readTyped(l *jsonlex.Lexer, v *TypedValue) {
 
 func (d *decoder) readPerformances(l *jsonlex.Lexer) []Performance {
 	d.performances.Begin()
-	if !each(l, func() { d.readPerformance(l, d.performances.Next()) }) {
+	if !each(l, func() { d.readPerformance(l, next(l, &d.performances)) }) {
 		return nil
 	}
 	return d.performances.List()
@@ -159,7 +162,7 @@ func (d *decoder) readPeriod(l *jsonlex.Lexer, p *Period) {
 
 func (d *decoder) readInstances(l *jsonlex.Lexer) []Instance {
 	d.instances.Begin()
-	if !each(l, func() { d.readInstance(l, d.instances.Next()) }) {
+	if !each(l, func() { d.readInstance(l, next(l, &d.instances)) }) {
 		return nil
 	}
 	return d.instances.List()
@@ -215,7 +218,7 @@ func (d *decoder) word(l *jsonlex.Lexer) string {
 	case "client-id":
 		return "client-id"
 	default:
-		return d.texts.Copy(b)
+		return d.copy(l, b)
 	}
 }
 

@@ -127,9 +127,17 @@ func TestBombs(t *testing.T) {
 	assert.ErrorIs(t, err, reports.ErrInvalid)
 
 	c := inMemory(t, `{"report":{`+plainHeader+`,"report-datasets":[`+many+`]}}`, &reports.ClientOptions{MaxBody: limit})
-	r, err := c.Get(t.Context(), id)
-	require.NoError(t, err, "MaxBody is for answers that are held in memory")
-	assert.Len(t, r.Datasets, limit/4+1)
+	_, err = c.Get(t.Context(), id)
+	require.ErrorIs(t, err, reports.ErrTooLarge, "MaxBody is for what is held in memory")
+	require.ErrorContains(t, err, "Client.Open")
+	r, err := c.Open(t.Context(), id)
+	require.NoError(t, err)
+	n := 0
+	for _, err := range r.Datasets() {
+		require.NoError(t, err)
+		n++
+	}
+	assert.Equal(t, limit/4+1, n)
 }
 
 // inMemory is a client whose service answers with a document, without a network.

@@ -75,7 +75,7 @@ func (d *decoder) readHeaderMember(l *jsonlex.Lexer, member int, h *Header) {
 
 func (d *decoder) nameValues(l *jsonlex.Lexer) []NameValue {
 	list := []NameValue{}
-	if !each(l, func() { list = append(list, d.readNameValue(l)) }) {
+	if !each(l, func() { l.Spend(2 * sizeOf[NameValue]()); list = append(list, d.readNameValue(l)) }) {
 		return nil
 	}
 	return list
@@ -102,7 +102,7 @@ func (d *decoder) readNameValue(l *jsonlex.Lexer) (v NameValue) {
 
 func (d *decoder) readExceptions(l *jsonlex.Lexer) []Exception {
 	list := []Exception{}
-	if !each(l, func() { list = append(list, d.readException(l)) }) {
+	if !each(l, func() { l.Spend(2 * sizeOf[Exception]()); list = append(list, d.readException(l)) }) {
 		return nil
 	}
 	return list

@@ -47,6 +47,7 @@ type document struct {
 func newDocument(r io.Reader, dec *decoder) *document { return newDocumentOf(jsonlex.New(r), dec) }
 
 func newDocumentOf(l *jsonlex.Lexer, dec *decoder) *document {
+	l.Use(dec.budget)
 	return &document{
 		lex: l, dec: dec,
 		names: jsonlex.NewNames(reportNames...), subset: jsonlex.NewNames("gzip", "checksum"),
@@ -166,7 +167,9 @@ type storedReport struct {
 // scanAnswer reads a report as the service shows it. Answers repeat every subset
 // of the report, so the subsets are measured and dropped as they come in.
 func scanAnswer(r io.Reader) (storedReport, error) {
-	d := newDocument(r, newDecoder())
+	dec := newDecoder()
+	dec.budget = jsonlex.NewBudget(maxMemory)
+	d := newDocument(r, dec)
 	var s storedReport
 	entry := func() bool {
 		d.lex.Skip()
@@ -176,12 +179,14 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 	subset := func() bool {
 		var part Subset
 		part.Checksum = d.readSubset(func() { part.Bytes = measure(d.lex) })
+		d.lex.Spend(2 * sizeOf[Subset]())
 		s.Subsets = append(s.Subsets, part)
 		return true
 	}
 	lone := -1
 	for m := d.next(); m != jsonlex.End; m = d.next() {
 		if m == reportGzip {
+			d.lex.Spend(2 * sizeOf[Subset]())
 			lone = len(s.Subsets)
 			s.Subsets = append(s.Subsets, Subset{Bytes: measure(d.lex)})
 			continue
@@ -223,7 +228,7 @@ func measure(l *jsonlex.Lexer) int64 {
 // Subsets are left out: [Client.Get] and [NewReader] expand them.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
-	lex := jsonlex.Of(data)
+	lex := jsonlex.OfBytes(data)
 	d := newDocumentOf(lex, newDecoder())
 	for m := d.next(); m != jsonlex.End; m = d.next() {
 		if m != reportDatasets || lex.Kind() != '[' {

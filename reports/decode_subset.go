@@ -32,6 +32,7 @@ func newFlow(d *decoder, reuse bool, yield func(*Dataset, error) bool) *flow {
 	if reuse {
 		f.decoders[1] = newDecoder()
 		f.decoders[0].reuse, f.decoders[1].reuse = true, true
+		f.decoders[1].budget = d.budget
 	}
 	return f
 }

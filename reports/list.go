@@ -3,9 +3,11 @@ package reports
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
@@ -91,39 +93,62 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	type envelope struct {
-		Reports []Summary `json:"reports"`
-		Meta    struct {
-			Total *int `json:"total"`
-			Page  *int `json:"page"`
-		} `json:"meta"`
-	}
-	page, res, err := transport.JSON[envelope](ctx, c.core, transport.Request{
-		Op: op, Method: "GET", Path: "/reports", Query: params.Encode(values),
+	var found Results
+	_, err = c.core.Do(ctx, transport.Request{
+		Op: op, Method: "GET", Path: "/reports", Query: params.Encode(values), Accept: transport.JSONType,
+		Read: func(d *jsonlex.Decoder) error {
+			found = Results{Total: -1}
+			pageJSON.Read(d, &found)
+			most := cmp.Or(opts.Page.Size, defaultSize)
+			switch {
+			case d.Err() != nil:
+				return d.Err()
+			case found.Reports == nil:
+				return errors.New("it has no list named reports")
+			case len(found.Reports) > most:
+				return fmt.Errorf("%w: it has %d reports, and %d were asked for", transport.ErrTooLarge, len(found.Reports), most)
+			}
+			return nil
+		},
 	})
 	if err != nil {
 		return nil, c.wrap(err)
 	}
-	if page.Reports == nil {
-		return nil, c.wrap(c.core.Unreadable(transport.Request{Op: op, Method: "GET", Path: "/reports"}, res, fmt.Errorf("it has no list named reports")))
-	}
-	return newResults(opts.Page, page.Reports, page.Meta.Total), nil
+	found.turn(opts.Page)
+	return &found, nil
 }
 
-func newResults(page query.Page, reports []Summary, total *int) *Results {
-	const defaultSize = 25
+const defaultSize = 25
+
+var pageJSON = jsonlex.NewObject(
+	jsonlex.List("reports", func(r *Results) *[]Summary { return &r.Reports }, jsonlex.NewObject(
+		jsonlex.Text("id", func(s *Summary) *string { return &s.ID }),
+		jsonlex.Member[Summary]{Name: "report-header", Read: func(d *jsonlex.Decoder, s *Summary) {
+			headers := decoders.Get().(*decoder)
+			headers.readHeader(d.Lexer, &s.Header)
+			decoders.Put(headers)
+		}},
+	).Item),
+	jsonlex.Member[Results]{Name: "meta", Read: metaJSON.Read},
+)
+
+var metaJSON = jsonlex.NewObject(jsonlex.Member[Results]{Name: "total", Read: func(d *jsonlex.Decoder, r *Results) {
+	if !d.Null() {
+		r.Total = d.Int()
+	}
+}})
+
+// turn works out the page that follows this one.
+func (r *Results) turn(page query.Page) {
 	number, size := cmp.Or(page.Number, 1), cmp.Or(page.Size, defaultSize)
-	r := &Results{Reports: reports, Total: -1}
-	if total != nil {
-		r.Total = *total
-		r.More = len(reports) > 0 && number*size < *total
+	if r.Total >= 0 {
+		r.More = len(r.Reports) > 0 && number*size < r.Total
 	} else {
-		r.More = page.Size != 0 && len(reports) == size
+		r.More = page.Size != 0 && len(r.Reports) == size
 	}
 	if r.More {
 		r.Next = query.Page{Number: number + 1, Size: page.Size}
 	}
-	return r
 }
 
 // All returns the reports that match opts, one by one, each once, asking for

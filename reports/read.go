@@ -19,7 +19,8 @@ import (
 //
 // Get sends GET /reports/{id} (specification §4.1).
 func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
-	r, err := c.open(ctx, "reports.Get", id)
+	memory := jsonlex.NewBudget(c.core.MaxBody())
+	r, err := c.open(ctx, "reports.Get", id, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -28,6 +29,9 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 	for d, err := range r.Datasets() {
 		if err != nil {
 			return nil, err
+		}
+		if err := memory.Spend(2 * sizeOf[Dataset]()); err != nil { // a list that grows is there twice
+			return nil, r.failed(err)
 		}
 		report.Datasets = append(report.Datasets, d)
 	}
@@ -43,17 +47,18 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 // if the service shows the parts of the report in an order that does not tell
 // early enough which of them hold the data.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
-	return c.open(ctx, "reports.Open", id)
+	return c.open(ctx, "reports.Open", id, nil)
 }
 
-func (c *Client) open(ctx context.Context, op, id string) (*Reader, error) {
+// open opens a report, all datasets of which are kept if there is memory for them.
+func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget) (*Reader, error) {
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}
 	request := transport.Request{
 		Op: op, Method: "GET", Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
 	}
-	r := &Reader{ID: id, limit: c.maxReport}
+	r := &Reader{ID: id, limit: c.maxReport, memory: memory}
 	r.source = func() (io.Reader, error) {
 		res, err := c.core.Do(ctx, request)
 		if err != nil {
@@ -68,6 +73,11 @@ func (c *Client) open(ctx context.Context, op, id string) (*Reader, error) {
 	}
 	return r, nil
 }
+
+const (
+	maxMemory  = 64 << 20 // bytes that one dataset, or what an answer says of a report, may take
+	maxSubsets = 100_000  // subsets that one report may have
+)
 
 // A connection knows whether it broke, which tells a report that is damaged from
 // one that came through in part.
@@ -105,10 +115,11 @@ type Reader struct {
 	source   func() (io.Reader, error) // the document, from its start
 	fail     func(error) error         // the error to return for a cause
 	closer   io.Closer
-	inflater *gunzip.Reader // of a document that is compressed as a whole
-	limit    int64          // bytes of the document, and of what its subsets inflate to; 0: none
-	inflated int64          // bytes that the subsets have inflated to
-	plain    plainSubset    // the subset that is being read
+	inflater *gunzip.Reader  // of a document that is compressed as a whole
+	limit    int64           // bytes of the document, and of what its subsets inflate to; 0: none
+	inflated int64           // bytes that the subsets have inflated to
+	memory   *jsonlex.Budget // for all datasets, if they are kept
+	plain    plainSubset     // the subset that is being read
 
 	doc       *document
 	next      int  // member of the document whose value comes next
@@ -126,7 +137,11 @@ func (r *Reader) open() error {
 		return err
 	}
 	r.from = jsonlex.End
-	r.doc = newDocument(r.bounded(src, new(int64)), newDecoder())
+	dec := newDecoder()
+	if dec.budget, dec.kept = r.memory, r.memory != nil; !dec.kept {
+		dec.budget = jsonlex.NewBudget(maxMemory)
+	}
+	r.doc = newDocument(r.bounded(src, new(int64)), dec)
 	r.next = r.advance()
 	if err := r.found(); err != nil {
 		r.Close()
@@ -160,6 +175,9 @@ func (r *Reader) advance() int {
 func (r *Reader) failed(cause error) error {
 	if errors.Is(cause, jsonlex.ErrTooLarge) {
 		cause = fmt.Errorf("%w: %w", ErrTooLarge, cause)
+		if r.memory != nil {
+			cause = fmt.Errorf("%w (ClientOptions.MaxBody); Client.Open reads any report, one dataset at a time", cause)
+		}
 	}
 	return r.fail(cause)
 }
@@ -301,6 +319,8 @@ func (r *Reader) expand(f *flow) {
 		r.doc.lex.Fail(errStopped)
 	case err != nil:
 		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, f.place(err)))
+	case len(r.Subsets) == maxSubsets:
+		r.doc.lex.Fail(fmt.Errorf("%w: more than %d subsets", jsonlex.ErrTooLarge, maxSubsets))
 	default:
 		r.Subsets = append(r.Subsets, Subset{Checksum: content.Checksum(), Datasets: f.count - before, Bytes: content.Size()})
 	}

@@ -60,7 +60,7 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 
 // count reads a stored report to its end.
 func (c *Client) count(ctx context.Context, op, id string) (*storedReport, error) {
-	r, err := c.open(ctx, op, id)
+	r, err := c.open(ctx, op, id, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -15,14 +15,17 @@ import (
 
 const (
 	windowSize = 64 << 10
-	// MaxValue is the most bytes of input that one text, one number, or what lies
-	// between Mark and Unmark may take.
+	// MaxValue is the most bytes of input that one text, one number, what lies
+	// between Mark and Unmark, or what is held may take.
 	MaxValue = 16 << 20
-	maxDepth = 1000
+	maxDepth = 10_000
 )
 
-// ErrTooLarge: one value is longer than MaxValue.
-var ErrTooLarge = errors.New("one value is longer than 16 MiB")
+// ErrTooLarge: one value is longer than MaxValue, or what was made of the input
+// takes more memory than the budget allows.
+var ErrTooLarge = errors.New("too large")
+
+var errLongValue = fmt.Errorf("%w: one value is longer than %d MiB", ErrTooLarge, MaxValue>>20)
 
 // A SyntaxError is input that is not JSON, or not of the kind asked for.
 type SyntaxError struct {
@@ -38,8 +41,10 @@ type Lexer struct {
 	buf     []byte    // buf[pos:] is read and not yet used
 	window  []byte    // the memory that buf starts in, empty
 	pos     int
-	base    int64  // offset of buf[0] in the input
-	mark    int64  // offset of Mark; -1: none
+	base    int64 // offset of buf[0] in the input
+	mark    int64 // offset of Mark; -1: none
+	hold    int64 // offset of Hold; -1: none
+	budget  *Budget
 	depth   int    // of Skip
 	escaped bool   // Piece has met an escape in this text
 	scratch []byte // of unescaped texts
@@ -56,11 +61,11 @@ func New(src io.Reader) *Lexer {
 
 // Reset makes the Lexer read another stream.
 func (l *Lexer) Reset(src io.Reader) {
-	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, scratch: l.scratch}
+	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: l.scratch}
 }
 
-// Of makes a Lexer of data, which must stay as they are meanwhile.
-func Of(data []byte) *Lexer { return &Lexer{buf: data, mark: -1} }
+// OfBytes makes a Lexer of data, which must stay as they are meanwhile.
+func OfBytes(data []byte) *Lexer { return &Lexer{buf: data, mark: -1, hold: -1} }
 
 // Err returns the first error: of the stream, or a [*SyntaxError].
 func (l *Lexer) Err() error { return l.err }
@@ -73,6 +78,53 @@ func (l *Lexer) Mark() { l.mark = l.Offset() }
 
 // Unmark ends what Mark began.
 func (l *Lexer) Unmark() { l.mark = -1 }
+
+// Hold keeps what is read from here on until Held, at most MaxValue bytes.
+func (l *Lexer) Hold() {
+	l.Kind()
+	l.hold = l.Offset()
+}
+
+// Held is what has been read since Hold, as it is written. The bytes are good
+// until the next call.
+func (l *Lexer) Held() []byte {
+	if l.err != nil {
+		return nil
+	}
+	held := l.buf[l.hold-l.base : l.pos]
+	l.hold = -1
+	return held
+}
+
+// A Budget is how much memory may be made of an input: a short one can ask for a lot.
+type Budget struct{ allowed, left int64 }
+
+// NewBudget allows so many bytes.
+func NewBudget(bytes int64) *Budget { return &Budget{bytes, bytes} }
+
+// Renew allows as much again.
+func (b *Budget) Renew() { b.left = b.allowed }
+
+// Spend counts memory, and returns an [ErrTooLarge] beyond what is allowed.
+func (b *Budget) Spend(bytes int) error {
+	if b.left -= int64(bytes); b.left < 0 {
+		return fmt.Errorf("%w: it takes more than %d bytes of memory", ErrTooLarge, b.allowed)
+	}
+	return nil
+}
+
+// Use makes the Lexer count against a budget, which others may use too.
+func (l *Lexer) Use(b *Budget) { l.budget = b }
+
+// Spend counts memory that is made of the input, and fails beyond the budget.
+func (l *Lexer) Spend(bytes int) {
+	if l.budget == nil {
+		return
+	}
+	if err := l.budget.Spend(bytes); err != nil {
+		l.Fail(err)
+	}
+}
 
 // Fail ends reading with an error, unless there is one already.
 func (l *Lexer) Fail(err error) {
@@ -89,19 +141,23 @@ func (l *Lexer) Failf(format string, args ...any) {
 	l.Fail(&SyntaxError{l.Offset(), fmt.Sprintf(format, args...)})
 }
 
-// fill reads more input behind buf[pos:], which stays, and tells whether there
-// was more.
+// fill reads more input behind buf[pos:], which stays with what is held, and
+// tells whether there was more.
 func (l *Lexer) fill() bool {
 	if l.src == nil {
 		return false
 	}
-	if l.pos > 0 {
-		l.base += int64(l.pos)
-		l.buf = l.buf[:copy(l.buf, l.buf[l.pos:])]
-		l.pos = 0
+	keep := l.pos
+	if l.hold >= 0 {
+		keep = int(l.hold - l.base)
+	}
+	if keep > 0 {
+		l.base += int64(keep)
+		l.buf = l.buf[:copy(l.buf, l.buf[keep:])]
+		l.pos -= keep
 	}
 	if len(l.buf) >= MaxValue || l.mark >= 0 && l.base+int64(len(l.buf))-l.mark > MaxValue {
-		l.Fail(ErrTooLarge)
+		l.Fail(errLongValue)
 		return false
 	}
 	if len(l.buf) == cap(l.buf) {
@@ -177,7 +233,7 @@ func (l *Lexer) unexpected(want string) {
 		l.truncated()
 		return
 	}
-	l.Failf("found %q in the place of %s", l.buf[l.pos], want)
+	l.Failf("found %q instead of %s", l.buf[l.pos], want)
 }
 
 func (l *Lexer) expect(c byte, want string) bool {

@@ -51,7 +51,7 @@ func lexers(text string) map[string]*jsonlex.Lexer {
 	used.Skip()
 	used.Reset(strings.NewReader(text))
 	return map[string]*jsonlex.Lexer{
-		"in memory":    jsonlex.Of([]byte(text)),
+		"in memory":    jsonlex.OfBytes([]byte(text)),
 		"used before":  used,
 		"stream":       jsonlex.New(strings.NewReader(text)),
 		"byte by byte": jsonlex.New(iotest.OneByteReader(strings.NewReader(text))),
@@ -252,13 +252,13 @@ func (r *repeat) Read(p []byte) (int, error) {
 
 func TestErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a":tru}`:          "at byte 5: found 't' in the place of true",
-		`{"a":1,"b" 2}`:      "at byte 11: found '2' in the place of a colon",
-		`[1,2}`:              "at byte 4: found '}' in the place of an element or the end of a list",
+		`{"a":tru}`:          "at byte 5: found 't' instead of true",
+		`{"a":1,"b" 2}`:      "at byte 11: found '2' instead of a colon",
+		`[1,2}`:              "at byte 4: found '}' instead of an element or the end of a list",
 		`["` + "\n" + `"]`:   "at byte 1: the control character 0xa in a text",
 		`["\q"]`:             "a bad escape in a text",
 		`[01]`:               `at byte 1: "01" is not a number`,
-		`[1] 2`:              "at byte 4: found '2' in the place of the end",
+		`[1] 2`:              "at byte 4: found '2' instead of the end",
 		`{"a":[1,{"b":"c"}]`: io.ErrUnexpectedEOF.Error(),
 	} {
 		for name, l := range lexers(text) {

@@ -15,14 +15,26 @@ const (
 type Names struct {
 	texts []string // `,"name":`
 	after []int    // after[i+2] is the member that followed member i
+	exact bool     // case counts
 }
 
-// NewNames makes Names of lower-case names.
-func NewNames(names ...string) *Names {
-	n := &Names{after: make([]int, len(names)+2)}
-	for i, name := range names {
-		n.texts = append(n.texts, `,"`+name+`":`)
-		n.after[i+2] = min(i+1, len(names)-1)
+// NewNames makes Names of lower-case names. They match whatever their case, and
+// with underscores for hyphens, since senders differ in that.
+func NewNames(names ...string) *Names { return newNames(quoted(names)) }
+
+// quoted are names as they stand between other members.
+func quoted(names []string) []string {
+	var texts []string
+	for _, name := range names {
+		texts = append(texts, `,"`+name+`":`)
+	}
+	return texts
+}
+
+func newNames(texts []string) *Names {
+	n := &Names{texts: texts, after: make([]int, len(texts)+2)}
+	for i := range texts {
+		n.after[i+2] = min(i+1, len(texts)-1)
 	}
 	return n
 }
@@ -38,9 +50,6 @@ func (l *Lexer) Object(n *Names) int {
 
 // Member reads a member up to its value and returns its place in n, Unknown, or
 // End. previous is what was returned before; the value of that has been read.
-//
-// Names match whatever their case, and with underscores for hyphens, since
-// senders differ in that.
 func (l *Lexer) Member(n *Names, previous int) int {
 	if n == nil {
 		return l.member(nil, previous)
@@ -106,7 +115,8 @@ func (l *Lexer) name(n *Names, previous int) int {
 // place finds a name.
 func (n *Names) place(name []byte) int {
 	for i, text := range n.texts {
-		if known := text[2 : len(text)-2]; len(known) == len(name) && same(name, known) {
+		known := text[2 : len(text)-2]
+		if string(name) == known || !n.exact && len(known) == len(name) && same(name, known) {
 			return i
 		}
 	}
@@ -114,9 +124,6 @@ func (n *Names) place(name []byte) int {
 }
 
 func same(name []byte, known string) bool {
-	if string(name) == known {
-		return true
-	}
 	for i, c := range name {
 		switch {
 		case c >= 'A' && c <= 'Z':

@@ -1,35 +1,71 @@
 package transport
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 )
 
-// readBounded reads a body of at most limit bytes. For error answers, which are
-// kept in part anyway, the caller ignores ErrTooLarge.
-func readBounded(body io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if int64(len(data)) > limit {
-		return data[:limit], fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
-	}
-	return data, err
-}
-
-// boundedBody is a streamed answer that ends with an error when it is too large.
-type boundedBody struct {
+// An answerBody is the body of an answer. Reading it ends with an error when it is
+// longer than limit, and with the context: what is compressed may go on long after
+// the network has ended. What has come whole before is an answer all the same.
+type answerBody struct {
 	io.ReadCloser
-	limit, left int64
+	ctx   context.Context
+	limit int64
+	read  int64
 }
 
-func newBoundedBody(body io.ReadCloser, limit int64) io.ReadCloser {
-	return &boundedBody{ReadCloser: body, limit: limit, left: limit}
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
-	if b.left < 0 {
-		return max(n+int(b.left), 0), fmt.Errorf("%w: more than %d bytes", ErrTooLarge, b.limit)
+func (b *answerBody) Read(p []byte) (int, error) {
+	const long = 1 << 20
+	if err := context.Cause(b.ctx); err != nil && b.read > long {
+		return 0, err
 	}
+	n, err := b.ReadCloser.Read(p)
+	if b.read += int64(n); b.read > b.limit {
+		return max(n-int(b.read-b.limit), 0), fmt.Errorf("%w: more than %d bytes", ErrTooLarge, b.limit)
+	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("body cut off: %w", err)
+	}
+	return n, err
+}
+
+// readAll reads a body to its end. It takes no more memory than twice what it
+// returns.
+func readAll(body io.Reader) ([]byte, error) {
+	var pieces [][]byte
+	piece := make([]byte, 0, 4<<10)
+	for {
+		if len(piece) == cap(piece) {
+			pieces = append(pieces, piece)
+			piece = make([]byte, 0, min(2*cap(piece), 1<<20))
+		}
+		n, err := body.Read(piece[len(piece):cap(piece)])
+		piece = piece[:len(piece)+n]
+		switch err {
+		case nil:
+			continue
+		case io.EOF:
+			err = nil
+		}
+		if len(pieces) == 0 {
+			return piece, err
+		}
+		return bytes.Join(append(pieces, piece), nil), err
+	}
+}
+
+// seen keeps the first bytes that were read.
+type seen struct {
+	io.Reader
+	bytes []byte
+	most  int
+}
+
+func (s *seen) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.bytes = append(s.bytes, p[:min(n, s.most-len(s.bytes))]...)
 	return n, err
 }

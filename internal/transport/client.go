@@ -21,7 +21,7 @@ const (
 	DefaultMaxAttempts = 5
 	DefaultMaxWait     = 30 * time.Second
 	DefaultTimeout     = 2 * time.Minute
-	DefaultMaxBody     = 256 << 20
+	DefaultMaxBody     = 128 << 20
 )
 
 // Limiter makes a caller wait before each attempt.

@@ -3,17 +3,19 @@ package transport
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // Do sends r as often as its Replay allows and returns the first success. Every
@@ -43,20 +45,6 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return x.success, nil
 	}
 	return nil, x.fail(err)
-}
-
-// JSON sends r and decodes the answer into a T.
-func JSON[T any](ctx context.Context, c *Client, r Request) (T, *Response, error) {
-	var value T
-	r.Accept = JSONType
-	res, err := c.Do(ctx, r)
-	if err != nil {
-		return value, nil, err
-	}
-	if err := json.Unmarshal(res.Data, &value); err != nil {
-		return value, nil, c.Unreadable(r, res, err)
-	}
-	return value, res, nil
 }
 
 // Unreadable is the error for a success whose body does not make sense.
@@ -167,7 +155,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	if err != nil {
 		again = x.lost(ctx, err)
 	} else {
-		again = x.answered(res)
+		again = x.answered(ctx, res)
 	}
 	if x.failure != nil && x.request.changes() && x.failure.Unclear {
 		x.unclear = true
@@ -196,51 +184,83 @@ func (x *exchange) lost(ctx context.Context, err error) (again bool) {
 
 // answered handles an attempt that brought an answer, and closes its body
 // unless the caller gets it.
-func (x *exchange) answered(res *http.Response) (again bool) {
+func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool) {
 	id := res.Header.Get("X-Request-Id")
 	ok := res.StatusCode >= 200 && res.StatusCode < 300
+	body := &answerBody{ReadCloser: res.Body, ctx: ctx, limit: x.client.maxBody}
 	if ok && x.request.Stream {
-		x.success = x.newResponse(res, id)
-		x.success.Body = res.Body
-		if !x.request.Unbounded {
-			x.success.Body = newBoundedBody(res.Body, x.client.maxBody)
+		if x.request.Unbounded {
+			body.limit = math.MaxInt64
 		}
+		x.success = x.newResponse(res, id)
+		x.success.Body = body
 		return false
 	}
-	limit := x.client.maxBody
+	defer res.Body.Close()
+	excerpt := maxErrorBody + x.hidden.longest()
 	if !ok {
-		limit = min(limit, int64(maxErrorBody+x.hidden.longest()))
-	}
-	data, err := readBounded(res.Body, limit)
-	res.Body.Close()
-	switch {
-	case !ok:
+		data, _ := io.ReadAll(io.LimitReader(body, int64(excerpt)))
 		return x.refused(res, id, data)
-	case err != nil:
-		return x.garbled(res, id, data, fmt.Errorf("body cut off: %w", err))
-	case x.wrongKind(res, data):
-		text, _ := explain(res.Header.Get("Content-Type"), data)
-		return x.garbled(res, id, data, errors.New(text))
+	}
+	var data []byte
+	var err error
+	if x.request.Read != nil {
+		data, err = x.decode(res, body, excerpt)
+	} else if data, err = readAll(body); err == nil {
+		err = x.wrongKind(res, data)
+	}
+	if err != nil {
+		return x.garbled(res, id, data, err)
 	}
 	x.success = x.newResponse(res, id)
-	x.success.Data = data
+	if x.request.Read == nil {
+		x.success.Data = data
+	}
 	return false
+}
+
+// decode reads an answer as it arrives. It returns what an error shows of it.
+func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]byte, error) {
+	start := make([]byte, 512)
+	n, err := io.ReadFull(body, start)
+	start = start[:n]
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return start, err
+	}
+	if err := x.wrongKind(res, start); err != nil {
+		rest, _ := io.ReadAll(io.LimitReader(body, int64(excerpt-n)))
+		return append(start, rest...), x.wrongKind(res, append(start, rest...))
+	}
+	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: excerpt}
+	return seen.bytes, x.client.Decode(seen, x.request.Read)
+}
+
+// MaxBody is how many bytes an answer may have.
+func (c *Client) MaxBody() int64 { return c.maxBody }
+
+// Decode reads the JSON of an answer. What read makes of it may take as much memory
+// as an answer may have bytes.
+func (c *Client) Decode(body io.Reader, read Reader) error {
+	err := jsonlex.Decode(body, c.maxBody, read)
+	if errors.Is(err, jsonlex.ErrTooLarge) {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	return err
 }
 
 func (x *exchange) newResponse(res *http.Response, id string) *Response {
 	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: x.id(id), Attempts: x.attempts, hidden: x.hidden}
 }
 
-// wrongKind recognises the pages that gateways put in the place of an answer.
-func (x *exchange) wrongKind(res *http.Response, data []byte) bool {
-	if len(data) == 0 {
-		return false
-	}
-	if isHTML(res.Header.Get("Content-Type"), data) {
-		return true
-	}
+// wrongKind recognises the pages that gateways send instead of an answer.
+func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
-	return x.request.Accept == JSONType && (len(start) == 0 || start[0] != '{' && start[0] != '[')
+	json := len(data) == 0 || len(start) > 0 && (start[0] == '{' || start[0] == '[')
+	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
+		return nil
+	}
+	text, _ := explain(res.Header.Get("Content-Type"), data)
+	return errors.New(text)
 }
 
 // refused handles a status other than success.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -574,18 +575,26 @@ func TestCheckBasic(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	type data struct{ A int }
-	net := &script{steps: []step{ok(`{"a":5}`)}}
-	v, res, err := transport.JSON[data](t.Context(), client(t, net, nil), get())
-	require.NoError(t, err)
-	assert.Equal(t, 5, v.A)
-	assert.NotEmpty(t, res.RequestID)
+	synctest.Test(t, func(t *testing.T) {
+		var texts []string
+		read := jsonlex.ListReader[[]string](jsonlex.TextItem)
+		request := get()
+		request.Read = func(d *jsonlex.Decoder) error {
+			read(d, &texts)
+			return nil
+		}
+		net := &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(`["a"]`)}}
+		res, err := client(t, net, nil).Do(t.Context(), request)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a"}, texts)
+		assert.Equal(t, 4, res.Attempts, "what is not whole is asked for again")
 
-	for _, body := range []string{`{"a":"x"}`, `{"a":`, ``} {
-		net = &script{steps: []step{ok(body)}}
-		_, _, err = transport.JSON[data](t.Context(), client(t, net, nil), get())
-		require.ErrorIs(t, err, transport.ErrUnreadable, body)
-	}
+		net = &script{steps: []step{ok(`["` + strings.Repeat("b", 2000))}}
+		_, err = client(t, net, nil).Do(t.Context(), request)
+		require.ErrorIs(t, err, transport.ErrUnreadable)
+		failure, _ := errors.AsType[*transport.Error](err)
+		assert.Len(t, failure.Body, 2002, "the error shows what came")
+	})
 }
 
 func TestTheCallerIsToldOfEachAttempt(t *testing.T) {

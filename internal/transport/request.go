@@ -3,6 +3,8 @@ package transport
 import (
 	"io"
 	"net/http"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // Replay says when a request may be sent again.
@@ -50,9 +52,15 @@ type Request struct {
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
 	Before          func() error // called before each attempt; an error stops it
+	Read            Reader       // nil: the answer's body is kept in Data
 	Stream          bool         // hand out the answer's body unread
 	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
 }
+
+// A Reader reads the JSON of an answer as it arrives, once in each attempt. What it
+// makes must not take more memory than the client's MaxBody, which the Decoder sees
+// to. An error is like that of an answer which is no JSON.
+type Reader func(*jsonlex.Decoder) error
 
 // A Body is what a request carries: a [bytes.Reader], or a part of a file. Each
 // attempt reads it from its beginning, and may go on for a moment after it failed.
@@ -76,7 +84,7 @@ func (r *Request) changes() bool { return !reads(r.Method) }
 type Response struct {
 	StatusCode int
 	Header     http.Header
-	Data       []byte        // the whole body, unless Stream was asked for
+	Data       []byte        // the whole body, unless Read or Stream was asked for
 	Body       io.ReadCloser // the body when Stream was asked for; the caller closes it
 	RequestID  string
 	Attempts   int

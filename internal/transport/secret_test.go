@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -147,7 +148,10 @@ func everything(t *testing.T, authorize transport.Authorizer, answer *http.Respo
 		})},
 	})
 	require.NoError(t, err)
-	_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Optional})
+	_, err = client.Do(t.Context(), transport.Request{
+		Op: "x.Y", Method: "GET", Path: "/", Access: transport.Optional, Accept: transport.JSONType,
+		Read: readList,
+	})
 	e, ok := err.(*transport.Error)
 	require.True(t, ok, "%v", err)
 	slog.New(slog.NewJSONHandler(&log, nil)).Error("failed", "error", e)
@@ -237,7 +241,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 				HTTPClient: &http.Client{Transport: answering(func(*http.Request) (*http.Response, error) { return res, nil })},
 			})
 			require.NoError(t, err)
-			_, _, err = transport.JSON[[]string](t.Context(), client, transport.Request{Op: "x.Y", Method: "GET", Path: "/"})
+			_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Accept: transport.JSONType, Read: readList})
 			e, ok := err.(*transport.Error)
 			require.True(t, ok)
 			var said strings.Builder
@@ -249,4 +253,9 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said.String())
 		})
 	}
+}
+
+func readList(d *jsonlex.Decoder) error {
+	d.List()
+	return d.Err()
 }

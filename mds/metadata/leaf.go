@@ -2,24 +2,12 @@ package metadata
 
 import (
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 )
 
 // Text is a string that may come as a JSON number.
 type Text string
-
-// UnmarshalJSON reads a string, a number, true, false or null.
-func (t *Text) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(t).Elem())
-}
-
-// UnmarshalJSON reads an object, or a string as the name.
-func (p *Publisher) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(p).Elem())
-}
 
 // MarshalJSON writes a string when there is only a name, else an object.
 func (p Publisher) MarshalJSON() ([]byte, error) {
@@ -30,35 +18,10 @@ func (p Publisher) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// UnmarshalJSON reads an object, or a string as the name.
-func (a *Affiliation) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(a).Elem())
-}
-
-// UnmarshalJSON reads an object; any other value leaves t empty.
-func (t *Types) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(t).Elem())
-}
-
 // Year is a year of publication as four digits. It is text, because records
 // without a year carry 0000 or other stand-ins. In JSON a year is a number where
 // four digits can be one, else a string.
 type Year string
-
-// UnmarshalJSON reads a number or a string. A number of fewer than four digits is
-// filled up with zeros, since JSON cannot write them.
-func (y *Year) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(y).Elem())
-}
-
-func (y *Year) readFrom(r *jsonReader) {
-	number := r.peek() != '"'
-	text := r.text()
-	if n, err := strconv.ParseUint(text, 10, 32); number && err == nil && n < 1000 {
-		text = fmt.Sprintf("%04d", n)
-	}
-	*y = Year(text)
-}
 
 // MarshalJSON writes a number, or a string when y is not four digits or starts
 // with a zero.
@@ -88,11 +51,6 @@ func Degrees(v float64) Coordinate {
 // [strconv.ParseFloat].
 func (c Coordinate) Degrees() (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
-}
-
-// UnmarshalJSON reads a number or a string.
-func (c *Coordinate) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(c).Elem())
 }
 
 // MarshalJSON writes a number, digit by digit as c has them, or a string when
@@ -132,17 +90,6 @@ func (p Polygon) MarshalJSON() ([]byte, error) {
 	return json.Marshal(entries)
 }
 
-// UnmarshalJSON reads what [Polygons] reads, and keeps the first of several.
-func (p *Polygon) UnmarshalJSON(data []byte) error {
-	var all Polygons
-	err := all.UnmarshalJSON(data)
-	*p = Polygon{}
-	if len(all) > 0 {
-		*p = all[0]
-	}
-	return err
-}
-
 // Polygons are the areas of one [GeoLocation]. In JSON a single polygon is an
 // array of points, and several are an array of such arrays.
 type Polygons []Polygon
@@ -153,69 +100,4 @@ func (p Polygons) MarshalJSON() ([]byte, error) {
 		return json.Marshal(p[0])
 	}
 	return json.Marshal([]Polygon(p))
-}
-
-// UnmarshalJSON reads one polygon or several, also in the older form of an
-// object whose member polygonPoint is a list.
-func (p *Polygons) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(p).Elem())
-}
-
-func (p *Polygons) readFrom(r *jsonReader) {
-	*p = nil
-	switch r.peek() {
-	case '[':
-		*p = Polygons{}
-		p.readArray(r)
-	case '{':
-		p.add().join(readPolygonPoint(r))
-	default:
-		r.skip()
-	}
-}
-
-func (p *Polygons) add() *Polygon {
-	*p = append(*p, Polygon{})
-	return &(*p)[len(*p)-1]
-}
-
-// readArray reads the points of one polygon, or several polygons. Points side by
-// side belong together.
-func (p *Polygons) readArray(r *jsonReader) {
-	var current *Polygon
-	r.array(func() {
-		switch r.peek() {
-		case '[':
-			current = nil
-			nested := p.add()
-			r.array(func() { nested.join(readPolygonPoint(r)) })
-		case '{':
-			next := readPolygonPoint(r)
-			if current == nil || len(next.Points) > 1 {
-				current = p.add()
-			}
-			current.join(next)
-		default:
-			r.skip()
-		}
-	})
-}
-
-// readPolygonPoint reads one entry of a polygon. In records of old, one entry
-// holds all the points.
-func readPolygonPoint(r *jsonReader) Polygon {
-	var entry struct {
-		Points  List[Point] `json:"polygonPoint"`
-		InPoint Point       `json:"inPolygonPoint"`
-	}
-	v := reflect.ValueOf(&entry).Elem()
-	r.into(v, shapeOf(v.Type()))
-	return Polygon{Points: entry.Points, InPoint: entry.InPoint}
-}
-
-func (p *Polygon) join(next Polygon) {
-	p.Points = append(p.Points, next.Points...)
-	if next.InPoint != (Point{}) {
-		p.InPoint = next.InPoint
-	}
 }

@@ -1,0 +1,201 @@
+package jsonlex
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/arena"
+)
+
+// A Decoder reads values of any kind in any place: the services have stored what
+// many clients sent over many years, so a member may be of any type. What does not
+// fit is left out, and nothing but broken JSON is an error.
+//
+// The memory of all it makes counts against the budget.
+type Decoder struct {
+	*Lexer
+	stream *Lexer // with the memory for reading streams
+	texts  arena.Texts
+	names  []*Names          // by the place of an Object
+	lists  []any             // *[]E, by the place of a list: memory for elements being read
+	latest []string          // by the place of a word
+	words  map[string]string // of small vocabularies
+}
+
+var decoders = sync.Pool{New: func() any { return &Decoder{} }}
+
+// Decode reads one value from a stream, which may make as much memory as is allowed.
+// The error is the Decoder's, or that of read.
+func Decode(src io.Reader, allowed int64, read func(*Decoder) error) error {
+	d := decoders.Get().(*Decoder)
+	defer decoders.Put(d)
+	if d.stream == nil {
+		d.stream = New(src)
+	}
+	d.stream.Reset(src)
+	d.Lexer = d.stream
+	d.Use(NewBudget(allowed))
+	return d.run(read)
+}
+
+// Unmarshal reads one value from data, which must stay as they are meanwhile.
+func Unmarshal(data []byte, read func(*Decoder) error) error {
+	d := decoders.Get().(*Decoder)
+	defer decoders.Put(d)
+	d.Lexer = OfBytes(data)
+	return d.run(read)
+}
+
+func (d *Decoder) run(read func(*Decoder) error) error {
+	defer func() { d.Fail(io.EOF) }() // the input must not be kept
+	if err := read(d); err != nil {
+		return err
+	}
+	d.End()
+	return d.Err()
+}
+
+// scalar reads a text, and a number or boolean as it is written. Anything else is
+// nothing.
+func (d *Decoder) scalar() []byte {
+	switch d.Kind() {
+	case '"':
+		return d.Lexer.Text()
+	case 'n', '{', '[':
+		d.Skip()
+		return nil
+	case 't', 'f':
+		return d.Bool()
+	}
+	return d.Number()
+}
+
+// Text reads a text, and a number or boolean as it is written; "" for anything
+// else.
+func (d *Decoder) Text() string {
+	b := d.scalar()
+	d.Spend(len(b))
+	return d.texts.Copy(b)
+}
+
+// Int reads a whole number, or a text that holds one; 0 for anything else.
+func (d *Decoder) Int() int {
+	if n, ok := d.Count(); ok {
+		return int(n)
+	}
+	if n := d.Float(); n == float64(int(n)) {
+		return int(n)
+	}
+	return 0
+}
+
+// Float reads a number, or a text that holds one; 0 for anything else.
+func (d *Decoder) Float() float64 {
+	n, err := strconv.ParseFloat(string(d.scalar()), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// word reads a text of a small vocabulary, most likely the last one in its place.
+func (d *Decoder) word(place int) string {
+	for len(d.latest) <= place {
+		d.latest = append(d.latest, "")
+	}
+	latest := &d.latest[place]
+	if d.Kind() == '"' && d.matchText(*latest) {
+		return *latest
+	}
+	b := d.scalar()
+	if known, ok := d.words[string(b)]; ok {
+		*latest = known
+		return known
+	}
+	d.Spend(len(b))
+	text := d.texts.Copy(b)
+	const most, longest = 512, 64
+	if n, _ := plain(b); n < len(b) || n > longest || n == 0 || len(d.words) == most {
+		return text
+	}
+	if d.words == nil {
+		d.words = map[string]string{}
+	}
+	d.words[text], *latest = text, text
+	return text
+}
+
+// Raw reads a value of any kind as it is written.
+func (d *Decoder) Raw() []byte {
+	d.Hold()
+	d.Skip()
+	return d.Kept()
+}
+
+// Kept is a copy of what has been read since Hold.
+func (d *Decoder) Kept() []byte {
+	held := d.Held()
+	d.Spend(len(held))
+	kept := make([]byte, len(held))
+	copy(kept, held)
+	return kept
+}
+
+// readList reads the elements of a list; null is none, and what is no list is its
+// one element. item reads one, or skips what can be none and returns false.
+func readList[E any](d *Decoder, place, size int, item func(*Decoder, *E) bool) []E {
+	switch {
+	case d.Kind() == 'n':
+		d.Skip()
+		return nil
+	case d.Match(`""`):
+		return []E{}
+	}
+	for len(d.lists) <= place {
+		d.lists = append(d.lists, nil)
+	}
+	memory, _ := d.lists[place].(*[]E)
+	if memory == nil {
+		memory = new([]E)
+	}
+	d.lists[place] = nil // there may be such a list inside an element
+	list := (*memory)[:0]
+	d.Each(func() {
+		var zero E
+		list = append(list, zero)
+		if d.Spend(2 * size); !item(d, &list[len(list)-1]) { // here, and in the list that is kept
+			list = list[:len(list)-1]
+		}
+	})
+	kept := append(make([]E, 0, len(list)), list...)
+	clear(list)
+	const most = 256
+	if cap(list) <= most {
+		*memory, d.lists[place] = list, memory
+	}
+	return kept
+}
+
+// Each calls element for the elements of a list, or for what is no list.
+func (d *Decoder) Each(element func()) {
+	if d.Kind() != '[' {
+		element()
+		return
+	}
+	d.List()
+	for i := 0; d.Element(i); i++ {
+		element()
+	}
+}
+
+// TextItem reads an element of a list of texts.
+func TextItem(d *Decoder, v *string) bool {
+	if strings.IndexByte(`{[n`, d.Kind()) >= 0 {
+		d.Skip()
+		return false
+	}
+	*v = d.Text()
+	return true
+}
