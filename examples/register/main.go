@@ -39,16 +39,16 @@ func main() {
 
 const usage = `Register one DOI: store its metadata, then its URL.
 
-  register [flags] -url URL record          on a service in memory, to try it
-  register -live [flags] -url URL record    on the service of -mds
-  register -dry-run [flags] -url URL record print what would be sent, send nothing
+  register [flags] -url URL record            on a service in memory, to try it
+  register -live [flags] -url URL record      on the service of -mds
+  register -dry-run [flags] -url URL record   print what would be sent, send nothing
 
 The record is a file of DataCite XML, DataCite JSON (with the names of the DOI
 service: creators, titles, ...), or another format that the service takes, such as
 BibTeX, RIS or Citeproc JSON. XML and JSON are checked before anything is sent.
 
 Environment, with -live:
-  DATACITE_USERNAME, DATACITE_PASSWORD    the account
+  DATACITE_USERNAME, DATACITE_PASSWORD   the account
 
 Output: a line for each step on standard output. Standard error gets what is wrong
 with the record: an error stops the registration, a warning does not.
@@ -90,6 +90,8 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 		return s, errors.New("-resolver has no effect without -live and -wait; add them, or leave it out")
 	case given["prefix"] && given["doi"]:
 		return s, errors.New("-prefix has no effect with -doi; leave one of them out")
+	case s.live && !s.dryRun && (s.creds.Username == "" || s.creds.Password == ""):
+		return s, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
 	}
 	s.file = files[0]
 	if s.doi == "" {
@@ -103,7 +105,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return err
 	}
-	doc, err := readRecord(s.file, notes)
+	data, err := os.ReadFile(s.file)
+	if err != nil {
+		return err
+	}
+	doc, err := readRecord(data, notes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}

@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-url", "https://a.example/", "record.xml", "-prefix", "10.5072", "-doi", "10.5072/a"}, "-prefix has no effect with -doi"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-mds", "", "-live"}, "-mds is given and empty; is a variable not set?"},
 		{[]string{"-doi", "10.5072/a b", "-url", "https://repo.example.org/a", "record.xml"}, "new names cannot have"},
-		{[]string{"-live", "-url", "https://repo.example.org/a", "record.xml"}, "credentials: username is empty"},
+		{[]string{"-live", "-url", "https://repo.example.org/a", "record.xml"}, "-live needs DATACITE_USERNAME and DATACITE_PASSWORD"},
 	} {
 		var out bytes.Buffer
 		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out, &bytes.Buffer{}), tt.want, strings.Join(tt.args, " "))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/datacite-go/datacite-go/mds"
@@ -15,11 +14,7 @@ import (
 
 // readRecord reads a record in any format and prints what is wrong with it. Other
 // formats than DataCite's own are checked by the service only.
-func readRecord(file string, notes io.Writer) (mds.Document, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return mds.Document{}, err
-	}
+func readRecord(data []byte, notes io.Writer) (mds.Document, error) {
 	doc, err := mds.Detect(data)
 	switch {
 	case err == nil && doc.ContentType == mds.XMLType:
