@@ -113,6 +113,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
+	if named := nameIn(doc); named != "" && !mds.SameDOI(named, s.doi) {
+		return fmt.Errorf("%s names %s, and %s would be registered; give -doi %[2]s, or take the name out of the record", s.file, named, s.doi)
+	}
 	if s.dryRun {
 		fmt.Fprintln(notes, "dry run: nothing is sent")
 		return s.rehearse(ctx, doc, out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"net/http"
@@ -119,6 +120,32 @@ func TestFindingsAreShownAndErrorsStop(t *testing.T) {
 				assert.Empty(t, out.String())
 			}
 		})
+	}
+}
+
+// TestTheNameInTheRecord: a DOI is for ever, so it has to be the one that is meant.
+func TestTheNameInTheRecord(t *testing.T) {
+	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
+		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), from, to, 1)), 0o600))
+		for _, doi := range []string{"10.5072/MINE", "10.5072/yours", ""} {
+			args := []string{"-url", "https://a.example/", file}
+			if doi != "" {
+				args = append(args, "-doi", doi)
+			}
+			var out bytes.Buffer
+			err := run(t.Context(), args, noEnvironment, &out, &bytes.Buffer{})
+			if doi == "10.5072/MINE" {
+				require.NoError(t, err)
+				continue
+			}
+			assert.ErrorContains(t, err, "names 10.5072/mine, and "+cmp.Or(doi, "10.5072/"))
+			assert.ErrorContains(t, err, "would be registered; give -doi 10.5072/mine")
+			assert.Empty(t, out.String())
+		}
 	}
 }
 

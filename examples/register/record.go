@@ -56,6 +56,19 @@ func readJSON(data []byte, notes io.Writer) (doc mds.Document, err error) {
 	return mds.Record(&record)
 }
 
+// nameIn returns the DOI that a record names itself; the one of the request would
+// silently take its place.
+func nameIn(doc mds.Document) string {
+	if doc.ContentType != mds.XMLType {
+		return ""
+	}
+	record, err := metadata.ParseXML(bytes.NewReader(doc.Data))
+	if err != nil {
+		return "" // it has been checked
+	}
+	return record.DOI
+}
+
 // lost returns the paths of what was given and is not in the record that was read.
 // Names that nobody knows are lost like that, and nothing else would tell.
 func lost(path string, given, kept any) (paths []string) {
