@@ -9,18 +9,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
 )
 
-// An archive is the output: JSON lines in gzip members, one member from one saved
-// position to the next. A file of several members is a gzip file like any other,
-// and it can be cut between two of them.
+// An archive is the output: JSON lines, in a file or on standard output. A file
+// whose name ends in .gz is made of gzip members, one from one saved position to
+// the next: it is a gzip file like any other, and it can be cut between two of them.
 type archive struct {
 	state
-	name   string // of the file; the state is in name + ".position"
-	file   *os.File
-	member *gzip.Writer // nil at the beginning of a member
+	name   string   // of the file; the state is in name + ".position"
+	file   *os.File // nil for standard output
+	out    io.Writer
+	member io.WriteCloser // what was written since the last save; nil if nothing was
 }
 
 // A state says how much of the file belongs to which position.
@@ -30,9 +32,12 @@ type state struct {
 }
 
 // openArchive begins a file, or opens one where it was saved last and forgets
-// what was written after that.
-func openArchive(name string) (*archive, error) {
-	a := &archive{name: name}
+// what was written after that. The name "-" is standard output.
+func openArchive(name string, stdout io.Writer) (*archive, error) {
+	a := &archive{name: name, out: stdout}
+	if name == "-" {
+		return a, nil
+	}
 	data, err := os.ReadFile(a.stateName())
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -49,6 +54,7 @@ func openArchive(name string) (*archive, error) {
 	if a.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return nil, err
 	}
+	a.out = a.file
 	if err := a.cut(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -57,13 +63,22 @@ func openArchive(name string) (*archive, error) {
 
 func (a *archive) stateName() string { return a.name + ".position" }
 
+func (a *archive) zipped() bool { return strings.HasSuffix(a.name, ".gz") }
+
 func (a *archive) cut() error {
 	info, err := a.file.Stat()
 	if err != nil {
 		return err
 	}
 	if info.Size() < a.Bytes {
-		return fmt.Errorf("%s is shorter than when it was saved", a.name)
+		return fmt.Errorf("%s is shorter than when it was saved; remove %s to begin anew", a.name, a.stateName())
+	}
+	start := make([]byte, 2)
+	if _, err := a.file.ReadAt(start, 0); err != nil && a.Bytes > 0 {
+		return err
+	}
+	if isZip := bytes.Equal(start, []byte{0x1f, 0x8b}); a.Bytes > 0 && isZip != a.zipped() {
+		return fmt.Errorf("%s was begun under another name: one in .gz means gzip, any other plain text", a.name)
 	}
 	if err := a.file.Truncate(a.Bytes); err != nil {
 		return err
@@ -73,8 +88,12 @@ func (a *archive) cut() error {
 }
 
 func (a *archive) write(record json.RawMessage) error {
-	if a.member == nil {
-		a.member = gzip.NewWriter(a.file)
+	switch {
+	case a.member != nil:
+	case a.zipped():
+		a.member = gzip.NewWriter(a.out)
+	default:
+		a.member = plain{bufio.NewWriter(a.out)}
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, record); err != nil {
@@ -85,6 +104,11 @@ func (a *archive) write(record json.RawMessage) error {
 	return err
 }
 
+// plain text has members that nobody sees.
+type plain struct{ *bufio.Writer }
+
+func (p plain) Close() error { return p.Flush() }
+
 // save finishes a member, makes sure that it is on the disk, and then notes the
 // position. The note takes the place of the last one in a single step, so that a
 // crash leaves either.
@@ -94,6 +118,10 @@ func (a *archive) save(at dois.Position) error {
 			return err
 		}
 		a.member = nil
+	}
+	if a.file == nil || at.Seen == 0 { // without records, the next call may have other flags
+		a.Position = at
+		return nil
 	}
 	if err := a.file.Sync(); err != nil {
 		return err
@@ -114,11 +142,16 @@ func (a *archive) save(at dois.Position) error {
 	return os.Rename(next, a.stateName())
 }
 
-func (a *archive) close() error { return a.file.Close() }
+func (a *archive) close() error {
+	if a.file == nil {
+		return nil
+	}
+	return a.file.Close()
+}
 
 // count reads the file back and counts its records.
-func count(name string) (int, error) {
-	file, err := os.Open(name)
+func (a *archive) count() (n int, err error) {
+	file, err := os.Open(a.name)
 	if err != nil {
 		return 0, err
 	}
@@ -126,20 +159,21 @@ func count(name string) (int, error) {
 	if info, err := file.Stat(); err != nil || info.Size() == 0 {
 		return 0, err
 	}
-	zip, err := gzip.NewReader(bufio.NewReader(file))
-	if err != nil {
-		return 0, err
+	var in io.Reader = file
+	if a.zipped() {
+		if in, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
+			return 0, err
+		}
 	}
-	n := 0
 	chunk := make([]byte, 64<<10)
 	for {
-		read, err := zip.Read(chunk)
+		read, err := in.Read(chunk)
 		n += bytes.Count(chunk[:read], []byte{'\n'})
 		if err == io.EOF {
 			return n, nil
 		}
 		if err != nil {
-			return n, fmt.Errorf("%s: %w", name, err)
+			return n, fmt.Errorf("%s: %w", a.name, err)
 		}
 	}
 }

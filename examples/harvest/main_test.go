@@ -6,13 +6,17 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,10 +49,18 @@ func names(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	zip, err := gzip.NewReader(bytes.NewReader(data))
-	require.NoError(t, err)
+	var in io.Reader = bytes.NewReader(data)
+	if strings.HasSuffix(file, ".gz") {
+		in, err = gzip.NewReader(in)
+		require.NoError(t, err)
+	}
+	return namesIn(t, in)
+}
+
+func namesIn(t *testing.T, in io.Reader) []string {
+	t.Helper()
 	var out []string
-	for lines := bufio.NewScanner(zip); lines.Scan(); {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var record struct {
 			DOI string `json:"doi"`
 		}
@@ -87,9 +99,11 @@ func TestInterrupted(t *testing.T) {
 	srv, _ := service(t, 450)
 	target, err := url.Parse(srv.URL)
 	require.NoError(t, err)
-	for stop := 1; stop <= 4; stop++ {
-		t.Run(fmt.Sprint(stop), func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "records.jsonl.gz")
+	for stop := range 8 {
+		name := []string{"records.jsonl", "records.jsonl.gz"}[stop%2]
+		stop := 1 + stop/2
+		t.Run(fmt.Sprint(stop, name), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), name)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			asked := 0
@@ -105,10 +119,11 @@ func TestInterrupted(t *testing.T) {
 
 			args := []string{"-api", proxy.URL, "-o", file, "-page", "100"}
 			err := run(ctx, args, none, &bytes.Buffer{}, &bytes.Buffer{})
-			require.ErrorIs(t, err, context.Canceled)
-			assert.ErrorContains(t, err, fmt.Sprintf("%d records are in", (stop-1)*100))
-
 			var out, notes bytes.Buffer
+			require.Equal(t, 130, ended(err, &out))
+			assert.Equal(t, fmt.Sprintf("harvest: interrupted: %d records are in %s; the same call again continues\n", (stop-1)*100, file), out.String())
+
+			out.Reset()
 			require.NoError(t, run(t.Context(), args, none, &out, &notes))
 			if stop > 1 {
 				assert.Contains(t, notes.String(), fmt.Sprintf("continuing after %d records", (stop-1)*100))
@@ -119,23 +134,100 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestCrashed leaves half a member behind the saved position, as a power cut
-// does.
+// TestCrashed leaves something behind the saved position, as a power cut does.
 func TestCrashed(t *testing.T) {
-	srv, file := service(t, 50)
-	args := []string{"-api", srv.URL, "-o", file}
-	require.NoError(t, run(t.Context(), args, none, &bytes.Buffer{}, &bytes.Buffer{}))
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = f.WriteString("\x1f\x8bhalf")
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	for _, name := range []string{"records.jsonl", "records.jsonl.gz"} {
+		t.Run(name, func(t *testing.T) {
+			srv, _ := service(t, 50)
+			file := filepath.Join(t.TempDir(), name)
+			args := []string{"-api", srv.URL, "-o", file}
+			require.NoError(t, run(t.Context(), args, none, &bytes.Buffer{}, &bytes.Buffer{}))
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			require.NoError(t, err)
+			_, err = f.WriteString("\x1f\x8bhalf")
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
 
-	put(t, srv, 50, 70) // and new records were made
-	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), args, none, &out, &bytes.Buffer{}))
-	assert.Equal(t, "70 records in "+file+"\n", out.String())
-	expect(t, file, 70)
+			put(t, srv, 50, 70) // and new records were made
+			var out bytes.Buffer
+			require.NoError(t, run(t.Context(), args, none, &out, &bytes.Buffer{}))
+			assert.Equal(t, "70 records in "+file+"\n", out.String())
+			expect(t, file, 70)
+		})
+	}
+}
+
+func TestStandardOutput(t *testing.T) {
+	srv, _ := service(t, 30)
+	t.Chdir(t.TempDir())
+	var out, notes bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", "-"}, none, &out, &notes))
+	assert.Len(t, namesIn(t, &out), 30)
+	assert.True(t, strings.HasSuffix(notes.String(), "\n30 records on standard output\n"), notes.String())
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	err := run(ctx, []string{"-api", srv.URL, "-o", "-"}, none, &out, &notes)
+	assert.EqualError(t, err, "interrupted: 0 records were written; standard output cannot be continued")
+	left, err := os.ReadDir(".")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// TestQuiet is how cron calls it.
+func TestQuiet(t *testing.T) {
+	srv, file := service(t, 30)
+	for range 2 {
+		var out, notes bytes.Buffer
+		require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-quiet"}, none, &out, &notes))
+		assert.Empty(t, out.String()+notes.String())
+	}
+	expect(t, file, 30)
+}
+
+// TestAnotherTryWithOtherFlags: a slip in a flag finds nothing, and must not stand
+// in the way.
+func TestAnotherTryWithOtherFlags(t *testing.T) {
+	srv, file := service(t, 30)
+	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.slip"}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.c1"}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	assert.Len(t, names(t, file), 15)
+}
+
+// TestExitCodes ends a harvest with each code that the help names.
+func TestExitCodes(t *testing.T) {
+	srv, file := service(t, 3)
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var help bytes.Buffer
+	require.ErrorIs(t, run(t.Context(), []string{"-h"}, none, &help, &bytes.Buffer{}), flag.ErrHelp)
+	_, table, _ := strings.Cut(help.String(), "Exit codes:\n")
+	var documented []string
+	for _, m := range regexp.MustCompile(`(?m)^  (\d+)  `).FindAllStringSubmatch(table, -1) {
+		documented = append(documented, m[1])
+	}
+	var seen []string
+	for _, tt := range []struct {
+		ctx  context.Context
+		args []string
+	}{
+		{t.Context(), []string{"-api", srv.URL, "-o", file}},
+		{t.Context(), []string{"-api", srv.URL}},
+		{interrupted, []string{"-api", srv.URL, "-o", file}},
+	} {
+		seen = append(seen, fmt.Sprint(ended(run(tt.ctx, tt.args, none, &bytes.Buffer{}, &bytes.Buffer{}), &bytes.Buffer{})))
+	}
+	assert.Equal(t, documented, seen)
+	assert.Zero(t, ended(flag.ErrHelp, &bytes.Buffer{}))
+	for _, part := range []string{"harvest [flags] -o file", "Environment:", "Output:", "ends in .gz", "-client string"} {
+		assert.Contains(t, help.String(), part)
+	}
+	source, err := os.ReadFile("main.go")
+	require.NoError(t, err)
+	comment, _, _ := strings.Cut(string(source), "package main")
+	for _, code := range documented {
+		assert.Contains(t, comment, "with "+code)
+	}
 }
 
 func TestNothingToHarvest(t *testing.T) {
@@ -151,6 +243,12 @@ func TestNothingToHarvest(t *testing.T) {
 func TestFaults(t *testing.T) {
 	srv, file := service(t, 5)
 	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	renamed := strings.TrimSuffix(file, ".gz")
+	for _, end := range []string{"", ".position"} {
+		data, err := os.ReadFile(file + end)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(renamed+end, data, 0o600))
+	}
 	foreign := filepath.Join(t.TempDir(), "mine.gz")
 	require.NoError(t, os.WriteFile(foreign, []byte("mine"), 0o600))
 	for _, tt := range []struct {
@@ -158,8 +256,12 @@ func TestFaults(t *testing.T) {
 		want string
 	}{
 		{[]string{"-client", "a.b"}, "give -o"},
+		{[]string{"-o", ""}, "-o is given and empty; is a variable not set?"},
+		{[]string{"-o", file, "10.5072"}, `"10.5072" is no flag`},
+		{[]string{"-o", file, "-page", "0"}, "-page is 0"},
+		{[]string{"-o", renamed}, "was begun under another name"},
 		{[]string{"-o", foreign}, "is there already"},
-		{[]string{"-o", file, "-prefix", "10.5072"}, "other options"},
+		{[]string{"-o", file, "-prefix", "10.5072"}, "was begun with other flags; use the same ones, or another file"},
 		{[]string{"-o", file + "2", "-query", `"open`}, "quot"},
 	} {
 		err := run(t.Context(), append([]string{"-api", srv.URL}, tt.args...), none, &bytes.Buffer{}, &bytes.Buffer{})

@@ -46,6 +46,13 @@ func (m *meter) end(n, total int) {
 	}
 }
 
+// clear takes the bar away for another text.
+func (m *meter) clear() {
+	if m.bar {
+		fmt.Fprint(m.out, "\r\x1b[K")
+	}
+}
+
 func (m *meter) show(text string) {
 	if m.bar {
 		fmt.Fprintf(m.out, "\r%s\x1b[K", text) // over the last one, and clear what is left of it

@@ -32,12 +32,32 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "quickstart: interrupted")
+		os.Exit(130)
+	default:
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
 }
+
+const usage = `Register DOIs, find their records and report their usage, step by step.
+
+  quickstart [flags]         on a service in memory: no network, no account
+  quickstart -live [flags]   on the test hosts, or on those of -api and -mds
+
+Environment, with -live:
+  DATACITE_USERNAME, DATACITE_PASSWORD   the account that registers
+  DATACITE_TOKEN                         the token for usage reports
+
+Output: each step on standard output, with the requests that it sends.
+
+Exit codes:
+  0    all steps are done
+  1    a step failed, or the flags or the environment are at fault
+  130  interrupted by Ctrl-C
+`
 
 // settings say which service to use and as whom.
 type settings struct {
@@ -52,19 +72,25 @@ type settings struct {
 
 func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(out)
 	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
-	flags.StringVar(&s.api, "api", dois.Test, "base URL of the DOI query and usage report interfaces")
-	flags.StringVar(&s.mds, "mds", mds.Test, "base URL of the metadata store")
-	flags.StringVar(&s.prefix, "prefix", reportstest.Prefix, "prefix of the account")
-	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "address that the DOIs point to; its domain must be the account's")
-	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "creator of the usage report")
+	flags.StringVar(&s.api, "api", dois.Test, "with -live: base `URL` of the DOI query and usage report interfaces")
+	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.prefix, "prefix", reportstest.Prefix, "`prefix` of the account")
+	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
+	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
-	if err := flags.Parse(args); err != nil {
-		return s, live, err
-	}
+	words, given, err := parse(flags, usage, args, out)
 	s.username, s.password, s.token = getenv("DATACITE_USERNAME"), getenv("DATACITE_PASSWORD"), getenv("DATACITE_TOKEN")
-	if live && (s.username == "" || s.password == "" || s.token == "") {
+	switch {
+	case err != nil:
+		return s, live, err
+	case len(words) > 0:
+		return s, live, fmt.Errorf("%q is no flag, and there are no other arguments; -h shows the flags", words[0])
+	case !live && (given["api"] || given["mds"]):
+		return s, live, errors.New("-api and -mds have no effect without -live; add -live to use those hosts, or leave them out")
+	case s.datasets < 1:
+		return s, live, fmt.Errorf("-datasets is %d; a report has one at least", s.datasets)
+	case live && (s.username == "" || s.password == "" || s.token == ""):
 		return s, live, errors.New("-live needs DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN in the environment")
 	}
 	return s, live, nil
@@ -75,13 +101,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
+	where := ""
 	if !live {
 		server := reportstest.NewServer(nil)
 		defer server.Close()
 		s.api, s.mds = server.URL, server.URL
 		s.username, s.password = reportstest.Username, reportstest.Password
 		s.token = server.Token(time.Now().AddDate(1, 0, 0))
-		fmt.Fprintln(out, "The service runs in memory at", server.URL)
+		fmt.Fprintln(out, "The service runs in memory, at", server.URL)
+		where = " in memory: nothing real was registered or reported, and -live uses real hosts"
 	}
 	d, err := newDemo(s, out)
 	if err != nil {
@@ -103,7 +131,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 			return err
 		}
 	}
-	fmt.Fprintln(out, "\nAll steps done.")
+	fmt.Fprintf(out, "\nAll steps done%s.\n", where)
 	return nil
 }
 

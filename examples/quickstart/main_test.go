@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +19,7 @@ func TestQuickstart(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-datasets", "300"}, noEnvironment, &out))
 	for _, line := range []string{
 		"is findable", "is new, a draft", "is hidden", "is gone", "2 records found",
-		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "All steps done.",
+		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "The service runs in memory", "\nAll steps done in memory: nothing real",
 	} {
 		assert.Contains(t, out.String(), line)
 	}
@@ -28,11 +29,34 @@ func TestQuickstartFailsWhereAStepFails(t *testing.T) {
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"-prefix", "10.9999"}, noEnvironment, &out)
 	require.ErrorContains(t, err, "403 Forbidden")
-	assert.NotContains(t, out.String(), "All steps done.")
+	assert.NotContains(t, out.String(), "All steps done")
+}
 
-	err = run(t.Context(), []string{"-live"}, noEnvironment, &out)
-	require.ErrorContains(t, err, "DATACITE_USERNAME")
-	assert.Error(t, run(t.Context(), []string{"-unknown"}, noEnvironment, &out))
+func TestFaults(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-live"}, "-live needs DATACITE_USERNAME"},
+		{[]string{"-unknown"}, "-unknown"},
+		{[]string{"-api", "https://api.example.org"}, "add -live to use those hosts"},
+		{[]string{"-mds", "https://mds.example.org"}, "add -live to use those hosts"},
+		{[]string{"-live", "-prefix", ""}, "-prefix is given and empty; is a variable not set?"},
+		{[]string{"-datasets", "0"}, "-datasets is 0"},
+		{[]string{"-datasets", "1", "live"}, `"live" is no flag`},
+	} {
+		var out bytes.Buffer
+		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out), tt.want)
+		assert.Empty(t, out.String())
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	require.ErrorIs(t, run(t.Context(), []string{"-h"}, noEnvironment, &out), flag.ErrHelp)
+	for _, part := range []string{"quickstart -live [flags] ", "Environment, with -live:", "Output:", "Exit codes:\n  0    ", "\n  1    ", "\n  130  ", "-datasets int"} {
+		assert.Contains(t, out.String(), part)
+	}
 }
 
 func TestQuickstartShowsNoSecrets(t *testing.T) {

@@ -1,18 +1,14 @@
-// Command register registers one DOI: it stores a metadata record, then the URL
-// that the DOI leads to, and shows what came of it.
+// Command register registers one DOI: it checks a metadata record, stores it, then
+// the URL that the DOI leads to, and shows what came of it.
 //
 //	go run ./examples/register -doi 10.5072/glacier-7 -url https://repo.example.org/glacier/7 examples/register/record.json
 //
-// The record is DataCite XML, DataCite JSON, or any other format that the service
-// takes. Without -doi, a name is made up under -prefix. Without -live, the service
-// runs in memory, with no network and no account; -live wants DATACITE_USERNAME
-// and DATACITE_PASSWORD in the environment.
+// Without -live, the service runs in memory, with no network and no account. -h
+// tells the rest.
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,20 +21,43 @@ import (
 
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
-	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "register:", err)
-		os.Exit(1)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "register:", err)
+	if ctx.Err() != nil {
+		os.Exit(130)
+	}
+	os.Exit(1)
 }
+
+const usage = `Register one DOI: store its metadata, then its URL.
+
+  register [flags] -url URL record            on a service in memory, to try it
+  register -live [flags] -url URL record      on the service of -mds
+  register -dry-run [flags] -url URL record   print what would be sent, send nothing
+
+The record is a file of DataCite XML, DataCite JSON (with the names of the DOI
+service: creators, titles, ...), or another format that the service takes, such as
+BibTeX, RIS or Citeproc JSON. XML and JSON are checked before anything is sent.
+
+Environment, with -live:
+  DATACITE_USERNAME, DATACITE_PASSWORD   the account
+
+Output: a line for each step on standard output. Standard error gets what is wrong
+with the record: an error stops the registration, a warning does not.
+
+Exit codes:
+  0    the DOI is registered (with -dry-run: it could be sent)
+  1    the record, the flags or the environment are at fault, or the service failed
+  130  interrupted by Ctrl-C
+`
 
 // settings say what to register and where.
 type settings struct {
@@ -51,59 +70,84 @@ type settings struct {
 func readSettings(args []string, getenv func(string) string, out io.Writer) (settings, error) {
 	s := settings{creds: mds.Credentials{Username: getenv("DATACITE_USERNAME"), Password: getenv("DATACITE_PASSWORD")}}
 	flags := flag.NewFlagSet("register", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.StringVar(&s.doi, "doi", "", "DOI to register; empty makes one up under -prefix")
-	flags.StringVar(&s.prefix, "prefix", mdstest.Prefix, "prefix for a DOI that is made up")
-	flags.StringVar(&s.url, "url", "", "address that the DOI leads to")
+	flags.StringVar(&s.doi, "doi", "", "`DOI` to register; without it, one is made up under -prefix")
+	flags.StringVar(&s.prefix, "prefix", mdstest.Prefix, "`prefix` for a DOI that is made up")
+	flags.StringVar(&s.url, "url", "", "`URL` that the DOI leads to")
 	flags.BoolVar(&s.wait, "wait", false, "wait until the DOI resolves")
-	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing, whatever else is given")
 	flags.BoolVar(&s.live, "live", false, "use the hosts of -mds and -resolver instead of a service in memory")
-	flags.StringVar(&s.mds, "mds", mds.Test, "base URL of the metadata store")
-	flags.StringVar(&s.resolver, "resolver", mds.TestResolver, "base URL of the resolver")
-	if err := flags.Parse(args); err != nil {
+	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.resolver, "resolver", mds.TestResolver, "with -live and -wait: base `URL` of the resolver")
+	files, given, err := parse(flags, usage, args, out)
+	switch {
+	case err != nil:
 		return s, err
+	case len(files) != 1 || s.url == "":
+		return s, fmt.Errorf("give -url and one file with a record, not %d; -h shows how", len(files))
+	case given["mds"] && !s.live && !s.dryRun:
+		return s, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
+	case given["resolver"] && !(s.live && s.wait):
+		return s, errors.New("-resolver has no effect without -live and -wait; add them, or leave it out")
+	case given["prefix"] && given["doi"]:
+		return s, errors.New("-prefix has no effect with -doi; leave one of them out")
+	case s.live && !s.dryRun && (s.creds.Username == "" || s.creds.Password == ""):
+		return s, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
 	}
-	if flags.NArg() != 1 || s.url == "" {
-		return s, errors.New("give -url and one file with a record")
-	}
-	s.file = flags.Arg(0)
+	s.file = files[0]
 	if s.doi == "" {
 		s.doi = s.prefix + "/" + mds.NewSuffix()
 	}
 	return s, nil
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+func run(ctx context.Context, args []string, getenv func(string) string, out, notes io.Writer) error {
 	s, err := readSettings(args, getenv, out)
 	if err != nil {
 		return err
 	}
-	doc, err := readRecord(s.file)
+	data, err := os.ReadFile(s.file)
+	if err != nil {
+		return err
+	}
+	doc, err := readRecord(data, notes)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
+	if named := nameIn(doc); named != "" && !mds.SameDOI(named, s.doi) {
+		return fmt.Errorf("%s names %s, and %s would be registered; give -doi %[2]s, or take the name out of the record", s.file, named, s.doi)
+	}
 	if s.dryRun {
+		fmt.Fprintln(notes, "dry run: nothing is sent")
 		return s.rehearse(ctx, doc, out)
 	}
 	client, resolver, err := s.connect()
 	if err != nil {
 		return err
 	}
-	done, err := client.Register(ctx, s.doi, s.url, doc)
-	if half, ok := errors.AsType[*mds.HalfRegisteredError](err); ok {
-		fmt.Fprintf(out, "%s has its metadata, but not its URL; run this again\n", half.DOI)
+	where := ""
+	if !s.live {
+		where = "in memory: "
 	}
-	if err != nil {
+	done, err := client.Register(ctx, s.doi, s.url, doc)
+	half, ok := errors.AsType[*mds.HalfRegisteredError](err)
+	switch {
+	case ok:
+		return fmt.Errorf("%w\n%s%s has its metadata, but not its URL; run this again with -doi %[3]s", err, where, half.DOI)
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("interrupted; run this again with -doi %s, which may be registered in part", s.doi)
+	case err != nil:
 		return err
 	}
-	fmt.Fprintf(out, "%s %s, now %s, leads to %s\n", done.DOI, done.Change, done.State, done.URL)
+	fmt.Fprintf(out, "%s%s %s, now %s, leads to %s\n", where, done.DOI, done.Change, done.State, done.URL)
 	if !s.wait {
 		return nil
 	}
-	if err := mds.WaitResolved(ctx, resolver, done.DOI, done.URL, nil); err != nil {
+	if err := mds.WaitResolved(ctx, resolver, done.DOI, done.URL, nil); ctx.Err() != nil {
+		return fmt.Errorf("interrupted; %s is registered, and was not seen to resolve", done.DOI)
+	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s resolves\n", mds.DOIAddress(done.DOI))
+	fmt.Fprintf(out, "%s%s resolves\n", where, mds.DOIAddress(done.DOI))
 	return nil
 }
 
@@ -115,24 +159,6 @@ func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 	}
 	client, err := mds.NewClient(s.mds, s.creds, nil)
 	return client, &mds.HTTPResolver{BaseURL: s.resolver}, err
-}
-
-// readRecord reads a record in any format. DataCite's own JSON is the one that
-// the service does not take, so it is turned into XML.
-func readRecord(file string) (mds.Document, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return mds.Document{}, err
-	}
-	doc, err := mds.Detect(data)
-	if err == nil || !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
-		return doc, err
-	}
-	var record metadata.Record
-	if err := json.Unmarshal(data, &record); err != nil {
-		return doc, err
-	}
-	return mds.Record(&record)
 }
 
 // rehearse registers against a service that prints what it is sent.

@@ -2,6 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,14 +19,14 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-func empty(string) string { return "" }
+func noEnvironment(string) string { return "" }
 
 func TestRegister(t *testing.T) {
 	for _, file := range []string{"record.json", "record.xml"} {
 		t.Run(file, func(t *testing.T) {
 			var out bytes.Buffer
-			require.NoError(t, run(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://repo.example.org/a", file}, empty, &out))
-			assert.Equal(t, "10.5072/a created, now findable, leads to https://repo.example.org/a\n", out.String())
+			require.NoError(t, run(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://repo.example.org/a", file}, noEnvironment, &out, &bytes.Buffer{}))
+			assert.Equal(t, "in memory: 10.5072/a created, now findable, leads to https://repo.example.org/a\n", out.String())
 		})
 	}
 }
@@ -29,20 +34,154 @@ func TestRegister(t *testing.T) {
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), []string{"-wait", "-url", "https://repo.example.org/a", "record.xml"}, empty, &out))
-		assert.Regexp(t, `^10\.5072/\S+ created, now findable, leads to \S+\nhttps://doi\.org/10\.5072/\S+ resolves\n$`, out.String())
+		require.NoError(t, run(t.Context(), []string{"-wait", "-url", "https://repo.example.org/a", "record.xml"}, noEnvironment, &out, &bytes.Buffer{}))
+		assert.Regexp(t, `^in memory: 10\.5072/\S+ created, now findable, leads to \S+\nin memory: https://doi\.org/10\.5072/\S+ resolves\n$`, out.String())
 	})
 }
 
 func TestDryRunPrintsBothStepsAndSendsNothing(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-dry-run", "-live", "-doi", "10.5072/a", "-url", "https://repo.example.org/a+b", "record.json"}, empty, &out))
+	require.NoError(t, run(t.Context(), []string{"-dry-run", "-live", "-doi", "10.5072/a", "-url", "https://repo.example.org/a+b", "record.json"}, noEnvironment, &out, &bytes.Buffer{}))
 	first, second, ok := strings.Cut(out.String(), "PUT https://mds.test.datacite.org/doi/10.5072/a\n")
 	require.True(t, ok, out.String())
 	assert.True(t, strings.HasPrefix(first, "PUT https://mds.test.datacite.org/metadata/10.5072/a\nContent-Type: application/xml;charset=UTF-8\n\n<?xml"), first)
 	assert.Contains(t, first, "<title>Glacier length</title>")
 	assert.Equal(t, "Content-Type: text/plain;charset=UTF-8\n\ndoi=10.5072/a\nurl=https://repo.example.org/a%2Bb\n\n", second)
 	assert.NotContains(t, out.String(), "Authorization")
+}
+
+// TestWhatIsLostIsNamed has members that nobody knows on all levels, and the odd
+// forms that the service itself writes, of which nothing is lost.
+func TestWhatIsLostIsNamed(t *testing.T) {
+	for _, tt := range []struct {
+		name, member string
+		lost         []string
+	}{
+		{"none", `"language":"en"`, nil},
+		{"at the top", `"titel":"x"`, []string{"titel"}},
+		{"in another case", `"Sizes":["1"]`, []string{"Sizes"}},
+		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable"`, []string{"identifiers", "state"}},
+		{"in a list", `"subjects":[{"subject":"ice"},{"subject":"snow","scheme":"x"}]`, []string{"subjects[1].scheme"}},
+		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U","rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
+		{"in a single item", `"subjects":{"subject":"ice","scheme":"x"}`, []string{"subjects.scheme"}},
+		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`, []string{"geoLocations[0].geoLocationBox"}},
+		{"of nothing", `"titel":null,"subjects":[null],"formats":[],"container":{},"contentUrl":"","version":""`, nil},
+		{"an item of nothing", `"subjects":[{},{"subject":"ice"}]`, nil},
+		{"a publisher's", `"publisher":{"name":"P","identifier":"x"}`, []string{"publisher.identifier"}},
+		{"single items, numbers and texts", `"sizes":"5 MB","version":1,"subjects":"ice","publisher":{"name":"P"}`, nil},
+		{"an old polygon", `"geoLocations":[{"geoLocationPolygon":{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":3},{"pointLongitude":2,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":2}]}}]`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
+			file := filepath.Join(t.TempDir(), "record.json")
+			require.NoError(t, os.WriteFile(file, []byte("{"+rest+","+tt.member+"}"), 0o600))
+			for _, more := range []string{"-dry-run", "-wait=false"} {
+				var out, notes bytes.Buffer
+				require.NoError(t, run(t.Context(), []string{"-url", "https://a.example/", file, more}, noEnvironment, &out, &notes))
+				var lost []string
+				for line := range strings.Lines(notes.String()) {
+					if path, ok := strings.CutSuffix(line, ": a record has no such member, or cannot read it; it is left out\n"); ok {
+						lost = append(lost, strings.TrimPrefix(path, "warning: "))
+					}
+				}
+				assert.Equal(t, tt.lost, lost, notes.String())
+			}
+		})
+	}
+}
+
+func TestFindingsAreShownAndErrorsStop(t *testing.T) {
+	xml, err := os.ReadFile("record.xml")
+	require.NoError(t, err)
+	record, err := os.ReadFile("record.json")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name, content, says string
+		stops               bool
+	}{
+		{"a.json", strings.Replace(string(record), `"publicationYear": 2026,`, `"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, 1), "warning: dates[0].date: ", false},
+		{"b.json", strings.Replace(string(record), `"Dataset"`, `"Dataset!"`, 1), "error: types.resourceTypeGeneral: ", true},
+		{"c.xml", strings.Replace(string(xml), "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `, 1), "warning: line 16, ", false},
+		{"d.xml", strings.Replace(string(xml), "<publicationYear>2026</publicationYear>", "", 1), "error: line ", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), tt.name)
+			require.NoError(t, os.WriteFile(file, []byte(tt.content), 0o600))
+			for _, more := range []string{"-dry-run", "-wait=false"} {
+				var out, notes bytes.Buffer
+				err := run(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://a.example/", file, more}, noEnvironment, &out, &notes)
+				assert.Contains(t, notes.String(), tt.says)
+				if !tt.stops {
+					assert.NoError(t, err)
+					assert.Contains(t, out.String(), "10.5072/a")
+					continue
+				}
+				assert.ErrorContains(t, err, "errors in the record: 1; nothing was sent")
+				assert.Empty(t, out.String())
+			}
+		})
+	}
+}
+
+// TestTheNameInTheRecord: a DOI is for ever, so it has to be the one that is meant.
+func TestTheNameInTheRecord(t *testing.T) {
+	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
+		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), from, to, 1)), 0o600))
+		for _, doi := range []string{"10.5072/MINE", "10.5072/yours", ""} {
+			args := []string{"-url", "https://a.example/", file}
+			if doi != "" {
+				args = append(args, "-doi", doi)
+			}
+			var out bytes.Buffer
+			err := run(t.Context(), args, noEnvironment, &out, &bytes.Buffer{})
+			if doi == "10.5072/MINE" {
+				require.NoError(t, err)
+				continue
+			}
+			assert.ErrorContains(t, err, "names 10.5072/mine, and "+cmp.Or(doi, "10.5072/"))
+			assert.ErrorContains(t, err, "would be registered; give -doi 10.5072/mine")
+			assert.Empty(t, out.String())
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	err := run(ctx, []string{"-doi", "10.5072/a", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{})
+	assert.EqualError(t, err, "interrupted; run this again with -doi 10.5072/a, which may be registered in part")
+}
+
+// TestAMadeUpNameIsNotLost: a second run without -doi would register another one.
+func TestAMadeUpNameIsNotLost(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/metadata/") && r.Method == http.MethodPut:
+			w.WriteHeader(http.StatusCreated)
+		case r.Method == http.MethodGet:
+			http.NotFound(w, r)
+		default:
+			http.Error(w, "no", http.StatusForbidden)
+		}
+	}))
+	defer srv.Close()
+	account := func(name string) string { return name }
+	err := run(t.Context(), []string{"-live", "-mds", srv.URL, "-url", "https://a.example/", "record.xml"}, account, &bytes.Buffer{}, &bytes.Buffer{})
+	require.Error(t, err)
+	assert.Regexp(t, `\n(10\.5072/\S+) has its metadata, but not its URL; run this again with -doi 10\.5072/\S+$`, err.Error())
+}
+
+func TestHelp(t *testing.T) {
+	var out, notes bytes.Buffer
+	require.ErrorIs(t, run(t.Context(), []string{"-h"}, noEnvironment, &out, &notes), flag.ErrHelp)
+	for _, part := range []string{"register [flags] -url URL record ", "Environment, with -live:", "Output:", "Exit codes:\n  0    ", "\n  1    ", "\n  130  ", "-dry-run"} {
+		assert.Contains(t, out.String(), part)
+	}
+	assert.Empty(t, notes.String())
 }
 
 func TestFaults(t *testing.T) {
@@ -56,13 +195,17 @@ func TestFaults(t *testing.T) {
 		{[]string{"-url", "https://repo.example.org/a"}, "give -url and one file"},
 		{[]string{"-url", "https://repo.example.org/a", "nowhere.xml"}, "nowhere.xml"},
 		{[]string{"-url", "https://repo.example.org/a", "main.go"}, "in no format that the service takes"},
-		{[]string{"-url", "https://repo.example.org/a", odd}, "odd.json: mds.Record: metadata: record is not valid"},
+		{[]string{"-url", "https://repo.example.org/a", odd}, "odd.json: errors in the record: 5; nothing was sent"},
 		{[]string{"-url", "repo.example.org", "record.xml"}, "does not start with one of http://"},
+		{[]string{"-url", "https://a.example/", "record.xml", "-mds", mds.Test}, "add -live to register there"},
+		{[]string{"-url", "https://a.example/", "record.xml", "-resolver", mds.TestResolver, "-live"}, "-resolver has no effect without -live and -wait"},
+		{[]string{"-url", "https://a.example/", "record.xml", "-prefix", "10.5072", "-doi", "10.5072/a"}, "-prefix has no effect with -doi"},
+		{[]string{"-url", "https://a.example/", "record.xml", "-mds", "", "-live"}, "-mds is given and empty; is a variable not set?"},
 		{[]string{"-doi", "10.5072/a b", "-url", "https://repo.example.org/a", "record.xml"}, "new names cannot have"},
-		{[]string{"-live", "-url", "https://repo.example.org/a", "record.xml"}, "credentials: username is empty"},
+		{[]string{"-live", "-url", "https://repo.example.org/a", "record.xml"}, "-live needs DATACITE_USERNAME and DATACITE_PASSWORD"},
 	} {
 		var out bytes.Buffer
-		assert.ErrorContains(t, run(t.Context(), tt.args, empty, &out), tt.want, strings.Join(tt.args, " "))
+		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out, &bytes.Buffer{}), tt.want, strings.Join(tt.args, " "))
 	}
-	assert.ErrorIs(t, run(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, empty, &bytes.Buffer{}), mds.ErrInvalidDOI)
+	assert.ErrorIs(t, run(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), mds.ErrInvalidDOI)
 }

@@ -4,9 +4,7 @@
 //	go run ./examples/search -type dataset -created 2020,2022 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
 //	go run ./examples/search -client ice.archive -all -format csv > records.csv
 //
-// The query has the syntax of specification §4.2.1. Terms without an operator
-// are optional; -and makes them required. It reads public records and needs no
-// account.
+// It reads public records and needs no account. -h tells the rest.
 package main
 
 import (
@@ -28,12 +26,37 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
+	case err == nil || errors.Is(err, flag.ErrHelp):
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "search: interrupted")
+		os.Exit(130)
+	default:
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
 }
+
+const usage = `Find DOI records and print them.
+
+  search [flags] [query]
+
+The query is in the service's syntax (specification §4.2.1), for example
+'titles.title:glacier* AND publicationYear:2020', quoted for the shell. Words that
+start with "-" go after "--". Of terms without an operator one has to match; with
+-and, all have to. Without a query, all records that the flags let through match.
+
+Environment: no variable is needed; the records are public.
+
+Output: the records on standard output, as -format says: a table for people, with
+long texts cut; jsonl, one JSON object a line with all attributes as the service
+sends them; or csv with a first line of names. Standard error tells how many there
+are, and what is doubtful about the query.
+
+Exit codes:
+  0    the records were printed; there may be none
+  1    the flags or the query are at fault, or the service failed
+  130  interrupted by Ctrl-C
+`
 
 // settings are what the command line says.
 type settings struct {
@@ -43,14 +66,9 @@ type settings struct {
 	opts   dois.ListOptions
 }
 
-func readSettings(args []string, notes io.Writer) (*settings, error) {
+func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
-	flags.SetOutput(notes)
-	flags.Usage = func() {
-		fmt.Fprintln(notes, "usage: search [flags] [query]")
-		flags.PrintDefaults()
-	}
 	o := &s.opts
 	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
 	flags.StringVar(&s.format, "format", "table", "table, jsonl or csv")
@@ -64,23 +82,29 @@ func readSettings(args []string, notes io.Writer) (*settings, error) {
 	flags.StringVar(&o.Published, "published", "", "`year` or years of publication")
 	order := flags.String("sort", "", "such as -citation-count; the best match first if there is a query")
 	and := flags.Bool("and", false, "terms without an operator must all match")
-	if err := flags.Parse(args); err != nil {
+	words, given, err := parse(flags, usage, args, out)
+	switch {
+	case err != nil:
 		return nil, err
+	case s.all && given["n"]:
+		return nil, errors.New("-all prints all records and -n some; leave one of them out")
+	case s.all && given["sort"]:
+		return nil, errors.New("-all has an order of its own, that of creation; leave -sort out")
+	case *and && len(words) == 0:
+		return nil, errors.New("-and has no effect without a query; give one, or leave it out")
+	case !s.all && (o.Page.Size < 1 || o.Page.Size > 1000):
+		return nil, fmt.Errorf("-n is %d, not between 1 and 1000; -all prints all records", o.Page.Size)
+	case s.all:
+		o.Page.Size = 0 // as many at a time as the service likes
 	}
 	o.Sort = query.Sort(*order)
-	return s, s.readQuery(strings.Join(flags.Args(), " "), *and, notes)
+	return s, s.readQuery(strings.Join(words, " "), *and, notes)
 }
 
 // readQuery reads what was typed, and says what is doubtful about it.
 func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 	if _, ok := printers[s.format]; !ok {
 		return fmt.Errorf("-format %q is none of table, jsonl and csv", s.format)
-	}
-	if s.all {
-		if s.opts.Sort != "" {
-			return errors.New("-all has an order of its own, that of creation; leave -sort out")
-		}
-		s.opts.Page.Size = 0
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -92,14 +116,14 @@ func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, advice := range query.Advise(expr) {
-		fmt.Fprintln(notes, "note:", advice)
-	}
 	operator := query.OperatorOr
 	if and {
 		operator = query.OperatorAnd
 	}
 	s.opts.Query = query.Explicit(expr, operator) // the same on every server
+	for _, advice := range query.Advise(s.opts.Query) {
+		fmt.Fprintln(notes, "note:", advice)
+	}
 	if s.opts.Sort == "" && !s.all {
 		s.opts.Sort = query.ByRelevance
 	}
@@ -107,7 +131,7 @@ func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 }
 
 func run(ctx context.Context, args []string, out, notes io.Writer) error {
-	s, err := readSettings(args, notes)
+	s, err := readSettings(args, out, notes)
 	if err != nil {
 		return err
 	}
@@ -117,7 +141,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	}
 	p := printers[s.format](out)
 	if s.all {
-		return printAll(ctx, client, s, p)
+		return printAll(ctx, client, s, p, notes)
 	}
 	found, err := client.List(ctx, &s.opts)
 	if err != nil {
@@ -135,7 +159,8 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	return nil
 }
 
-func printAll(ctx context.Context, client *dois.Client, s *settings, p printer) error {
+func printAll(ctx context.Context, client *dois.Client, s *settings, p printer, notes io.Writer) error {
+	n := 0
 	for record, err := range client.All(ctx, &s.opts) {
 		if err != nil {
 			return errors.Join(p.end(), err)
@@ -143,6 +168,11 @@ func printAll(ctx context.Context, client *dois.Client, s *settings, p printer) 
 		if err := p.print(record); err != nil {
 			return err
 		}
+		n++
 	}
-	return p.end()
+	if err := p.end(); err != nil {
+		return err
+	}
+	fmt.Fprintf(notes, "%d of %d records\n", n, n)
+	return nil
 }

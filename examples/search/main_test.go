@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"strings"
 	"testing"
 
@@ -46,6 +47,29 @@ func TestTable(t *testing.T) {
 	assert.Equal(t, "2 of 2 records\n", notes)
 }
 
+// TestFlagsAfterTheQuery has the words of the query on both sides of a flag.
+func TestFlagsAfterTheQuery(t *testing.T) {
+	out, notes, err := search(t, "glacier", "-n", "1", "-format", "jsonl", "area")
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(out, "\n"))
+	assert.Contains(t, out, "10.5072/area")
+	assert.Equal(t, "1 of 2 records\n", notes)
+
+	out, _, err = search(t, "-format", "jsonl", "glacier", "--", "-area")
+	require.NoError(t, err)
+	assert.NotContains(t, out, "10.5072/area", "what comes after -- is the query's")
+	assert.Contains(t, out, "10.5072/length")
+}
+
+func TestHelp(t *testing.T) {
+	out, notes, err := search(t, "-h")
+	require.ErrorIs(t, err, flag.ErrHelp)
+	for _, part := range []string{"search [flags] [query]", "Environment:", "Output:", "Exit codes:\n  0    ", "\n  1    ", "\n  130  ", "-published year"} {
+		assert.Contains(t, out, part)
+	}
+	assert.Empty(t, notes)
+}
+
 func TestTerminalStaysClean(t *testing.T) {
 	out, _, err := search(t, "-type", "software")
 	require.NoError(t, err)
@@ -61,8 +85,9 @@ func TestCSV(t *testing.T) {
 }
 
 func TestJSONLines(t *testing.T) {
-	out, _, err := search(t, "-format", "jsonl", "-all")
+	out, notes, err := search(t, "-format", "jsonl", "-all")
 	require.NoError(t, err)
+	assert.Equal(t, "3 of 3 records\n", notes)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	require.Len(t, lines, 3)
 	assert.Contains(t, lines[0], `"doi":"10.5072/length"`)
@@ -86,7 +111,10 @@ func TestFaults(t *testing.T) {
 	}{
 		{[]string{"-format", "xml"}, "none of table, jsonl and csv"},
 		{[]string{`ice "open`}, "\n  ice \"open\n      ^"},
-		{[]string{"-n", "1001"}, "page size"},
+		{[]string{"-n", "1001"}, "-n is 1001, not between 1 and 1000; -all prints all records"},
+		{[]string{"-n", "0"}, "-n is 0"},
+		{[]string{"-all", "glacier", "-n", "5"}, "leave one of them out"},
+		{[]string{"-and"}, "-and has no effect without a query"},
 		{[]string{"-sort", "newest"}, "newest"},
 		{[]string{"-all", "-sort", "name"}, "leave -sort out"},
 		{[]string{"-created", "yesterday"}, "yesterday"},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -30,8 +32,9 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 		return exitFault
 	}
 	fmt.Fprintln(out, name, err)
+	code := exitCode(ctx, err)
 	_, unverified := errors.AsType[*unverifiedError](err)
-	if stopped, ok := errors.AsType[*reports.SubmitError](err); ok {
+	if stopped, ok := errors.AsType[*reports.SubmitError](err); ok && code == exitIncomplete {
 		printStored(out, stopped)
 	} else if !unverified {
 		fmt.Fprintln(out, "This run changed nothing on the service.")
@@ -41,8 +44,9 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 		fmt.Fprintln(out, "The token in DATACITE_TOKEN has expired; the operator of the service issues a new one.")
 	case accountRefused(err):
 		fmt.Fprintln(out, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
+	case code == exitNoRoom || code == exitIncomplete && ofTheFolder(err):
+		fmt.Fprintf(out, "Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder, the same for all runs.\n", os.TempDir())
 	}
-	code := exitCode(ctx, err)
 	if code == exitIncomplete {
 		advise(ctx, out, err)
 	}
@@ -57,6 +61,8 @@ func advise(ctx context.Context, out io.Writer, err error) {
 		fmt.Fprintln(out, "The service cannot read the report, and another run cannot mend that. Send its operator the id of the report, and that of the request if there is one.")
 	case ctx.Err() != nil:
 		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
+	case ofTheFolder(err):
+		fmt.Fprintln(out, "Mend that, then run the same command again, and it goes on from what is stored.")
 	case errors.Is(err, reports.ErrBusy):
 		fmt.Fprintln(out, "Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored.")
 	default:
@@ -72,8 +78,8 @@ func printStored(out io.Writer, e *reports.SubmitError) {
 }
 
 // exitCode tells a fault of the input or of this machine, which another run would
-// not cure, from a submission that stopped. It is exitFault only if surely nothing
-// was changed.
+// not cure, from a submission that stopped. It is exitIncomplete unless surely
+// nothing was changed.
 func exitCode(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*inputError](err); ok {
 		return exitFault
@@ -83,6 +89,8 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case unverified:
 		return exitIncomplete
+	case sent && stopped.State == reports.Untouched && ofTheFolder(err):
+		return exitNoRoom
 	case sent && (stopped.State != reports.Untouched || !accountRefused(err)):
 		// A service that refuses a report may have dropped the old one by then;
 		// one that refuses the account has not.
@@ -94,7 +102,15 @@ func exitCode(ctx context.Context, err error) int {
 	case ofTheService(err):
 		return exitIncomplete
 	}
-	return exitFault // such as a folder for temporary files that cannot be used, or is full
+	return exitNoRoom // nothing else is left, not even where the error has no path
+}
+
+// ofTheFolder tells whether a file could not be written. Those that are read belong
+// to the input, and come as an inputError.
+func ofTheFolder(err error) bool {
+	_, path := errors.AsType[*fs.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	return path || link
 }
 
 // ofTheService tells whether the service, the way to it or another run is what

@@ -57,7 +57,7 @@ func open(ctx context.Context, s settings, stdin io.Reader, show *meter) (*input
 func (in *input) openReport() (err error) {
 	in.header, in.datasets, err = reports.ReadFile(in.file)
 	if err != nil {
-		return &inputError{fmt.Errorf("%s: %w", in.file.name, err)}
+		return &inputError{fmt.Errorf("%s: %w; a table is read with -csv", in.file.name, err)}
 	}
 	return nil
 }

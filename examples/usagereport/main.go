@@ -7,7 +7,7 @@
 // The report file is JSON as the service defines it, plain or compressed with
 // gzip; "-" reads standard input. Without -api the service runs in memory, with
 // no network and no account, and forgets everything at the end: the way to see
-// it work. With -api the report goes to a real service, as the account whose
+// it work, and the receipt says so. With -api the report goes to a real service, as the account whose
 // token is in the environment variable DATACITE_TOKEN:
 //
 //	DATACITE_TOKEN=… usagereport -api https://api.test.datacite.org report.json.gz
@@ -37,16 +37,20 @@
 // Standard output gets the receipt, after the stored report was read back and
 // compared; -json makes it JSON. Standard error gets the progress, as a bar if it
 // is a terminal and as a line every few seconds if not, and all that is wrong.
-// The exit code says how it ended:
+// With -quiet both get nothing, unless something goes wrong. The exit code says
+// how it ended:
 //
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
-//	1  the input, the options, the token or this machine are at fault; nothing was
+//	1  the input, the options or the token are at fault; nothing was changed on
+//	   the service
+//	2  the submission did not come to its end, or its receipt could not be
+//	   printed; what is stored is said
+//	3  the folder for temporary files cannot be used or is full; nothing was
 //	   changed on the service
-//	2  the submission did not come to its end; what is stored is printed
 //
-// After 2, or after an interruption, run the same command again: it looks at what
-// the service holds and goes on from there. Running it again after 0 changes
-// nothing.
+// After 2, which is also how an interruption ends, run the same command again: it
+// looks at what the service holds and goes on from there. Running it again after 0
+// changes nothing; after 1 and 3 something else has to be mended first.
 //
 // When an answer is lost, the program waits before it looks or sends again, and
 // says what for and until when: the service may still be working on the request.
@@ -91,8 +95,9 @@ type program struct {
 // Exit codes.
 const (
 	exitHeld       = 0 // the service holds exactly the report
-	exitFault      = 1 // input, options, token or this machine are at fault; nothing was changed
+	exitFault      = 1 // input, options or token are at fault; nothing was changed
 	exitIncomplete = 2 // the submission did not come to its end
+	exitNoRoom     = 3 // the folder for temporary files is at fault; nothing was changed
 )
 
 func (p *program) run(ctx context.Context, args []string) int {
@@ -103,7 +108,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return explain(ctx, p.stderr, err)
 	}
-	show := newMeter(p.stderr)
+	out, notes := p.stdout, p.stderr
+	if s.quiet {
+		out, notes = io.Discard, io.Discard
+	}
+	show := newMeter(notes)
 	in, err := open(ctx, s, p.stdin, show)
 	if err != nil {
 		show.end()
@@ -112,11 +121,16 @@ func (p *program) run(ctx context.Context, args []string) int {
 	defer in.close()
 	done, err := p.submit(ctx, s, in, show)
 	show.end()
-	in.printWarnings(p.stderr)
 	if err != nil {
-		return explain(ctx, p.stderr, in.located(err))
+		in.printWarnings(p.stderr)
+		code := explain(ctx, p.stderr, in.located(err))
+		if s.inMemory() {
+			fmt.Fprintln(p.stderr, "This was in memory: no real service was sent anything, and nothing is stored.")
+		}
+		return code
 	}
-	if err := done.write(p.stdout, s.json); err != nil {
+	in.printWarnings(notes)
+	if err := done.write(out, s.json); err != nil {
 		fmt.Fprintf(p.stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
 		return exitIncomplete
 	}
@@ -130,11 +144,11 @@ func (p *program) connect(s settings, show *meter) (client *reports.Client, at s
 	switch {
 	case s.dryRun:
 		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
-	case s.api == "":
+	case s.inMemory():
 		server := reportstest.NewServer(nil)
 		closeService = server.Close
 		at, opts.Token = server.URL, server.Token(time.Now().AddDate(1, 0, 0))
-		show.say("The service runs in memory and forgets everything at the end; -api names a real one.")
+		show.say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
 	default:
 		at = s.api
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -191,7 +192,33 @@ func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
 	p := &program{getenv: nothing, stdout: &out, stderr: &errors}
 	require.Equal(t, exitHeld, p.run(t.Context(), []string{inFile(t, "report.json", report(t, 2, nil))}), errors.String())
 	assert.Contains(t, errors.String(), "runs in memory")
-	assert.Contains(t, out.String(), "service        http://127.0.0.1")
+	assert.True(t, strings.HasPrefix(out.String(), "The service in memory held exactly this report, and is gone: no real service was sent anything.\n  service        in memory\n"), out.String())
+
+	out.Reset()
+	require.Equal(t, exitHeld, p.run(t.Context(), []string{"-json", inFile(t, "report.json", report(t, 2, nil))}))
+	assert.Contains(t, out.String(), "\"in-memory\": true,\n  \"report-id\"")
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	require.Equal(t, exitIncomplete, p.run(ctx, []string{inFile(t, "report.json", report(t, 2, nil))}))
+	assert.True(t, strings.HasSuffix(errors.String(), "\nThis was in memory: no real service was sent anything, and nothing is stored.\n"), errors.String())
+}
+
+// TestQuiet is how cron calls it: a mail comes only if something is wrong.
+func TestQuiet(t *testing.T) {
+	srv := newService(t)
+	file := inFile(t, "report.json", report(t, 2, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
+	for _, more := range []string{"-dry-run", "-settle=1s"} {
+		got := srv.runs(t, "", "-quiet", more, file)
+		assert.Equal(t, result{}, got)
+	}
+	assert.Len(t, srv.held(t), 2)
+
+	got := srv.runs(t, "", "-quiet", inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
+	assert.Equal(t, exitFault, got.code)
+	assert.Empty(t, got.out)
+	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
+	assert.NotContains(t, got.errors, "Building")
 }
 
 func TestSecondRunChangesNothing(t *testing.T) {
@@ -340,6 +367,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 	whole := report(t, 2, nil)
 	for _, test := range []struct{ name, content, says string }{
 		{"no report", `{"title":"something else"}`, "it holds no report"},
+		{"a table", sampleTable(t), "a table is read with -csv"},
 		{"cut off", whole[:len(whole)-20], "report.json: reports.ReadFile"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
 		{"empty", report(t, 0, nil), "report-datasets is empty"},
@@ -363,17 +391,20 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		args []string
 	}{
 		{"give one report file", nil},
-		{"options go before the file", []string{"-csv", "a.csv", file}},
-		{"after the options", []string{file, "-json"}},
+		{"-csv a.csv and", []string{"-csv", "a.csv", file}},
+		{"-api is given and empty; is a variable not set?", []string{file, "-api", ""}},
+		{"-csv is given and empty; is a variable not set?", []string{"-csv", ""}},
+		{"an argument is empty; is a variable not set?", []string{""}},
+		{"-json has no effect with -quiet", []string{file, "-quiet", "-json"}},
 		{"no such file", []string{file + ".missing"}},
 		{"is a folder", []string{filepath.Dir(file)}},
 		{"not defined: -unknown", []string{"-unknown", file}},
-		{"-sandbox and -api", []string{"-sandbox", file}},
-		{`-bad-rows is "drop"`, []string{"-bad-rows", "drop", file}},
-		{`-repeats is "drop"`, []string{"-repeats", "drop", file}},
+		{`-bad-rows is "drop", not one of leave-out, stop`, []string{"-bad-rows", "drop", file}},
+		{`-repeats is "drop", not one of merge, refuse, send`, []string{"-repeats", "drop", file}},
 		{"-max-datasets is 50001", []string{"-max-datasets", "50001", file}},
 		{"-settle is", []string{"-settle", "-1s", file}},
-		{"it is for -csv", []string{"-creator", "Me", file}},
+		{"-creator has no effect without -csv", []string{"-creator", "Me", file}},
+		{"-max-rows has no effect without -csv", []string{file, "-max-rows", "9"}},
 		{"-csv needs -creator and -month", []string{"-csv", file}},
 		{"not YYYY-MM", []string{"-csv", file, "-creator", "Me", "-month", "10/2024"}},
 		{"is not over", []string{"-csv", file, "-creator", "Me", "-month", "9999-01"}},
@@ -405,12 +436,52 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 	assert.Len(t, srv.held(t), 2)
 }
 
-func TestHelpTellsTheExitCodes(t *testing.T) {
+func TestFlagsAfterTheFile(t *testing.T) {
+	srv := newService(t)
+	got := srv.runs(t, "", inFile(t, "report.json", report(t, 3, nil)), "-max-datasets", "2", "-json")
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.out, `"subsets-sent": 2`)
+	assert.Contains(t, got.out, `"service": "`+srv.URL+`"`)
+}
+
+func TestQuietWantsAService(t *testing.T) {
 	var out, errors bytes.Buffer
-	p := &program{getenv: os.Getenv, stdout: &out, stderr: &errors}
-	require.Equal(t, exitHeld, p.run(t.Context(), []string{"-help"}))
-	for _, text := range []string{"Exit codes:", "  0  ", "  1  ", "  2  ", "-dry-run", "-bad-rows"} {
-		assert.Contains(t, out.String(), text)
+	nothing := func(string) string { return "" }
+	p := &program{getenv: nothing, stdout: &out, stderr: &errors}
+	assert.Equal(t, exitFault, p.run(t.Context(), []string{"-quiet", inFile(t, "report.json", report(t, 2, nil))}))
+	assert.Contains(t, errors.String(), "-quiet would hide that nothing is sent")
+}
+
+// TestExitCodes ends a run with each code that the help and the package comment
+// name.
+func TestExitCodes(t *testing.T) {
+	srv := newService(t)
+	help := srv.runs(t, "", "-help")
+	require.Equal(t, exitHeld, help.code)
+	assert.Empty(t, help.errors)
+	for _, text := range []string{"Environment:", "Input:", "Output:", "-dry-run", "-bad-rows"} {
+		assert.Contains(t, help.out, text)
 	}
-	assert.Empty(t, errors.String())
+	source, err := os.ReadFile("main.go")
+	require.NoError(t, err)
+
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	file := inFile(t, "report.json", report(t, 2, nil))
+	codes := []int{
+		srv.runs(t, "", file).code,
+		srv.runs(t, "", file+".missing").code,
+		srv.runsAt(interrupted, srv.URL, "", file).code,
+	}
+	t.Setenv("TMPDIR", file)
+	codes = append(codes, srv.runs(t, "", file).code)
+
+	var inHelp, inComment []string
+	for i, code := range codes {
+		require.Equal(t, i, code)
+		inHelp = append(inHelp, fmt.Sprintf("\n  %d  ", code))
+		inComment = append(inComment, fmt.Sprintf("\n//\t%d  ", code))
+	}
+	assert.Equal(t, inHelp, regexp.MustCompile(`\n  \d  `).FindAllString(help.out, -1))
+	assert.Equal(t, inComment, regexp.MustCompile(`\n//\t\d  `).FindAllString(string(source), -1))
 }

@@ -12,7 +12,8 @@ import (
 // A receipt is what is printed when all went well.
 type receipt struct {
 	DryRun       bool         `json:"dry-run"`
-	Service      string       `json:"service,omitempty"`
+	InMemory     bool         `json:"in-memory"`         // nothing real holds the report
+	Service      string       `json:"service,omitempty"` // of the others
 	ReportID     string       `json:"report-id,omitempty"`
 	CreatedBy    string       `json:"created-by"`
 	BeginDate    reports.Date `json:"begin-date"`
@@ -34,7 +35,7 @@ type subset struct {
 
 func newReceipt(s settings, service string, in *input, stored *reports.Receipt) *receipt {
 	r := &receipt{
-		DryRun: s.dryRun, Service: service, ReportID: stored.ReportID,
+		DryRun: s.dryRun, InMemory: s.inMemory(), Service: service, ReportID: stored.ReportID,
 		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
 		LeftOut: stored.Skipped, Faults: []string{}, Warnings: in.warned,
@@ -51,7 +52,10 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 	for _, f := range stored.LeftOut {
 		r.Faults = append(r.Faults, in.place(f.Path)+" "+f.Reason)
 	}
-	if s.dryRun {
+	if r.InMemory {
+		r.Service = ""
+	}
+	if r.DryRun {
 		r.Service, r.ReportID, r.Sent, r.AlreadyThere = "", "", 0, 0
 	}
 	return r
@@ -76,11 +80,17 @@ func (r *receipt) text() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-14s "+format+"\n", append([]any{name}, args...)...)
 	}
-	if r.DryRun {
+	switch {
+	case r.DryRun:
 		fmt.Fprintln(&b, "The report could be sent; nothing was.")
-	} else {
+	case r.InMemory:
+		fmt.Fprintln(&b, "The service in memory held exactly this report, and is gone: no real service was sent anything.")
+		line("service", "in memory")
+	default:
 		fmt.Fprintln(&b, "The service holds exactly this report.")
 		line("service", "%s", r.Service)
+	}
+	if !r.DryRun {
 		line("report", "%s", r.ReportID)
 	}
 	line("created by", "%s", r.CreatedBy)

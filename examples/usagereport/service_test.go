@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,18 +45,25 @@ func TestTokens(t *testing.T) {
 	assert.Empty(t, srv.Requests())
 }
 
-// So is whether there is room for temporary files.
+// So is whether there is a folder for temporary files. One that is missing, is no
+// folder or belongs to others is no reason to try again.
 func TestNoFolderForTemporaryFiles(t *testing.T) {
-	srv := newService(t)
 	file := inFile(t, "report.json", report(t, 2, nil))
-	t.Setenv("TMPDIR", file+".missing")
-	got := srv.runs(t, "", file)
-	assert.Equal(t, exitFault, got.code, got.errors)
-	assert.Contains(t, got.errors, "TMPDIR")
-	assert.Contains(t, got.errors, "report.json.missing")
-	assert.Contains(t, got.errors, "This run changed nothing on the service.")
-	assert.NotContains(t, got.errors, "un the same command again")
-	assert.Empty(t, srv.Requests())
+	others := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(others, fmt.Sprintf("datacite-go-%d", os.Getuid())), 0o700))
+	require.NoError(t, os.Chmod(filepath.Join(others, fmt.Sprintf("datacite-go-%d", os.Getuid())), 0o777))
+	for name, folder := range map[string]string{"missing": file + ".missing", "a file": file, "open to others": others} {
+		t.Run(name, func(t *testing.T) {
+			srv := newService(t)
+			t.Setenv("TMPDIR", folder)
+			got := srv.runs(t, "", file)
+			assert.Equal(t, exitNoRoom, got.code, got.errors)
+			assert.Contains(t, got.errors, "Temporary files go to "+folder+", which has to exist")
+			assert.Contains(t, got.errors, "This run changed nothing on the service.")
+			assert.NotContains(t, got.errors, "un the same command again")
+			assert.Empty(t, srv.Requests())
+		})
+	}
 }
 
 func TestAnotherRunIsAtIt(t *testing.T) {
@@ -87,6 +97,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 // What to do after failures that a service is not easily brought to.
 func TestAdvice(t *testing.T) {
 	const goesOn, operator, otherRun = "it goes on from what is stored", "Send its operator the id of the report", "Wait until it has ended"
+	full := &fs.PathError{Op: "write", Path: "/tmp/x", Err: syscall.ENOSPC}
 	for _, test := range []struct {
 		name string
 		err  error
@@ -100,8 +111,9 @@ func TestAdvice(t *testing.T) {
 		{"somebody else's report", fmt.Errorf("reports.Submit: %w", reports.ErrConflict), exitFault, ""},
 		{"a list with gaps", fmt.Errorf("reports.All: %w", reports.ErrIncomplete), exitIncomplete, goesOn},
 		{"no way to the service", &reports.Error{Attempts: 5}, exitIncomplete, goesOn},
-		{"a full disk", fmt.Errorf("reports.Submit: %w", syscall.ENOSPC), exitFault, ""},
-		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: syscall.ENOSPC}, exitIncomplete, goesOn},
+		{"a full disk", fmt.Errorf("reports.Submit: %w", full), exitNoRoom, ""},
+		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, exitNoRoom, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, exitIncomplete, goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -109,8 +121,10 @@ func TestAdvice(t *testing.T) {
 			for _, advice := range []string{goesOn, operator, otherRun} {
 				assert.Equal(t, advice == test.says, strings.Contains(out.String(), advice), out.String())
 			}
-			_, sent := errors.AsType[*reports.SubmitError](test.err)
-			assert.Equal(t, !sent, strings.Contains(out.String(), "This run changed nothing on the service."), out.String())
+			stopped, sent := errors.AsType[*reports.SubmitError](test.err)
+			changed := sent && stopped.State != reports.Untouched
+			assert.Equal(t, !changed, strings.Contains(out.String(), "This run changed nothing on the service."), out.String())
+			assert.Equal(t, errors.Is(test.err, syscall.ENOSPC), strings.Contains(out.String(), "Temporary files go to"), out.String())
 		})
 	}
 }
@@ -150,7 +164,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 				assert.Contains(t, got.errors, text)
 			}
 			assert.Equal(t, test.again, strings.Contains(got.errors, "Run the same command again"), got.errors)
-			assert.Equal(t, test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
+			assert.Equal(t, test.code == exitFault || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
 			assert.Empty(t, got.out)
 		})
 	}

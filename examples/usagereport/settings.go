@@ -1,11 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type settings struct {
 	token  string
 	dryRun bool
 	json   bool
+	quiet  bool
 
 	badRows     reports.BadRows
 	repeats     reports.Repeats
@@ -32,85 +34,100 @@ type settings struct {
 	settle      time.Duration
 }
 
+func (s *settings) inMemory() bool { return s.api == "" && !s.dryRun }
+
 // options are the settings as they are written.
 type options struct {
 	csv, creator, month, created, name, reportID string
 	badRows, repeats                             string
-	sandbox                                      bool
+	given                                        map[string]bool
 }
+
+// ofTables are the options that a report file has no use for.
+var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher", "max-rows"}
 
 func readSettings(args []string, getenv func(string) string, stdout io.Writer) (s settings, err error) {
 	var o options
 	flags := flag.NewFlagSet("usagereport", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // explain prints the error, and help goes to standard output
-	flags.StringVar(&o.csv, "csv", "", "read a table of counts from this `file` instead of a report")
+	flags.StringVar(&o.csv, "csv", "", "read a table of counts from this `file` instead of a report; - is standard input")
 	flags.StringVar(&o.creator, "creator", "", "with -csv: `name` of the repository or platform that counted")
 	flags.StringVar(&o.month, "month", "", "with -csv: the month that was counted, as `YYYY-MM`")
-	flags.StringVar(&o.created, "created", "", "with -csv: `day` the report was made, as YYYY-MM-DD; empty means the day after the month, so that every run makes the same report")
+	flags.StringVar(&o.created, "created", "", "with -csv: `day` the report was made, as YYYY-MM-DD; without it, the day after the month, so that every run makes the same report")
 	flags.StringVar(&o.name, "name", "Dataset Report", "with -csv: report `name`, for people")
 	flags.StringVar(&o.reportID, "report-id", "dsr", "with -csv: short `code` of the report type")
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
 	flags.IntVar(&s.table.maxRows, "max-rows", 1_000_000, "with -csv: most `rows` to read into memory, some 300 bytes each, where they are not sorted by doi")
-	flags.StringVar(&s.api, "api", "", "base `URL` of the service, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
-	flags.BoolVar(&o.sandbox, "sandbox", false, "use a service in memory, as without -api")
+	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact nobody")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
+	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, merge (add up neighbours), or send")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
 	flags.DurationVar(&s.settle, "settle", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
-	switch err := flags.Parse(args); {
+	files, given, err := parse(flags, usage, args, stdout)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
-		help(flags, stdout)
 		return s, err
 	case err != nil:
-		return s, optionFault(err)
+		return s, &inputError{err}
 	}
-	if err := s.apply(o, flags.Args()); err != nil {
-		return s, optionFault(err)
+	o.given = given
+	if err := s.apply(o, files); err != nil {
+		return s, &inputError{fmt.Errorf("%w; -h shows the flags", err)}
 	}
 	s.token = getenv("DATACITE_TOKEN")
 	if s.api != "" && !s.dryRun && s.token == "" {
-		return s, optionFault(errors.New("-api needs a token in the environment variable DATACITE_TOKEN"))
+		return s, &inputError{errors.New("-api needs a token in the environment variable DATACITE_TOKEN")}
 	}
 	return s, nil
 }
 
-func help(flags *flag.FlagSet, out io.Writer) {
-	fmt.Fprint(out, `Submit a usage report, and make sure that the service holds exactly that.
+const usage = `Submit a usage report, and make sure that the service holds exactly that.
 
-  usagereport [options] report.json        plain or gzip; "-" is standard input
-  usagereport [options] -csv counts.csv    a table: doi, title, year, uri, publisher,
-                                           platform, metric, access, country, count
+  usagereport [flags] report.json        on a service in memory, to see it work
+  usagereport -api URL [flags] report.json
+  usagereport -dry-run [flags] report.json
+  usagereport [flags] -csv counts.csv -creator name -month YYYY-MM
+
+Environment:
+  DATACITE_TOKEN   with -api: the token of the account
+  TMPDIR           folder for temporary files, the same for all runs
+
+Input: a report as JSON, or a table as CSV, plain or compressed with gzip; "-" is
+standard input. The first row of a table names the columns: doi, metric, access and
+count have to be there; title, year, uri, publisher, platform and country may be.
+  metric   total-dataset-requests, unique-dataset-requests,
+           total-dataset-investigations or unique-dataset-investigations
+  access   regular or machine
+  country  two letters; empty if it is not known
+
+Output: the receipt on standard output, as text or, with -json, as JSON. Standard
+error gets progress, warnings and errors. With -quiet there are only errors.
 
 Exit codes:
   0  the service holds exactly the report (with -dry-run: it could be sent)
-  1  the input, the options, the token or this machine are at fault; nothing was changed
+  1  the input, the flags or the token are at fault; nothing was changed on the
+     service
+  2  the submission did not come to its end, or its receipt could not be printed;
+     what is stored is said; run the same command again
+  3  the folder for temporary files cannot be used or is full; nothing was changed
      on the service
-  2  the submission did not come to its end; what is stored is printed; run it again
-
-Options:
-`)
-	flags.SetOutput(out)
-	flags.PrintDefaults()
-}
-
-// optionFault marks an error as one of the command line.
-func optionFault(err error) error {
-	return &inputError{fmt.Errorf("%w; -help shows the options", err)}
-}
+`
 
 // apply checks the options against each other.
 func (s *settings) apply(o options, files []string) (err error) {
 	switch {
 	case o.csv != "" && len(files) > 0:
-		return fmt.Errorf("-csv %s and %q are both given; options go before the file", o.csv, files)
+		return fmt.Errorf("-csv %s and %q are both given", o.csv, files)
 	case o.csv == "" && len(files) != 1:
-		return fmt.Errorf("give one report file, after the options, or -csv; got %q", files)
-	case o.sandbox && s.api != "":
-		return errors.New("-sandbox and -api are both given")
+		return fmt.Errorf("give one report file, or -csv; got %q", files)
+	case s.quiet && s.inMemory():
+		return errors.New("-quiet would hide that nothing is sent; give -api or -dry-run with it")
+	case s.quiet && s.json:
+		return errors.New("-json has no effect with -quiet; leave one of them out")
 	case s.maxDatasets < 1 || s.maxDatasets > reports.MaxDatasets:
 		return fmt.Errorf("-max-datasets is %d, not between 1 and %d", s.maxDatasets, reports.MaxDatasets)
 	case s.settle <= 0:
@@ -140,7 +157,7 @@ func (s *settings) apply(o options, files []string) (err error) {
 func choice[T any](option, word string, meaning map[string]T) (T, error) {
 	v, ok := meaning[word]
 	if !ok {
-		return v, fmt.Errorf("%s is %q; -help lists what it can be", option, word)
+		return v, fmt.Errorf("%s is %q, not one of %s", option, word, strings.Join(slices.Sorted(maps.Keys(meaning)), ", "))
 	}
 	return v, nil
 }
@@ -148,12 +165,14 @@ func choice[T any](option, word string, meaning map[string]T) (T, error) {
 // applyHeader makes the header of a table.
 func (s *settings) applyHeader(o options) error {
 	if !s.csv {
-		if given := cmp.Or(o.creator, o.month, o.created, s.table.platform, s.table.publisher); given != "" {
-			return fmt.Errorf("%q is given, and a report file says that itself; it is for -csv", given)
+		for _, name := range ofTables {
+			if o.given[name] {
+				return fmt.Errorf("-%s has no effect without -csv: a report file says that itself", name)
+			}
 		}
 		return nil
 	}
-	if strings.TrimSpace(o.creator) == "" || o.month == "" {
+	if o.creator == "" || o.month == "" {
 		return errors.New("-csv needs -creator and -month")
 	}
 	month, err := time.Parse("2006-01", o.month)

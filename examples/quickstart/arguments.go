@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// parse reads flags wherever they stand among the arguments; after "--" nothing
+// is a flag. It returns the other arguments, and which flags were given. An empty
+// value is an error: a shell puts it where a variable is not set. -h prints the
+// usage and the flags.
+func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) (words []string, given map[string]bool, err error) {
+	flags.SetOutput(io.Discard) // the caller prints the error
+	var last []string
+	if end := slices.Index(args, "--"); end >= 0 {
+		args, last = args[:end], args[end+1:]
+	}
+	for len(args) > 0 {
+		err := flags.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(out, usage, "\nFlags:\n")
+			flags.SetOutput(out)
+			flags.PrintDefaults()
+			return nil, nil, err
+		}
+		if err != nil {
+			hint := "-h shows the flags"
+			switch text := err.Error(); {
+			case strings.Contains(text, `value "" for`):
+				hint = "is a variable not set?"
+			case strings.Contains(text, "not defined"):
+				hint += "; what starts with - and is none goes after --"
+			}
+			return nil, nil, fmt.Errorf("%w; %s", err, hint)
+		}
+		if args = flags.Args(); len(args) > 0 {
+			words, args = append(words, args[0]), args[1:]
+		}
+	}
+	words, given = append(words, last...), map[string]bool{}
+	flags.Visit(func(f *flag.Flag) {
+		given[f.Name] = true
+		if err == nil && strings.TrimSpace(f.Value.String()) == "" {
+			err = fmt.Errorf("-%s is given and empty; is a variable not set?", f.Name)
+		}
+	})
+	if err == nil && slices.Contains(words, "") {
+		err = errors.New("an argument is empty; is a variable not set?")
+	}
+	return words, given, err
+}
