@@ -83,7 +83,7 @@ func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
 		return nil, err
 	}
 	defer body.Close()
-	data, err := io.ReadAll(body)
+	data, err := transport.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("dois.XML: %w", err)
 	}

@@ -40,8 +40,9 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record an attempt: debug for success, and for a DOI that is not there yet; warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; MintRemotely and AddMedium again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 2 minutes
-	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 2 minutes
+	MinSpeed    int           // bytes a second; 0 means 1,024
+	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
 
@@ -65,7 +66,7 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
-		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
+		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
 		Authorize: transport.Basic(creds.Username, creds.Password),
 	})
 	if err != nil {

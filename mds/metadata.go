@@ -35,7 +35,7 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 }
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml"}
+	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Long: true}
 	res, err := c.do(ctx, name, request)
 	if err != nil {
 		return nil, err

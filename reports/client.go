@@ -43,8 +43,9 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // longest silence on the line before an attempt is given up; 0 means 5 minutes: a full subset takes the deployed service up to one
-	MaxBody     int64         // bytes read of one answer, uncompressed; 0 means 256 MiB
+	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 5 minutes: a full subset takes the deployed service up to one
+	MinSpeed    int           // bytes a second; 0 means 1,024
+	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
 
@@ -74,7 +75,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
-		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: cmp.Or(o.Timeout, 5*time.Minute), MaxBody: o.MaxBody, Limiter: o.Limiter,
+		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: cmp.Or(o.Timeout, 5*time.Minute), MinSpeed: o.MinSpeed, MaxBody: o.MaxBody, Limiter: o.Limiter,
 		Authorize: token.authorizer(),
 	})
 	if err != nil {

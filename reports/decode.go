@@ -87,7 +87,11 @@ func (d *decoder) copy(l *jsonlex.Lexer, b []byte) string {
 
 // next adds an element to a list.
 func next[T any](l *jsonlex.Lexer, list *arena.Lists[T]) *T {
-	l.Spend(sizeOf[T]())
+	if cost := list.Cost(); cost > 0 {
+		if l.Spend(cost); l.Err() != nil {
+			return new(T)
+		}
+	}
 	return list.Next()
 }
 

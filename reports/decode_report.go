@@ -229,7 +229,13 @@ func measure(l *jsonlex.Lexer) int64 {
 func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
 	lex := jsonlex.OfBytes(data)
-	d := newDocumentOf(lex, newDecoder())
+	r.read(lex, newDecoder())
+	return lex.Err()
+}
+
+// read reads a report to the end of the document. All datasets are kept.
+func (r *Report) read(lex *jsonlex.Lexer, dec *decoder) {
+	d := newDocumentOf(lex, dec)
 	for m := d.next(); m != jsonlex.End; m = d.next() {
 		if m != reportDatasets || lex.Kind() != '[' {
 			lex.Skip()
@@ -238,10 +244,10 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 		r.Datasets = []Dataset{}
 		lex.List()
 		for i := 0; lex.Element(i); i++ {
+			lex.Spend(2 * sizeOf[Dataset]()) // a list that grows is there twice
 			r.Datasets = append(r.Datasets, Dataset{})
 			d.dec.readDataset(lex, &r.Datasets[i])
 		}
 	}
 	r.ID, r.Header = d.id, d.header
-	return lex.Err()
 }

@@ -245,12 +245,12 @@ func TestStrangeAnswers(t *testing.T) {
 	for _, tt := range []struct{ name, contentType, body, reason string }{
 		{"HTML", "text/html", html, "an HTML page: Maintenance"},
 		{"HTML that says it is JSON", "application/json", html, "an HTML page: Maintenance"},
-		{"empty", "application/json", "", "unexpected end of JSON input"},
+		{"empty", "application/json", "", "unexpected EOF"},
 		{"text", "text/plain", "OK", "OK"},
 		{"no text", "application/json", "\x1f\x8b\x08\x00garbage", "11 bytes that are no text"},
 		{"text for a terminal", "text/plain", "a\x1b[31m\u202eb\u009b2J", "a [31m b 2J"},
 		{"another object", "application/json", `{"data":[]}`, "no report with an id"},
-		{"cut off", "application/json", `{"report":{"id":"`, "unexpected end of JSON input"},
+		{"cut off", "application/json", `{"report":{"id":"`, "unexpected EOF"},
 	} {
 		t.Run("write/"+tt.name, func(t *testing.T) {
 			_, err := answering(t, 200, tt.contentType, tt.body).Put(t.Context(), id, report("Example", 1))

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -232,50 +233,38 @@ func (c *Client) authorized(ctx context.Context, r transport.Request) (*transpor
 	return res, err
 }
 
-// An answer is the report that a write of an uncompressed body returns.
-type answer struct {
-	ID       text            `json:"id"`
-	Header   Header          `json:"report-header"`
-	Datasets json.RawMessage `json:"report-datasets"`
-}
-
-// storePlain sends an uncompressed body.
-func (c *Client) storePlain(ctx context.Context, r transport.Request) (*answer, error) {
-	res, err := c.authorized(ctx, r)
-	if err != nil {
-		return nil, err
+// storePlain sends an uncompressed body and returns the report that the service
+// answers with. Its Datasets are nil if the service shows none.
+func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, error) {
+	var stored Report
+	r.Read = func(d *jsonlex.Decoder) error {
+		dec := newDecoder()
+		dec.budget, dec.kept = d.Budget(), true
+		stored = Report{}
+		stored.read(d.Lexer, dec)
+		if d.Err() == nil && stored.ID == "" {
+			return errors.New("it holds no report with an id")
+		}
+		return d.Err()
 	}
-	var envelope struct {
-		Report answer `json:"report"`
-	}
-	err = json.Unmarshal(res.Data, &envelope)
-	if err == nil && envelope.Report.ID == "" {
-		err = errors.New("it holds no report with an id")
-	}
-	if err != nil {
-		return nil, c.wrap(c.core.Unreadable(r, res, err))
-	}
-	return &envelope.Report, nil
+	_, err := c.authorized(ctx, r)
+	return &stored, err
 }
 
 // dropped reports whether the service shows that it stored no datasets.
-func (a *answer) dropped() bool {
-	var datasets []json.RawMessage
-	return json.Unmarshal(a.Datasets, &datasets) == nil && len(datasets) == 0
-}
+func (r *Report) dropped() bool { return r.Datasets != nil && len(r.Datasets) == 0 }
 
 // differs reports whether the service returned another report than r. It does
 // not say so itself: both answers are 201.
-func (a *answer) differs(r *Report) (bool, error) {
+func (a *Report) differs(r *Report) (bool, error) {
 	h := a.Header
 	if h.Created != r.Header.Created || h.ReportID != r.Header.ReportID || h.ReportingPeriod != r.Header.ReportingPeriod {
 		return true, nil
 	}
-	var datasets []Dataset
-	if err := json.Unmarshal(a.Datasets, &datasets); err != nil {
-		return false, fmt.Errorf("reports.Create: %w: report-datasets: %w", ErrUnreadable, err)
+	if a.Datasets == nil {
+		return false, fmt.Errorf("reports.Create: %w: it has no list report-datasets", ErrUnreadable)
 	}
-	got, err := json.Marshal(datasets)
+	got, err := json.Marshal(a.Datasets)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,10 @@
 // Keeping one of them keeps its block.
 package arena
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // Texts makes strings out of blocks.
 type Texts struct{ block strings.Builder }
@@ -34,12 +37,24 @@ type Lists[T any] struct {
 // Begin begins a list.
 func (s *Lists[T]) Begin() { s.start = len(s.block) }
 
+// Cost is how many bytes of memory Next will take; 0 if there is room.
+func (s *Lists[T]) Cost() int {
+	if len(s.block) < cap(s.block) {
+		return 0
+	}
+	return s.room() * int(reflect.TypeFor[T]().Size())
+}
+
+// room is how many elements a new block has.
+func (s *Lists[T]) room() int {
+	const least = 64
+	return max(least, 2*(len(s.block)-s.start))
+}
+
 // Next adds an element. It stays in its place until the next one is added.
 func (s *Lists[T]) Next() *T {
 	if len(s.block) == cap(s.block) {
-		const most = 64
-		list := s.block[s.start:]
-		s.block = append(make([]T, 0, max(most, 2*len(list))), list...)
+		s.block = append(make([]T, 0, s.room()), s.block[s.start:]...)
 		s.start = 0
 	}
 	n := len(s.block)

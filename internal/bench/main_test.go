@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		err = beSink()
 	case "upload":
 		err = beUploader(arguments)
+	case "victim":
+		err = beVictim(arguments)
 	case "decode":
 		err = beDecoder(arguments)
 	default:

@@ -163,12 +163,21 @@ func readList[E any](d *Decoder, place, size int, item func(*Decoder, *E) bool) 
 	d.lists[place] = nil // there may be such a list inside an element
 	list := (*memory)[:0]
 	d.Each(func() {
-		var zero E
-		list = append(list, zero)
-		if d.Spend(2 * size); !item(d, &list[len(list)-1]) { // here, and in the list that is kept
+		if n := len(list); n == cap(list) {
+			const least = 8
+			if d.Spend(max(least, 2*n) * size); d.Err() != nil {
+				return
+			}
+			list = append(make([]E, 0, max(least, 2*n)), list...)
+		}
+		list = list[:len(list)+1]
+		if !item(d, &list[len(list)-1]) {
 			list = list[:len(list)-1]
 		}
 	})
+	if d.Spend(len(list) * size); d.Err() != nil {
+		return nil
+	}
 	kept := append(make([]E, 0, len(list)), list...)
 	clear(list)
 	const most = 256

@@ -116,6 +116,9 @@ func (b *Budget) Spend(bytes int) error {
 // Use makes the Lexer count against a budget, which others may use too.
 func (l *Lexer) Use(b *Budget) { l.budget = b }
 
+// Budget is what the Lexer counts against; nil: nothing.
+func (l *Lexer) Budget() *Budget { return l.budget }
+
 // Spend counts memory that is made of the input, and fails beyond the budget.
 func (l *Lexer) Spend(bytes int) {
 	if l.budget == nil {

@@ -81,7 +81,7 @@ func TestClientsAreAlike(t *testing.T) {
 	}
 	common := []string{
 		"HTTPClient *http.Client", "UserAgent string", "Contact string", "Logger *slog.Logger", "MaxAttempts int",
-		"MaxWait time.Duration", "Timeout time.Duration", "MaxBody int64", "Limiter Limiter",
+		"MaxWait time.Duration", "Timeout time.Duration", "MinSpeed int", "MaxBody int64", "Limiter Limiter",
 	}
 	for _, options := range []any{dois.ClientOptions{}, mds.ClientOptions{}, reports.ClientOptions{}} {
 		names := fields(options)

@@ -17,6 +17,9 @@ import (
 // maxErrorBody is how much of an error answer is kept.
 const maxErrorBody = 64 << 10
 
+// maxShort is how long an answer of a line or two may be, in bytes.
+const maxShort = 1 << 20
+
 // maxMessage is how long a message taken from an answer may be, in bytes.
 const maxMessage = 500
 

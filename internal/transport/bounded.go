@@ -32,9 +32,9 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads a body to its end. It takes no more memory than twice what it
+// ReadAll reads a body to its end. It takes no more memory than twice what it
 // returns.
-func readAll(body io.Reader) ([]byte, error) {
+func ReadAll(body io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	piece := make([]byte, 0, 4<<10)
 	for {

@@ -21,7 +21,8 @@ const (
 	DefaultMaxAttempts = 5
 	DefaultMaxWait     = 30 * time.Second
 	DefaultTimeout     = 2 * time.Minute
-	DefaultMaxBody     = 128 << 20
+	DefaultMinSpeed    = 1 << 10
+	DefaultMaxBody     = 100 << 20
 )
 
 // Limiter makes a caller wait before each attempt.
@@ -42,6 +43,7 @@ type Config struct {
 	MaxAttempts int
 	MaxWait     time.Duration
 	Timeout     time.Duration
+	MinSpeed    int
 	MaxBody     int64
 	Limiter     Limiter
 	Authorize   Authorizer // nil: no credentials
@@ -89,7 +91,7 @@ func New(cfg Config) (*Client, error) {
 		limiter:     cfg.Limiter,
 		authorize:   cfg.Authorize,
 	}
-	c.http = c.httpClient(cfg.HTTPClient, cmp.Or(cfg.Timeout, DefaultTimeout))
+	c.http = c.httpClient(cfg)
 	return c, nil
 }
 
@@ -110,6 +112,7 @@ func (cfg Config) checkNumbers() error {
 		{"MaxAttempts", int64(cfg.MaxAttempts)},
 		{"MaxWait", int64(cfg.MaxWait)},
 		{"Timeout", int64(cfg.Timeout)},
+		{"MinSpeed", int64(cfg.MinSpeed)},
 		{"MaxBody", cfg.MaxBody},
 	} {
 		if o.value < 0 {
@@ -170,15 +173,15 @@ func userAgent(product, contact string) (string, error) {
 
 // httpClient copies the caller's client, so that its own is never changed, and
 // adds what keeps credentials and patience in bounds.
-func (c *Client) httpClient(given *http.Client, silence time.Duration) *http.Client {
+func (c *Client) httpClient(cfg Config) *http.Client {
 	var hc http.Client
-	if given != nil {
-		hc = *given
+	if cfg.HTTPClient != nil {
+		hc = *cfg.HTTPClient
 	}
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
 	}
-	hc.Transport = &watchdog{base: hc.Transport, silence: silence}
+	hc.Transport = &watchdog{base: hc.Transport, silence: cmp.Or(cfg.Timeout, DefaultTimeout), speed: cmp.Or(cfg.MinSpeed, DefaultMinSpeed)}
 	hc.CheckRedirect = c.checkRedirect
 	return &hc
 }

@@ -196,6 +196,9 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool
 		x.success.Body = body
 		return false
 	}
+	if x.request.Read == nil && !x.request.Long {
+		body.limit = min(body.limit, maxShort)
+	}
 	defer res.Body.Close()
 	excerpt := maxErrorBody + x.hidden.longest()
 	if !ok {
@@ -206,7 +209,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool
 	var err error
 	if x.request.Read != nil {
 		data, err = x.decode(res, body, excerpt)
-	} else if data, err = readAll(body); err == nil {
+	} else if data, err = ReadAll(body); err == nil {
 		err = x.wrongKind(res, data)
 	}
 	if err != nil {

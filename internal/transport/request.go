@@ -53,6 +53,7 @@ type Request struct {
 	Access          Access
 	Before          func() error // called before each attempt; an error stops it
 	Read            Reader       // nil: the answer's body is kept in Data
+	Long            bool         // without Read: the body is more than a line or two
 	Stream          bool         // hand out the answer's body unread
 	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
 }

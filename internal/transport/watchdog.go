@@ -10,10 +10,17 @@ import (
 	"time"
 )
 
-// A SilenceError says that no byte went in either direction for too long.
-type SilenceError struct{ Silence time.Duration }
+// A SilenceError says that nothing moved in either direction for too long, or too
+// little.
+type SilenceError struct {
+	Silence time.Duration
+	Speed   int // bytes a second that would have been enough; 0: nothing moved at all
+}
 
 func (e *SilenceError) Error() string {
+	if e.Speed > 0 {
+		return fmt.Sprintf("too slow: fewer than %d bytes a second for %v", e.Speed, e.Silence)
+	}
 	return fmt.Sprintf("no answer: nothing sent or received for %v", e.Silence)
 }
 
@@ -26,34 +33,35 @@ func (e *SilenceError) Is(target error) bool {
 	return target == os.ErrDeadlineExceeded || target == context.DeadlineExceeded
 }
 
-// watchdog ends an exchange in which nothing moves. A total timeout would cut
-// off large uploads on slow lines; silence means the same on every line.
+// watchdog ends an exchange in which nothing moves, or next to nothing. A total
+// timeout would cut off large uploads on slow lines; silence means the same on every
+// line.
 type watchdog struct {
 	base    http.RoundTripper
 	silence time.Duration
+	speed   int // bytes a second
 }
 
 func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
-	silent := &SilenceError{Silence: w.silence}
-	timer := time.AfterFunc(w.silence, func() { cancel(silent) })
-
+	sending := w.patience(cancel)
 	watched := req.WithContext(ctx)
 	var answered atomic.Bool
 	if req.Body != nil && req.Body != http.NoBody {
-		watched.Body = &watchedRequest{ReadCloser: req.Body, timer: timer, silence: w.silence, answered: &answered}
+		watched.Body = &watchedRequest{ReadCloser: req.Body, patience: sending, answered: &answered}
 	}
+	sending.wait()
 	res, err := w.base.RoundTrip(watched)
 	answered.Store(true)
-	timer.Stop()
+	sending.timer.Stop()
 	if err != nil {
-		if context.Cause(ctx) == error(silent) {
+		if silent, ok := context.Cause(ctx).(*SilenceError); ok {
 			err = silent
 		}
 		cancel(nil)
 		return nil, err
 	}
-	res.Body = &watchedAnswer{body: res.Body, timer: timer, silence: w.silence, ctx: ctx, cancel: cancel}
+	res.Body = &watchedAnswer{body: res.Body, patience: w.patience(cancel), ctx: ctx, cancel: cancel}
 	return res, nil
 }
 
@@ -64,35 +72,79 @@ func (w *watchdog) CloseIdleConnections() {
 	}
 }
 
-// watchedRequest starts the silence anew with each piece the network takes.
+// patience is how long an exchange may still wait: waiting uses it up, and what
+// moves renews it in proportion, up to the silence allowed.
+type patience struct {
+	*watchdog
+	left  time.Duration
+	since time.Time    // waiting
+	moved atomic.Int64 // when something last did; 0: never
+	timer *time.Timer
+}
+
+func (w *watchdog) patience(cancel context.CancelCauseFunc) *patience {
+	p := &patience{watchdog: w, left: w.silence}
+	p.timer = time.AfterFunc(w.silence, func() {
+		err := &SilenceError{Silence: w.silence}
+		if last := p.moved.Load(); last > 0 && time.Since(time.Unix(0, last)) < w.silence {
+			err.Speed = w.speed
+		}
+		cancel(err)
+	})
+	p.timer.Stop()
+	return p
+}
+
+func (p *patience) wait() {
+	p.since = time.Now()
+	p.timer.Reset(p.left)
+}
+
+// got ends waiting, with what has moved meanwhile.
+func (p *patience) got(bytes int) {
+	p.timer.Stop()
+	now := time.Now()
+	if bytes > 0 {
+		p.moved.Store(now.UnixNano())
+	}
+	earned := time.Duration(float64(bytes) / float64(p.speed) * float64(time.Second))
+	p.left = min(p.left-now.Sub(p.since)+earned, p.silence)
+}
+
+// A watchedRequest waits for the network to take each piece.
 type watchedRequest struct {
 	io.ReadCloser
-	timer    *time.Timer
-	silence  time.Duration
-	answered *atomic.Bool // a body may be read on after the answer came; the timer is the answer's then
+	patience *patience
+	given    int          // in the last piece
+	answered *atomic.Bool // a body may be read on after the answer came
 }
 
 func (b *watchedRequest) Read(p []byte) (int, error) {
-	if !b.answered.Load() {
-		b.timer.Reset(b.silence)
+	if b.answered.Load() {
+		return b.ReadCloser.Read(p)
 	}
-	return b.ReadCloser.Read(p)
+	b.patience.got(b.given)
+	n, err := b.ReadCloser.Read(p)
+	if b.given = n; err == io.EOF {
+		b.patience.left = b.patience.silence // for the service to do its work
+	}
+	b.patience.wait()
+	return n, err
 }
 
-// watchedAnswer runs the timer only while a Read waits, so a reader may take
-// its time between two of them.
+// watchedAnswer waits only while a Read does, so a reader may take its time between
+// two of them.
 type watchedAnswer struct {
-	body    io.ReadCloser
-	timer   *time.Timer
-	silence time.Duration
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	body     io.ReadCloser
+	patience *patience
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
 }
 
 func (b *watchedAnswer) Read(p []byte) (int, error) {
-	b.timer.Reset(b.silence)
+	b.patience.wait()
 	n, err := b.body.Read(p)
-	b.timer.Stop()
+	b.patience.got(n)
 	if err != nil && err != io.EOF {
 		if silent, ok := context.Cause(b.ctx).(*SilenceError); ok {
 			err = silent
@@ -102,7 +154,7 @@ func (b *watchedAnswer) Read(p []byte) (int, error) {
 }
 
 func (b *watchedAnswer) Close() error {
-	b.timer.Stop()
+	b.patience.timer.Stop()
 	err := b.body.Close()
 	b.cancel(nil)
 	return err

@@ -1,0 +1,304 @@
+package bench_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// An attack is a call, and an answer to it that is small on the line and large in
+// memory: start, then piece after piece, then end.
+type attack struct {
+	name              string
+	start, piece, end string
+	call              func(ctx context.Context, url string) error
+}
+
+// mostForAttack is the most memory, in MiB, that an answer may cost at the defaults.
+const mostForAttack = 300
+
+const hostileID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
+
+func getRecord(ctx context.Context, url string) error {
+	c, err := dois.NewClient(url, nil)
+	if err == nil {
+		_, err = c.Get(ctx, "10.5072/a", nil)
+	}
+	return err
+}
+
+func listRecords(ctx context.Context, url string) error {
+	c, err := dois.NewClient(url, nil)
+	if err == nil {
+		_, err = c.List(ctx, &dois.ListOptions{Page: query.Page{Size: 1000}})
+	}
+	return err
+}
+
+func walkRecords(ctx context.Context, url string) error {
+	c, err := dois.NewClient(url, nil)
+	if err != nil {
+		return err
+	}
+	for _, err := range c.All(ctx, nil) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listReports(ctx context.Context, url string) error {
+	c, err := reports.NewClient(url, nil)
+	if err == nil {
+		_, err = c.List(ctx, nil)
+	}
+	return err
+}
+
+func getReport(ctx context.Context, url string) error {
+	c, err := reports.NewClient(url, nil)
+	if err == nil {
+		_, err = c.Get(ctx, hostileID)
+	}
+	return err
+}
+
+func openReport(ctx context.Context, url string) error {
+	c, err := reports.NewClient(url, nil)
+	if err != nil {
+		return err
+	}
+	r, err := c.Open(ctx, hostileID)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for _, err := range r.Datasets() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyReport(level reports.VerifyLevel) func(ctx context.Context, url string) error {
+	return func(ctx context.Context, url string) error {
+		c, err := reports.NewClient(url, nil)
+		if err == nil {
+			err = c.VerifyAt(ctx, &reports.Receipt{ReportID: hostileID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}}, level)
+		}
+		return err
+	}
+}
+
+func createReport(ctx context.Context, url string) error {
+	c, err := reports.NewClient(url, &reports.ClientOptions{Token: "a.b.c"})
+	if err == nil {
+		_, err = c.Create(ctx, &reports.Report{Header: reports.Header{
+			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example", Created: "2026-11-01",
+			ReportingPeriod: reports.Month(2026, 10),
+		}, Datasets: []reports.Dataset{{
+			Title: "a", Platform: "a", Publisher: "a", DataType: reports.DataTypeDataset,
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}},
+			Performance: []reports.Performance{{Period: reports.Month(2026, 10), Instance: []reports.Instance{
+				{Count: 1, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+			}}},
+		}}})
+	}
+	return err
+}
+
+func metadataStore(call func(context.Context, *mds.Client) error) func(ctx context.Context, url string) error {
+	return func(ctx context.Context, url string) error {
+		c, err := mds.NewClient(url, mds.Credentials{Username: "A.B", Password: "password"}, nil)
+		if err == nil {
+			err = call(ctx, c)
+		}
+		return err
+	}
+}
+
+// compressedPart is a subset of a report: JSON in gzip in base64.
+func compressedPart(start, piece, end string, n int) string {
+	data, err := io.ReadAll(pieces(start, piece, end, n))
+	if err != nil {
+		panic(err)
+	}
+	return `{"checksum":"a","gzip":"` + base64.StdEncoding.EncodeToString(data) + `"}`
+}
+
+func attacks() []attack {
+	const (
+		attributes = `{"data":{"attributes":{"doi":"10.5072/a",`
+		page       = `{"data":[{"attributes":{"doi":"10.5072/a",`
+		report     = `{"report":{"report-header":{"created-by":"a","exceptions":[{"code":69}]},`
+	)
+	store := func(name, start, piece, end string, call func(context.Context, *mds.Client) error) attack {
+		return attack{"mds." + name, start, piece, end, metadataStore(call)}
+	}
+	return []attack{
+		{"dois.Get, creators", attributes + `"creators":[{}`, `,{}`, `]}}}`, getRecord},
+		{"dois.Get, affiliations", attributes + `"creators":[{"affiliation":[""`, `,""`, `]}]}}}`, getRecord},
+		{"dois.Get, polygons", attributes + `"geoLocations":[{"geoLocationPolygon":[[]`, `,[]`, `]}]}}}`, getRecord},
+		{"dois.Get, sizes", attributes + `"sizes":[""`, `,""`, `]}}}`, getRecord},
+		{"dois.Get, related items", attributes + `"relatedItems":[{}`, `,{}`, `]}}}`, getRecord},
+		{"dois.Get, references", attributes + `"references":[""`, `,""`, `]}}}`, getRecord},
+		{"dois.Get, one text", attributes + `"url":"`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, `"}}}`, getRecord},
+		{"dois.Get, unknown members", attributes + `"a":1`, `,"a":1`, `}}}`, getRecord},
+		{"dois.Get, depth", attributes + `"a":`, `[`, ``, getRecord},
+		{"dois.Get, included", attributes + `"a":1}},"included":[{}`, `,{}`, `]}`, getRecord},
+		{"dois.Get, blanks", ` `, `                                `, `{}`, getRecord},
+		{"dois.List, records", page + `"a":1}}`, `,{"attributes":{}}`, `]}`, listRecords},
+		{"dois.List, creators", page + `"creators":[{}`, `,{}`, `]}}]}`, listRecords},
+		{"dois.List, long records", page + `"a":1}}`, `,{"attributes":{"url":"` + strings.Repeat("u", 1<<20) + `"}}`, `]}`, listRecords},
+		{"dois.List, facets", `{"data":[],"meta":{"a":[{}`, `,{}`, `]}}`, listRecords},
+		{"dois.List, meta", `{"data":[],"meta":{"a":1`, `,"a":1`, `}}`, listRecords},
+		{"dois.All, long records", page + `"a":1}}`, `,{"attributes":{"url":"` + strings.Repeat("u", 1<<20) + `"}}`, `]}`, walkRecords},
+		{"reports.List, reports", `{"reports":[{}`, `,{}`, `]}`, listReports},
+		{"reports.List, exceptions", `{"reports":[{"report-header":{"exceptions":[{}`, `,{}`, `]}}]}`, listReports},
+		{"reports.Get, datasets", report + `"report-datasets":[{}`, `,{}`, `]}}`, getReport},
+		{"reports.Get, performances", report + `"report-datasets":[{"performance":[{}`, `,{}`, `]}]}}`, getReport},
+		{"reports.Get, subset in a subset", report + `"report-subsets":[` + compressedPart(`{"report-datasets":[{}`, `,{}`, `]}`, 1<<28), `,{}`, `]}}`, getReport},
+		{"reports.Get, subsets", report + `"report-subsets":[{}`, `,` + `{"gzip":""}`, `]}}`, getReport},
+		{"reports.Open, performances", report + `"report-datasets":[{"performance":[{}`, `,{}`, `]}]}}`, openReport},
+		{"reports.Open, filters", `{"report":{"report-header":{"report-filters":[{}`, `,{}`, `]}}}`, openReport},
+		{"reports.VerifyAt, subsets", report + `"report-subsets":[{}`, `,{}`, `]}}`, verifyReport(reports.VerifyChecksums)},
+		{"reports.VerifyAt, checksums", report + `"report-subsets":[{}`, `,{"checksum":"` + strings.Repeat("c", 1<<20) + `"}`, `]}}`, verifyReport(reports.VerifyChecksums)},
+		{"reports.VerifyAt, counted", report + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(`{"report-datasets":[{}`, ``, `]}`, 0), `"checksum":"a",`, "", 1), `]}}`, verifyReport(reports.VerifyCount)},
+		{"reports.Create, datasets", `{"report":{"id":"` + hostileID + `","report-datasets":[{}`, `,{}`, `]}}`, createReport},
+		store("Metadata, one text", `<resource>`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, `</resource>`, func(ctx context.Context, c *mds.Client) error {
+			_, err := c.Metadata(ctx, "10.5072/a")
+			return err
+		}),
+		store("URL, one text", `https://`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, ``, func(ctx context.Context, c *mds.Client) error {
+			_, err := c.URL(ctx, "10.5072/a")
+			return err
+		}),
+		store("PutURL, one text", `OK`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, ``, func(ctx context.Context, c *mds.Client) error {
+			_, err := c.PutURL(ctx, "10.5072/a", "https://example.org/")
+			return err
+		}),
+		store("DOIs, lines", `10.5072/a`, "\na", ``, func(ctx context.Context, c *mds.Client) error {
+			for _, err := range c.DOIs(ctx) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+		store("Media, lines", `a=b`, "\na=b", ``, func(ctx context.Context, c *mds.Client) error {
+			_, err := c.Media(ctx, "10.5072/a")
+			return err
+		}),
+	}
+}
+
+// pieces is an answer of about n bytes, compressed.
+func pieces(start, piece, end string, n int) io.Reader {
+	read, write := io.Pipe()
+	go func() {
+		z, _ := gzip.NewWriterLevel(write, gzip.BestSpeed)
+		io.WriteString(z, start)
+		block := bytes.Repeat([]byte(piece), max(1, (1<<20)/max(1, len(piece))))
+		for left := n; left > 0 && len(piece) > 0; left -= len(block) {
+			if _, err := z.Write(block); err != nil {
+				return
+			}
+		}
+		io.WriteString(z, end)
+		write.CloseWithError(z.Close())
+	}()
+	return read
+}
+
+// hostileServer answers everything with an attack of so many bytes.
+func hostileServer(t testing.TB, size int) (url string) {
+	answers := map[string][]byte{}
+	all := attacks()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		number, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		var i int
+		fmt.Sscan(number, &i)
+		a := all[i]
+		if answers[number] == nil {
+			data, err := io.ReadAll(pieces(a.start, a.piece, a.end, size))
+			if err != nil {
+				panic(err)
+			}
+			answers[number] = data
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", map[bool]string{true: "text/plain", false: "application/json"}[strings.HasPrefix(a.name, "mds.")])
+		w.Write(answers[number])
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestHostileServers lets a service send answers that are small on the line and
+// large in memory, and reads how much memory the client took at its peak.
+func TestHostileServers(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell how much memory a process took")
+	}
+	size := 512 << 20
+	url := hostileServer(t, size)
+	for i, a := range attacks() {
+		t.Run(a.name, func(t *testing.T) {
+			peak, outcome := attackApart(t, url, i)
+			t.Logf("%4d MiB: %.150s", peak, outcome)
+			if !raced {
+				assert.LessOrEqual(t, peak, mostForAttack, "MiB")
+			}
+		})
+	}
+}
+
+func attackApart(t testing.TB, url string, i int) (mib int, outcome string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=victim %s %d", roleVariable, url, i), "GOGC=", "GOMEMLIMIT=")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	number, outcome, _ := strings.Cut(string(out), " ")
+	_, err = fmt.Sscan(number, &mib)
+	require.NoError(t, err, "%s", out)
+	return mib >> 10, strings.TrimSpace(outcome)
+}
+
+// beVictim is the process that attackApart starts.
+func beVictim(arguments string) error {
+	var url string
+	var i int
+	if _, err := fmt.Sscan(arguments, &url, &i); err != nil {
+		return err
+	}
+	a := attacks()[i]
+	if err := forgetPeak(); err != nil {
+		return err
+	}
+	outcome := a.call(context.Background(), fmt.Sprintf("%s/%d", url, i))
+	peak, err := peakMemory()
+	fmt.Println(peak, errors.Join(outcome))
+	return err
+}
