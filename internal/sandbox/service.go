@@ -61,6 +61,7 @@ type Service struct {
 	moved    atomic.Int64 // nanoseconds added by Advance
 	delay    time.Duration
 	accounts []Account
+	keys     sync.Map // the *Account of each API key
 	requests requestLog
 	serial   atomic.Int64 // numbers of records, as the deployed service gives them
 
