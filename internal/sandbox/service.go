@@ -173,7 +173,6 @@ func (s *Service) answerDeployed(q *request) reply {
 	if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
 		return inJSON(s.serveDeployedReports(q, steps))
 	}
-	q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
 	path := arrivesAtStore(q.URL.EscapedPath())
 	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
 		return inJSON(s.serveDOIs(q, strings.TrimPrefix(path, "/dois")))
