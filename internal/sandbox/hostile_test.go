@@ -138,7 +138,9 @@ func TestHostileRequests(t *testing.T) {
 				service := start()
 				taken := peak(func() {
 					a := request.do(t, service)
-					t.Log(a.status, a.body[:min(len(a.body), 100)])
+					if strings.HasSuffix(name, "without end") || name == "gzip of blanks" {
+						assert.Equal(t, 413, a.status, "it takes little memory, but there is no end to it")
+					}
 				})
 				t.Logf("%d MiB", taken/mib)
 				assert.Less(t, taken, uint64(300*mib))
