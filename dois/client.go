@@ -28,7 +28,8 @@ type Client struct {
 
 // ClientOptions are what a client can do without. Reading public records needs
 // none of them; writing, and reading records that are not public, needs Username
-// and Password, or Token, or TokenSource.
+// and Password, or Token, or TokenSource. An API key of the deployed service may be
+// the Username alone, the Password of the account it was issued to, or the token.
 type ClientOptions struct {
 	Username, Password string                                // of a repository account
 	Token              string                                // in place of Username and Password

@@ -22,6 +22,13 @@
 // passwords for anonymous when reading, so a draft that is [ErrNotFound] may mean
 // a wrong password.
 //
+// The deployed service issues API keys to repositories: "DC." and 32 letters and
+// digits. One goes into Username without a Password, into Password beside the name
+// of its account, or into Token. It may do what the account may with DOIs, and does
+// not expire. One that was revoked is like one that never was: a wrong password, or
+// a wrong token ([ErrUnauthorized]). By its source the service writes keys that
+// come as tokens to its log, so Username is the better place.
+//
 // Credentials go over HTTPS only (plain HTTP is for loopback hosts), to the host
 // of the base URL only, and into no error and no log.
 //

@@ -10,11 +10,11 @@ import (
 
 // String shows which credentials there are, and not what they are.
 func (o ClientOptions) String() string {
-	return fmt.Sprintf("dois.ClientOptions{Username:%q, Password:%s, Token:%s, …}", o.Username, transport.Redacted(o.Password), transport.Redacted(o.Token))
+	return fmt.Sprintf("dois.ClientOptions{Username:%q, Password:%s, Token:%s, …}", transport.Name(o.Username), transport.Redacted(o.Password), transport.Redacted(o.Token))
 }
 
-// Format hides password and token, whatever the verb.
+// Format hides password, token and key, whatever the verb.
 func (o ClientOptions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.String()) }
 
-// LogValue hides password and token.
+// LogValue hides password, token and key.
 func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }

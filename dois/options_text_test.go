@@ -14,7 +14,14 @@ import (
 )
 
 func TestOptionsHideTheirSecrets(t *testing.T) {
-	opts := dois.ClientOptions{Username: "repo", Password: "sesame", Token: "sesame-token"}
+	for _, opts := range []dois.ClientOptions{
+		{Username: "repo", Password: "sesame", Token: "sesame-token"}, {Username: "DC.sesame-sesame-sesame-sesame-sesame"}, {Username: " DC.sesame-sesame-sesame-sesame-sesame"},
+	} {
+		testHidden(t, opts)
+	}
+}
+
+func testHidden(t *testing.T, opts dois.ClientOptions) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("made", "opts", opts, "pointer", &opts)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("made", "opts", opts, "pointer", &opts, "all", []any{opts})

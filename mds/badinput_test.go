@@ -226,6 +226,7 @@ func TestCredentialsThatCannotBeSent(t *testing.T) {
 		{mds.Credentials{Username: "REPO"}, "credentials: password is empty"},
 		{mds.Credentials{Password: "sesame"}, "credentials: username is empty"},
 		{mds.Credentials{Username: "RE:PO", Password: "sesame"}, "colon"},
+		{mds.Credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "credentials: username is an API key; give the name of the account"},
 		{mds.Credentials{Username: "REPO", Password: "ses\name"}, "control character"},
 	} {
 		_, err := mds.NewClient(mds.Test, tt.creds, nil)
@@ -249,6 +250,7 @@ func TestSecretsShowNowhere(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "REPO:REDACTED", fmt.Sprint(creds))
+	assert.Equal(t, "REDACTED:REDACTED", fmt.Sprint(mds.Credentials{Username: "DC.sesamesesamesesamesesame"}))
 	assert.Equal(t, `mds.Credentials{Username:"REPO", Password:REDACTED}`, fmt.Sprintf("%#v", creds))
 	assert.Equal(t, `"REPO:REDACTED"`, fmt.Sprintf("%q", creds))
 

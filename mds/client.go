@@ -55,11 +55,14 @@ type Limiter interface {
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
 // [Test]: HTTPS, or plain HTTP on a loopback host. Every request carries creds.
-// Nothing is sent yet. Empty or unusable credentials, or a bad option, are a
-// [*FieldError].
+// Nothing is sent yet. Empty or unusable credentials, such as an API key for a
+// name, or a bad option, are a [*FieldError].
 func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
+	}
+	if transport.IsKey(creds.Username) {
+		return nil, &FieldError{Path: "credentials: username", Reason: "is an API key; give the name of the account, and the key as password"}
 	}
 	if err := transport.CheckBasic(creds.Username, creds.Password); err != nil {
 		return nil, optionError("credentials: ", err)

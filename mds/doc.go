@@ -22,6 +22,12 @@
 // prefixes assigned to the account; [Client.CheckAccess] says whether one is,
 // without writing anything.
 //
+// The deployed service issues API keys to repositories. One of the account goes in
+// place of the password; it can do all but list the account's DOIs ([Client.DOIs]).
+// As a user name the store takes a key for reading and for DOIs there are, but not
+// for new ones, and repeats it in its answers; NewClient refuses that. A key does
+// not expire. One that was revoked is a wrong password.
+//
 // # States
 //
 // A DOI is a draft, registered or findable (specification §3.1):

@@ -27,7 +27,7 @@ type Client struct {
 // ClientOptions are the optional settings of a client. Reading needs none of them,
 // writing needs Token or TokenSource.
 type ClientOptions struct {
-	Token       string                                // JSON web token from the operator, without quotes
+	Token       string                                // JSON web token from the operator, without quotes; not an API key
 	TokenSource func(context.Context) (string, error) // asked for a token before each write, in place of Token
 
 	// TokenExpiring is called before a write whose token expires within

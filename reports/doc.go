@@ -76,7 +76,9 @@
 // It is good for one year (specification §5); [TokenExpiry] tells until when.
 // Give it as ClientOptions.Token, or let ClientOptions.TokenSource fetch it for
 // each write. It is sent over HTTPS only, to the host of the base URL only, and
-// appears in no error and no log.
+// appears in no error and no log. The API keys that the deployed service issues for
+// the other interfaces are not taken here, and not sent: one as Token is a
+// [*FieldError], one from TokenSource [ErrUnauthorized].
 //
 // # Errors
 //

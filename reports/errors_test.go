@@ -338,6 +338,7 @@ func TestNewClientRefuses(t *testing.T) {
 		"plain HTTP":       {"http://api.example.org", nil, "is not HTTPS"},
 		"quoted token":     {reports.Test, &reports.ClientOptions{Token: `"s3cret"`}, "token has quotes around it"},
 		"token with blank": {reports.Test, &reports.ClientOptions{Token: "s3cret x"}, "token has a blank"},
+		"API key":          {reports.Test, &reports.ClientOptions{Token: "DC.s3crets3crets3crets3crets3crets3c"}, "token is an API key"},
 		"two tokens":       {reports.Test, &reports.ClientOptions{Token: "s3cret", TokenSource: source}, "both set"},
 		"negative":         {reports.Test, &reports.ClientOptions{MaxAttempts: -1}, "MaxAttempts is negative"},
 	} {
@@ -387,4 +388,26 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 		assert.Same(t, lost, cause)
 	}
 	assert.NotErrorIs(t, &reports.SubmitError{State: reports.Untouched, Err: lost}, reports.ErrIncomplete)
+}
+
+// An API key is said to be one: it is neither expired nor broken, and not sent.
+func TestAPIKeysAreNoTokens(t *testing.T) {
+	const key = "DC.s3crets3crets3crets3crets3crets3c"
+	_, err := reports.TokenExpiry(key)
+	require.ErrorContains(t, err, "an API key")
+	srv := reportstest.NewServer(&reportstest.Options{NoPort: true})
+	defer srv.Close()
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{
+		HTTPClient: srv.HTTPClient(), TokenSource: func(context.Context) (string, error) { return key, nil },
+	})
+	require.NoError(t, err)
+	_, created := client.Create(t.Context(), report("Example", 1))
+	_, submitted := client.Submit(t.Context(), report("Example", 1).Header, func(func(reports.Dataset, error) bool) {}, nil)
+	for _, err := range []error{created, submitted} {
+		require.ErrorIs(t, err, reports.ErrUnauthorized)
+		assert.NotErrorIs(t, err, reports.ErrTokenExpired)
+		assert.ErrorContains(t, err, "an API key")
+		assert.NotContains(t, err.Error(), "s3cret")
+	}
+	assert.Empty(t, srv.Requests())
 }

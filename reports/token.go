@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,13 +16,24 @@ import (
 // TokenExpiry reads when a token stops being accepted: one year after it was
 // made (specification §5). The token is read, not checked: only the service can
 // tell whether it is genuine. The error says what is wrong without quoting the
-// token.
+// token. An API key is no token of this kind.
 func TokenExpiry(token string) (time.Time, error) {
-	c, err := transport.ReadToken(token)
+	c, err := readToken(token)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reports.TokenExpiry: %w", err)
 	}
 	return c.Expires, nil
+}
+
+// errKey: the deployed service knows API keys on the other interfaces alone. Here
+// it would refuse one, and write it to its log.
+var errKey = errors.New("an API key, which the service does not take for reports; give a JSON web token")
+
+func readToken(token string) (transport.Token, error) {
+	if transport.IsKey(token) {
+		return transport.Token{}, errKey
+	}
+	return transport.ReadToken(token)
 }
 
 // tokens hands out the token for a request and remembers when the last one
@@ -45,6 +57,9 @@ func newTokens(opts *ClientOptions) (*tokens, error) {
 		if err := transport.CheckToken(token); err != nil {
 			return nil, optionError(err)
 		}
+		if transport.IsKey(token) {
+			return nil, &FieldError{"token", "is " + errKey.Error()}
+		}
 		t.source = func(context.Context) (string, error) { return token, nil }
 	}
 	return t, nil
@@ -58,6 +73,9 @@ func (t *tokens) authorizer() transport.Authorizer {
 		token, err := t.source(ctx)
 		if err != nil {
 			return "", err
+		}
+		if transport.IsKey(token) {
+			return "", errKey
 		}
 		t.note(token)
 		return token, nil
@@ -75,7 +93,7 @@ func (t *tokens) account(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
 	}
-	c, err := transport.ReadToken(token)
+	c, err := readToken(token)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)

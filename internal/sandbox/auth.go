@@ -20,6 +20,8 @@ type Account struct {
 	ConsortiumID       string   // the consortium of that member, if any
 	Prefixes           []string // as in "10.5072"
 	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
+
+	byKey bool // it has come with an API key, which may not list its DOIs
 }
 
 // DefaultAccount is the account of a service whose options name none.
@@ -29,11 +31,15 @@ var DefaultAccount = Account{
 	Prefixes: []string{"10.5072", "10.82433"},
 }
 
-// basic finds the account whose username and password the request carries.
-// given says whether it carries any.
+// basic finds the account whose username and password the request carries. given
+// says whether it carries any. An API key is a username that needs no password, and
+// a password of the repository that it was issued to.
 func (s *Service) basic(r *http.Request) (account *Account, given bool) {
-	user, password, ok := r.BasicAuth()
-	if !ok || user == "" || password == "" {
+	user, password, _ := r.BasicAuth()
+	if isKey(user) {
+		return s.holder(user), true
+	}
+	if user == "" || password == "" {
 		return nil, false
 	}
 	for i, a := range s.accounts {
@@ -41,7 +47,37 @@ func (s *Service) basic(r *http.Request) (account *Account, given bool) {
 			return &s.accounts[i], true
 		}
 	}
+	if a := s.holder(password); a != nil && strings.Contains(user, ".") && strings.EqualFold(a.Username, user) {
+		return a, true
+	}
 	return nil, true
+}
+
+// isKey says whether a username counts as an API key, be there such a key or not.
+func isKey(username string) bool {
+	return len(username) > 20 && strings.EqualFold(username[:3], "DC.")
+}
+
+// IssueKey returns a new API key of the first account. The specification does not
+// show them; both behaviours take them where the deployed servers do.
+func (s *Service) IssueKey() string {
+	key := "DC." + strings.ReplaceAll(newUUID(), "-", "")
+	s.keys.Store(key, &s.accounts[0])
+	return key
+}
+
+// RevokeKey makes an API key one that never was.
+func (s *Service) RevokeKey(key string) { s.keys.Delete(key) }
+
+// holder is the account of an API key, nil if there is no such key.
+func (s *Service) holder(key string) *Account {
+	a, ok := s.keys.Load(key)
+	if !ok {
+		return nil
+	}
+	account := *a.(*Account)
+	account.byKey = true
+	return &account
 }
 
 // bearer returns the token of an Authorization header with the Bearer scheme.
@@ -90,8 +126,11 @@ func token(c claims) string {
 	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(encode(c)) + "."
 }
 
-// tokenAccount is the account of a token.
+// tokenAccount is the account of a token, or of an API key in its place.
 func (s *Service) tokenAccount(token string) (*Account, error) {
+	if a := s.holder(token); a != nil {
+		return a, nil
+	}
 	owner, err := s.tokenOwner(token)
 	if err != nil {
 		return nil, err

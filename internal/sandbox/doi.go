@@ -11,6 +11,9 @@ import (
 // request (specification §5).
 func (s *Service) login(q *request) (*Account, error) {
 	account, given := s.basic(q.Request)
+	if username, password, _ := q.BasicAuth(); isKey(username) {
+		account, given = nil, password != "" // the specification knows names alone
+	}
 	if !given {
 		f := fail(http.StatusUnauthorized, "An Authentication object was not found in the SecurityContext")
 		f.header = map[string]string{"WWW-Authenticate": `Basic realm="mds"`}
@@ -51,6 +54,8 @@ func (s *Service) serveDOI(q *request, path string) (reply, error) {
 		return reply{}, err
 	}
 	switch {
+	case q.method == http.MethodGet && path == "" && account.byKey:
+		return reply{}, errDenied // as on the deployed service
 	case q.method == http.MethodGet && path == "":
 		return s.listNames(account), nil
 	case q.method == http.MethodPost && path == "", q.method == http.MethodPut:

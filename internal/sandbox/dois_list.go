@@ -38,7 +38,7 @@ func (s *Service) listDOIs(q *request) (reply, error) {
 		return reply{}, err
 	}
 	addFacets(l.meta, p, found)
-	return l.reply(q, p, s.listView(p)), nil
+	return l.reply(q, p, s.listView(p))
 }
 
 // listing is the page of a list that is answered.
@@ -236,10 +236,10 @@ func (s *Service) order(sort string) func(a, b hit) int {
 	}
 }
 
-func (l listing) reply(q *request, p params, v view) reply {
-	data := []any{}
-	for _, h := range l.hits {
-		data = append(data, h.resource(v))
+func (l listing) reply(q *request, p params, v view) (reply, error) {
+	data, err := encoded(l.hits, func(h hit) any { return h.resource(v) })
+	if err != nil {
+		return reply{}, err
 	}
 	body := object{"data": data, "meta": l.meta}
 	var shown []*record
@@ -252,7 +252,7 @@ func (l listing) reply(q *request, p params, v view) reply {
 		links["next"] = address(q) + "/dois?" + nextQuery(p, l.next)
 	}
 	body["links"] = links
-	return jsonReply(http.StatusOK, body)
+	return jsonReply(http.StatusOK, body), nil
 }
 
 // address is the scheme and host that the request was sent to.

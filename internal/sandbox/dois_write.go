@@ -3,7 +3,6 @@ package sandbox
 import (
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -64,7 +63,7 @@ func readPayload(q *request) (payload, error) {
 			} `json:"relationships"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(body, &o) != nil {
+	if decodeJSON(body, &o) != nil {
 		return payload{}, errParams
 	}
 	if o.Data == nil {
@@ -78,15 +77,15 @@ func readCoded(q *request) ([]byte, error) {
 	if q.Header.Get("Content-Encoding") != "gzip" {
 		return readBody(q)
 	}
-	r, err := gzip.NewReader(q.Body)
+	r, err := gzip.NewReader(io.LimitReader(q.Body, maxOtherBody))
 	if err != nil {
 		return nil, errParams
 	}
-	body, err := io.ReadAll(r)
-	if err != nil {
+	body, err := readSome(r)
+	if err != nil && asFault(err).status != http.StatusRequestEntityTooLarge {
 		return nil, errParams
 	}
-	return body, nil
+	return body, err
 }
 
 // nameToCreate is the name that a new record asks for, or a new one under the
@@ -257,6 +256,9 @@ func (rec *record) writeXML(encoded string) error {
 	source, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
 		return invalid(rec.doi, wrong{"xml", "is not base64"})
+	}
+	if pieces(source) > maxPieces {
+		return errTooMuch
 	}
 	f, err := recognise(source)
 	if err == nil {

@@ -28,3 +28,8 @@ func (s *Service) RowIDs(uid string) []int64 {
 	}
 	return ids
 }
+
+// The limits of bodies, for requests that keep to them.
+const MaxPieces, MaxValues = maxPieces, maxValues
+
+func Pieces(text string) int { return pieces([]byte(text)) }

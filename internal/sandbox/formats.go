@@ -79,7 +79,7 @@ func recogniseJSON(body []byte) (format, error) {
 			Parts json.RawMessage `json:"date-parts"`
 		} `json:"issued"`
 	}
-	if err := json.Unmarshal(body, &o); err != nil {
+	if err := decodeJSON(body, &o); err != nil {
 		return "", fail(http.StatusUnprocessableEntity, "JSON is not well formed: %v", err)
 	}
 	switch context := string(o.Context); {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -33,10 +32,10 @@ func tagEscapes(names ...string) *strings.Replacer {
 // storeFormat is the format that the store sees, "" for none, and the body as
 // it hands it on: the look has changed some tags to text.
 func storeFormat(body []byte) (format, []byte) {
-	if isBlank(string(body)) {
+	text := contentTags.Replace(string(body))
+	if isBlank(text) {
 		return kernel, nil
 	}
-	text := contentTags.Replace(string(body))
 	if f, ok := recogniseBytes(text, "doi_records/doi_record/crossref", func(object) bool { return true }); ok {
 		return f, []byte(text)
 	}
@@ -55,14 +54,14 @@ func behindFormat(text string) format {
 // where Crossref XML has its record, isCrosscite what that format needs besides
 // types.
 func recogniseBytes(text, crossrefPath string, isCrosscite func(object) bool) (f format, ok bool) {
-	if hasElements([]byte(text), strings.Split(crossrefPath, "/")) {
+	if hasElements(text, strings.Split(crossrefPath, "/")) {
 		return crossref, true
 	}
 	if repaired(text).namespace() != "" {
 		return kernel, true
 	}
 	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
+	if decodeJSON([]byte(text), &value) != nil {
 		value = nil
 	}
 	switch o := value.(type) {
@@ -124,11 +123,11 @@ func isPresent(v any) bool {
 
 // hasElements says whether a text is sound XML with elements of these names,
 // one in the other, and something in the last.
-func hasElements(body []byte, path []string) bool {
-	if !strings.Contains(string(body), path[0]) {
+func hasElements(text string, path []string) bool {
+	if !strings.Contains(text, path[0]) {
 		return false
 	}
-	doc, err := parseXML(body)
+	doc, err := parseXML([]byte(text))
 	if err != nil || doc.root.name.Local != path[0] {
 		return false
 	}
@@ -257,7 +256,7 @@ func readForeign(f format, body []byte) (b brief, err error) {
 
 func objectIn(body []byte) object {
 	var o object
-	_ = json.Unmarshal(body, &o)
+	_ = decodeJSON(body, &o)
 	return o
 }
 

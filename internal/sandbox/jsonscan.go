@@ -39,6 +39,9 @@ func (s *scanner) fill() error {
 		keep = int(s.hold - s.base)
 	}
 	if keep == 0 && s.end == len(s.buf) {
+		if len(s.buf) >= maxHeld {
+			return errTooMuch
+		}
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 	copy(s.buf, s.buf[keep:s.end])
@@ -260,8 +263,8 @@ func (s *scanner) array(element func(i int) error) error {
 	}
 }
 
-// raw takes a value with the rule and returns its bytes.
-func (s *scanner) raw(value rule) ([]byte, error) {
+// raw takes a value with the rule and returns its bytes, of so many pieces at most.
+func (s *scanner) raw(value rule, limit int) ([]byte, error) {
 	if _, err := s.peek(); err != nil {
 		return nil, err
 	}
@@ -270,6 +273,9 @@ func (s *scanner) raw(value rule) ([]byte, error) {
 	defer func() { s.hold = -1 }()
 	if err := value(s); err != nil {
 		return nil, err
+	}
+	if pieces(s.since(start)) > limit {
+		return nil, errTooMuch
 	}
 	return bytes.Clone(s.since(start)), nil
 }

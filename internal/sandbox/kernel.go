@@ -201,7 +201,7 @@ func (want *shape) checkAll(e *element) error {
 	if err := want.checkAttributes(e); err != nil {
 		return err
 	}
-	if want.text != nil && !want.text(e.text.String()) {
+	if want.text != nil && !want.text(e.text()) {
 		return fmt.Errorf("%s: %q is not a valid value", e.name.Local, e.trimmed())
 	}
 	if want.open {

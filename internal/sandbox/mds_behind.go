@@ -169,7 +169,7 @@ func (s *Service) behindURL(account *Account, w way) (reply, error) {
 
 // behindNames are the registered names under the account's first prefix.
 func (s *Service) behindNames(account *Account) (reply, error) {
-	if err := mayChange(account, true); err != nil {
+	if err := mayChange(account, account != nil && !account.byKey); err != nil {
 		return reply{}, err
 	}
 	var names []string

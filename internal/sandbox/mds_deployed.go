@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -17,9 +16,6 @@ import (
 
 // The deployed metadata store: it reads names, parameters and bodies, asks the
 // DOI service behind it (mds_behind.go), and puts the answer into words.
-
-// maxOtherBody is the most that the proxy lets through to interfaces B and C.
-const maxOtherBody = 10 << 20
 
 // errBroken is what the store answers when its own code breaks: an empty page.
 var errBroken = &fault{status: http.StatusInternalServerError, title: "broken", whole: &reply{
@@ -151,12 +147,9 @@ const formType = "application/x-www-form-urlencoded"
 
 // read reads the parameters and the body.
 func (c *storeCall) read() error {
-	body, err := io.ReadAll(c.Body)
-	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return tooLarge()
-	}
+	body, err := readSome(c.Body)
 	if err != nil {
-		return fail(http.StatusBadRequest, "reading the body: %v", err)
+		return err
 	}
 	kind := c.kind()
 	if slices.Contains(cleanedTypes, kind) {
@@ -213,7 +206,7 @@ func (c *storeCall) addForm(form string) {
 
 func (c *storeCall) addJSON() error {
 	var value any
-	if json.Unmarshal(c.body, &value) != nil {
+	if decodeJSON(c.body, &value) != nil {
 		return errBroken
 	}
 	if _, ok := value.(object); !ok {

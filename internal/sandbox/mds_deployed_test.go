@@ -234,3 +234,28 @@ func TestDeployedDeletion(t *testing.T) {
 		})
 	}
 }
+
+// kernel wraps what stands in a record of DataCite XML.
+func kernel(inside string) string {
+	return `<?xml version="1.0"?><resource xmlns="http://datacite.org/schema/kernel-4">` + inside + `</resource>`
+}
+
+// record is a sound record with something in it.
+func record(inside string) string {
+	return kernel(`<identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>a</creatorName></creator></creators>` +
+		`<titles><title>a</title></titles><publisher>a</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Text"/>` + inside)
+}
+
+// The parsers of the servers give up on what is nested too deep.
+func TestDeployedNesting(t *testing.T) {
+	service := deployed()
+	nested := strings.Replace(record(strings.Repeat("<a>", 300)+strings.Repeat("</a>", 300)), "kernel-4", "kernel-4.4", 1)
+	require.Equal(t, 201, putMetadata("10.5072/x", nested).do(t, service).status)
+	kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+	assert.Equal(t, 255, strings.Count(kept, "<a"), "below the root")
+	for depth, status := range map[int]int{100: 200, 101: 400} {
+		body := strings.Repeat(`{"a":`, depth) + "0" + strings.Repeat("}", depth)
+		c := call{method: "GET", path: "/dois", header: map[string]string{"Content-Type": "application/json"}, body: body}
+		assert.Equal(t, status, c.do(t, service).status)
+	}
+}

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -195,12 +193,6 @@ func nameInMetadata(format format, body []byte) string {
 }
 
 func readBody(q *request) ([]byte, error) {
-	body, err := io.ReadAll(q.Body)
-	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return nil, tooLarge()
-	}
-	if err != nil {
-		return nil, fail(http.StatusBadRequest, "reading the body: %v", err)
-	}
-	return bytes.TrimPrefix(body, byteOrderMark), nil
+	body, err := readSome(q.Body)
+	return bytes.TrimPrefix(body, byteOrderMark), err
 }

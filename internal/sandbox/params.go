@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
@@ -96,7 +95,7 @@ func bodyParams(q *request) (params, error) {
 		return p, err
 	}
 	var o object
-	if json.Unmarshal(body, &o) != nil {
+	if decodeJSON(body, &o) != nil {
 		return nil, errParams
 	}
 	return p, p.add("", o)
@@ -111,6 +110,9 @@ func (p params) add(outer string, o object) error {
 		key := canonical(name)
 		if outer != "" {
 			key = fmt.Sprintf("%s[%s]", outer, name)
+		}
+		if len(key) > 255 {
+			continue // there is no such parameter
 		}
 		switch value := value.(type) {
 		case nil:

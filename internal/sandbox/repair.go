@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode"
@@ -200,8 +201,13 @@ func (p *repair) character() string {
 }
 
 // element reads a start tag. One that is broken makes an element without
-// content, and what is left of it is text.
+// content, and what is left of it is text. The parser halts where elements are
+// nested too deep.
 func (p *repair) element() {
+	if len(p.open) == maxElements {
+		p.at, p.broken = len(p.text), true
+		return
+	}
 	p.at++
 	e := &node{name: p.name()}
 	p.add(e)
@@ -342,17 +348,17 @@ func escapeText(text string) string { return textEscapes.Replace(text) }
 
 // bytes writes the document anew.
 func (p *repair) bytes() []byte {
-	var out strings.Builder
+	var out bytes.Buffer
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>`)
 	for _, n := range p.top {
 		out.WriteByte('\n')
 		n.write(&out, "", true)
 	}
-	return []byte(strings.TrimSpace(out.String()))
+	return bytes.TrimSpace(out.Bytes())
 }
 
 // write writes a piece. Pieces of an element without text get lines of their own.
-func (n *node) write(out *strings.Builder, indent string, lines bool) {
+func (n *node) write(out *bytes.Buffer, indent string, lines bool) {
 	if n.name == "" {
 		out.WriteString(n.markup)
 		return

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -145,9 +146,9 @@ func reportEncoding(q *request) (compressed bool, err error) {
 
 // readPart reads and checks the body of a report.
 func readPart(q *request, compressed bool) (part, error) {
-	body, err := io.ReadAll(q.Body)
+	body, err := readReportBody(q)
 	if err != nil {
-		return part{}, fail(http.StatusBadRequest, "reading the body: %v", err)
+		return part{}, err
 	}
 	p := newPart(body, compressed)
 	r, err := p.open()
@@ -155,6 +156,8 @@ func readPart(q *request, compressed bool) (part, error) {
 		p.content, err = readReport(r, reportHeader, reportDataset)
 	}
 	switch {
+	case errors.Is(err, errTooMuch):
+		return part{}, errTooMuch
 	case err != nil:
 		return part{}, fail(http.StatusUnprocessableEntity, "%v", err)
 	case compressed && !notedCompressed(p.header):
@@ -163,6 +166,20 @@ func readPart(q *request, compressed bool) (part, error) {
 		return part{}, fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
 	}
 	return p, nil
+}
+
+func readReportBody(q *request) ([]byte, error) {
+	if q.ContentLength > maxReportBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(q.Body, maxReportBody+1))
+	switch {
+	case err != nil:
+		return nil, fail(http.StatusBadRequest, "reading the body: %v", err)
+	case len(body) > maxReportBody:
+		return nil, tooLarge()
+	}
+	return body, nil
 }
 
 func newPart(body []byte, compressed bool) part {
@@ -178,7 +195,7 @@ func (p part) open() (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body is not gzip: %w", err)
 	}
-	return r, nil
+	return inflated(r), nil
 }
 
 // storeReport stores a body under an id, or, without one, where its creator

@@ -343,9 +343,11 @@ func (s *Service) listStored(q *request) (reply, error) {
 	if number > math.MaxInt/rows {
 		return reply{}, crashed("bignum too big to convert into `long'")
 	}
-	entries := []any{}
-	for _, r := range window(found, max(number, 1), rows) {
-		entries = append(entries, object{"id": r.uid, "report-header": respell(r.header, hyphened)})
+	entries, err := encoded(window(found, max(number, 1), rows), func(r *stored) any {
+		return object{"id": r.uid, "report-header": respell(r.header, hyphened)}
+	})
+	if err != nil {
+		return reply{}, err
 	}
 	return jsonReply(http.StatusOK, object{"reports": entries, "meta": object{
 		"total": len(found), "total-pages": int(math.Ceil(float64(len(found)) / float64(size))), "page": number,

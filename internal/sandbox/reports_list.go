@@ -22,9 +22,9 @@ func (s *Service) listReports(q *request) (reply, error) {
 		size = 25
 	}
 	size = min(size, maxPage)
-	entries := []any{}
-	for _, r := range window(found, number, size) {
-		entries = append(entries, object{"id": r.id, "report-header": r.header})
+	entries, err := encoded(window(found, number, size), func(r *report) any { return object{"id": r.id, "report-header": r.header} })
+	if err != nil {
+		return reply{}, err
 	}
 	return jsonReply(http.StatusOK, object{
 		"reports": entries,

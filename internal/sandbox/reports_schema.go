@@ -35,12 +35,11 @@ func (s *schema) object() *schema {
 	return s
 }
 
-// permit returns an object without what the service drops in silence: what is no
-// object in an array of objects. Names that it does not permit, and values that
+// permit takes from an object what the service drops in silence: what is no object
+// in an array of objects. Names that it does not permit, and values that
 // are no object or array where it expects one, are an error, which names those
 // of one object, the innermost first.
-func (s *schema) permit(v object, shown func(string) string) (object, error) {
-	kept := object{}
+func (s *schema) permit(v object, shown func(string) string) error {
 	var odd []string
 	for name := range sorted(v) {
 		inner := s.members[name]
@@ -50,40 +49,32 @@ func (s *schema) permit(v object, shown func(string) string) (object, error) {
 				odd = append(odd, shown(name))
 				continue
 			}
-			part, err := inner.object().permit(value, names(name, shown))
-			if err != nil {
-				return nil, err
+			if err := inner.object().permit(value, names(name, shown)); err != nil {
+				return err
 			}
-			kept[name] = part
 		case []any:
 			if inner == nil || !inner.container() {
 				odd = append(odd, shown(name))
 				continue
 			}
-			parts := []any{}
+			value = slices.DeleteFunc(value, func(e any) bool { _, ok := e.(object); return !ok })
 			for _, e := range value {
-				if e, ok := e.(object); ok {
-					part, err := inner.object().permit(e, names(name, shown))
-					if err != nil {
-						return nil, err
-					}
-					parts = append(parts, part)
+				if err := inner.object().permit(e.(object), names(name, shown)); err != nil {
+					return err
 				}
 			}
-			kept[name] = parts
+			v[name] = value
 		default:
 			if inner == nil || inner.container() {
 				odd = append(odd, shown(name))
-				continue
 			}
-			kept[name] = value
 		}
 	}
 	if len(odd) == 0 {
-		return kept, nil
+		return nil
 	}
 	plural := map[bool]string{true: "s"}[len(odd) > 1]
-	return nil, fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
+	return fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
 }
 
 // names says how errors spell names below a member: those of datasets as they
@@ -97,7 +88,7 @@ func names(member string, shown func(string) string) func(string) string {
 
 // faults appends what the schema of that name says against the value.
 func (s *schema) faults(v any, path, name string, found []object) []object {
-	if s.unchecked {
+	if s.unchecked || len(found) > maxFaults {
 		return found
 	}
 	if kind := jsonKind(v); s.kind != "" && kind != s.kind && !s.untyped {

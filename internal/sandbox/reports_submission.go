@@ -35,9 +35,6 @@ type submission struct {
 // compressed.
 func (sub *submission) coded() bool { return sub.coding != "" }
 
-// maxBody is the most that the proxy lets through.
-const maxBody = 20 << 20
-
 var (
 	errNoDig     = fail(http.StatusUnprocessableEntity, "undefined method `dig' for nil:NilClass")
 	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
@@ -49,15 +46,9 @@ var (
 
 // readSubmission reads a body as its headers say.
 func readSubmission(q *request) (*submission, error) {
-	if q.ContentLength > maxBody {
-		return nil, tooLarge()
-	}
-	body, err := io.ReadAll(io.LimitReader(q.Body, maxBody+1))
-	switch {
-	case err != nil:
-		return nil, fail(http.StatusBadRequest, "reading the body: %v", err)
-	case len(body) > maxBody:
-		return nil, tooLarge()
+	body, err := readReportBody(q)
+	if err != nil {
+		return nil, err
 	}
 	kind, ok := sentType(q)
 	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
@@ -103,10 +94,13 @@ func (sub *submission) open(q *request) error {
 		var unzipped *gzip.Reader
 		if unzipped, err = gzip.NewReader(r); err == nil {
 			unzipped.Multistream(false)
-			r = uncheckedGzip{unzipped}
+			r = inflated(uncheckedGzip{unzipped})
 		}
 	case "deflate":
-		r, err = zlib.NewReader(r)
+		var unzipped io.Reader
+		if unzipped, err = zlib.NewReader(r); err == nil {
+			r = inflated(unzipped)
+		}
 	}
 	if err == nil {
 		err = sub.parse(r)
@@ -114,6 +108,8 @@ func (sub *submission) open(q *request) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, errTooMuch):
+		return errTooMuch
 	case errors.Is(err, errEncoding):
 		return crashed("Invalid request parameters: Invalid encoding for parameter: " + err.Error())
 	case errors.Is(err, errParams):
@@ -172,7 +168,7 @@ func (sub *submission) parse(r io.Reader) error {
 }
 
 func (sub *submission) readHeader(s *scanner) error {
-	raw, err := s.raw(anyValue)
+	raw, err := s.raw(anyValue, maxPieces)
 	if err != nil {
 		return err
 	}
@@ -193,7 +189,7 @@ func (sub *submission) readHeader(s *scanner) error {
 }
 
 func (sub *submission) readDatasets(s *scanner) error {
-	raw, err := s.raw(anyValue)
+	raw, err := s.raw(anyValue, maxValues)
 	if err != nil {
 		return err
 	}
@@ -338,9 +334,9 @@ func (sub *submission) permitted() (members object, err error) {
 	case sub.coding == "gzip" || release != "rd1" || absent(sub.datasets):
 		return nil, errProtocol
 	}
-	sent := maps.Clone(sub.header)
-	sent["report-datasets"] = sub.datasets
-	if members, err = sentReport.permit(sent, underscored); err != nil {
+	members = maps.Clone(sub.header)
+	members["report-datasets"] = sub.datasets
+	if err := sentReport.permit(members, underscored); err != nil {
 		return nil, err
 	}
 	sub.datasets = members["report-datasets"]
@@ -365,7 +361,7 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 	if sub.coding == "gzip" {
 		r.compressed = sub.body
 	} else {
-		r.datasets = encode(sub.datasets)
+		r.datasets, sub.datasets = encode(sub.datasets), nil
 	}
 	return nil
 }
@@ -470,7 +466,10 @@ func (r *stored) faults(creating bool) (object, error) {
 		if text(r.header["release"]) == "drl" {
 			schema, name = sentResolutions, "ce9a010e-6fcf-5775-8063-9c77f4938838"
 		}
-		if found := schema.faults(sent, "#", name, nil); len(found) > 0 {
+		switch found := schema.faults(sent, "#", name, nil); {
+		case len(found) > maxFaults:
+			return nil, errTooMuch
+		case len(found) > 0:
 			add("base", found)
 		}
 	}

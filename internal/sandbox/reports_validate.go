@@ -63,7 +63,7 @@ func readReport(r io.Reader, header, dataset rule) (content, error) {
 }
 
 func readHeader(s *scanner, check rule) (object, error) {
-	raw, err := s.raw(check)
+	raw, err := s.raw(check, maxPieces)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,8 @@ type pathError struct {
 }
 
 func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
+
+func (e *pathError) Unwrap() error { return e.err }
 
 func within(segment string, err error) error {
 	if err == nil {

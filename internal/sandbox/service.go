@@ -61,6 +61,7 @@ type Service struct {
 	moved    atomic.Int64 // nanoseconds added by Advance
 	delay    time.Duration
 	accounts []Account
+	keys     sync.Map // the *Account of each API key
 	requests requestLog
 	serial   atomic.Int64 // numbers of records, as the deployed service gives them
 
@@ -172,7 +173,6 @@ func (s *Service) answerDeployed(q *request) reply {
 	if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
 		return inJSON(s.serveDeployedReports(q, steps))
 	}
-	q.Body = http.MaxBytesReader(nil, q.Body, maxOtherBody)
 	path := arrivesAtStore(q.URL.EscapedPath())
 	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
 		return inJSON(s.serveDOIs(q, strings.TrimPrefix(path, "/dois")))

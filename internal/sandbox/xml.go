@@ -22,8 +22,9 @@ const blanks = " \t\r\n"
 type element struct {
 	name     xml.Name
 	attrs    []xml.Attr
-	text     strings.Builder // of this element and those below, as in the document
-	mixed    bool            // text other than blanks stands directly in it
+	doc      *document
+	from, to int  // where the text of this element and those below stands in the document's
+	mixed    bool // text other than blanks stands directly in it
 	children []*element
 	line     int // of its start tag
 }
@@ -77,14 +78,18 @@ func (e *element) trimmed() string {
 	if e == nil {
 		return ""
 	}
-	return strings.TrimSpace(e.text.String())
+	return strings.TrimSpace(e.text())
 }
+
+// text is that of this element and those below, as in the document.
+func (e *element) text() string { return e.doc.text.String()[e.from:e.to] }
 
 func (e *element) childText(name string) string { return e.child(name).trimmed() }
 
 // document is a parsed metadata record.
 type document struct {
 	root *element
+	text strings.Builder
 	// Where the identifier element stands in the source.
 	identifierStart, identifierText, identifierEnd int64
 }
@@ -139,6 +144,7 @@ func (p *xmlParser) take(tok xml.Token, before int64) error {
 		if len(p.open) == 2 && tok.Name.Local == "identifier" {
 			p.doc.identifierEnd = before
 		}
+		p.open[len(p.open)-1].to = p.doc.text.Len()
 		p.open = p.open[:len(p.open)-1]
 	case xml.CharData:
 		blank := len(bytes.Trim(bytes.TrimPrefix(tok, byteOrderMark), blanks)) == 0
@@ -148,16 +154,17 @@ func (p *xmlParser) take(tok xml.Token, before int64) error {
 		if !blank {
 			p.open[len(p.open)-1].mixed = true
 		}
-		for _, e := range p.open {
-			e.text.Write(tok)
-		}
+		p.doc.text.Write(tok)
 	}
 	return nil
 }
 
 func (p *xmlParser) start(tok xml.StartElement, before int64) error {
+	if len(p.open) == maxElements {
+		return fmt.Errorf("elements nested more than %d deep", maxElements)
+	}
 	line, _ := p.dec.InputPos()
-	e := &element{name: tok.Name, attrs: tok.Copy().Attr, line: line}
+	e := &element{name: tok.Name, attrs: tok.Copy().Attr, line: line, doc: &p.doc, from: p.doc.text.Len()}
 	for i, a := range e.attrs {
 		if slices.ContainsFunc(e.attrs[:i], func(b xml.Attr) bool { return a.Name == b.Name }) {
 			return fmt.Errorf("attribute %s of %s given twice", a.Name.Local, tok.Name.Local)

@@ -44,12 +44,17 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// CheckBasic refuses a name or password that Basic credentials cannot carry.
+// IsKey says whether a token or a user name counts as an API key, by the rule of
+// the service itself: more than 20 characters that begin with "DC.".
+func IsKey(text string) bool { return len(text) > 20 && strings.EqualFold(text[:3], "DC.") }
+
+// CheckBasic refuses a name or password that Basic credentials cannot carry. A name
+// that is an API key needs no password.
 func CheckBasic(username, password string) error {
 	switch {
 	case username == "":
 		return &OptionError{"username", "is empty"}
-	case password == "":
+	case password == "" && !IsKey(username):
 		return &OptionError{"password", "is empty"}
 	case strings.Contains(username, ":"):
 		return &OptionError{"username", "has a colon, which Basic credentials cannot carry"}

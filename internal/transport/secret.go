@@ -32,8 +32,11 @@ func (h hiding) spellings() []string {
 	}
 	secrets := []string{string(h), credentials}
 	if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && scheme == "Basic" {
-		_, password, _ := strings.Cut(string(plain), ":")
+		username, password, _ := strings.Cut(string(plain), ":")
 		secrets = append(secrets, string(plain))
+		if name := strings.TrimSpace(username); IsKey(name) {
+			secrets = append(secrets, name)
+		}
 		if len(password) >= shortestSecret {
 			secrets = append(secrets, password)
 		}
@@ -146,6 +149,14 @@ func (e *hiddenError) As(target any) bool {
 		return errors.As(e.err, target)
 	}
 	return false
+}
+
+// Name shows a user name, unless it is an API key.
+func Name(username string) string {
+	if IsKey(strings.TrimSpace(username)) {
+		return "REDACTED"
+	}
+	return username
 }
 
 // Redacted shows whether there is a secret, and not what it is.

@@ -101,12 +101,16 @@ func (f answering) RoundTrip(req *http.Request) (*http.Response, error) { return
 func TestNoSecretInAnyText(t *testing.T) {
 	const token = "eyJhbGciOiJSUzI1NiJ9.eyJ1aWQiOiJyZXBvIn0.c2lnbmF0dXJlIHRoYXQgbm9ib2R5IG1heSBzZWU"
 	const user, password = "EXAMPLE.REPO", `p&ss <w>+rd/"é"`
+	const key = "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"
 	for who, tt := range map[string]struct {
 		authorize transport.Authorizer
 		secrets   []string
 	}{
-		"token": {transport.Bearer(func(context.Context) (string, error) { return token, nil }), []string{token, "Bearer " + token}},
-		"login": {transport.Basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
+		"token":           {transport.Bearer(func(context.Context) (string, error) { return token, nil }), []string{token, "Bearer " + token}},
+		"login":           {transport.Basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
+		"key as token":    {transport.Bearer(func(context.Context) (string, error) { return key, nil }), []string{key}},
+		"key as password": {transport.Basic(user, key), []string{key}},
+		"key as name":     {transport.Basic(key, ""), []string{key}},
 	} {
 		for path, answer := range answers {
 			t.Run(who+"/"+path, func(t *testing.T) {

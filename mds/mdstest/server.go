@@ -157,6 +157,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.S
 // own options.
 func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }
 
+// IssueKey returns a new API key of the server's account, which the DOI query takes
+// as a token, as a user name and as a password, and the metadata store as a
+// password. The specification does not show keys; both behaviours follow the
+// deployed service.
+func (s *Server) IssueKey() string { return s.service.IssueKey() }
+
+// RevokeKey makes an API key one that never was.
+func (s *Server) RevokeKey(key string) { s.service.RevokeKey(key) }
+
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
 

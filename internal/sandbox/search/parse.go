@@ -7,6 +7,7 @@ import (
 
 // What a query may hold. The number of clauses is Lucene's own limit.
 const (
+	maxLength  = 100_000
 	maxClauses = 1024
 	maxDepth   = 1000
 )

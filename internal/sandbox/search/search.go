@@ -59,6 +59,9 @@ func Parse(text string, opts Options) (*Query, error) {
 	if strings.Trim(text, " \t\r\n\u3000") == "" {
 		return &Query{root: everything{}}, nil
 	}
+	if len(text) > maxLength {
+		return nil, refuse("too long: a query may have %d bytes", maxLength)
+	}
 	if opts.Now.IsZero() {
 		opts.Now = time.Now()
 	}

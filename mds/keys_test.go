@@ -1,0 +1,30 @@
+package mds_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/mdstest"
+)
+
+// An API key is as good as the password, but for the list of the account's DOIs.
+func TestAPIKeyForAPassword(t *testing.T) {
+	for _, behaviour := range []mdstest.Behaviour{mdstest.Documented, mdstest.Deployed} {
+		srv := newServer(t, &mdstest.Options{Behaviour: behaviour})
+		key := srv.IssueKey()
+		client := as(t, srv, mds.Credentials{Username: mdstest.Username, Password: key}, &mds.ClientOptions{MaxWait: time.Nanosecond})
+		require.NoError(t, client.CheckAccess(t.Context(), mdstest.Prefix, "https://example.org/"))
+		done, err := client.Register(t.Context(), "10.5072/x", "https://example.org/", glacier())
+		require.NoError(t, err)
+		assert.Equal(t, mds.Findable, done.State)
+		for _, err := range client.DOIs(t.Context()) {
+			require.ErrorIs(t, err, mds.ErrForbidden)
+		}
+		srv.RevokeKey(key)
+		assert.ErrorIs(t, client.Hide(t.Context(), "10.5072/x"), mds.ErrUnauthorized)
+	}
+}
