@@ -213,8 +213,8 @@ func (c *checker) description(p *path, d *Description) {
 	c.check(p.dot("descriptionType"), string(d.DescriptionType), descriptionTypeRule)
 	c.check(p.dot("lang"), d.Lang, optional(languageRule))
 	c.markup(p.dot("description"), d.Description)
-	if strings.Contains(d.Description, LineBreak) {
-		c.warn(CodeLossy, p.dot("description"), d.Description, "the service joins the lines around %s in its JSON; a line feed stays", LineBreak)
+	if len(d.Breaks) > 0 {
+		c.warn(CodeLossy, p.dot("description"), d.Description, "the service joins the words around a <br/> element in its JSON; a line feed stays")
 	}
 }
 

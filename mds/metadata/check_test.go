@@ -180,7 +180,7 @@ func TestRecord_Findings(t *testing.T) {
 		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType", "warning lossy alternateIdentifiers[1].alternateIdentifier"}},
 		{"HTML", func(r *metadata.Record) {
 			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
-			r.Descriptions = []metadata.Description{{Description: "one" + metadata.LineBreak + "two", DescriptionType: metadata.DescriptionAbstract}}
+			r.Descriptions = []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
 		}, []string{"warning lossy titles[0].title", "warning lossy descriptions[0].description"}},
 		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning name creators[0].name"}},
 		{"organization with a family", func(r *metadata.Record) {

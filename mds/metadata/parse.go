@@ -12,7 +12,7 @@ import (
 // It reads every version of the schema, with any prefix and with or without a
 // byte order mark; [Record].SchemaVersion says which one it was. It reads what
 // the schema would refuse: parts in the wrong order, missing parts, unknown
-// values. Elements it does not know are stepped over; [FindingsXML] lists them.
+// values. Elements it does not know are stepped over; [CheckXML] lists them.
 // White space around a value is dropped, except in descriptions and rights.
 //
 // A place, point or box that comes again within one geoLocation starts a
@@ -39,6 +39,7 @@ type parser struct {
 	*scanner
 	kernel string // the namespace of the record's elements
 	loose  string // text beside the children of the element read last
+	breaks []int  // offsets of the <br/> elements in the content read last
 }
 
 // isKernel reports whether a namespace is that of a record. Documents without
@@ -95,9 +96,10 @@ func (p *parser) children() iter.Seq[string] {
 }
 
 // content reads the text of the element just opened, up to its end. Text of
-// elements inside belongs to it; a <br/> stands as [LineBreak].
+// elements inside belongs to it, and a <br/> is a line feed.
 func (p *parser) content() string {
 	depth := len(p.open)
+	p.breaks = nil
 	var first string
 	var more strings.Builder
 	add := func(s string) {
@@ -113,7 +115,8 @@ func (p *parser) content() string {
 			add(p.text)
 		case startTag:
 			if p.name == "br" {
-				add(LineBreak)
+				p.breaks = append(p.breaks, len(first)+more.Len())
+				add("\n")
 			}
 		case endTag:
 			if len(p.open) < depth {
@@ -317,9 +320,11 @@ func (p *parser) rights() Rights {
 }
 
 func (p *parser) description() Description {
-	return Description{
+	d := Description{
 		DescriptionType: DescriptionType(p.attr("descriptionType")),
 		Lang:            p.lang(),
 		Description:     p.content(),
 	}
+	d.Breaks = p.breaks
+	return d
 }

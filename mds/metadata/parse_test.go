@@ -1,6 +1,7 @@
 package metadata_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -63,18 +64,46 @@ func TestParseXML_readsText(t *testing.T) {
 	}
 }
 
+// An element, a line feed and a text that reads like the element are three
+// things, and stay so.
 func TestParseXML_keepsDescriptions(t *testing.T) {
-	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">
-  one<br/>two &lt;i&gt;three&lt;/i&gt;<br></br>
-</description></descriptions>`))
-	assert.Equal(t, metadata.List[metadata.Description]{{
-		Description:     "\n  one<br/>two <i>three</i><br/>\n",
+	const text = "\n  one<br/>two &lt;br/&gt; <![CDATA[<br/>]]>&#10;three<br></br>four\n"
+	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">`+text+`</description></descriptions>`))
+	want := metadata.List[metadata.Description]{{
+		Description:     "\n  one\ntwo <br/> <br/>\nthree\nfour\n",
 		DescriptionType: metadata.DescriptionAbstract,
 		Lang:            "en",
-	}}, rec.Descriptions)
+		Breaks:          []int{6, 28},
+	}}
+	assert.Equal(t, want, rec.Descriptions)
 	written, err := rec.XML()
 	require.NoError(t, err)
-	assert.Contains(t, string(written), "\n  one<br/>two &lt;i&gt;three&lt;/i&gt;<br/>\n</description>")
+	assert.Contains(t, string(written), ">\n  one<br/>two &lt;br/&gt; &lt;br/&gt;\nthree<br/>four\n</description>")
+	assert.Equal(t, want, parse(t, string(written)).Descriptions)
+
+	data, err := json.Marshal(rec.Descriptions)
+	require.NoError(t, err)
+	var fromJSON metadata.List[metadata.Description]
+	require.NoError(t, json.Unmarshal(data, &fromJSON))
+	want[0].Breaks = nil
+	assert.Equal(t, want, fromJSON, "JSON has line feeds only")
+}
+
+// What JSON has as text is no element in XML, however it reads.
+func TestRecord_XML_keepsMarkupText(t *testing.T) {
+	var rec metadata.Record
+	require.NoError(t, json.Unmarshal([]byte(`{"descriptions":[{"description":"one<br/>two<br>three","descriptionType":"Abstract"}]}`), &rec))
+	written, err := rec.XML()
+	require.NoError(t, err)
+	assert.Contains(t, string(written), ">one&lt;br/&gt;two&lt;br&gt;three<")
+	assert.Equal(t, rec.Descriptions, parse(t, string(written)).Descriptions)
+}
+
+// A <br/> where the schema has none joins no words either.
+func TestParseXML_readsBreaksElsewhere(t *testing.T) {
+	rec := parse(t, resource(`<titles><title>one<br/>two</title></titles><rightsList><rights>a<br/>b</rights></rightsList>`))
+	assert.Equal(t, "one\ntwo", rec.Titles[0].Title)
+	assert.Equal(t, "a\nb", rec.RightsList[0].Rights)
 }
 
 func TestParseXML_readsAttributes(t *testing.T) {
@@ -139,7 +168,9 @@ func TestRecord_XML_ofNothing(t *testing.T) {
 func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	rec := &metadata.Record{
 		Titles:       []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
-		Descriptions: []metadata.Description{{Description: "caf\xe9", Lang: "\uffff"}},
+		Descriptions: []metadata.Description{
+			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 3, 1, 2, 9}},
+		},
 		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
 			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
 		}}}},
@@ -150,6 +181,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	assert.Equal(t, []string{
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
+		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
+		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[4]",
 		"text at creators[0].affiliation[0].Extra[5].Value", "text at descriptions[0].description",
 		"text at descriptions[0].lang", "text at titles[1].title",
 	}, errorsOf(invalid.Findings))

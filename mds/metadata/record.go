@@ -207,17 +207,27 @@ type Rights struct {
 	Lang                   string `json:"lang,omitempty"`
 }
 
-// Description is a text about the resource. In the text, [LineBreak] stands for
-// the only element the schema allows there; any other markup is text.
+// Description is a text about the resource. Markup in it is text: a <br/> that
+// stands there letter by letter is &lt;br/&gt; in XML, and the service keeps it.
+//
+// The only element the schema allows in XML is another <br/>, and that one is
+// read as a line feed. Breaks has the byte offsets of the line feeds that are
+// such elements, in ascending order; all others are mere line feeds. JSON has no
+// elements, so there all of them are. The service keeps the element in its XML and
+// joins the words around it in its JSON, where it keeps line feeds: a text of your
+// own does better without Breaks.
 type Description struct {
 	Description     string          `json:"description"`
 	DescriptionType DescriptionType `json:"descriptionType,omitempty"`
 	Lang            string          `json:"lang,omitempty"`
+	Breaks          []int           `json:"-"`
 }
 
-// LineBreak in the text of a [Description] is the XML element of that form.
-// The service keeps the element in its XML and drops it from its JSON.
-const LineBreak = "<br/>"
+// isBreak reports whether entry i of Breaks is what it must be.
+func (d *Description) isBreak(i int) bool {
+	at := d.Breaks[i]
+	return at >= 0 && at < len(d.Description) && d.Description[at] == '\n' && (i == 0 || d.Breaks[i-1] < at)
+}
 
 // GeoLocation is a place the data come from or are about.
 type GeoLocation struct {
