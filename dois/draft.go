@@ -64,9 +64,6 @@ func (r *Record) Draft() (*Draft, error) {
 	if err := copyRecord(&d.Record, r.Record); err != nil {
 		return nil, err
 	}
-	if others := r.Alternates(); len(others) > 0 {
-		d.AlternateIdentifiers = slices.Clone(others)
-	}
 	// The service works the other members out, and would keep a stale one.
 	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
@@ -195,6 +192,9 @@ func (d *Draft) attributes() (map[string]any, error) {
 		return nil, err
 	}
 	delete(attributes, "doi")
+	if d.AlternateIdentifiers != nil {
+		delete(attributes, "identifiers") // the service would keep these and drop the others
+	}
 	for name, text := range map[string]string{
 		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "reason": d.Reason,
 		"xml": base64.StdEncoding.EncodeToString(d.MetadataXML),

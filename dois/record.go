@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,11 @@ import (
 // belongs is read as text, a text as a number, one value as a list of one; what
 // does not fit at all is left zero. Raw has everything as it was sent.
 //
-// In JSON a Record is the object of its attributes.
+// Other names of the resource are in AlternateIdentifiers, whichever of its two
+// members the service sent; the DOI itself is not among them.
+//
+// In JSON a Record is the object of its attributes, with what the record is
+// related to as lists of ids.
 type Record struct {
 	metadata.Record
 
@@ -49,7 +54,7 @@ type Record struct {
 	VersionCount   int `json:"versionCount,omitempty"`
 	VersionOfCount int `json:"versionOfCount,omitempty"`
 
-	Client string `json:"-"` // id of the repository account, if the answer names it
+	Client string `json:"client,omitempty"` // id of the repository account, if the answer names it
 
 	// What follows comes with Detail; from Get the deployed service sends it
 	// always.
@@ -59,14 +64,14 @@ type Record struct {
 	DownloadsOverTime []MonthCount `json:"downloadsOverTime,omitempty"`
 	CitationsOverTime []YearCount  `json:"citationsOverTime,omitempty"`
 	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if it was not checked
-	MetadataXML       []byte       `json:"-"`                     // the metadata XML, decoded; nil if there is none
-	Provider          string       `json:"-"`                     // id of the member
-	References        []string     `json:"-"`                     // DOI names, here and below
-	Citations         []string     `json:"-"`
-	Parts             []string     `json:"-"`
-	PartOf            []string     `json:"-"`
-	Versions          []string     `json:"-"`
-	VersionOf         []string     `json:"-"`
+	MetadataXML       []byte       `json:"xml,omitempty"`         // the metadata XML, decoded; nil if there is none
+	Provider          string       `json:"provider,omitempty"`    // id of the member
+	References        []string     `json:"references,omitempty"`  // DOI names, here and below
+	Citations         []string     `json:"citations,omitempty"`
+	Parts             []string     `json:"parts,omitempty"`
+	PartOf            []string     `json:"partOf,omitempty"`
+	Versions          []string     `json:"versions,omitempty"`
+	VersionOf         []string     `json:"versionOf,omitempty"`
 
 	// Raw holds the attributes exactly as the service sent them, and
 	// Relationships what stood beside them.
@@ -104,6 +109,9 @@ type Container struct {
 	IdentifierType string `json:"identifierType,omitempty"`
 	Volume         string `json:"volume,omitempty"`
 	Issue          string `json:"issue,omitempty"`
+	Edition        string `json:"edition,omitempty"`
+	Number         string `json:"number,omitempty"`
+	ChapterNumber  string `json:"chapterNumber,omitempty"`
 	FirstPage      string `json:"firstPage,omitempty"`
 	LastPage       string `json:"lastPage,omitempty"`
 
@@ -166,6 +174,7 @@ func (r *Record) UnmarshalJSON(attributes []byte) error {
 	*r = Record{}
 	t := jsonText{data: bytes.Clone(attributes)}
 	r.readAttributes(&t)
+	r.unite()
 	if t.peek(); t.pos < len(t.data) {
 		t.fail(errSyntax)
 	}
@@ -196,6 +205,7 @@ func (r *Record) readResource(data []byte) error {
 	if r.DOI == "" {
 		r.DOI = id
 	}
+	r.unite()
 	if t.err == nil && !found {
 		return errNoAttributes
 	}
@@ -210,15 +220,34 @@ func (r *Record) readAttributes(t *jsonText) {
 	t.object(func(name []byte) {
 		index, known := fields[string(name)]
 		switch {
-		case known:
-			t.into(v.FieldByIndex(index))
+		case r.readRelation(name, t):
 		case string(name) == "xml":
 			r.MetadataXML = decodeXML(t.value())
+		case known:
+			t.into(v.FieldByIndex(index))
 		default:
-			r.readRelation(name, t.value())
+			t.value()
 		}
 	})
 	r.Raw = t.data[start:t.pos:t.pos]
+}
+
+// unite makes one list of the two that alternate identifiers come in.
+func (r *Record) unite() {
+	listed := r.AlternateIdentifiers
+	r.AlternateIdentifiers = nil
+	if copied := r.Alternates(); !slices.Equal(listed, copied) {
+		known := make(map[metadata.AlternateIdentifier]bool, len(listed))
+		for _, id := range listed {
+			known[id] = true
+		}
+		for _, id := range copied {
+			if !known[id] {
+				listed = append(listed, id)
+			}
+		}
+	}
+	r.AlternateIdentifiers, r.Identifiers = listed, nil
 }
 
 func decodeXML(raw []byte) []byte {
@@ -239,28 +268,36 @@ func (r *Record) readRelations(t *jsonText) {
 		t.value()
 		return
 	}
-	t.object(func(name []byte) { r.readRelation(name, t.value()) })
+	t.object(func(name []byte) {
+		if !r.readRelation(name, t) {
+			t.value()
+		}
+	})
 }
 
-func (r *Record) readRelation(name, raw []byte) {
+// readRelation reads a member if it names what the record is related to.
+func (r *Record) readRelation(name []byte, t *jsonText) bool {
 	switch string(name) {
 	case "client":
-		r.Client = strings.Join(resourceIDs(raw), ",")
+		r.Client = strings.Join(resourceIDs(t.value()), ",")
 	case "provider":
-		r.Provider = strings.Join(resourceIDs(raw), ",")
+		r.Provider = strings.Join(resourceIDs(t.value()), ",")
 	case "references":
-		r.References = resourceIDs(raw)
+		r.References = resourceIDs(t.value())
 	case "citations":
-		r.Citations = resourceIDs(raw)
+		r.Citations = resourceIDs(t.value())
 	case "parts":
-		r.Parts = resourceIDs(raw)
+		r.Parts = resourceIDs(t.value())
 	case "partOf":
-		r.PartOf = resourceIDs(raw)
+		r.PartOf = resourceIDs(t.value())
 	case "versions":
-		r.Versions = resourceIDs(raw)
+		r.Versions = resourceIDs(t.value())
 	case "versionOf":
-		r.VersionOf = resourceIDs(raw)
+		r.VersionOf = resourceIDs(t.value())
+	default:
+		return false
 	}
+	return true
 }
 
 // resourceIDs reads {"data": …}, an id, an object with an id, or a list of those.

@@ -22,7 +22,7 @@ func (c *checker) record(r *Record) {
 	c.contributors(r.Contributors)
 	each(c, at("dates"), r.Dates, (*checker).date)
 	c.check(at("language"), string(r.Language), optional(languageRule))
-	each(c, at("alternateIdentifiers"), r.Alternates(), (*checker).alternateIdentifier)
+	c.alternates(r)
 	each(c, at("relatedIdentifiers"), r.RelatedIdentifiers, (*checker).relatedIdentifier)
 	each(c, at("rightsList"), r.RightsList, (*checker).rights)
 	each(c, at("descriptions"), r.Descriptions, (*checker).description)
@@ -158,6 +158,16 @@ func (c *checker) date(p *path, d *Date) {
 	c.check(p.dot("dateType"), string(d.DateType), dateTypeRule)
 	if message := dateFault(trim(d.Date)); message != "" {
 		c.warn(CodeDate, p.dot("date"), d.Date, "%s", message)
+	}
+}
+
+func (c *checker) alternates(r *Record) {
+	each(c, at("alternateIdentifiers"), r.Alternates(), (*checker).alternateIdentifier)
+	if r.AlternateIdentifiers == nil || r.Identifiers == nil {
+		return
+	}
+	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other, r.AlternateIdentifiers) {
+		c.warn(CodeLossy, at("identifiers"), "", "these differ from alternateIdentifiers, and only one of the lists is kept; leave the other empty")
 	}
 }
 

@@ -14,15 +14,3 @@ type List[T any] []T
 func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return readJSON(data, reflect.ValueOf(l).Elem())
 }
-
-// Identifiers is the list of [Record].Identifiers.
-type Identifiers []Identifier
-
-// UnmarshalJSON reads what [List] reads.
-func (l *Identifiers) UnmarshalJSON(data []byte) error {
-	return readJSON(data, reflect.ValueOf(l).Elem())
-}
-
-// IsZero reports true: the list is the service's own, and a record that is sent
-// back must not carry it. See [Record].
-func (l Identifiers) IsZero() bool { return true }

@@ -167,7 +167,7 @@ func TestRecord_XML_ofNothing(t *testing.T) {
 
 func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	rec := &metadata.Record{
-		Titles:       []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
+		Titles: []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
 		Descriptions: []metadata.Description{
 			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 3, 1, 2, 9}},
 		},
@@ -191,14 +191,17 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 }
 
 func TestRecord_Alternates(t *testing.T) {
-	rec := &metadata.Record{Identifiers: metadata.Identifiers{
-		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
+	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
+		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
 	}}
 	fromAnswer := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
 	assert.Equal(t, fromAnswer, rec.Alternates())
 	written, err := rec.XML()
 	require.NoError(t, err)
 	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
+
+	rec.DOI = ""
+	assert.Equal(t, "https://doi.org/10.5072/x", rec.Alternates()[0].AlternateIdentifier, "it may be another's")
 
 	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
 	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
