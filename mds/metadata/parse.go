@@ -13,7 +13,8 @@ import (
 // byte order mark; [Record].SchemaVersion says which one it was. It reads what
 // the schema would refuse: parts in the wrong order, missing parts, unknown
 // values. Elements it does not know are stepped over; [CheckXML] lists them.
-// White space around a value is dropped, except in descriptions and rights.
+// White space around a value is dropped, except in descriptions and rights. Where
+// the schema takes a blank for a name, the name is a blank.
 //
 // A place, point or box that comes again within one geoLocation starts a
 // further one, because the service keeps only one of each.
@@ -131,6 +132,16 @@ func (p *parser) content() string {
 // value is the content of an element without the white space around it.
 func (p *parser) value() string { return trim(p.content()) }
 
+// filled is the value of an element that the schema wants a character in. If
+// there is nothing but blanks, it is one, or the element could not be written.
+func (p *parser) filled() string {
+	text := p.content()
+	if value := trim(text); value != "" || text == "" {
+		return value
+	}
+	return " "
+}
+
 // attr returns an attribute of the tag just read.
 func (p *parser) attr(name string) string {
 	for i := range p.attrs {
@@ -223,7 +234,7 @@ func (p *parser) person(to person) {
 		case "creatorName", "contributorName":
 			*to.nameType = NameType(p.attr("nameType"))
 			*to.lang = p.lang()
-			*to.name = p.value()
+			*to.name = p.filled()
 		case "givenName":
 			*to.givenName = p.value()
 		case "familyName":
@@ -269,7 +280,7 @@ func (p *parser) publisher() Publisher {
 		PublisherIdentifierScheme: p.attr("publisherIdentifierScheme"),
 		SchemeURI:                 p.attr("schemeURI"),
 		Lang:                      p.lang(),
-		Name:                      p.value(),
+		Name:                      p.filled(),
 	}
 }
 

@@ -3,6 +3,8 @@ package metadata_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -153,6 +155,44 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 		Box:   metadata.Box{South: "41.090", West: "-71.032", North: "41.893", East: "-68.211"},
 	}}, rec.GeoLocations)
 	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
+}
+
+// Every element, attribute and text of a document is in what is written of it,
+// and every field of its record comes back from JSON.
+func TestRecord_keepsTheExamples(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/records/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		rec := parse(t, string(source))
+		written, err := rec.XML()
+		require.NoError(t, err)
+		assert.Equal(t, contents(t, source), contents(t, written), file)
+		data, err := json.Marshal(rec)
+		require.NoError(t, err)
+		var fromJSON metadata.Record
+		require.NoError(t, json.Unmarshal(data, &fromJSON))
+		assert.Equal(t, *rec, fromJSON, file)
+	}
+}
+
+// What the schema makes mandatory and lets be empty or blank stays so, or a valid
+// document would be written as one that is not.
+func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
+	rec := parse(t, resource(`<publisher> </publisher><contributors><contributor contributorType="Other"><contributorName>
+		</contributorName></contributor></contributors><alternateIdentifiers><alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>
+		</alternateIdentifiers><fundingReferences><fundingReference><funderName>	</funderName></fundingReference></fundingReferences>`))
+	written, err := rec.XML()
+	require.NoError(t, err)
+	for _, part := range []string{
+		`<publisher> </publisher>`, `<contributorName> </contributorName>`, `<funderName> </funderName>`,
+		`<alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>`,
+	} {
+		assert.Contains(t, string(written), part)
+	}
+	assert.ErrorIs(t, rec.Validate(), metadata.ErrInvalid, "a blank is no name")
 }
 
 func TestRecord_XML_ofNothing(t *testing.T) {

@@ -139,7 +139,7 @@ func (w *writer) date(d *Date) {
 
 func (w *writer) alternateIdentifier(a *AlternateIdentifier) {
 	w.open("alternateIdentifier")
-	w.attr("alternateIdentifierType", a.AlternateIdentifierType)
+	w.anyAttr("alternateIdentifierType", a.AlternateIdentifierType) // mandatory, and the only such that may be empty
 	w.text("alternateIdentifier", a.AlternateIdentifier)
 }
 
