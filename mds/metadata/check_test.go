@@ -222,6 +222,29 @@ func TestRecord_Findings(t *testing.T) {
 	}
 }
 
+// A finding says in a whole sentence what is wrong.
+func TestRecord_Findings_ofCheckDigits(t *testing.T) {
+	const digit = " does not fit its other digits, so at least one digit is wrong"
+	for _, tt := range []struct{ scheme, value, want string }{
+		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
+		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
+		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not fit its other characters, so at least one character is wrong"},
+	} {
+		rec := sound()
+		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, tt.want, rec.Findings()[0].Message)
+	}
+	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
+		rec := sound()
+		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{
+			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme), RelationType: metadata.RelationCites,
+		}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Message)
+	}
+}
+
 func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	check := func(change func(*metadata.Record)) string {
 		rec := sound()
