@@ -34,6 +34,7 @@ func TestParseXML_takesEveryNamespace(t *testing.T) {
 		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`, "http://datacite.org/schema/kernel-2.2"},
 		{"none", `<resource><version>1</version></resource>`, ""},
 		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
+		{"encoding without its hyphen", `<?xml version="1.0" encoding="utf8"?><resource><version>1</version></resource>`, ""},
 		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
 		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
 		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
