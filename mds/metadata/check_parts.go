@@ -215,6 +215,9 @@ func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 func (c *checker) rights(p *path, r *Rights) {
 	c.check(p.dot("rights"), r.Rights, rightsRule)
 	c.uri(p.dot("rightsUri"), r.RightsURI)
+	if fold(r.RightsIdentifierScheme) == "spdx" {
+		c.spdx(p.dot("rightsIdentifier"), r.RightsIdentifier)
+	}
 	c.uri(p.dot("schemeUri"), r.SchemeURI)
 	c.check(p.dot("lang"), r.Lang, optional(languageRule))
 }

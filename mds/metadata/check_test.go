@@ -1,6 +1,7 @@
 package metadata_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -219,6 +220,37 @@ func TestRecord_Findings(t *testing.T) {
 			}
 			assert.Equal(t, len(wantErrors) > 0, rec.Validate() != nil)
 		})
+	}
+}
+
+// The list grows, so an identifier that is not on it may be right.
+func TestRecord_Findings_ofSPDX(t *testing.T) {
+	for id, want := range map[string]string{
+		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "": "", "BSD-3-Clause-OpenWebUI": "",
+		"CC-BY-4":                          `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean CC-BY-4.0?`,
+		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution 4.0"`,
+		"MIT OR Apache-2.0":                `version 3.29.0 of the SPDX list has no licence "MIT OR Apache-2.0"`,
+	} {
+		rec := sound()
+		rec.RightsList = []metadata.Rights{metadata.SPDX(id), {Rights: "Ours", RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "house rules"}}
+		rec.RightsList[0].RightsURI = ""
+		require.NoError(t, rec.Validate())
+		findings := rec.Findings()
+		if want == "" {
+			assert.Empty(t, findings, id)
+			continue
+		}
+		require.Len(t, findings, 1, id)
+		assert.Equal(t, metadata.Finding{
+			Level: metadata.LevelWarning, Code: metadata.CodeSPDX, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
+		}, findings[0])
+
+		document, err := rec.XML()
+		require.NoError(t, err)
+		inDocument, err := metadata.CheckXML(bytes.NewReader(document), nil)
+		require.NoError(t, err)
+		require.Len(t, inDocument, 1)
+		assert.Equal(t, "/resource/rightsList/rights[1]/@rightsIdentifier", inDocument[0].XPath)
 	}
 }
 
