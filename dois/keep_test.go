@@ -177,7 +177,7 @@ func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
 	}{
 		"one":     {metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new", AlternateIdentifierType: "local"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":"local"}]}`},
 		"other":   {metadata.Record{Identifiers: old}, `{"identifiers":[{"identifier":"old","identifierType":"local"}]}`},
-		"both":    {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new"}]}`},
+		"both":    {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":""}]}`},
 		"cleared": {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{}}, `{"alternateIdentifiers":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {

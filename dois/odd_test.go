@@ -130,6 +130,7 @@ func TestWriteBack(t *testing.T) {
 			"relatedItemIdentifier":{"relatedItemIdentifier":"1234-5678","relatedItemIdentifierType":"ISSN","schemeURI":"u"},"titles":[{"title":"J"}]}]}`,
 		"mixed affiliations": `{"doi":"10.5072/full","state":"draft","creators":[{"name":"X","affiliation":[{"name":"Y","affiliationIdentifier":"https://ror.org/1"},"Z"],"nameIdentifiers":[]}]}`,
 		"other identifiers":  `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7","identifierType":"local"}]}`,
+		"without their type": `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *doistest.Server) {

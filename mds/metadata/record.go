@@ -181,7 +181,7 @@ type Date struct {
 // number.
 type AlternateIdentifier struct {
 	AlternateIdentifier     string `json:"alternateIdentifier"`
-	AlternateIdentifierType string `json:"alternateIdentifierType,omitempty"`
+	AlternateIdentifierType string `json:"alternateIdentifierType"` // the service refuses a list in which one is missing
 }
 
 // Identifier is an alternate identifier as [Record].Identifiers carries it.
