@@ -236,7 +236,11 @@ func (r *Record) readAttributes(t *jsonText) {
 func (r *Record) unite() {
 	listed := r.AlternateIdentifiers
 	r.AlternateIdentifiers = nil
-	if copied := r.Alternates(); !slices.Equal(listed, copied) {
+	switch copied := r.Alternates(); {
+	case len(copied) == 0, slices.Equal(listed, copied):
+	case len(listed) == 0:
+		listed = copied
+	default:
 		known := make(map[metadata.AlternateIdentifier]bool, len(listed))
 		for _, id := range listed {
 			known[id] = true

@@ -80,8 +80,11 @@ func (r *Record) Alternates() []AlternateIdentifier {
 
 // isOwn reports whether id is the DOI of the record, or a DOI that is not there.
 func (r *Record) isOwn(id Identifier) bool {
+	if id.IdentifierType != string(IdentifierDOI) {
+		return false
+	}
 	name := doiRule.bare(trim(id.Identifier))
-	return id.IdentifierType == string(IdentifierDOI) && (name == "" || strings.EqualFold(name, doiRule.bare(r.DOI)))
+	return name == "" || strings.EqualFold(name, doiRule.bare(r.DOI))
 }
 
 // Creator is a person or organization that made the resource. The personal form
