@@ -210,18 +210,26 @@ func (d *Draft) attributes() (map[string]any, error) {
 		attributes["container"] = d.Container
 	}
 	for name, value := range d.Extra {
-		if _, taken := attributes[name]; taken {
+		if taken(attributes, name) {
 			return nil, &FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
 		}
 		attributes[name] = value
 	}
 	for _, name := range d.Clear {
-		if _, taken := attributes[name]; taken {
+		if taken(attributes, name) {
 			return nil, &FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
 		}
 		attributes[name] = nil
 	}
 	return attributes, nil
+}
+
+// taken reports whether an attribute is there, under its name or another: the
+// service takes both names of the alternate identifiers, and drops one.
+func taken(attributes map[string]any, name string) bool {
+	_, there := attributes[name]
+	_, other := attributes[map[string]string{"identifiers": "alternateIdentifiers", "alternateIdentifiers": "identifiers"}[name]]
+	return there || other
 }
 
 // members are the members of the JSON object that v is written as.

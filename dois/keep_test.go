@@ -186,6 +186,18 @@ func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
 	}
 }
 
+func TestDraftNamesIdentifiersOnce(t *testing.T) {
+	others := metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}
+	for name, d := range map[string]*dois.Draft{
+		"more of them":  {Record: others, Extra: map[string]any{"identifiers": []any{}}},
+		"none of them":  {Record: others, Clear: []string{"identifiers"}},
+		"by both names": {Extra: map[string]any{"identifiers": []any{}}, Clear: []string{"alternateIdentifiers"}},
+	} {
+		_, err := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}", nil)).Update(t.Context(), "10.5072/x", d)
+		require.ErrorIs(t, err, dois.ErrInvalid, name)
+	}
+}
+
 // All that a draft has is in what is sent.
 func TestDraftSendsEveryField(t *testing.T) {
 	r := filled()
