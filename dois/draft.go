@@ -64,9 +64,6 @@ func (r *Record) Draft() (*Draft, error) {
 	if err := copyRecord(&d.Record, r.Record); err != nil {
 		return nil, err
 	}
-	if others := r.Alternates(); len(others) > 0 {
-		d.AlternateIdentifiers = slices.Clone(others)
-	}
 	// The service works the other members out, and would keep a stale one.
 	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
@@ -195,6 +192,9 @@ func (d *Draft) attributes() (map[string]any, error) {
 		return nil, err
 	}
 	delete(attributes, "doi")
+	if d.AlternateIdentifiers != nil {
+		delete(attributes, "identifiers") // the service would keep these and drop the others
+	}
 	for name, text := range map[string]string{
 		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "reason": d.Reason,
 		"xml": base64.StdEncoding.EncodeToString(d.MetadataXML),
@@ -210,18 +210,26 @@ func (d *Draft) attributes() (map[string]any, error) {
 		attributes["container"] = d.Container
 	}
 	for name, value := range d.Extra {
-		if _, taken := attributes[name]; taken {
+		if taken(attributes, name) {
 			return nil, &FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
 		}
 		attributes[name] = value
 	}
 	for _, name := range d.Clear {
-		if _, taken := attributes[name]; taken {
+		if taken(attributes, name) {
 			return nil, &FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
 		}
 		attributes[name] = nil
 	}
 	return attributes, nil
+}
+
+// taken reports whether an attribute is there, under its name or another: the
+// service takes both names of the alternate identifiers, and drops one.
+func taken(attributes map[string]any, name string) bool {
+	_, there := attributes[name]
+	_, other := attributes[map[string]string{"identifiers": "alternateIdentifiers", "alternateIdentifiers": "identifiers"}[name]]
+	return there || other
 }
 
 // members are the members of the JSON object that v is written as.

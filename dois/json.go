@@ -59,6 +59,9 @@ var containerJSON = jsonlex.NewObject(
 	jsonlex.Word("identifierType", func(c *Container) *string { return &c.IdentifierType }),
 	jsonlex.Text("volume", func(c *Container) *string { return &c.Volume }),
 	jsonlex.Text("issue", func(c *Container) *string { return &c.Issue }),
+	jsonlex.Text("edition", func(c *Container) *string { return &c.Edition }),
+	jsonlex.Text("number", func(c *Container) *string { return &c.Number }),
+	jsonlex.Text("chapterNumber", func(c *Container) *string { return &c.ChapterNumber }),
 	jsonlex.Text("firstPage", func(c *Container) *string { return &c.FirstPage }),
 	jsonlex.Text("lastPage", func(c *Container) *string { return &c.LastPage }),
 	jsonlex.List("identifiers", func(c *Container) *[]metadata.Identifier { return &c.Identifiers }, jsonlex.Shared[metadata.Identifier]().Item),
@@ -149,8 +152,31 @@ func (r *Record) UnmarshalJSON(attributes []byte) error {
 	*r = Record{}
 	return jsonlex.Unmarshal(attributes, func(d *decoder) error {
 		readAttributes(d, r)
+		r.unite()
 		return nil
 	})
+}
+
+// unite makes one list of the two that alternate identifiers come in.
+func (r *Record) unite() {
+	listed := r.AlternateIdentifiers
+	r.AlternateIdentifiers = nil
+	switch copied := r.Alternates(); {
+	case len(copied) == 0, slices.Equal(listed, copied):
+	case len(listed) == 0:
+		listed = copied
+	default:
+		known := make(map[metadata.AlternateIdentifier]bool, len(listed))
+		for _, id := range listed {
+			known[id] = true
+		}
+		for _, id := range copied {
+			if !known[id] {
+				listed = append(listed, id)
+			}
+		}
+	}
+	r.AlternateIdentifiers, r.Identifiers = listed, nil
 }
 
 func readAttributes(d *decoder, r *Record) {
@@ -211,6 +237,7 @@ func (e *envelope) finish() error {
 	}
 	e.record.DOI = cmp.Or(e.record.DOI, e.id)
 	e.record.Included = e.included
+	e.record.unite()
 	return nil
 }
 

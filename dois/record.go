@@ -17,7 +17,11 @@ import (
 // belongs is read as text, a text as a number, one value as a list of one; what
 // does not fit at all is left zero. Raw has everything as it was sent.
 //
-// In JSON a Record is the object of its attributes.
+// Other names of the resource are in AlternateIdentifiers, whichever of its two
+// members the service sent; the DOI itself is not among them.
+//
+// In JSON a Record is the object of its attributes, with what the record is
+// related to as lists of ids.
 type Record struct {
 	metadata.Record
 
@@ -46,7 +50,7 @@ type Record struct {
 	VersionCount   int `json:"versionCount,omitempty"`
 	VersionOfCount int `json:"versionOfCount,omitempty"`
 
-	Client string `json:"-"` // id of the repository account, if the answer names it
+	Client string `json:"client,omitempty"` // id of the repository account, if the answer names it
 
 	// What follows comes with Detail; from Get the deployed service sends it
 	// always.
@@ -56,14 +60,14 @@ type Record struct {
 	DownloadsOverTime []MonthCount `json:"downloadsOverTime,omitempty"`
 	CitationsOverTime []YearCount  `json:"citationsOverTime,omitempty"`
 	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if it was not checked
-	MetadataXML       []byte       `json:"-"`                     // the metadata XML, decoded; nil if there is none
-	Provider          string       `json:"-"`                     // id of the member
-	References        []string     `json:"-"`                     // DOI names, here and below
-	Citations         []string     `json:"-"`
-	Parts             []string     `json:"-"`
-	PartOf            []string     `json:"-"`
-	Versions          []string     `json:"-"`
-	VersionOf         []string     `json:"-"`
+	MetadataXML       []byte       `json:"xml,omitempty"`         // the metadata XML, decoded; nil if there is none
+	Provider          string       `json:"provider,omitempty"`    // id of the member
+	References        []string     `json:"references,omitempty"`  // DOI names, here and below
+	Citations         []string     `json:"citations,omitempty"`
+	Parts             []string     `json:"parts,omitempty"`
+	PartOf            []string     `json:"partOf,omitempty"`
+	Versions          []string     `json:"versions,omitempty"`
+	VersionOf         []string     `json:"versionOf,omitempty"`
 
 	// Raw holds the attributes exactly as the service sent them, and
 	// Relationships what stood beside them.
@@ -101,6 +105,9 @@ type Container struct {
 	IdentifierType string `json:"identifierType,omitempty"`
 	Volume         string `json:"volume,omitempty"`
 	Issue          string `json:"issue,omitempty"`
+	Edition        string `json:"edition,omitempty"`
+	Number         string `json:"number,omitempty"`
+	ChapterNumber  string `json:"chapterNumber,omitempty"`
 	FirstPage      string `json:"firstPage,omitempty"`
 	LastPage       string `json:"lastPage,omitempty"`
 

@@ -125,6 +125,11 @@ func (s *Service) storeDOI(q *request, account *Account, name string, create boo
 		if err != nil {
 			return nil, err
 		}
+		if s.deployed {
+			if err := checkAlternates(o); err != nil {
+				return nil, err
+			}
+		}
 		if err := rec.write(o); err != nil {
 			return nil, err
 		}
@@ -146,6 +151,25 @@ func (s *Service) storeDOI(q *request, account *Account, name string, create boo
 		res.header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", address(q), s.serial.Add(1))}
 	}
 	return res, nil
+}
+
+// checkAlternates refuses alternate identifiers with a member missing. They are
+// looked at only where they stand for identifiers (datacite_dois_controller.rb:853-873;
+// the status of ParameterMissing is in application_controller.rb:119-121).
+func checkAlternates(o object) error {
+	if _, both := o["identifiers"]; both {
+		return nil
+	}
+	list, _ := o["alternateIdentifiers"].([]any)
+	for _, item := range list {
+		id, ok := item.(object)
+		for _, name := range []string{"alternateIdentifier", "alternateIdentifierType"} {
+			if _, there := id[name]; ok && !there {
+				return fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: %s", name)
+			}
+		}
+	}
+	return nil
 }
 
 // toWrite is the record to write to: the one there is, or a new one.
@@ -239,11 +263,14 @@ func (rec *record) writeMembers(changed object) error {
 		}
 		changed[name] = v
 	}
-	if _, sent := changed["identifiers"]; sent {
-		delete(changed, "alternateIdentifiers")
-	} else if list, sent := changed["alternateIdentifiers"].([]any); sent {
-		changed["identifiers"] = renamed(list, "alternateIdentifier", "identifier")
-		delete(changed, "alternateIdentifiers")
+	// The one is an alias of the other, also when it is null (datacite_dois_controller.rb:853-873).
+	others, sent := changed["alternateIdentifiers"]
+	delete(changed, "alternateIdentifiers")
+	if _, both := changed["identifiers"]; sent && !both {
+		changed["identifiers"] = nil
+		if list, ok := others.([]any); ok {
+			changed["identifiers"] = renamed(list, "alternateIdentifier", "identifier")
+		}
 	}
 	attributes := maps.Clone(rec.attributes)
 	maps.Copy(attributes, changed)

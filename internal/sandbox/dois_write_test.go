@@ -87,6 +87,8 @@ func TestUpdateDOI(t *testing.T) {
 	assert.Equal(t, "A", at(read(), "identifiers.0.identifier"))
 	update("10.5072/x", `"identifiers":[{"identifier":"B","identifierType":"local"}],"alternateIdentifiers":[{"alternateIdentifier":"C"}]`).do(t, service)
 	assert.Equal(t, "B", at(read(), "alternateIdentifiers.0.alternateIdentifier"), "identifiers win")
+	update("10.5072/x", `"alternateIdentifiers":null`).do(t, service)
+	assert.Equal(t, []any{}, at(read(), "identifiers"), "null is taken under either name")
 
 	a = call{method: "PUT", path: "/dois/10.5072/x?affiliation=true&publisher=true", header: apiType, as: "repo",
 		body: payload(`"publisher":"P","creators":[{"name":"A","affiliation":[{"name":"U"}]}]`)}.do(t, service)

@@ -106,7 +106,7 @@ func (c *checker) uri(p *path, value string) {
 }
 
 // characters finds, in every string of a value, what an XML document cannot
-// hold, and attributes that cannot be added to a tag.
+// hold, and attributes and elements that cannot be added where they should be.
 func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -123,9 +123,20 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.extra(p.dot("Extra"), v.Extra, nameIdentifierAttributes)
 		case Affiliation:
 			c.extra(p.dot("Extra"), v.Extra, affiliationAttributes)
+		case Description:
+			c.breaks(p.dot("Breaks"), &v)
 		}
 		for i := range v.NumField() {
 			c.characters(p.dot(memberName(v.Type().Field(i))), v.Field(i))
+		}
+	}
+}
+
+// breaks checks the places of elements.
+func (c *checker) breaks(p *path, d *Description) {
+	for i, at := range d.Breaks {
+		if !d.isBreak(i) {
+			c.fault(CodeElement, p.item(i), strconv.Itoa(at), "a <br/> element stands for a line feed of the description, and the offsets ascend")
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (c *checker) record(r *Record) {
 	c.contributors(r.Contributors)
 	each(c, at("dates"), r.Dates, (*checker).date)
 	c.check(at("language"), string(r.Language), optional(languageRule))
-	each(c, at("alternateIdentifiers"), r.Alternates(), (*checker).alternateIdentifier)
+	c.alternates(r)
 	each(c, at("relatedIdentifiers"), r.RelatedIdentifiers, (*checker).relatedIdentifier)
 	each(c, at("rightsList"), r.RightsList, (*checker).rights)
 	each(c, at("descriptions"), r.Descriptions, (*checker).description)
@@ -161,6 +161,16 @@ func (c *checker) date(p *path, d *Date) {
 	}
 }
 
+func (c *checker) alternates(r *Record) {
+	each(c, at("alternateIdentifiers"), r.Alternates(), (*checker).alternateIdentifier)
+	if r.AlternateIdentifiers == nil || r.Identifiers == nil {
+		return
+	}
+	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other, r.AlternateIdentifiers) {
+		c.warn(CodeLossy, at("identifiers"), "", "these differ from alternateIdentifiers, and only one of the lists is kept; leave the other empty")
+	}
+}
+
 func (c *checker) alternateIdentifier(p *path, a *AlternateIdentifier) {
 	c.check(p.dot("alternateIdentifierType"), a.AlternateIdentifierType, alternateTypeRule)
 	switch {
@@ -205,6 +215,9 @@ func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 func (c *checker) rights(p *path, r *Rights) {
 	c.check(p.dot("rights"), r.Rights, rightsRule)
 	c.uri(p.dot("rightsUri"), r.RightsURI)
+	if fold(r.RightsIdentifierScheme) == "spdx" {
+		c.spdx(p.dot("rightsIdentifier"), r.RightsIdentifier)
+	}
 	c.uri(p.dot("schemeUri"), r.SchemeURI)
 	c.check(p.dot("lang"), r.Lang, optional(languageRule))
 }
@@ -213,8 +226,8 @@ func (c *checker) description(p *path, d *Description) {
 	c.check(p.dot("descriptionType"), string(d.DescriptionType), descriptionTypeRule)
 	c.check(p.dot("lang"), d.Lang, optional(languageRule))
 	c.markup(p.dot("description"), d.Description)
-	if strings.Contains(d.Description, LineBreak) {
-		c.warn(CodeLossy, p.dot("description"), d.Description, "the service joins the lines around %s in its JSON; a line feed stays", LineBreak)
+	if len(d.Breaks) > 0 {
+		c.warn(CodeLossy, p.dot("description"), d.Description, "the service joins the words around a <br/> element in its JSON; a line feed stays")
 	}
 }
 

@@ -1,6 +1,7 @@
 package metadata_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -178,9 +179,17 @@ func TestRecord_Findings(t *testing.T) {
 		{"DOI among the others", func(r *metadata.Record) {
 			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "10.5072/y", AlternateIdentifierType: "doi"}, {AlternateIdentifierType: "local"}}
 		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType", "warning lossy alternateIdentifiers[1].alternateIdentifier"}},
+		{"the same under two names", func(r *metadata.Record) {
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
+			r.Identifiers = []metadata.Identifier{{Identifier: r.DOI, IdentifierType: "DOI"}, {Identifier: "7", IdentifierType: "local"}}
+		}, nil},
+		{"others under the other name", func(r *metadata.Record) {
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
+			r.Identifiers = []metadata.Identifier{{Identifier: "8", IdentifierType: "local"}}
+		}, []string{"warning lossy identifiers"}},
 		{"HTML", func(r *metadata.Record) {
 			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
-			r.Descriptions = []metadata.Description{{Description: "one" + metadata.LineBreak + "two", DescriptionType: metadata.DescriptionAbstract}}
+			r.Descriptions = []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
 		}, []string{"warning lossy titles[0].title", "warning lossy descriptions[0].description"}},
 		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning name creators[0].name"}},
 		{"organization with a family", func(r *metadata.Record) {
@@ -211,6 +220,60 @@ func TestRecord_Findings(t *testing.T) {
 			}
 			assert.Equal(t, len(wantErrors) > 0, rec.Validate() != nil)
 		})
+	}
+}
+
+// The list grows, so an identifier that is not on it may be right.
+func TestRecord_Findings_ofSPDX(t *testing.T) {
+	for id, want := range map[string]string{
+		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "": "", "BSD-3-Clause-OpenWebUI": "",
+		"CC-BY-4":                          `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean CC-BY-4.0?`,
+		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution 4.0"`,
+		"MIT OR Apache-2.0":                `version 3.29.0 of the SPDX list has no licence "MIT OR Apache-2.0"`,
+	} {
+		rec := sound()
+		rec.RightsList = []metadata.Rights{metadata.SPDX(id), {Rights: "Ours", RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "house rules"}}
+		rec.RightsList[0].RightsURI = ""
+		require.NoError(t, rec.Validate())
+		findings := rec.Findings()
+		if want == "" {
+			assert.Empty(t, findings, id)
+			continue
+		}
+		require.Len(t, findings, 1, id)
+		assert.Equal(t, metadata.Finding{
+			Level: metadata.LevelWarning, Code: metadata.CodeSPDX, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
+		}, findings[0])
+
+		document, err := rec.XML()
+		require.NoError(t, err)
+		inDocument, err := metadata.CheckXML(bytes.NewReader(document), nil)
+		require.NoError(t, err)
+		require.Len(t, inDocument, 1)
+		assert.Equal(t, "/resource/rightsList/rights[1]/@rightsIdentifier", inDocument[0].XPath)
+	}
+}
+
+// A finding says in a whole sentence what is wrong.
+func TestRecord_Findings_ofCheckDigits(t *testing.T) {
+	const digit = " does not fit its other digits, so at least one digit is wrong"
+	for _, tt := range []struct{ scheme, value, want string }{
+		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
+		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
+		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not fit its other characters, so at least one character is wrong"},
+	} {
+		rec := sound()
+		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, tt.want, rec.Findings()[0].Message)
+	}
+	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
+		rec := sound()
+		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{
+			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme), RelationType: metadata.RelationCites,
+		}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Message)
 	}
 }
 

@@ -3,6 +3,7 @@ package metadata
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -48,17 +49,37 @@ func readDocument(r io.Reader) (*scanner, error) {
 		return nil, fmt.Errorf("metadata: reading the document: %w", err)
 	}
 	s := &scanner{src: strings.TrimPrefix(src, "\ufeff")}
-	if strings.HasPrefix(src, "\xfe\xff") || strings.HasPrefix(src, "\xff\xfe") {
-		s.fail(0, "the document is in UTF-16; only UTF-8 is read")
+	if encoding := wideEncoding(src); encoding != "" {
+		s.fail(0, "the document is in %s; %s", encoding, onlyUTF8)
 	} else if len(src) > MaxSize {
 		s.fail(MaxSize, "the document is longer than %d bytes", MaxSize)
-	} else if at := badChar(s.src); at >= 0 {
-		s.failAtBadChar(at)
-	}
-	if s.err == nil {
-		s.declaration()
+	} else {
+		s.declaration() // may say why the bytes are not UTF-8
+		if at := badChar(s.src); at >= 0 {
+			s.failAtBadChar(at)
+		}
 	}
 	return s, nil
+}
+
+const onlyUTF8 = "only UTF-8 is read, and the service takes any document for UTF-8"
+
+// wideEncoding returns the encoding of a text whose first characters take more
+// than a byte each, as the byte order mark says, or the zeros around ASCII do.
+func wideEncoding(src string) string {
+	zeros := []byte("----")
+	for i := range min(len(zeros), len(src)) {
+		if src[i] == 0 {
+			zeros[i] = '0'
+		}
+	}
+	switch pattern := string(zeros); {
+	case strings.HasPrefix(src, "\xff\xfe\x00\x00"), strings.HasPrefix(src, "\x00\x00\xfe\xff"), pattern == "-000", pattern == "000-":
+		return "UTF-32"
+	case strings.HasPrefix(src, "\xff\xfe"), strings.HasPrefix(src, "\xfe\xff"), pattern == "-0-0", pattern == "0-0-":
+		return "UTF-16"
+	}
+	return ""
 }
 
 func (s *scanner) failAtBadChar(at int) {
@@ -112,9 +133,8 @@ func (s *scanner) declaration() {
 		s.fail(0, "the XML declaration gives no version 1.x")
 	case trim(body) != "", standalone != "" && standalone != "yes" && standalone != "no":
 		s.fail(0, "the XML declaration is not written correctly")
-	case encoding == "", strings.EqualFold(encoding, "UTF-8"), strings.EqualFold(encoding, "US-ASCII"):
-	default:
-		s.fail(0, "the document is in %s; only UTF-8 is read", encoding)
+	case !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(encoding)):
+		s.fail(0, "the document declares the encoding %q; %s", encoding, onlyUTF8)
 	}
 }
 

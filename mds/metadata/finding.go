@@ -54,6 +54,7 @@ const (
 	CodeURL            Code = "url"             // not an absolute address
 	CodeMetadataScheme Code = "metadata-scheme" // scheme of metadata with a relation that has none
 	CodeRelationOther  Code = "relation-other"  // relation Other without relationTypeInformation
+	CodeSPDX           Code = "spdx"            // not an identifier of the SPDX list
 	CodeLossy          Code = "lossy"           // the service drops it from its JSON
 	CodeName           Code = "name"            // name and name type do not fit
 )

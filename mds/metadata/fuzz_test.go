@@ -98,7 +98,7 @@ func FuzzRecordJSON(f *testing.F) {
 			Coordinate   metadata.Coordinate
 			Affiliation  metadata.Affiliation
 			Related      metadata.List[metadata.RelatedItem]
-			Identifiers  metadata.Identifiers
+			Identifiers  metadata.List[metadata.Identifier]
 		}
 		v := reflect.ValueOf(&rec).Elem()
 		for _, field := range v.Fields() {
@@ -134,7 +134,7 @@ func FuzzLeafJSON(f *testing.F) {
 		for _, leaf := range []json.Unmarshaler{
 			&metadata.List[metadata.Creator]{}, &metadata.List[metadata.GeoLocation]{}, &metadata.List[string]{},
 			new(metadata.Publisher), new(metadata.Affiliation), new(metadata.Types), new(metadata.Text), new(metadata.Year),
-			new(metadata.Coordinate), new(metadata.Polygons), new(metadata.Identifiers),
+			new(metadata.Coordinate), new(metadata.Polygons), new(metadata.List[metadata.Identifier]),
 		} {
 			_ = leaf.UnmarshalJSON(data)
 		}

@@ -81,7 +81,7 @@ func orcidFault(bare string) string {
 	case !orcidPattern.MatchString(bare):
 		return "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise"
 	case !mod112(strings.ReplaceAll(bare, "-", "")):
-		return "the check digit of this ORCID is wrong; one of its digits must be"
+		return misfit("ORCID")
 	}
 	return ""
 }
@@ -92,9 +92,13 @@ func isniFault(bare string) string {
 	case !isniPattern.MatchString(bare):
 		return "an ISNI has 16 digits, such as 0000 0001 2103 2683"
 	case !mod112(digits):
-		return "the check digit of this ISNI is wrong; one of its digits must be"
+		return misfit("ISNI")
 	}
 	return ""
+}
+
+func misfit(scheme string) string {
+	return "the check digit of this " + scheme + " does not fit its other digits, so at least one digit is wrong"
 }
 
 // mod112 checks 16 digits, the last of which may be X, by ISO 7064 MOD 11-2.
@@ -117,7 +121,7 @@ func rorFault(bare string) string {
 		n = n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)
 	}
 	if check, _ := strconv.Atoi(bare[7:]); check != 98-n*100%97 {
-		return "the check digits of this ROR are wrong; one of its characters must be"
+		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"
 	}
 	return ""
 }
@@ -128,7 +132,7 @@ func issnFault(bare string) string {
 	}
 	digits := strings.ToUpper(strings.ReplaceAll(bare, "-", ""))
 	if !weighted(digits, 8, 11) {
-		return "the check digit of this ISSN is wrong; one of its digits must be"
+		return misfit("ISSN")
 	}
 	return ""
 }
@@ -140,7 +144,7 @@ func isbnFault(bare string) string {
 	case strings.Trim(body, "0123456789") != "", len(digits) != 10 && (len(digits) != 13 || body != digits):
 		return "an ISBN has 10 or 13 digits, such as 978-0-306-40615-7"
 	case len(digits) == 10 && !weighted(digits, 10, 11), len(digits) == 13 && !ean(digits):
-		return "the check digit of this ISBN is wrong; one of its digits must be"
+		return misfit("ISBN")
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ func object[T any](members ...member[T]) *jsonlex.Object[T] {
 
 var recordJSON = jsonlex.Share(jsonlex.NewObject(
 	jsonlex.Text("doi", func(r *Record) *string { return &r.DOI }),
-	member[Record]{Name: "identifiers", Read: func(d *decoder, r *Record) { readIdentifiers(d, &r.Identifiers) }},
+	listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierJSON.Item),
 	listMember("creators", func(r *Record) *List[Creator] { return &r.Creators }, creatorJSON.Item),
 	listMember("titles", func(r *Record) *List[Title] { return &r.Titles }, titleJSON.Item),
 	jsonlex.Of("publisher", func(r *Record) *Publisher { return &r.Publisher }, publisherJSON),
@@ -142,8 +142,6 @@ var identifierJSON = jsonlex.Share(object(
 	jsonlex.Text("identifier", func(i *Identifier) *string { return &i.Identifier }),
 	jsonlex.Word("identifierType", func(i *Identifier) *string { return &i.IdentifierType }),
 ))
-
-var readIdentifiers = jsonlex.ListReader[Identifiers](identifierJSON.Item)
 
 var relatedIdentifierJSON = object(
 	jsonlex.Text("relatedIdentifier", func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
@@ -274,9 +272,6 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	}
 	return json.Unmarshal(data, (*[]T)(l)) // of a type that no record has
 }
-
-// UnmarshalJSON reads what [List] reads.
-func (l *Identifiers) UnmarshalJSON(data []byte) error { return readJSON(data, l, readIdentifiers) }
 
 // UnmarshalJSON reads a string, a number, true, false or null.
 func (t *Text) UnmarshalJSON(data []byte) error { return readJSON(data, t, readText) }

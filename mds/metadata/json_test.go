@@ -106,7 +106,7 @@ func TestRecord_readsOddJSON(t *testing.T) {
 		{
 			name: "identifiers of the list view",
 			json: `{"identifiers":[{"identifier":"12345","identifierType":"local"},{"identifier":null,"identifierType":"URL"}]}`,
-			want: metadata.Record{Identifiers: metadata.Identifiers{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}},
+			want: metadata.Record{Identifiers: []metadata.Identifier{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}},
 		},
 	}
 	for _, tt := range tests {
@@ -160,7 +160,7 @@ func TestRecord_writesJSON(t *testing.T) {
 		Publisher:       metadata.Publisher{Name: "P"},
 		PublicationYear: "0000",
 		Subjects:        []metadata.Subject{},
-		Identifiers:     metadata.Identifiers{{Identifier: "stale"}},
+		Identifiers:     []metadata.Identifier{{Identifier: "acc-1", IdentifierType: "Accession"}},
 		RightsList:      []metadata.Rights{metadata.SPDX("CC0-1.0")},
 		GeoLocations: []metadata.GeoLocation{{
 			Point: metadata.Point{Longitude: metadata.Degrees(-71.5), Latitude: "+1"},
@@ -179,6 +179,7 @@ func TestRecord_writesJSON(t *testing.T) {
 		"publisher": "P",
 		"publicationYear": "0000",
 		"subjects": [],
+		"identifiers": [{"identifier": "acc-1", "identifierType": "Accession"}],
 		"rightsList": [{"rightsUri": "https://spdx.org/licenses/CC0-1.0", "rightsIdentifier": "CC0-1.0",
 			"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/"}],
 		"geoLocations": [{
@@ -190,6 +191,26 @@ func TestRecord_writesJSON(t *testing.T) {
 		}]
 	}`, string(data))
 	assert.Contains(t, string(data), `"pointLatitude": 0.50`, "every digit stays")
+}
+
+// The other names of a resource come as one member or the other, or as both with
+// the same content. None is lost on the way to JSON or XML, and none doubled.
+func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
+	const accession = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]}`
+	const copied = `{"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
+	const both = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}],` +
+		`"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
+	for _, document := range []string{accession, copied, both} {
+		var rec metadata.Record
+		require.NoError(t, json.Unmarshal([]byte(document), &rec))
+		data, err := json.Marshal(rec)
+		require.NoError(t, err)
+		assert.JSONEq(t, document, string(data))
+		written, err := rec.XML()
+		require.NoError(t, err)
+		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
+			parse(t, string(written)).AlternateIdentifiers)
+	}
 }
 
 // A larger struct may embed a record and have members of its own.

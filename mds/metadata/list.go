@@ -6,10 +6,3 @@ package metadata
 //
 // Anything that works on []T works on a List[T], and a []T can be assigned to it.
 type List[T any] []T
-
-// Identifiers is the list of [Record].Identifiers.
-type Identifiers []Identifier
-
-// IsZero reports true: the list is the service's own, and a record that is sent
-// back must not carry it. See [Record].
-func (l Identifiers) IsZero() bool { return true }

@@ -12,8 +12,9 @@ import (
 // It reads every version of the schema, with any prefix and with or without a
 // byte order mark; [Record].SchemaVersion says which one it was. It reads what
 // the schema would refuse: parts in the wrong order, missing parts, unknown
-// values. Elements it does not know are stepped over; [FindingsXML] lists them.
-// White space around a value is dropped, except in descriptions and rights.
+// values. Elements it does not know are stepped over; [CheckXML] lists them.
+// White space around a value is dropped, except in descriptions and rights. Where
+// the schema takes a blank for a name, the name is a blank.
 //
 // A place, point or box that comes again within one geoLocation starts a
 // further one, because the service keeps only one of each.
@@ -39,6 +40,7 @@ type parser struct {
 	*scanner
 	kernel string // the namespace of the record's elements
 	loose  string // text beside the children of the element read last
+	breaks []int  // offsets of the <br/> elements in the content read last
 }
 
 // isKernel reports whether a namespace is that of a record. Documents without
@@ -95,9 +97,10 @@ func (p *parser) children() iter.Seq[string] {
 }
 
 // content reads the text of the element just opened, up to its end. Text of
-// elements inside belongs to it; a <br/> stands as [LineBreak].
+// elements inside belongs to it, and a <br/> is a line feed.
 func (p *parser) content() string {
 	depth := len(p.open)
+	p.breaks = nil
 	var first string
 	var more strings.Builder
 	add := func(s string) {
@@ -113,7 +116,8 @@ func (p *parser) content() string {
 			add(p.text)
 		case startTag:
 			if p.name == "br" {
-				add(LineBreak)
+				p.breaks = append(p.breaks, len(first)+more.Len())
+				add("\n")
 			}
 		case endTag:
 			if len(p.open) < depth {
@@ -127,6 +131,16 @@ func (p *parser) content() string {
 
 // value is the content of an element without the white space around it.
 func (p *parser) value() string { return trim(p.content()) }
+
+// filled is the value of an element that the schema wants a character in. If
+// there is nothing but blanks, it is one, or the element could not be written.
+func (p *parser) filled() string {
+	text := p.content()
+	if value := trim(text); value != "" || text == "" {
+		return value
+	}
+	return " "
+}
 
 // attr returns an attribute of the tag just read.
 func (p *parser) attr(name string) string {
@@ -220,7 +234,7 @@ func (p *parser) person(to person) {
 		case "creatorName", "contributorName":
 			*to.nameType = NameType(p.attr("nameType"))
 			*to.lang = p.lang()
-			*to.name = p.value()
+			*to.name = p.filled()
 		case "givenName":
 			*to.givenName = p.value()
 		case "familyName":
@@ -266,7 +280,7 @@ func (p *parser) publisher() Publisher {
 		PublisherIdentifierScheme: p.attr("publisherIdentifierScheme"),
 		SchemeURI:                 p.attr("schemeURI"),
 		Lang:                      p.lang(),
-		Name:                      p.value(),
+		Name:                      p.filled(),
 	}
 }
 
@@ -317,9 +331,11 @@ func (p *parser) rights() Rights {
 }
 
 func (p *parser) description() Description {
-	return Description{
+	d := Description{
 		DescriptionType: DescriptionType(p.attr("descriptionType")),
 		Lang:            p.lang(),
 		Description:     p.content(),
 	}
+	d.Breaks = p.breaks
+	return d
 }

@@ -115,7 +115,7 @@ func (p *parser) fundingReference() (f FundingReference) {
 	for name := range p.children() {
 		switch name {
 		case "funderName":
-			f.FunderName = p.value()
+			f.FunderName = p.filled()
 		case "funderIdentifier":
 			f.FunderIdentifierType = FunderIdentifierType(p.attr("funderIdentifierType"))
 			f.SchemeURI = p.attr("schemeURI")

@@ -1,7 +1,10 @@
 package metadata_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,6 +34,7 @@ func TestParseXML_takesEveryNamespace(t *testing.T) {
 		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`, "http://datacite.org/schema/kernel-2.2"},
 		{"none", `<resource><version>1</version></resource>`, ""},
 		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
+		{"encoding without its hyphen", `<?xml version="1.0" encoding="utf8"?><resource><version>1</version></resource>`, ""},
 		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
 		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
 		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
@@ -63,18 +67,46 @@ func TestParseXML_readsText(t *testing.T) {
 	}
 }
 
+// An element, a line feed and a text that reads like the element are three
+// things, and stay so.
 func TestParseXML_keepsDescriptions(t *testing.T) {
-	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">
-  one<br/>two &lt;i&gt;three&lt;/i&gt;<br></br>
-</description></descriptions>`))
-	assert.Equal(t, metadata.List[metadata.Description]{{
-		Description:     "\n  one<br/>two <i>three</i><br/>\n",
+	const text = "\n  one<br/>two &lt;br/&gt; <![CDATA[<br/>]]>&#10;three<br></br>four\n"
+	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">`+text+`</description></descriptions>`))
+	want := metadata.List[metadata.Description]{{
+		Description:     "\n  one\ntwo <br/> <br/>\nthree\nfour\n",
 		DescriptionType: metadata.DescriptionAbstract,
 		Lang:            "en",
-	}}, rec.Descriptions)
+		Breaks:          []int{6, 28},
+	}}
+	assert.Equal(t, want, rec.Descriptions)
 	written, err := rec.XML()
 	require.NoError(t, err)
-	assert.Contains(t, string(written), "\n  one<br/>two &lt;i&gt;three&lt;/i&gt;<br/>\n</description>")
+	assert.Contains(t, string(written), ">\n  one<br/>two &lt;br/&gt; &lt;br/&gt;\nthree<br/>four\n</description>")
+	assert.Equal(t, want, parse(t, string(written)).Descriptions)
+
+	data, err := json.Marshal(rec.Descriptions)
+	require.NoError(t, err)
+	var fromJSON metadata.List[metadata.Description]
+	require.NoError(t, json.Unmarshal(data, &fromJSON))
+	want[0].Breaks = nil
+	assert.Equal(t, want, fromJSON, "JSON has line feeds only")
+}
+
+// What JSON has as text is no element in XML, however it reads.
+func TestRecord_XML_keepsMarkupText(t *testing.T) {
+	var rec metadata.Record
+	require.NoError(t, json.Unmarshal([]byte(`{"descriptions":[{"description":"one<br/>two<br>three","descriptionType":"Abstract"}]}`), &rec))
+	written, err := rec.XML()
+	require.NoError(t, err)
+	assert.Contains(t, string(written), ">one&lt;br/&gt;two&lt;br&gt;three<")
+	assert.Equal(t, rec.Descriptions, parse(t, string(written)).Descriptions)
+}
+
+// A <br/> where the schema has none joins no words either.
+func TestParseXML_readsBreaksElsewhere(t *testing.T) {
+	rec := parse(t, resource(`<titles><title>one<br/>two</title></titles><rightsList><rights>a<br/>b</rights></rightsList>`))
+	assert.Equal(t, "one\ntwo", rec.Titles[0].Title)
+	assert.Equal(t, "a\nb", rec.RightsList[0].Rights)
 }
 
 func TestParseXML_readsAttributes(t *testing.T) {
@@ -126,6 +158,44 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
 }
 
+// Every element, attribute and text of a document is in what is written of it,
+// and every field of its record comes back from JSON.
+func TestRecord_keepsTheExamples(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/records/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		rec := parse(t, string(source))
+		written, err := rec.XML()
+		require.NoError(t, err)
+		assert.Equal(t, contents(t, source), contents(t, written), file)
+		data, err := json.Marshal(rec)
+		require.NoError(t, err)
+		var fromJSON metadata.Record
+		require.NoError(t, json.Unmarshal(data, &fromJSON))
+		assert.Equal(t, *rec, fromJSON, file)
+	}
+}
+
+// What the schema makes mandatory and lets be empty or blank stays so, or a valid
+// document would be written as one that is not.
+func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
+	rec := parse(t, resource(`<publisher> </publisher><contributors><contributor contributorType="Other"><contributorName>
+		</contributorName></contributor></contributors><alternateIdentifiers><alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>
+		</alternateIdentifiers><fundingReferences><fundingReference><funderName>	</funderName></fundingReference></fundingReferences>`))
+	written, err := rec.XML()
+	require.NoError(t, err)
+	for _, part := range []string{
+		`<publisher> </publisher>`, `<contributorName> </contributorName>`, `<funderName> </funderName>`,
+		`<alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>`,
+	} {
+		assert.Contains(t, string(written), part)
+	}
+	assert.ErrorIs(t, rec.Validate(), metadata.ErrInvalid, "a blank is no name")
+}
+
 func TestRecord_XML_ofNothing(t *testing.T) {
 	written, err := new(metadata.Record).XML()
 	require.NoError(t, err)
@@ -138,8 +208,10 @@ func TestRecord_XML_ofNothing(t *testing.T) {
 
 func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	rec := &metadata.Record{
-		Titles:       []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
-		Descriptions: []metadata.Description{{Description: "caf\xe9", Lang: "\uffff"}},
+		Titles: []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
+		Descriptions: []metadata.Description{
+			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 3, 1, 2, 9}},
+		},
 		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
 			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
 		}}}},
@@ -150,6 +222,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	assert.Equal(t, []string{
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
+		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
+		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[4]",
 		"text at creators[0].affiliation[0].Extra[5].Value", "text at descriptions[0].description",
 		"text at descriptions[0].lang", "text at titles[1].title",
 	}, errorsOf(invalid.Findings))
@@ -158,14 +232,17 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 }
 
 func TestRecord_Alternates(t *testing.T) {
-	rec := &metadata.Record{Identifiers: metadata.Identifiers{
-		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
+	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
+		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
 	}}
 	fromAnswer := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
 	assert.Equal(t, fromAnswer, rec.Alternates())
 	written, err := rec.XML()
 	require.NoError(t, err)
 	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
+
+	rec.DOI = ""
+	assert.Equal(t, "https://doi.org/10.5072/x", rec.Alternates()[0].AlternateIdentifier, "it may be another's")
 
 	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
 	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())

@@ -64,7 +64,8 @@ func (c Creator) As(t ContributorType) Contributor {
 }
 
 // SPDX returns a licence of the SPDX list by its identifier, such as CC-BY-4.0.
-// The service knows the list and fills in the name of the licence.
+// The service knows an older list and fills in the name of the licence if it is
+// there; [Record.Findings] warns of identifiers that are on no list known here.
 func SPDX(id string) Rights {
 	return Rights{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: spdxURI, RightsURI: spdxURI + id}
 }

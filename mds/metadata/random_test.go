@@ -53,7 +53,21 @@ func (g *generator) fill(v reflect.Value, name string) {
 		for i := range v.NumField() {
 			g.fill(v.Field(i), v.Type().Field(i).Name)
 		}
+		if d, ok := v.Addr().Interface().(*metadata.Description); ok {
+			d.Breaks = g.breaks(d.Description)
+		}
 	}
+}
+
+// breaks takes some of the line feeds for elements.
+func (g *generator) breaks(text string) []int {
+	var out []int
+	for i := range len(text) {
+		if text[i] == '\n' && g.IntN(2) == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func (g *generator) fillSlice(v reflect.Value, name string) {
@@ -166,7 +180,6 @@ func TestRecord_survivesJSON(t *testing.T) {
 		g.gaps = float64(seed%2) * 0.4
 		rec := &metadata.Record{}
 		g.fill(reflect.ValueOf(rec).Elem(), "")
-		rec.Identifiers = nil // read only
 		clearExtra(reflect.ValueOf(rec).Elem())
 		data, err := json.Marshal(rec)
 		require.NoError(t, err)
@@ -182,7 +195,7 @@ func TestRecord_survivesJSON(t *testing.T) {
 func clearExtra(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[[]metadata.Attribute]() {
+		if v.Type() == reflect.TypeFor[[]metadata.Attribute]() || v.Type() == reflect.TypeFor[[]int]() {
 			v.SetZero()
 		}
 		for i := range v.Len() {

@@ -1,5 +1,7 @@
 package metadata
 
+import "strings"
+
 // Namespace is the XML namespace of every version of the schema's kernel 4.
 // It carries no minor version.
 const Namespace = "http://datacite.org/schema/kernel-4"
@@ -35,15 +37,15 @@ type Record struct {
 	Dates        List[Date]        `json:"dates,omitzero"`
 	Language     Text              `json:"language,omitempty"` // language tag such as en or pt-BR
 
-	// AlternateIdentifiers are other names of the resource. Answers of the
-	// service that are not full carry this list under another name only;
-	// [Record.Alternates] looks in both places.
+	// AlternateIdentifiers are other names of the resource. JSON has two members
+	// for them, this and the next, and the service takes either. Its full answers
+	// have both, with the same content, and the others Identifiers only. XML and
+	// package dois have one list; see [Record.Alternates].
 	AlternateIdentifiers List[AlternateIdentifier] `json:"alternateIdentifiers,omitzero"`
 
-	// Identifiers is the service's copy of AlternateIdentifiers, the one that is
-	// in every answer. It is read from JSON and never written: were both sent,
-	// the service would keep this one and drop the other.
-	Identifiers Identifiers `json:"identifiers,omitzero"`
+	// Identifiers are AlternateIdentifiers by another name. Give one of the two:
+	// sent both, the service drops AlternateIdentifiers.
+	Identifiers List[Identifier] `json:"identifiers,omitzero"`
 
 	RelatedIdentifiers List[RelatedIdentifier] `json:"relatedIdentifiers,omitzero"`
 	Sizes              List[string]            `json:"sizes,omitzero"`
@@ -61,19 +63,28 @@ type Record struct {
 }
 
 // Alternates returns the other names of the resource: AlternateIdentifiers, or
-// when there are none, what Identifiers holds apart from DOIs, which the
-// service does not keep there.
+// when that is nil, Identifiers without the DOI of the record itself, which
+// answers had among them until 2019.
 func (r *Record) Alternates() []AlternateIdentifier {
 	if r.AlternateIdentifiers != nil {
 		return r.AlternateIdentifiers
 	}
 	var out []AlternateIdentifier
 	for _, id := range r.Identifiers {
-		if id.IdentifierType != "DOI" {
+		if !r.isOwn(id) {
 			out = append(out, AlternateIdentifier{AlternateIdentifier: id.Identifier, AlternateIdentifierType: id.IdentifierType})
 		}
 	}
 	return out
+}
+
+// isOwn reports whether id is the DOI of the record, or a DOI that is not there.
+func (r *Record) isOwn(id Identifier) bool {
+	if id.IdentifierType != string(IdentifierDOI) {
+		return false
+	}
+	name := doiRule.bare(trim(id.Identifier))
+	return name == "" || strings.EqualFold(name, doiRule.bare(r.DOI))
 }
 
 // Creator is a person or organization that made the resource. The personal form
@@ -173,7 +184,7 @@ type Date struct {
 // number.
 type AlternateIdentifier struct {
 	AlternateIdentifier     string `json:"alternateIdentifier"`
-	AlternateIdentifierType string `json:"alternateIdentifierType,omitempty"`
+	AlternateIdentifierType string `json:"alternateIdentifierType"` // the service refuses a list in which one is missing
 }
 
 // Identifier is an alternate identifier as [Record].Identifiers carries it.
@@ -207,17 +218,27 @@ type Rights struct {
 	Lang                   string `json:"lang,omitempty"`
 }
 
-// Description is a text about the resource. In the text, [LineBreak] stands for
-// the only element the schema allows there; any other markup is text.
+// Description is a text about the resource. Markup in it is text: a <br/> that
+// stands there letter by letter is &lt;br/&gt; in XML, and the service keeps it.
+//
+// The only element the schema allows in XML is another <br/>, and that one is
+// read as a line feed. Breaks has the byte offsets of the line feeds that are
+// such elements, in ascending order; all others are mere line feeds. JSON has no
+// elements, so there all of them are. The service keeps the element in its XML and
+// joins the words around it in its JSON, where it keeps line feeds: a text of your
+// own does better without Breaks.
 type Description struct {
 	Description     string          `json:"description"`
 	DescriptionType DescriptionType `json:"descriptionType,omitempty"`
 	Lang            string          `json:"lang,omitempty"`
+	Breaks          []int           `json:"-"`
 }
 
-// LineBreak in the text of a [Description] is the XML element of that form.
-// The service keeps the element in its XML and drops it from its JSON.
-const LineBreak = "<br/>"
+// isBreak reports whether entry i of Breaks is what it must be.
+func (d *Description) isBreak(i int) bool {
+	at := d.Breaks[i]
+	return at >= 0 && at < len(d.Description) && d.Description[at] == '\n' && (i == 0 || d.Breaks[i-1] < at)
+}
 
 // GeoLocation is a place the data come from or are about.
 type GeoLocation struct {

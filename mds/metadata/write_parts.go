@@ -1,7 +1,5 @@
 package metadata
 
-import "strings"
-
 const prologue = `<?xml version="1.0" encoding="UTF-8"?>
 <resource xmlns="` + Namespace + `" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="` +
 	Namespace + ` https://schema.datacite.org/meta/kernel-4/metadata.xsd"`
@@ -141,7 +139,7 @@ func (w *writer) date(d *Date) {
 
 func (w *writer) alternateIdentifier(a *AlternateIdentifier) {
 	w.open("alternateIdentifier")
-	w.attr("alternateIdentifierType", a.AlternateIdentifierType)
+	w.anyAttr("alternateIdentifierType", a.AlternateIdentifierType) // mandatory, and the only such that may be empty
 	w.text("alternateIdentifier", a.AlternateIdentifier)
 }
 
@@ -177,23 +175,25 @@ func (w *writer) rights(r *Rights) {
 	w.text("rights", r.Rights)
 }
 
-// description writes a text in which [LineBreak] becomes an element.
+// description writes a text with elements for its Breaks.
 func (w *writer) description(d *Description) {
 	w.open("description")
 	w.attr("descriptionType", string(d.DescriptionType))
 	w.attr("xml:lang", d.Lang)
-	line, rest, more := strings.Cut(d.Description, LineBreak)
-	if !more {
-		w.text("description", line)
+	if len(d.Breaks) == 0 {
+		w.text("description", d.Description)
 		return
 	}
-	buf := w.escape(append(w.buf, '>'), line, &textEscapes)
-	for more {
-		buf = append(buf, LineBreak...)
-		line, rest, more = strings.Cut(rest, LineBreak)
-		buf = w.escape(buf, line, &textEscapes)
+	buf, done := append(w.buf, '>'), 0
+	for i, at := range d.Breaks {
+		if !d.isBreak(i) {
+			w.bad = true
+			return
+		}
+		buf = append(w.escape(buf, d.Description[done:at], &textEscapes), "<br/>"...)
+		done = at + 1
 	}
-	w.buf = appendEndTag(buf, "description")
+	w.buf = appendEndTag(w.escape(buf, d.Description[done:], &textEscapes), "description")
 }
 
 func (w *writer) geoLocation(g *GeoLocation) {

@@ -16,6 +16,8 @@ import (
 
 const minimal = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>A</creatorName></creator></creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Dataset">D</resourceType></resource>`
 
+const notUTF8 = "; only UTF-8 is read, and the service takes any document for UTF-8"
+
 // malformed are documents no reader may take, with where they go wrong.
 var malformed = []struct {
 	name, xml    string
@@ -33,8 +35,16 @@ var malformed = []struct {
 	{"control reference", "<resource>&#1;</resource>", 1, 11, "the reference &#1; is not allowed"},
 	{"control character", "<resource>\x01</resource>", 1, 11, "XML cannot hold the character U+0001"},
 	{"not UTF-8", "<resource>Caf\xe9</resource>", 1, 14, "the byte 0xE9 is not UTF-8"},
-	{"UTF-16", "\xff\xfe<\x00r\x00", 1, 1, "the document is in UTF-16; only UTF-8 is read"},
-	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1, "the document is in ISO-8859-1; only UTF-8 is read"},
+	{"UTF-16 with a mark", "\xff\xfe<\x00r\x00", 1, 1, "the document is in UTF-16" + notUTF8},
+	{"UTF-16, most significant byte first", "\xfe\xff\x00<\x00r", 1, 1, "the document is in UTF-16" + notUTF8},
+	{"UTF-16 without a mark", "<\x00?\x00x\x00m\x00l\x00", 1, 1, "the document is in UTF-16" + notUTF8},
+	{"UTF-16 the other way round", "\x00<\x00r\x00/\x00>", 1, 1, "the document is in UTF-16" + notUTF8},
+	{"UTF-32 with a mark", "\xff\xfe\x00\x00<\x00\x00\x00", 1, 1, "the document is in UTF-32" + notUTF8},
+	{"UTF-32 without a mark", "\x00\x00\x00<\x00\x00\x00r", 1, 1, "the document is in UTF-32" + notUTF8},
+	{"UTF-16 in name only", `<?xml version="1.0" encoding="UTF-16"?><resource/>`, 1, 1, `the document declares the encoding "UTF-16"` + notUTF8},
+	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1, `the document declares the encoding "ISO-8859-1"` + notUTF8},
+	{"Latin-1 with letters", "<?xml version=\"1.0\" encoding=\"windows-1252\"?><resource>\n\xe9</resource>", 1, 1, `the document declares the encoding "windows-1252"` + notUTF8},
+	{"zeros", "\x00\x00<r/>", 1, 1, "XML cannot hold the character U+0000"},
 	{"declaration without version", `<?xml encoding="UTF-8"?><resource/>`, 1, 1, "the XML declaration gives no version 1.x"},
 	{"declaration with rubbish", `<?xml version="1.0" foo="bar"?><resource/>`, 1, 1, "the XML declaration is not written correctly"},
 	{"declaration late", "\n<?xml version=\"1.0\"?><resource/>", 2, 1, "an XML declaration is allowed at the very start only"},
