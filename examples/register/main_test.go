@@ -60,7 +60,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 		{"none", `"language":"en"`, nil},
 		{"at the top", `"titel":"x"`, []string{"titel"}},
 		{"in another case", `"Sizes":["1"]`, []string{"Sizes"}},
-		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable"`, []string{"identifiers", "state"}},
+		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable"`, []string{"state"}},
 		{"in a list", `"subjects":[{"subject":"ice"},{"subject":"snow","scheme":"x"}]`, []string{"subjects[1].scheme"}},
 		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U","rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
 		{"in a single item", `"subjects":{"subject":"ice","scheme":"x"}`, []string{"subjects.scheme"}},

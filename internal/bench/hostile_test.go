@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -177,7 +178,7 @@ func attacks() []attack {
 		{"reports.List, exceptions", `{"reports":[{"report-header":{"exceptions":[{}`, `,{}`, `]}}]}`, listReports},
 		{"reports.Get, datasets", report + `"report-datasets":[{}`, `,{}`, `]}}`, getReport},
 		{"reports.Get, performances", report + `"report-datasets":[{"performance":[{}`, `,{}`, `]}]}}`, getReport},
-		{"reports.Get, subset in a subset", report + `"report-subsets":[` + compressedPart(`{"report-datasets":[{}`, `,{}`, `]}`, 1<<28), `,{}`, `]}}`, getReport},
+		{"reports.Get, subset in a subset", report + `"report-subsets":[` + compressedPart(`{"report-datasets":[{}`, `,{}`, `]}`, *hostileMiB<<20), `,{}`, `]}}`, getReport},
 		{"reports.Get, subsets", report + `"report-subsets":[{}`, `,` + `{"gzip":""}`, `]}}`, getReport},
 		{"reports.Open, performances", report + `"report-datasets":[{"performance":[{}`, `,{}`, `]}]}}`, openReport},
 		{"reports.Open, filters", `{"report":{"report-header":{"report-filters":[{}`, `,{}`, `]}}}`, openReport},
@@ -230,25 +231,39 @@ func pieces(start, piece, end string, n int) io.Reader {
 	return read
 }
 
-// hostileServer answers everything with an attack of so many bytes.
-func hostileServer(t testing.TB, size int) (url string) {
-	answers := map[string][]byte{}
-	all := attacks()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		number, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		var i int
-		fmt.Sscan(number, &i)
-		a := all[i]
-		if answers[number] == nil {
-			data, err := io.ReadAll(pieces(a.start, a.piece, a.end, size))
+// BenchmarkHostileServers prints the peak of each attack.
+func BenchmarkHostileServers(b *testing.B) {
+	url := hostileServer(b)
+	for i, a := range attacks() {
+		b.Run(strings.ReplaceAll(a.name, ", ", "/"), func(b *testing.B) {
+			worst := 0
+			for b.Loop() {
+				peak, _ := attackApart(b, url, i)
+				worst = max(worst, peak)
+			}
+			b.ReportMetric(0, "ns/op") // how long it takes says nothing
+			b.ReportMetric(float64(worst), "MiB")
+		})
+	}
+}
+
+// hostileServer answers everything with the attack that the path names.
+func hostileServer(t testing.TB) (url string) {
+	answers := map[string]func() []byte{}
+	for i, a := range attacks() {
+		answers[fmt.Sprint(i)] = sync.OnceValue(func() []byte {
+			data, err := io.ReadAll(pieces(a.start, a.piece, a.end, *hostileMiB<<20))
 			if err != nil {
 				panic(err)
 			}
-			answers[number] = data
-		}
+			return data
+		})
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		number, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Content-Type", map[bool]string{true: "text/plain", false: "application/json"}[strings.HasPrefix(a.name, "mds.")])
-		w.Write(answers[number])
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(answers[number]())
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -260,10 +275,10 @@ func TestHostileServers(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("this system does not tell how much memory a process took")
 	}
-	size := 512 << 20
-	url := hostileServer(t, size)
+	url := hostileServer(t)
 	for i, a := range attacks() {
 		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
 			peak, outcome := attackApart(t, url, i)
 			t.Logf("%4d MiB: %.150s", peak, outcome)
 			if !raced {
