@@ -55,23 +55,20 @@ type Limiter interface {
 }
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
-// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. A bad
-// option is a [*FieldError].
+// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. Each bad
+// option is a [*FieldError]; the error joins them.
 func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	authorize, err := opts.authorizer()
-	if err != nil {
-		return nil, err
-	}
+	authorize, noLogin := opts.authorizer()
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
 		Authorize: authorize,
 	})
-	if err != nil {
-		return nil, optionError(err)
+	if err := errors.Join(noLogin, optionError(err)); err != nil {
+		return nil, err
 	}
 	return &Client{core: core, attempts: cmp.Or(opts.MaxAttempts, transport.DefaultMaxAttempts)}, nil
 }
@@ -99,10 +96,7 @@ func (o *ClientOptions) authorizer() (transport.Authorizer, error) {
 }
 
 func optionError(err error) error {
-	if e, ok := errors.AsType[*transport.OptionError](err); ok {
-		return &FieldError{Path: e.Option, Reason: e.Reason}
-	}
-	return err
+	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{Path: e.Option, Reason: e.Reason} })
 }
 
 func parseName(path, text string) (string, error) {

@@ -3,6 +3,7 @@ package dois
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/url"
 	"reflect"
@@ -164,15 +165,23 @@ func (o *ListOptions) values() (url.Values, error) {
 }
 
 // addExtra adds the parameters of Extra. The service reads a hyphen and an
-// underscore alike, so neither may say what a field says.
+// underscore alike, so neither may say what a field says. A list of names may be given
+// there instead, since the service may know more of them.
 func (o *ListOptions) addExtra(v url.Values) error {
-	for name, values := range o.Extra {
-		if slices.Contains(fieldParams, underscored(name)) || strings.HasPrefix(name, "page[") {
-			return &FieldError{Path: "ListOptions.Extra", Reason: fmt.Sprintf("has the parameter %s, for which there is a field", name)}
+	var faults faults
+	for name, values := range inOrder(o.Extra) {
+		_, set := v[name]
+		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
+		if slices.Contains(fieldParams, underscored(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
+			faults.add("ListOptions.Extra", "has the parameter %s, for which there is a field", name)
+			continue
 		}
 		v[name] = values
+		if name == "facets" {
+			v.Set("disable-facets", "false")
+		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
@@ -182,30 +191,99 @@ var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
 
 const maxIDs = 1000
 
-func (o *ListOptions) check() error {
-	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		return &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err}
-	}
-	return errors.Join(o.checkYears(), o.checkValues(), o.checkNames(), o.checkCounts(), o.checkIDs(), o.checkOverflow())
+// faults are what is wrong with options: all of it, so that nobody has to mend it
+// one at a time.
+type faults []error
+
+func (f *faults) add(path, reason string, args ...any) {
+	*f = append(*f, &FieldError{Path: path, Reason: fmt.Sprintf(reason, args...)})
 }
 
-// checkValues refuses a filter of which nothing can be found.
-func (o *ListOptions) checkValues() error {
+func (o *ListOptions) check() error {
+	var f faults
+	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
+		f = append(f, &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err})
+	}
+	o.checkValues(&f)
+	o.checkNames(&f)
+	o.checkIDs(&f)
+	return errors.Join(f...)
+}
+
+// checkValues refuses a filter of which nothing can be found, and one that the service
+// takes for none.
+func (o *ListOptions) checkValues(f *faults) {
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
-			return &FieldError{Path: "ListOptions.States", Reason: fmt.Sprintf("%q is not a state: draft, registered or findable", string(state))}
+			f.add("ListOptions.States", "%q is not a state: draft, registered or findable", string(state))
 		}
-	}
-	if o.Prefix == "" {
-		return nil
 	}
 	for prefix := range strings.SplitSeq(o.Prefix, ",") {
-		if !doi.IsPrefix(prefix) {
-			return &FieldError{Path: "ListOptions.Prefix", Reason: fmt.Sprintf(`%q is not a prefix such as "10.5072"`, prefix)}
+		if o.Prefix != "" && !doi.IsPrefix(prefix) {
+			f.add("ListOptions.Prefix", `%q is not a prefix such as "10.5072"`, prefix)
 		}
 	}
-	return nil
+	for name, value := range inOrder(map[string]string{"Registered": o.Registered, "Created": o.Created, "Published": o.Published}) {
+		if value != "" && !years.MatchString(value) {
+			f.add("ListOptions."+name, `%q is not a year such as "2020", or years such as "2019,2021"`, value)
+		}
+	}
+	for name, n := range inOrder(map[string]int{
+		"MinCitations": o.MinCitations, "MinReferences": o.MinReferences, "MinParts": o.MinParts, "MinPartOf": o.MinPartOf,
+		"MinVersions": o.MinVersions, "MinVersionOf": o.MinVersionOf, "MinViews": o.MinViews, "MinDownloads": o.MinDownloads,
+		"MinLinkRedirects": o.MinLinkRedirects,
+	}) {
+		if n < 0 {
+			f.add("ListOptions."+name, "is %d, which the service ignores", n)
+		}
+	}
+	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
+		f.add("ListOptions.Overflow", "%q is not one of the ways", string(o.Overflow))
+	}
 }
+
+// inOrder goes through a map in the order of its names, so that the same faults are
+// told in the same words.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !yield(name, m[name]) {
+				return
+			}
+		}
+	}
+}
+
+// Names that the service knows; it ignores others.
+var (
+	knownFields = append(recordJSON.Names(), "media", "enrichments")
+	knownFacets = []string{
+		"states", "resourceTypes", "created", "createdByMonth", "published", "registered", "providers", "clients", "clientTypes",
+		"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
+		"linkChecksStatus", "authors", "creatorsAndContributors", "subjects", "fieldsOfScience", "languages", "registrationAgencies",
+		"citations", "views", "downloads", "funders", "personToWorkTypesMultilevel",
+		"citationCount", "viewCount", "downloadCount", "contentUrlCount", "openLicensesCount",
+	}
+)
+
+func (o *ListOptions) checkNames(f *faults) {
+	for field, list := range inOrder(map[string]struct{ given, known []string }{
+		"Fields": {o.Fields, knownFields}, "Include": {o.Include, []string{"client"}}, "Facets": {o.Facets, knownFacets},
+	}) {
+		for _, name := range list.given {
+			if !slices.ContainsFunc(list.known, func(known string) bool { return known == name || snake(known) == name }) {
+				f.add("ListOptions."+field, "%q is not a name that the service knows; Extra takes any", name)
+			}
+		}
+	}
+}
+
+// snake is another spelling of a name that the service takes.
+func snake(camel string) string {
+	return capitals.ReplaceAllStringFunc(camel, func(c string) string { return "_" + strings.ToLower(c) })
+}
+
+var capitals = regexp.MustCompile(`[A-Z]`)
 
 // fieldParams are the parameters that the fields of ListOptions become.
 var fieldParams = func() []string {
@@ -221,75 +299,36 @@ var fieldParams = func() []string {
 	return names
 }()
 
-func (o *ListOptions) checkYears() error {
-	for _, f := range []struct{ name, value string }{
-		{"Registered", o.Registered}, {"Created", o.Created}, {"Published", o.Published},
-	} {
-		if f.value != "" && !years.MatchString(f.value) {
-			return &FieldError{Path: "ListOptions." + f.name, Reason: fmt.Sprintf(`%q is not a year such as "2020", or years such as "2019,2021"`, f.value)}
-		}
-	}
-	return nil
-}
-
-// checkNames refuses a name that would split in two in the list that is sent.
-func (o *ListOptions) checkNames() error {
-	for _, list := range []struct {
-		field string
-		names []string
-	}{{"Fields", o.Fields}, {"Include", o.Include}, {"Facets", o.Facets}} {
-		for _, name := range list.names {
-			if name == "" || strings.ContainsAny(name, ", ") {
-				return &FieldError{Path: "ListOptions." + list.field, Reason: fmt.Sprintf("%q is not one name", name)}
-			}
-		}
-	}
-	return nil
-}
-
-// checkCounts refuses what the service takes for no filter at all.
-func (o *ListOptions) checkCounts() error {
-	for _, n := range []int{
-		o.MinCitations, o.MinReferences, o.MinParts, o.MinPartOf, o.MinVersions, o.MinVersionOf, o.MinViews, o.MinDownloads, o.MinLinkRedirects,
-	} {
-		if n < 0 {
-			return &FieldError{Path: "ListOptions", Reason: fmt.Sprintf("asks for at least %d of something, which the service ignores", n)}
-		}
-	}
-	return nil
-}
-
-func (o *ListOptions) checkIDs() error {
+func (o *ListOptions) checkIDs(f *faults) {
 	if len(o.IDs) == 0 {
-		return nil
+		return
 	}
 	if len(o.IDs) > maxIDs {
-		return &FieldError{Path: "ListOptions.IDs", Reason: fmt.Sprintf("has %d names; the service takes %d", len(o.IDs), maxIDs)}
-	}
-	if _, err := o.names(); err != nil {
-		return err
+		f.add("ListOptions.IDs", "has %d names; the service takes %d", len(o.IDs), maxIDs)
+	} else if _, err := o.names(); err != nil {
+		*f = append(*f, err)
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
-		return &FieldError{Path: "ListOptions.IDs", Reason: "stands beside a query, a cursor or another filter, which the service would ignore"}
+		f.add("ListOptions.IDs", "stands beside a query, a cursor or another filter, which the service would ignore")
 	}
-	return nil
 }
 
 // names are IDs without what people put in front of a DOI name.
 func (o *ListOptions) names() ([]string, error) {
 	var names []string
+	var faults faults
 	for i, id := range o.IDs {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
-		if err != nil {
-			return nil, err
+		if err == nil && strings.Contains(name, ",") {
+			err = &FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), badDOI: true}
 		}
-		if strings.Contains(name, ",") {
-			return nil, &FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), badDOI: true}
+		if err != nil {
+			faults = append(faults, err)
 		}
 		names = append(names, name)
 	}
-	return names, nil
+	return names, errors.Join(faults...)
 }
 
 // filtered reports whether a filter other than IDs is set.
@@ -301,12 +340,4 @@ func (o *ListOptions) filtered() bool {
 	delete(v, "affiliation")
 	delete(v, "publisher")
 	return len(v) > 0
-}
-
-func (o *ListOptions) checkOverflow() error {
-	switch o.Overflow {
-	case OverflowFails, OverflowUnordered, OverflowByYear:
-		return nil
-	}
-	return &FieldError{Path: "ListOptions.Overflow", Reason: fmt.Sprintf("%q is not one of the ways", string(o.Overflow))}
 }

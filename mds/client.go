@@ -55,34 +55,29 @@ type Limiter interface {
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
 // [Test]: HTTPS, or plain HTTP on a loopback host. Every request carries creds.
-// Nothing is sent yet. Empty or unusable credentials, such as an API key for a
-// name, or a bad option, are a [*FieldError].
+// Nothing is sent yet. Empty or unusable credentials, such as an API key for a name,
+// and each bad option, are a [*FieldError]; the error joins them.
 func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
+	noLogin := optionError("credentials: ", transport.CheckBasic(creds.Username, creds.Password))
 	if transport.IsKey(creds.Username) {
-		return nil, &FieldError{Path: "credentials: username", Reason: "is an API key; give the name of the account, and the key as password"}
-	}
-	if err := transport.CheckBasic(creds.Username, creds.Password); err != nil {
-		return nil, optionError("credentials: ", err)
+		noLogin = &FieldError{Path: "credentials: username", Reason: "is an API key; give the name of the account, and the key as password"}
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
 		Authorize: transport.Basic(creds.Username, creds.Password),
 	})
-	if err != nil {
-		return nil, optionError("", err)
+	if err := errors.Join(noLogin, optionError("", err)); err != nil {
+		return nil, err
 	}
 	return &Client{core: core, oldNames: opts.OldNames, once: opts.MaxAttempts == 1, maxWait: cmp.Or(opts.MaxWait, transport.DefaultMaxWait), refusals: &refusals{}}, nil
 }
 
 func optionError(at string, err error) error {
-	if e, ok := errors.AsType[*transport.OptionError](err); ok {
-		return &FieldError{Path: at + e.Option, Reason: e.Reason}
-	}
-	return err
+	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{Path: at + e.Option, Reason: e.Reason} })
 }
 
 // do sends a request about a DOI, or about none, with the client's credentials.

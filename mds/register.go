@@ -268,7 +268,7 @@ func (r *registering) readBack(ctx context.Context) error {
 			break
 		}
 		if pause > 4*time.Second {
-			return fmt.Errorf("its URL is %q, not %q", address, r.done.URL)
+			return fmt.Errorf("its URL is %.500q, not %q", address, r.done.URL)
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return err

@@ -100,7 +100,7 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 		case left <= 0 && err != nil:
 			return fmt.Errorf("%w: %s: %w", ErrNotResolved, name, err)
 		case left <= 0:
-			return fmt.Errorf("%w: %s leads to %q", ErrNotResolved, name, found)
+			return fmt.Errorf("%w: %s leads to %.500q", ErrNotResolved, name, found)
 		}
 		if err := sleep(ctx, min(pause, left)); err != nil {
 			return fmt.Errorf("mds.WaitResolved: %s: %w", name, err)

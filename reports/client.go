@@ -59,34 +59,32 @@ type Limiter interface {
 }
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
-// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. A bad
-// option is a [*FieldError].
+// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. Each bad
+// option is a [*FieldError]; the error joins them.
 func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
 	o := *opts
-	token, err := newTokens(&o)
-	if err != nil {
-		return nil, err
-	}
+	token, noToken := newTokens(&o)
+	var faults []error
 	if o.MaxReport < 0 {
-		return nil, &FieldError{"MaxReport", "is negative"}
+		faults = append(faults, &FieldError{"MaxReport", "is negative"})
+	}
+	if o.TokenMargin < 0 {
+		faults = append(faults, &FieldError{"TokenMargin", "is negative"})
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
 		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: cmp.Or(o.Timeout, 5*time.Minute), MinSpeed: o.MinSpeed, MaxBody: o.MaxBody, Limiter: o.Limiter,
 		Authorize: token.authorizer(),
 	})
-	if err != nil {
-		return nil, optionError(err)
+	if err := errors.Join(noToken, errors.Join(faults...), optionError(err)); err != nil {
+		return nil, err
 	}
 	return &Client{core: core, token: token, maxReport: cmp.Or(o.MaxReport, defaultMaxReport)}, nil
 }
 
 func optionError(err error) error {
-	if e, ok := errors.AsType[*transport.OptionError](err); ok {
-		return &FieldError{e.Option, e.Reason}
-	}
-	return err
+	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{e.Option, e.Reason} })
 }

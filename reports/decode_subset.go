@@ -135,7 +135,7 @@ type checksumError struct {
 }
 
 func (e *checksumError) Error() string {
-	return fmt.Sprintf("subset %d has checksum %s, but the service says %s", e.subset, e.found, e.shown)
+	return fmt.Sprintf("subset %d has checksum %s, but the service says %.64q", e.subset, e.found, e.shown)
 }
 
 func (e *checksumError) Is(target error) bool { return target == ErrIncomplete }

@@ -58,17 +58,21 @@ func (o *ListOptions) check() error {
 			filters++
 		}
 	}
-	switch {
-	case filters > 1:
-		return &FieldError{"ListOptions", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"}
-	case o.Page.Cursor != "":
-		return &FieldError{"ListOptions.Page.Cursor", "is set; reports are listed by page number"}
-	case o.Page.Number < 0:
-		return &FieldError{"ListOptions.Page.Number", "is negative"}
-	case o.Page.Size < 0 || o.Page.Size > MaxPageSize:
-		return &FieldError{"ListOptions.Page.Size", fmt.Sprintf("is not between 1 and %d", MaxPageSize)}
+	var faults []error
+	for _, f := range []struct {
+		is           bool
+		path, reason string
+	}{
+		{filters > 1, "", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
+		{o.Page.Cursor != "", ".Page.Cursor", "is set; reports are listed by page number"},
+		{o.Page.Number < 0, ".Page.Number", "is negative"},
+		{o.Page.Size < 0 || o.Page.Size > MaxPageSize, ".Page.Size", fmt.Sprintf("is not between 1 and %d", MaxPageSize)},
+	} {
+		if f.is {
+			faults = append(faults, &FieldError{"ListOptions" + f.path, f.reason})
+		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // List returns one page of the reports that the service holds, in the order of

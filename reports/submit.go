@@ -220,6 +220,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
 	out.Settle = cmp.Or(o.Settle, 5*time.Minute)
 	out.Patience = cmp.Or(o.Patience, 30*time.Minute)
+	var faults []error
 	for _, f := range []struct {
 		name             string
 		value, low, high int64
@@ -229,17 +230,19 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"Level", int64(out.Level), 1, 9},
 		{"Workers", int64(out.Workers), 1, 1024},
 		{"SpoolMemory", out.SpoolMemory, 1, 1 << 50},
+		{"BadRows", int64(out.BadRows), 0, int64(LeaveOutBadRows)},
+		{"Repeats", int64(out.Repeats), 0, int64(SendRepeats)},
 		{"Settle", int64(out.Settle), 1, 1 << 62},
 		{"Patience", int64(out.Patience), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
-			return out, &FieldError{"SubmitOptions." + f.name, fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)}
+			faults = append(faults, &FieldError{"SubmitOptions." + f.name, fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
 	if out.ID != "" {
-		return out, checkUUID("SubmitOptions.ID", out.ID)
+		faults = append(faults, checkUUID("SubmitOptions.ID", out.ID))
 	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
 // A submission is one Submit: what is to be stored, and what is known of it.

@@ -50,15 +50,15 @@ func newTokens(opts *ClientOptions) (*tokens, error) {
 	t := &tokens{expiring: opts.TokenExpiring, margin: cmp.Or(opts.TokenMargin, 30*24*time.Hour)}
 	switch token := opts.Token; {
 	case token != "" && opts.TokenSource != nil:
-		return nil, &FieldError{"ClientOptions.Token", "and TokenSource are both set; give one"}
+		return t, &FieldError{"ClientOptions.Token", "and TokenSource are both set; give one"}
 	case opts.TokenSource != nil:
 		t.source, t.renewable = opts.TokenSource, true
 	case token != "":
 		if err := transport.CheckToken(token); err != nil {
-			return nil, optionError(err)
+			return t, optionError(err)
 		}
 		if transport.IsKey(token) {
-			return nil, &FieldError{"token", "is " + errKey.Error()}
+			return t, &FieldError{"token", "is " + errKey.Error()}
 		}
 		t.source = func(context.Context) (string, error) { return token, nil }
 	}

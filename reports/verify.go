@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // VerifyLevel says how far [Client.VerifyAt] looks.
@@ -53,7 +55,7 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 		return err
 	}
 	if difference := r.differs(stored, level); difference != "" {
-		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, ErrIncomplete, difference)
+		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, ErrIncomplete, transport.Line(difference))
 	}
 	return nil
 }

@@ -31,12 +31,17 @@ func newPlace() int { return int(places.Add(1)) }
 // written.
 func NewObject[T any](members ...Member[T]) *Object[T] {
 	o := &Object[T]{place: newPlace(), members: members}
+	o.texts = quoted(o.Names())
+	return o
+}
+
+// Names are the names of the members.
+func (o *Object[T]) Names() []string {
 	var names []string
-	for _, m := range members {
+	for _, m := range o.members {
 		names = append(names, m.Name)
 	}
-	o.texts = quoted(names)
-	return o
+	return names
 }
 
 // Members are the object's members as those of an object that holds a T.

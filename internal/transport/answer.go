@@ -202,9 +202,9 @@ func htmlMessage(body []byte) string {
 	return "an HTML page without a title"
 }
 
-// shorten makes one line of a text, of bounded length, without characters that
+// Line makes one line of a text, of bounded length, without characters that
 // control a terminal or the direction of writing.
-func shorten(text string) string {
+func Line(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
 		return r == ' ' || !unicode.IsPrint(r)
 	}), " ")

@@ -63,17 +63,12 @@ type Client struct {
 	authorize   Authorizer
 }
 
-// New checks cfg and makes a Client. The error is an [*OptionError].
+// New checks cfg and makes a Client. The error has an [*OptionError] for each option
+// that is wrong.
 func New(cfg Config) (*Client, error) {
-	base, err := parseBase(cfg.BaseURL)
-	if err != nil {
-		return nil, err
-	}
-	agent, err := userAgent(cfg.UserAgent, cfg.Contact)
-	if err != nil {
-		return nil, err
-	}
-	if err := cfg.checkNumbers(); err != nil {
+	base, noBase := parseBase(cfg.BaseURL)
+	agent, noAgent := userAgent(cfg.UserAgent, cfg.Contact)
+	if err := errors.Join(noBase, noAgent, cfg.checkNumbers()); err != nil {
 		return nil, err
 	}
 	logger := cfg.Logger
@@ -105,6 +100,7 @@ type OptionError struct{ Option, Reason string }
 func (e *OptionError) Error() string { return e.Option + " " + e.Reason }
 
 func (cfg Config) checkNumbers() error {
+	var faults []error
 	for _, o := range []struct {
 		name  string
 		value int64
@@ -116,10 +112,26 @@ func (cfg Config) checkNumbers() error {
 		{"MaxBody", cfg.MaxBody},
 	} {
 		if o.value < 0 {
-			return &OptionError{o.name, "is negative"}
+			faults = append(faults, &OptionError{o.name, "is negative"})
 		}
 	}
-	return nil
+	return errors.Join(faults...)
+}
+
+// OptionErrors makes an error of what a public package says of each [OptionError] in
+// err.
+func OptionErrors(err error, say func(*OptionError) error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, err := range joined.Unwrap() {
+			all = append(all, OptionErrors(err, say))
+		}
+		return errors.Join(all...)
+	}
+	if e, ok := err.(*OptionError); ok {
+		return say(e)
+	}
+	return err
 }
 
 // parseBase accepts https addresses, and http for a loopback host, since

@@ -58,7 +58,7 @@ func (c *Client) Unreadable(r Request, res *Response, cause error) error {
 // the words of message, that something is not as it should be.
 func (c *Client) Unsuccessful(r Request, res *Response, message string, cause error) *Error {
 	return &Error{
-		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: shorten(res.hidden.in(message)),
+		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: Line(res.hidden.in(message)),
 		Body: []byte(res.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: res.hidden.cause(cause),
 	}
 }
@@ -270,11 +270,11 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 func (x *exchange) refused(res *http.Response, id string, data []byte) (again bool) {
 	message, details := explain(res.Header.Get("Content-Type"), data)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
-		message = "redirect to " + shorten(x.hidden.in(location)) + " not followed"
+		message = "redirect to " + Line(x.hidden.in(location)) + " not followed"
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
 	for _, d := range details {
-		x.failure.Details = append(x.failure.Details, Detail{shorten(x.hidden.in(d.Field)), shorten(x.hidden.in(d.Message))})
+		x.failure.Details = append(x.failure.Details, Detail{Line(x.hidden.in(d.Field)), Line(x.hidden.in(d.Message))})
 	}
 	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
 	// A gateway may answer so, 429 and 503 too, while the service behind it goes on
@@ -310,7 +310,7 @@ func (x *exchange) garbled(res *http.Response, id string, data []byte, cause err
 func (x *exchange) newError(status int, id, message string) *Error {
 	return &Error{
 		Op: x.request.Op, Method: x.request.Method, URL: x.client.url(x.request),
-		StatusCode: status, Message: shorten(x.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
+		StatusCode: status, Message: Line(x.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
 	}
 }
 
@@ -320,7 +320,7 @@ func (x *exchange) id(given string) string {
 	if given == x.requestID {
 		return given // most services repeat ours
 	}
-	id := shorten(x.hidden.in(given))
+	id := Line(x.hidden.in(given))
 	if id == "" {
 		return x.requestID
 	}
@@ -339,7 +339,7 @@ func (x *exchange) fail(err error) error {
 			e.RequestID = "" // the service never saw it
 		}
 	case err != nil && !errors.Is(e.Err, err):
-		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, shorten(x.hidden.in(err.Error())))
+		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, Line(x.hidden.in(err.Error())))
 		e.Err = errors.Join(e.Err, x.hidden.cause(err))
 	}
 	e.Attempts = x.attempts

@@ -119,14 +119,18 @@ func (h hiding) longest() int {
 	return len(all[0])
 }
 
-// cause returns an error whose text has no secrets.
+// cause returns an error whose text has no secrets, and is bounded and clean.
 func (h hiding) cause(err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	if plain := h.in(text); plain != text {
-		return &hiddenError{err, plain}
+	shown := h.in(text)
+	if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
+		shown = line
+	}
+	if shown != text {
+		return &hiddenError{err, shown}
 	}
 	return err
 }

@@ -253,6 +253,9 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			for _, d := range e.Details {
 				said.WriteString(d.Field + d.Message)
 			}
+			for cause := e.Unwrap(); cause != nil; cause = errors.Unwrap(cause) {
+				said.WriteString(strings.ReplaceAll(cause.Error(), "\n", " "))
+			}
 			assert.Less(t, len(said.String()), 4_000)
 			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said.String())
 		})

@@ -1,0 +1,84 @@
+package testkit_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// TestAllFaultsOfOptionsAtOnce makes every option wrong that can be, and wants each
+// named in one error.
+func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
+	negative := func(options any) (names []string) {
+		v := reflect.ValueOf(options).Elem()
+		for field, value := range v.Fields() {
+			if value.CanInt() && value.Kind() != reflect.Bool && field.Name != "Level" {
+				value.SetInt(-1)
+				names = append(names, field.Name)
+			}
+		}
+		return names
+	}
+	d, m, r := &dois.ClientOptions{UserAgent: "\n", Username: "a"}, &mds.ClientOptions{UserAgent: "\n"}, &reports.ClientOptions{UserAgent: "\n", Token: "no token"}
+	wrong := append(negative(d), negative(m)...)
+	wrong = append(wrong, negative(r)...)
+	slices.Sort(wrong)
+	wrong = append(slices.Compact(wrong), "UserAgent", "base URL")
+	_, ofDois := dois.NewClient("", d)
+	_, ofMDS := mds.NewClient("", mds.Credentials{Username: "a"}, m)
+	_, ofReports := reports.NewClient("", r)
+	for name, err := range map[string]error{"dois": ofDois, "mds": ofMDS, "reports": ofReports} {
+		require.Error(t, err, name)
+		for _, option := range wrong {
+			if name != "reports" && (option == "MaxReport" || option == "TokenMargin") {
+				continue
+			}
+			assert.ErrorContains(t, err, option, name)
+		}
+	}
+	assert.ErrorIs(t, ofDois, dois.ErrInvalid)
+	assert.ErrorIs(t, ofMDS, mds.ErrInvalid)
+	assert.ErrorIs(t, ofReports, reports.ErrInvalid)
+	assert.ErrorContains(t, ofDois, "assword")
+	assert.ErrorContains(t, ofMDS, "assword")
+	assert.ErrorContains(t, ofReports, "oken")
+
+	list := &dois.ListOptions{
+		States: []dois.State{"nonsense", "other"}, Prefix: "5072,10.", Created: "now", Published: "then", Overflow: "over",
+		Fields: []string{"titel", "doi", "two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
+		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
+	}
+	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs stands", "page")
+	c, err := dois.NewClient("http://localhost:1", nil)
+	require.NoError(t, err)
+	_, err = c.List(t.Context(), list)
+	require.ErrorIs(t, err, dois.ErrInvalid)
+	for _, option := range wrong {
+		assert.ErrorContains(t, err, option)
+	}
+	_, again := c.List(t.Context(), list)
+	assert.EqualError(t, again, err.Error(), "in the same words each time")
+	assert.NotContains(t, err.Error(), `"doi"`)
+	assert.NotContains(t, err.Error(), `"resource_types"`)
+
+	submission := &reports.SubmitOptions{ID: "no id"}
+	wrong = append(negative(submission), "ID")
+	rc, err := reports.NewClient("http://localhost:1", &reports.ClientOptions{Token: "a.b.c"})
+	require.NoError(t, err)
+	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Each(nil), submission)
+	for _, option := range wrong {
+		assert.ErrorContains(t, err, option)
+	}
+	_, err = rc.List(t.Context(), &reports.ListOptions{CreatedBy: "a", Year: 1, Page: query.Page{Cursor: "1", Number: -1, Size: -1}})
+	for _, option := range []string{"ListOptions has", "Cursor", "Number", "Size"} {
+		assert.ErrorContains(t, err, option)
+	}
+}
