@@ -46,7 +46,7 @@ func TestChecksumsAreProved(t *testing.T) {
 		"before": compressedDocument(part(inner("x")), `{"checksum":"`+wrong+`","gzip":"`+b64(data)+`"}`),
 	} {
 		titles, err := readAll(strings.NewReader(document))
-		assert.ErrorContains(t, err, "subset 2 has checksum "+sum(data)+", but the service says "+wrong, name)
+		assert.ErrorContains(t, err, "subset 2 has checksum "+sum(data)+", but the service says \""+wrong, name)
 		assert.Equal(t, []string{"x", "a", "b"}, titles, "%s: who gets the last dataset has a proved subset", name)
 	}
 	for name, members := range map[string]string{

@@ -617,6 +617,8 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"no address", transport.Config{}, "base URL is empty"},
 		{"plain HTTP", transport.Config{BaseURL: "http://api.example.org"}, "is not HTTPS"},
+		{"a name below localhost", transport.Config{BaseURL: "http://x.localhost"}, "is not HTTPS"},
+		{"a name that begins as loopback does", transport.Config{BaseURL: "http://127.0.0.1.example"}, "is not HTTPS"},
 		{"another scheme", transport.Config{BaseURL: "ftp://api.example.org"}, "does not start with https://"},
 		{"no scheme", transport.Config{BaseURL: "api.example.org"}, "does not start with https://"},
 		{"no host", transport.Config{BaseURL: "https:///x"}, "has no host"},
