@@ -30,7 +30,8 @@ var (
 	// ErrConflict: the DOI exists already (409, or a 422 that says so).
 	ErrConflict = errors.New("dois: DOI exists already")
 	// ErrTooLarge: the service refuses a body of that size (413), or the answer
-	// is longer than ClientOptions.MaxBody.
+	// takes more than ClientOptions.MaxBody, holds more records than were asked for, or
+	// one record of more than 16 MiB.
 	ErrTooLarge = errors.New("dois: too large")
 	// ErrInvalid: the input breaks a rule. It was found before sending
 	// ([*FieldError]) or by the service (422).

@@ -30,8 +30,8 @@ var (
 	// month (409), or what is stored under the id belongs to somebody else.
 	ErrConflict = errors.New("reports: report exists elsewhere")
 	// ErrTooLarge: the service refuses a body of that size (413), or what it
-	// answers is too large: longer than ClientOptions.MaxBody, a stored report
-	// larger than ClientOptions.MaxReport, one dataset of more than 16 MiB.
+	// answers is too large: it takes more than ClientOptions.MaxBody, a stored report
+	// has more than ClientOptions.MaxReport, one dataset more than 16 MiB.
 	ErrTooLarge = errors.New("reports: too large")
 	// ErrMediaType: the service did not get the Content-Type it asks for (415).
 	ErrMediaType = errors.New("reports: wrong content type")

@@ -14,8 +14,10 @@ import (
 )
 
 // Get returns a stored report with all its datasets, those of compressed
-// subsets included. It holds the whole report in memory; [Client.Open] does not.
-// No credentials are needed.
+// subsets included. It holds the whole report in memory, which may take
+// ClientOptions.MaxBody: enough for 70,000 typical datasets at the default. A larger
+// one is [ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
+// needed.
 //
 // Get sends GET /reports/{id} (specification §4.1).
 func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
