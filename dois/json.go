@@ -101,9 +101,10 @@ func readLandingPage(d *decoder, r *Record) {
 }
 
 func readXML(d *decoder, r *Record) {
-	xml, err := base64.StdEncoding.DecodeString(d.Text())
+	text := d.Scalar()
+	d.Spend(len(text))
+	xml, err := base64.StdEncoding.AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(text))), text)
 	if r.MetadataXML = nil; err == nil && len(xml) > 0 {
-		d.Spend(len(xml))
 		r.MetadataXML = xml
 	}
 }

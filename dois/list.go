@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -47,8 +48,9 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		const room = 1000
 		r = &Results{Records: make([]Record, 0, min(opts.most(), room))}
 		answer := page{fields: opts.Fields, most: opts.most(), each: func(*Record) error { return nil }, place: func() *Record {
-			r.Records = append(r.Records, Record{})
-			return &r.Records[len(r.Records)-1]
+			n := len(r.Records)
+			r.Records = slices.Grow(r.Records, 1)[:n+1] // without a copy of an empty Record
+			return &r.Records[n]
 		}}
 		if err := cmp.Or(answer.read(d), answer.check(opts.Page)); err != nil {
 			return err

@@ -183,9 +183,3 @@ func isPlain(b []byte) bool {
 	}
 	return true
 }
-
-type text string
-
-func (t *text) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, func(d *decoder, l *jsonlex.Lexer) { *t = text(d.text(l)) })
-}

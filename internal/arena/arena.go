@@ -3,6 +3,7 @@
 package arena
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 )
@@ -30,6 +31,7 @@ func (a *Texts) Copy(b []byte) string {
 
 // Lists makes lists out of blocks, one list at a time.
 type Lists[T any] struct {
+	Least int // elements of a block; 0 means 64
 	block []T
 	start int // of the list that is being made
 }
@@ -48,7 +50,7 @@ func (s *Lists[T]) Cost() int {
 // room is how many elements a new block has.
 func (s *Lists[T]) room() int {
 	const least = 64
-	return max(least, 2*(len(s.block)-s.start))
+	return max(cmp.Or(s.Least, least), 2*(len(s.block)-s.start))
 }
 
 // Next adds an element. It stays in its place until the next one is added.
@@ -63,6 +65,9 @@ func (s *Lists[T]) Next() *T {
 	s.block[n] = zero
 	return &s.block[n]
 }
+
+// Drop takes the last element back.
+func (s *Lists[T]) Drop() { s.block = s.block[:len(s.block)-1] }
 
 // List is the list that Begin began.
 func (s *Lists[T]) List() []T {

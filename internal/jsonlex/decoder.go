@@ -19,7 +19,7 @@ type Decoder struct {
 	stream *Lexer // with the memory for reading streams
 	texts  arena.Texts
 	names  []*Names          // by the place of an Object
-	lists  []any             // *[]E, by the place of a list: memory for elements being read
+	lists  []any             // *arena.Lists[E], by the place of a list
 	latest []string          // by the place of a word
 	words  map[string]string // of small vocabularies
 }
@@ -57,9 +57,9 @@ func (d *Decoder) run(read func(*Decoder) error) error {
 	return d.Err()
 }
 
-// scalar reads a text, and a number or boolean as it is written. Anything else is
-// nothing.
-func (d *Decoder) scalar() []byte {
+// Scalar reads a text, and a number or boolean as it is written. Anything else is
+// nothing. The bytes are good until the next call.
+func (d *Decoder) Scalar() []byte {
 	switch d.Kind() {
 	case '"':
 		return d.Lexer.Text()
@@ -75,7 +75,7 @@ func (d *Decoder) scalar() []byte {
 // Text reads a text, and a number or boolean as it is written; "" for anything
 // else.
 func (d *Decoder) Text() string {
-	b := d.scalar()
+	b := d.Scalar()
 	d.Spend(len(b))
 	return d.texts.Copy(b)
 }
@@ -93,7 +93,7 @@ func (d *Decoder) Int() int {
 
 // Float reads a number, or a text that holds one; 0 for anything else.
 func (d *Decoder) Float() float64 {
-	n, err := strconv.ParseFloat(string(d.scalar()), 64)
+	n, err := strconv.ParseFloat(string(d.Scalar()), 64)
 	if err != nil {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (d *Decoder) word(place int) string {
 	if d.Kind() == '"' && d.matchText(*latest) {
 		return *latest
 	}
-	b := d.scalar()
+	b := d.Scalar()
 	if known, ok := d.words[string(b)]; ok {
 		*latest = known
 		return known
@@ -145,7 +145,7 @@ func (d *Decoder) Kept() []byte {
 
 // readList reads the elements of a list; null is none, and what is no list is its
 // one element. item reads one, or skips what can be none and returns false.
-func readList[E any](d *Decoder, place, size int, item func(*Decoder, *E) bool) []E {
+func readList[E any](d *Decoder, place int, item func(*Decoder, *E) bool) []E {
 	switch {
 	case d.Kind() == 'n':
 		d.Skip()
@@ -156,35 +156,24 @@ func readList[E any](d *Decoder, place, size int, item func(*Decoder, *E) bool) 
 	for len(d.lists) <= place {
 		d.lists = append(d.lists, nil)
 	}
-	memory, _ := d.lists[place].(*[]E)
-	if memory == nil {
-		memory = new([]E)
+	lists, _ := d.lists[place].(*arena.Lists[E])
+	if lists == nil {
+		lists = &arena.Lists[E]{Least: 16}
 	}
 	d.lists[place] = nil // there may be such a list inside an element
-	list := (*memory)[:0]
+	lists.Begin()
 	d.Each(func() {
-		if n := len(list); n == cap(list) {
-			const least = 8
-			if d.Spend(max(least, 2*n) * size); d.Err() != nil {
+		if cost := lists.Cost(); cost > 0 {
+			if d.Spend(cost); d.Err() != nil {
 				return
 			}
-			list = append(make([]E, 0, max(least, 2*n)), list...)
 		}
-		list = list[:len(list)+1]
-		if !item(d, &list[len(list)-1]) {
-			list = list[:len(list)-1]
+		if !item(d, lists.Next()) {
+			lists.Drop()
 		}
 	})
-	if d.Spend(len(list) * size); d.Err() != nil {
-		return nil
-	}
-	kept := append(make([]E, 0, len(list)), list...)
-	clear(list)
-	const most = 256
-	if cap(list) <= most {
-		*memory, d.lists[place] = list, memory
-	}
-	return kept
+	d.lists[place] = lists
+	return lists.List()
 }
 
 // Each calls element for the elements of a list, or for what is no list.

@@ -111,7 +111,7 @@ func Int[T any](name string, field func(*T) *int) Member[T] {
 
 // Bool is a member that is true or false.
 func Bool[T any](name string, field func(*T) *bool) Member[T] {
-	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = string(d.scalar()) == "true" }}
+	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = string(d.Scalar()) == "true" }}
 }
 
 // Of is a member that is an object.
@@ -131,18 +131,15 @@ func List[T any, S ~[]E, E any](name string, field func(*T) *S, item func(*Decod
 
 // ListReader reads a list of what item reads.
 func ListReader[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder, *S) {
-	place, size := newPlace(), int(reflect.TypeFor[E]().Size())
-	return func(d *Decoder, v *S) { *v = readList(d, place, size, item) }
+	place := newPlace()
+	return func(d *Decoder, v *S) { *v = readList(d, place, item) }
 }
 
 var shared sync.Map // reflect.Type of T to *Object[T]
 
 // Share makes the object known to other packages, which could not name it otherwise
 // without its package showing it to everybody.
-func Share[T any](o *Object[T]) *Object[T] {
-	shared.Store(reflect.TypeFor[T](), o)
-	return o
-}
+func Share[T any](o *Object[T]) { shared.Store(reflect.TypeFor[T](), o) }
 
 // Shared is the object of T that another package shares.
 func Shared[T any]() *Object[T] {

@@ -36,7 +36,12 @@ func object[T any](members ...member[T]) *jsonlex.Object[T] {
 	return o
 }
 
-var recordJSON = jsonlex.Share(jsonlex.NewObject(
+func init() {
+	jsonlex.Share(recordJSON) // package dois reads records of its own that hold one
+	jsonlex.Share(identifierJSON)
+}
+
+var recordJSON = jsonlex.NewObject(
 	jsonlex.Text("doi", func(r *Record) *string { return &r.DOI }),
 	listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierJSON.Item),
 	listMember("creators", func(r *Record) *List[Creator] { return &r.Creators }, creatorJSON.Item),
@@ -59,7 +64,7 @@ var recordJSON = jsonlex.Share(jsonlex.NewObject(
 	listMember("fundingReferences", func(r *Record) *List[FundingReference] { return &r.FundingReferences }, fundingJSON.Item),
 	jsonlex.Word("schemaVersion", func(r *Record) *Text { return &r.SchemaVersion }),
 	listMember("alternateIdentifiers", func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }, alternateJSON.Item),
-))
+)
 
 var creatorJSON = object(
 	jsonlex.Text("name", func(c *Creator) *string { return &c.Name }),
@@ -138,10 +143,10 @@ var alternateJSON = object(
 	jsonlex.Word("alternateIdentifierType", func(a *AlternateIdentifier) *string { return &a.AlternateIdentifierType }),
 )
 
-var identifierJSON = jsonlex.Share(object(
+var identifierJSON = object(
 	jsonlex.Text("identifier", func(i *Identifier) *string { return &i.Identifier }),
 	jsonlex.Word("identifierType", func(i *Identifier) *string { return &i.IdentifierType }),
-))
+)
 
 var relatedIdentifierJSON = object(
 	jsonlex.Text("relatedIdentifier", func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
