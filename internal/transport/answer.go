@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"mime"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -179,14 +178,6 @@ func isHTML(contentType string, body []byte) bool {
 	return media == "text/html" && len(start) > 0 && start[0] == '<' ||
 		bytes.HasPrefix(start, []byte("<!doctype html")) ||
 		bytes.HasPrefix(start, []byte("<html"))
-}
-
-// Throttled tells whether somebody turned a request away because there are too
-// many: 429, or a 403 with a page, which gateways have in its place. The services
-// themselves never answer 403 with a page.
-func Throttled(status int, body []byte) bool {
-	page := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
-	return status == http.StatusTooManyRequests || status == http.StatusForbidden && page
 }
 
 var (

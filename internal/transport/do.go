@@ -150,41 +150,36 @@ func (x *exchange) wait(req *http.Request) error {
 // check judges an attempt: it reads the answer, keeps the outcome, and says
 // whether to send again.
 func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bool, error) {
-	x.success, x.failure, x.pause = nil, nil, 0
-	again := false
+	x.success, x.failure = nil, nil
+	o := outcome{err: err}
 	if err != nil {
-		again = x.lost(ctx, err)
+		x.lost(err)
 	} else {
-		again = x.answered(ctx, res)
+		o = x.answered(ctx, res)
 	}
-	if x.failure != nil && x.request.changes() && x.failure.Unclear {
-		x.unclear = true
+	var v verdict
+	if x.failure != nil {
+		v = judge(x.request.Replay, o, x.client.maxWait)
+		x.failure.Unclear, x.pause = v.unclear, v.pause
+		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}
 	x.log(ctx)
-	return again && ctx.Err() == nil, nil
+	return v.again && ctx.Err() == nil, nil
 }
 
 // lost handles an attempt that brought no answer.
-func (x *exchange) lost(ctx context.Context, err error) (again bool) {
-	unsent := neverSent(err)
+func (x *exchange) lost(err error) {
 	x.failure = x.newError(0, "", causeText(err))
 	x.failure.Err = x.hidden.cause(err)
-	x.failure.Unclear = !unsent
-	if unsent {
+	if neverSent(err) {
 		x.failure.RequestID = "" // the service never saw it
 	}
-	switch {
-	case ctx.Err() != nil, permanent(err):
-		return false
-	case x.request.Replay == IfUnsent:
-		return unsent
-	}
-	return true
 }
 
 // answered handles an attempt that brought an answer, and closes its body
 // unless the caller gets it.
-func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool) {
+func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
+	o := outcome{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After")}
 	id := res.Header.Get("X-Request-Id")
 	ok := res.StatusCode >= 200 && res.StatusCode < 300
 	body := &answerBody{ReadCloser: res.Body, ctx: ctx, limit: x.client.maxBody}
@@ -194,7 +189,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool
 		}
 		x.success = x.newResponse(res, id)
 		x.success.Body = body
-		return false
+		return o
 	}
 	if x.request.Read == nil && !x.request.Long {
 		body.limit = min(body.limit, maxShort)
@@ -202,24 +197,25 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) (again bool
 	defer res.Body.Close()
 	excerpt := maxErrorBody + x.hidden.longest()
 	if !ok {
-		data, _ := io.ReadAll(io.LimitReader(body, int64(excerpt)))
-		return x.refused(res, id, data)
+		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
+		x.refused(res, id, o.page)
+		return o
 	}
 	var data []byte
-	var err error
 	if x.request.Read != nil {
-		data, err = x.decode(res, body, excerpt)
-	} else if data, err = ReadAll(body); err == nil {
-		err = x.wrongKind(res, data)
+		data, o.err = x.decode(res, body, excerpt)
+	} else if data, o.err = ReadAll(body); o.err == nil {
+		o.err = x.wrongKind(res, data)
 	}
-	if err != nil {
-		return x.garbled(res, id, data, err)
+	if o.err != nil {
+		x.garbled(res, id, data, o.err)
+		return o
 	}
 	x.success = x.newResponse(res, id)
 	if x.request.Read == nil {
 		x.success.Data = data
 	}
-	return false
+	return o
 }
 
 // decode reads an answer as it arrives. It returns what an error shows of it.
@@ -267,7 +263,7 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 }
 
 // refused handles a status other than success.
-func (x *exchange) refused(res *http.Response, id string, data []byte) (again bool) {
+func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	message, details := explain(res.Header.Get("Content-Type"), data)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		message = "redirect to " + Line(x.hidden.in(location)) + " not followed"
@@ -277,32 +273,16 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) (again bo
 		x.failure.Details = append(x.failure.Details, Detail{Line(x.hidden.in(d.Field)), Line(x.hidden.in(d.Message))})
 	}
 	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
-	// A gateway may answer so, 429 and 503 too, while the service behind it goes on
-	// with the work.
-	tooMany := Throttled(res.StatusCode, data)
-	x.failure.Unclear = res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout || tooMany
 	if res.StatusCode/100 == 3 {
 		x.failure.Err = errRedirect
 	}
-
-	hint, hinted := retryAfter(res.Header.Get("Retry-After"))
-	x.pause = hint
-	if tooMany && !hinted {
-		x.pause = x.client.maxWait // the service counts in windows of minutes
-	}
-	return x.failure.Unclear && x.request.Replay == Always
 }
 
 // garbled handles a success status with a body that is none.
-func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) (again bool) {
+func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", ErrUnreadable, cause))
 	x.failure.Body = []byte(x.hidden.cut(string(data[:min(len(data), maxErrorBody+x.hidden.longest())]), maxErrorBody))
 	x.failure.Err = x.hidden.cause(errors.Join(ErrUnreadable, cause))
-	x.failure.Unclear = true
-	if errors.Is(cause, ErrTooLarge) {
-		return false
-	}
-	return x.request.Replay == Always
 }
 
 // newError makes every error of an exchange. Whatever the service or the network

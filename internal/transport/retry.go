@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"math/rand/v2"
@@ -9,6 +10,62 @@ import (
 	"strconv"
 	"time"
 )
+
+// An outcome is what is known of an attempt that failed.
+type outcome struct {
+	status     int    // 0: no answer came
+	err        error  // without an answer: what the network says; of a success: why it cannot be read
+	page       []byte // with status: the beginning of the body
+	retryAfter string // the header of that name
+}
+
+// A verdict says what a failed attempt means.
+type verdict struct {
+	unclear bool          // the service may have done the work all the same
+	again   bool          // the request may be sent again, and it may help
+	pause   time.Duration // before that, as the service wishes; 0: ours to choose
+}
+
+// judge is the one place that decides whether a request is sent again.
+//
+//	outcome                              unclear  Replay Always  Replay IfUnsent
+//	no connection could be made          no       again          again
+//	no answer, or one that broke off     yes      again          no
+//	a certificate that is not good       no       no             no
+//	2xx that cannot be read              yes      again          no
+//	2xx that is too large                yes      no             no
+//	408, 429, 5xx, 403 with a page       yes      again          no
+//	any other status                     no       no             no
+//
+// A gateway may answer 429 and 503, too, while the service behind it goes on with the
+// work.
+func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
+	always := replay == Always
+	switch {
+	case o.status == 0:
+		v.unclear = !neverSent(o.err)
+		v.again = (always || !v.unclear) && !permanent(o.err)
+	case o.err != nil:
+		v.unclear, v.again = true, always && !errors.Is(o.err, ErrTooLarge)
+	default:
+		throttled := Throttled(o.status, o.page)
+		v.unclear = o.status >= 500 || o.status == http.StatusRequestTimeout || throttled
+		v.again = v.unclear && always
+		hint, hinted := retryAfter(o.retryAfter)
+		if v.pause = hint; throttled && !hinted {
+			v.pause = longest // the service counts in windows of minutes
+		}
+	}
+	return v
+}
+
+// Throttled tells whether somebody turned a request away because there are too
+// many: 429, or a 403 with a page, which gateways send instead. The services
+// themselves never answer 403 with a page.
+func Throttled(status int, body []byte) bool {
+	page := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+	return status == http.StatusTooManyRequests || status == http.StatusForbidden && page
+}
 
 // neverSent reports whether the request surely did not reach the service.
 func neverSent(err error) bool {
