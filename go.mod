@@ -9,6 +9,7 @@ require (
 	github.com/klauspost/compress v1.20.3
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/text v0.31.0
+	golang.org/x/time v0.14.0
 	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
 )
 

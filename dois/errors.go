@@ -98,7 +98,7 @@ func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 func (e *Error) core() *transport.Error {
 	return &transport.Error{
 		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
 	}
 }
 
@@ -142,6 +142,15 @@ func (e *Error) Is(target error) bool {
 // taken recognises the other answer to a DOI that exists.
 func (e *Error) taken() bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken")
+}
+
+// Temporary says whether trying once more, later, may succeed where err is the outcome:
+// the network or the service failed, or too many asked. The client has sent the request
+// several times by then, if that was safe. Of [Client.Create], look before you try once
+// more an error that matches [ErrUnclear] too.
+func Temporary(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.core().Temporary()
 }
 
 // wrap shows an error of the core as one of this package.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
@@ -53,10 +54,10 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 	}
 }
 
-func TestRateSpacesRequests(t *testing.T) {
+func TestALimiterSpacesRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
-		c := as(t, srv, account, &mds.ClientOptions{Limiter: mds.NewRate(60, time.Minute)})
+		c := as(t, srv, account, &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(time.Second), 1)})
 		start := time.Now()
 		for range 10 {
 			_, err := c.State(t.Context(), name)

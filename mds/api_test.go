@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"golang.org/x/time/rate"
+
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
@@ -25,6 +27,6 @@ var (
 	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
 	_ func(*mdstest.Options) *mdstest.Server                                                      = mdstest.NewServer
 	_ func(*mdstest.Server) *mds.Client                                                           = (*mdstest.Server).Client
-	_ mds.Limiter                                                                                 = (*mds.Rate)(nil)
+	_ mds.Limiter                                                                                 = (*rate.Limiter)(nil)
 	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
 )

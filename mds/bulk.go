@@ -77,7 +77,7 @@ type Progress struct {
 // An error ends the sequence and comes with an empty Outcome: the context's, one
 // that items brings, or [ErrUnauthorized], since no other item would fare better.
 // To stop, leave the loop; to continue, run it again: what is right already is
-// only read. ClientOptions.Limiter keeps the requests below a rate ([NewRate]).
+// only read. ClientOptions.Limiter keeps the requests below a rate.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
 	if opts == nil {
 		opts = &BulkOptions{}

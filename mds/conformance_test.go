@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -229,7 +230,7 @@ func TestMintRemotely(t *testing.T) {
 			require.NoError(t, err)
 			prefix, suffix, _ := strings.Cut(minted, "/")
 			assert.Equal(t, mdstest.Prefix, prefix)
-			assert.NoError(t, mds.CheckSuffix(suffix))
+			assert.NoError(t, doi.CheckSuffix(suffix))
 			assert.Equal(t, mds.Draft, srv.State(minted))
 			return nil
 		}, nil, 201, false},

@@ -58,7 +58,7 @@
 //
 // # Names
 //
-// Methods take a DOI name in every form that [ParseDOI] reads. Those that write
+// Methods take a DOI name in every form that package doi reads. Those that write
 // refuse names that could not be registered today (specification §2.3, §8), lest
 // a slip becomes a DOI. For older DOIs with other characters there is
 // ClientOptions.OldNames. All refuse names that would reach another DOI on the

@@ -175,18 +175,3 @@ func TestRecord(t *testing.T) {
 	_, err = newServer(t, nil).Client().PutMetadata(t.Context(), name, doc)
 	require.NoError(t, err)
 }
-
-func TestNames(t *testing.T) {
-	parsed, err := mds.ParseDOI("https://doi.org/10.5072/Gl%C3%A4ser%231")
-	require.NoError(t, err)
-	assert.Equal(t, "10.5072/Gläser#1", parsed)
-	assert.Equal(t, "https://doi.org/10.5072/Gl%C3%A4ser%231", mds.DOIAddress(parsed))
-	assert.True(t, mds.SameDOI("10.5072/ABC", "10.5072/abc"))
-	assert.False(t, mds.SameDOI("10.5072/abc", "10.5072/abd"))
-	require.NoError(t, mds.CheckNewDOI("10.5072/"+mds.NewSuffix()))
-	require.NoError(t, mds.CheckSuffix(mds.NewSuffix()))
-	require.ErrorIs(t, mds.CheckSuffix("003r-j077"), mds.ErrInvalidDOI)
-	_, err = mds.ParseDOI("10.5072/a\u200bb")
-	require.ErrorIs(t, err, mds.ErrInvalidDOI)
-	assert.ErrorContains(t, err, "U+200B (zero-width space")
-}

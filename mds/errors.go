@@ -116,7 +116,7 @@ func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 func (e *Error) core() *transport.Error {
 	return &transport.Error{
 		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
 	}
 }
 
@@ -207,8 +207,7 @@ func Temporary(err error) bool {
 		return false // the caller did not want to wait
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Unclear || e.StatusCode == 0 || e.StatusCode >= 500 || e.throttled() || e.unproven() ||
-			e.StatusCode == http.StatusRequestTimeout || errors.Is(e.Err, transport.ErrUnreadable)
+		return e.core().Temporary() || e.unproven()
 	}
 	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
@@ -40,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(mds.DOIAddress(done.DOI), done.Change, done.State)
+	fmt.Println(doi.Address(done.DOI), done.Change, done.State)
 	// Output: https://doi.org/10.5072/glacier-7 created findable
 }
 
@@ -210,16 +213,6 @@ func ExampleWaitResolved() {
 	// Output: <nil>
 }
 
-func ExampleParseDOI() {
-	for _, text := range []string{"https://doi.org/10.5072/Glacier%237", "doi:10.5072/glacier-7", "10.5072/glacier–7"} {
-		fmt.Println(mds.ParseDOI(text))
-	}
-	// Output:
-	// 10.5072/Glacier#7 <nil>
-	// 10.5072/glacier-7 <nil>
-	//  mds: doi "10.5072/glacier–7" has the character U+2013 (en dash, which looks like "-") after "10.5072/glacier"; such characters come from copying formatted text
-}
-
 func ExampleDetect() {
 	doc, err := mds.Detect([]byte("@article{lovelace, title={Glacier length}, doi={10.5072/glacier-7}}"))
 	fmt.Println(doc.ContentType, err)
@@ -255,9 +248,9 @@ func ExampleClient_DOIs() {
 	// Output: 10.5072/glacier-7
 }
 
-func ExampleNewRate() {
+func ExampleClientOptions_limiter() {
 	// The limit that DataCite documents for accounts.
-	opts := &mds.ClientOptions{Limiter: mds.NewRate(3000, 5*time.Minute)}
+	opts := &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
 	_, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: "secret"}, opts)
 	fmt.Println(err)
 	// Output: <nil>

@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-// FuzzWirePath: for any text that ParseDOI takes, the path that goes on the wire
+// FuzzWirePath: for any text that is a DOI name, the path that goes on the wire
 // decodes back to the same DOI, and so does the address for people.
 func FuzzWirePath(f *testing.F) {
 	for _, seed := range []string{
@@ -22,12 +23,12 @@ func FuzzWirePath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		name, err := mds.ParseDOI(text)
+		name, err := doi.Parse(text)
 		if err != nil {
 			require.ErrorIs(t, err, mds.ErrInvalidDOI)
 			return
 		}
-		again, err := mds.ParseDOI(mds.DOIAddress(name))
+		again, err := doi.Parse(doi.Address(name))
 		require.NoError(t, err)
 		assert.Equal(t, name, again)
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Mint stores metadata under a new DOI of a prefix, a draft, and returns its
-// name. The suffix is random, with check digits ([NewSuffix]). The identifier in
+// name. The suffix is random, with check digits (as package doi makes them). The identifier in
 // the metadata is overwritten. [Client.PutURL] makes the DOI findable.
 //
 // One call never makes two DOIs: Mint chooses the name before it sends anything,

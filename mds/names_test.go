@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -35,7 +36,7 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 		existing := precious(t, srv, r, victim)
 		c := as(t, srv, account, &mds.ClientOptions{OldNames: r.IntN(2) == 0, MaxAttempts: 1, MaxWait: time.Nanosecond})
 		err := anyWrite(t, r, c, given)
-		named, bad := mds.ParseDOI(given)
+		named, bad := doi.Parse(given)
 		if fault, ok := errors.AsType[*mds.FieldError](err); ok {
 			refused[reasonOf(fault.Reason)]++
 			assert.Len(t, srv.Requests(), existing.requests, "nothing was sent")
@@ -43,13 +44,13 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 			sent++
 			require.NoError(t, bad, "%q was sent", given)
 		}
-		if bad == nil && mds.SameDOI(named, victim) {
+		if bad == nil && doi.Same(named, victim) {
 			reached++
 			srv.Close()
 			continue
 		}
 		for _, made := range srv.Names() {
-			if made != victim && (bad != nil || !mds.SameDOI(made, named)) {
+			if made != victim && (bad != nil || !doi.Same(made, named)) {
 				t.Fatalf("%d: a write for %q made %q: %v", i, given, made, err)
 			}
 		}
@@ -190,9 +191,9 @@ func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
 			arrived++
 			made := srv.Names()
 			require.Len(t, made, 1, "%d: %q", i, given)
-			named, err := mds.ParseDOI(given)
+			named, err := doi.Parse(given)
 			require.NoError(t, err)
-			assert.True(t, mds.SameDOI(named, made[0]), "%d: %q became %q", i, given, made[0])
+			assert.True(t, doi.Same(named, made[0]), "%d: %q became %q", i, given, made[0])
 		} else {
 			assert.Empty(t, srv.Names(), "%d: %q: %v", i, given, err)
 		}
@@ -209,8 +210,8 @@ func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
 		victim := victims[r.IntN(len(victims))]
 		given := nearly(r, victim)
 		precious(t, srv, r, victim)
-		named, bad := mds.ParseDOI(given)
-		if bad == nil && mds.SameDOI(named, victim) {
+		named, bad := doi.Parse(given)
+		if bad == nil && doi.Same(named, victim) {
 			continue
 		}
 		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, MaxWait: time.Nanosecond})

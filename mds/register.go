@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // ErrHalfRegistered: the first step of Register succeeded and the second did not.
@@ -236,7 +238,7 @@ func (r *registering) write(ctx context.Context, metadata, url bool) (*Registrat
 		}
 	}
 	if r.options.Resolver != nil {
-		if err := WaitResolved(ctx, r.options.Resolver, DOIAddress(r.done.DOI), r.done.URL, nil); err != nil {
+		if err := WaitResolved(ctx, r.options.Resolver, doi.Address(r.done.DOI), r.done.URL, nil); err != nil {
 			return nil, &UnconfirmedError{Registration: r.done, Err: err}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -372,7 +373,7 @@ func TestMint(t *testing.T) {
 		require.NoError(t, err)
 		prefix, suffix, _ := strings.Cut(minted, "/")
 		assert.Equal(t, mdstest.Prefix, prefix)
-		require.NoError(t, mds.CheckSuffix(suffix))
+		require.NoError(t, doi.CheckSuffix(suffix))
 		assert.Equal(t, mds.Draft, srv.State(minted))
 		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
 

@@ -20,7 +20,7 @@ var ErrNotResolved = errors.New("mds: DOI does not resolve yet")
 // usually a few minutes (specification §8).
 type Resolver interface {
 	// Resolve returns the URL that a DOI leads to, "" if it leads nowhere. The
-	// name is bare, as ParseDOI returns it.
+	// name is bare, as package doi returns it.
 	Resolve(ctx context.Context, doi string) (string, error)
 }
 
@@ -79,9 +79,9 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if opts == nil {
 		opts = &WaitOptions{}
 	}
-	name, err := ParseDOI(doiName)
+	name, err := doi.Parse(doiName)
 	if err != nil {
-		return err
+		return nameError("doi", err)
 	}
 	if min(opts.First, opts.Longest, opts.Patience) < 0 {
 		return &FieldError{Path: "opts", Reason: "has a negative duration"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -79,7 +80,7 @@ func refuses(t testing.TB, status int, text string) *mds.Client {
 // which refuses something does answer others.
 func isControl(req *http.Request) bool {
 	suffix, ok := strings.CutPrefix(req.URL.Path, "/doi/10.5072/")
-	return ok && req.Method == http.MethodGet && mds.CheckSuffix(suffix) == nil
+	return ok && req.Method == http.MethodGet && doi.CheckSuffix(suffix) == nil
 }
 
 // served is a client whose requests a function answers.

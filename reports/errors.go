@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -97,7 +98,7 @@ func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 func (e *Error) core() *transport.Error {
 	return &transport.Error{
 		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear,
+		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
 	}
 }
 
@@ -142,6 +143,20 @@ func (e *Error) missingToken() bool {
 	}
 	return e.StatusCode == http.StatusUnprocessableEntity &&
 		strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
+}
+
+// Temporary says whether trying once more, later, may succeed where err is the outcome:
+// the network or the service failed, too many asked, or another run is at it. It is safe
+// for all methods: a [Client.Submit] that is run again looks first and goes on.
+func Temporary(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, ErrBroken) {
+		return false
+	}
+	if errors.Is(err, ErrBusy) {
+		return true
+	}
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.core().Temporary()
 }
 
 // wrap shows an error of the core as one of this package.

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -95,7 +96,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	}
 	s.file = files[0]
 	if s.doi == "" {
-		s.doi = s.prefix + "/" + mds.NewSuffix()
+		s.doi = s.prefix + "/" + doi.NewSuffix()
 	}
 	return s, nil
 }
@@ -113,7 +114,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	if named := nameIn(doc); named != "" && !mds.SameDOI(named, s.doi) {
+	if named := nameIn(doc); named != "" && !doi.Same(named, s.doi) {
 		return fmt.Errorf("%s names %s, and %s would be registered; give -doi %[2]s, or take the name out of the record", s.file, named, s.doi)
 	}
 	if s.dryRun {
@@ -147,7 +148,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s%s resolves\n", where, mds.DOIAddress(done.DOI))
+	fmt.Fprintf(out, "%s%s resolves\n", where, doi.Address(done.DOI))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,6 +57,18 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, " [request %s]", e.RequestID)
 	}
 	return b.String()
+}
+
+// Temporary says whether the same request may succeed later: the network or the service
+// failed, or too many asked. It is false of what the caller cancelled.
+func (e *Error) Temporary() bool {
+	switch {
+	case errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrNoCredentials), errors.Is(e.Err, ErrTooLarge):
+		return false
+	case e.StatusCode == 0, e.StatusCode >= 200 && e.StatusCode < 300: // lost, or unreadable
+		return true
+	}
+	return e.Unclear || judge(Always, outcome{status: e.StatusCode, page: e.Body}, 0).again
 }
 
 // Unwrap returns the cause below HTTP, if there is one.

@@ -1,0 +1,50 @@
+package doi_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/doi"
+)
+
+func ExampleParse() {
+	for _, text := range []string{"10.5072/ABC", "doi:10.5072/abc", "https://doi.org/10.5072/a%23b", "5072/abc"} {
+		fmt.Println(doi.Parse(text))
+	}
+	// Output:
+	// 10.5072/ABC <nil>
+	// 10.5072/abc <nil>
+	// 10.5072/a#b <nil>
+	//  DOI name "5072/abc" does not start with a prefix such as "10.5072"
+}
+
+func ExampleKey() {
+	seen := map[string]bool{}
+	for _, name := range []string{"10.5072/ABC", "10.5072/abc", "10.5072/abd"} {
+		fmt.Println(name, seen[doi.Key(name)])
+		seen[doi.Key(name)] = true
+	}
+	// Output:
+	// 10.5072/ABC false
+	// 10.5072/abc true
+	// 10.5072/abd false
+}
+
+func TestErrors(t *testing.T) {
+	_, err := doi.Parse("10.5072/a\u200bb")
+	require.ErrorIs(t, err, doi.ErrInvalid)
+	assert.ErrorContains(t, err, "U+200B (zero-width space")
+	require.ErrorIs(t, doi.CheckSuffix("003r-j077"), doi.ErrInvalid)
+	require.NoError(t, doi.CheckSuffix(doi.NewSuffix()))
+}
+
+func TestOneDOIHasOneKey(t *testing.T) {
+	assert.True(t, doi.Same("10.5072/ABC", "10.5072/abc"))
+	assert.False(t, doi.Same("10.5072/\u00c4", "10.5072/\u00e4"), "only ASCII letters have no case")
+	name, err := doi.Parse(doi.Address("10.5072/Gl\u00e4ser#1"))
+	require.NoError(t, err)
+	assert.Equal(t, "10.5072/Gl\u00e4ser#1", name)
+}
