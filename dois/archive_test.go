@@ -19,7 +19,7 @@ import (
 
 // An archive is a service with n records, r0000000 and so on, that pages them as
 // the deployed one does: 1,000 records a page at most, page numbers clamped at
-// 10,000 records without a word, a link to the next page that leaves out most
+// 10,000 records silently, a link to the next page that leaves out most
 // parameters, a cursor that begins again when it cannot be read, and an empty
 // page at the end when the number of records is a multiple of the page size.
 //

@@ -26,19 +26,19 @@ type Client struct {
 	attempts int // as ClientOptions.MaxAttempts
 }
 
-// ClientOptions are what a client can do without. Reading public records needs
+// ClientOptions are the optional settings of a client. Reading public records needs
 // none of them; writing, and reading records that are not public, needs Username
 // and Password, or Token, or TokenSource. An API key of the deployed service may be
 // the Username alone, the Password of the account it was issued to, or the token.
 type ClientOptions struct {
 	Username, Password string                                // of a repository account
-	Token              string                                // in place of Username and Password
-	TokenSource        func(context.Context) (string, error) // asked for a token before each request, in place of Token
+	Token              string                                // instead of Username and Password
+	TokenSource        func(context.Context) (string, error) // asked for a token before each request, instead of Token
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
-	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
+	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; Create again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 2 minutes

@@ -51,7 +51,7 @@
 // [query.Sort], reach 10,000 records, and shift when records change in between.
 // All goes by cursor unless Sort asks for another order. It gives every record
 // once, or ends with an error that matches [ErrIncomplete]: it never ends early
-// without a word. When more than 10,000 records match in an order that needs page
+// silently. When more than 10,000 records match in an order that needs page
 // numbers, ListOptions.Overflow says what to do.
 //
 // A [Walk] is the same with a memory: [Walk.Position] can be saved and put into

@@ -22,7 +22,7 @@ type Draft struct {
 	Reason string // why the DOI is hidden, with Hide
 
 	metadata.Record            // the metadata; the DOI in it must be that of the Draft or empty
-	MetadataXML     []byte     // metadata XML in place of the record; single properties of the record win over it
+	MetadataXML     []byte     // metadata XML instead of the record; single properties of the record win over it
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 

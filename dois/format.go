@@ -35,7 +35,7 @@ const (
 )
 
 // CitationOptions choose how a citation is written. The deployed service takes
-// its defaults for a style or locale that it does not know, without a word.
+// its defaults for a style or locale that it does not know, silently.
 type CitationOptions struct {
 	Style  string // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string // such as "de-DE"; "" means en-US

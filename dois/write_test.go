@@ -176,7 +176,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 	})
 }
 
-// TestBearer writes with a token in place of a password.
+// TestBearer writes with a token instead of a password.
 func TestBearer(t *testing.T) {
 	var seen string
 	client := scripted(t, &dois.ClientOptions{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))

@@ -18,7 +18,7 @@ type Item struct {
 	Document Document
 }
 
-// An Outcome is what came of an Item.
+// An Outcome is the result of an Item.
 type Outcome struct {
 	Item         Item
 	Registration *Registration // nil if Err is not
@@ -65,7 +65,7 @@ type Progress struct {
 }
 
 // RegisterAll makes every item's DOI have its URL and metadata, as
-// [Client.Ensure] does, several at a time, and gives back what came of each, as
+// [Client.Ensure] does, several at a time, and returns the result of each, as
 // it comes. Items whose failure is [Temporary] are tried again when the others
 // are through, and their outcome is that of the last try; if an earlier one may
 // have changed more than that says, the error is a [*RetriedError] and matches
@@ -189,7 +189,7 @@ func (b *bulk) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error 
 	return cmp.Or(context.Cause(ctx), source)
 }
 
-// feed hands out work until there is none or the run ends.
+// feed hands out work until none is left or the run ends.
 func feed(ctx context.Context, todo iter.Seq2[Outcome, error], work chan<- Outcome) error {
 	for o, err := range todo {
 		if err != nil {

@@ -214,7 +214,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 				}
 			}
 			require.ErrorIs(t, end, context.DeadlineExceeded)
-			assert.Equal(t, 5, outcomes, "no item is lost without a word")
+			assert.Equal(t, 5, outcomes, "no item is lost silently")
 		})
 	})
 	t.Run("the loop panics", func(t *testing.T) {

@@ -26,7 +26,7 @@ type Client struct {
 	refusals *refusals
 }
 
-// ClientOptions are what a client can do without.
+// ClientOptions are the optional settings of a client.
 type ClientOptions struct {
 	// OldNames lets the methods that write use DOI names with characters that new
 	// names cannot have (specification §2.3), such as "<" or "+". Older DOIs have
@@ -37,7 +37,7 @@ type ClientOptions struct {
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
-	Logger      *slog.Logger  // one record an attempt: debug for success, and for a DOI that is not there yet; warn for failure; nil is silent
+	Logger      *slog.Logger  // one record per attempt: debug for success, and for a DOI that is not there yet; warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; MintRemotely and AddMedium again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 2 minutes

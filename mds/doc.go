@@ -107,7 +107,7 @@
 // # Where the deployed service differs
 //
 // The public service is more lenient than the specification in places, and
-// surprising in some. This package works with both, and keeps you from harm:
+// surprising in some. This package works with both, and protects you:
 //
 //   - It answers 422 where the specification says 412. Both are ErrMetadataMissing.
 //   - It accepts a wrong URL with status 200 and a text. That is [ErrInvalid].

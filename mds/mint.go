@@ -73,7 +73,7 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 // Each request makes another DOI, so it is sent again only when no connection
 // could be made. After a lost answer, or a 429 or 503, which a gateway may give
 // while the service goes on with the work, the error matches [ErrUnclear]: a
-// draft may exist whose name nobody knows. Before you call again, list the drafts
+// draft may exist whose name is not known. Before you call again, list the drafts
 // of the prefix with package dois (ListOptions.Prefix, States, and for Sort
 // query.ByCreated.Desc()); lists lag behind by seconds or minutes. And the
 // deployed service does not make sure that the name is new. That is why

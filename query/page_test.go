@@ -23,7 +23,7 @@ func TestSort(t *testing.T) {
 }
 
 // A list request is refused where the service would refuse it, or answer
-// another one without a word.
+// another one silently.
 func TestCheckList(t *testing.T) {
 	for _, test := range []struct {
 		name   string

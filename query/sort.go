@@ -33,7 +33,7 @@ func (s Sort) Desc() Sort {
 }
 
 // Check returns an [*Error] for an order that the service does not know. The
-// service would take its default order without a word.
+// service would silently take its default order.
 func (s Sort) Check() error {
 	switch Sort(strings.TrimPrefix(string(s), "-")) {
 	case ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount, ByTitle:

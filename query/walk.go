@@ -65,7 +65,7 @@ func rewrite(expr Expr, field Field, change func(Node) Expr) Expr {
 	return expr
 }
 
-// part is new as a clause in the place of old. A word must not become the
+// part is new as a clause instead of old. A word must not become the
 // neighbour of other words when the old clause was none.
 func part(replacement, old Expr) Expr {
 	e := operand(replacement)

@@ -1,5 +1,5 @@
 // Command register registers one DOI: it checks a metadata record, stores it, then
-// the URL that the DOI leads to, and shows what came of it.
+// the URL that the DOI leads to, and shows the result.
 //
 //	go run ./examples/register -doi 10.5072/glacier-7 -url https://repo.example.org/glacier/7 examples/register/record.json
 //

@@ -70,7 +70,7 @@ func nameIn(doc mds.Document) string {
 }
 
 // lost returns the paths of what was given and is not in the record that was read.
-// Names that nobody knows are lost like that, and nothing else would tell.
+// Unknown names are lost like that, and nothing else would tell.
 func lost(path string, given, kept any) (paths []string) {
 	switch given := given.(type) {
 	case map[string]any:

@@ -33,7 +33,7 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) (wor
 			case strings.Contains(text, `value "" for`):
 				hint = "is a variable not set?"
 			case strings.Contains(text, "not defined"):
-				hint += "; what starts with - and is none goes after --"
+				hint += "; an argument that starts with - goes after --"
 			}
 			return nil, nil, fmt.Errorf("%w; %s", err, hint)
 		}

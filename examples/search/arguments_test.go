@@ -49,7 +49,7 @@ func TestEmptyValues(t *testing.T) {
 		{[]string{"--", ""}, "an argument is empty; is a variable not set?"},
 		{[]string{"-n", "--"}, "flag needs an argument: -n"},
 		{[]string{"-n", "two"}, `invalid value "two" for flag -n: parse error; -h shows the flags`},
-		{[]string{"glacier", "-svalbard"}, "flag provided but not defined: -svalbard; -h shows the flags; what starts with - and is none goes after --"},
+		{[]string{"glacier", "-svalbard"}, "flag provided but not defined: -svalbard; -h shows the flags; an argument that starts with - goes after --"},
 	} {
 		_, err := readSettings(tt.args, &bytes.Buffer{}, &bytes.Buffer{})
 		assert.ErrorContains(t, err, tt.want, tt.args)

@@ -104,7 +104,7 @@ func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 // readQuery reads what was typed, and says what is doubtful about it.
 func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 	if _, ok := printers[s.format]; !ok {
-		return fmt.Errorf("-format %q is none of table, jsonl and csv", s.format)
+		return fmt.Errorf("-format %q is not one of table, jsonl and csv", s.format)
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil

@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-format", "xml"}, "none of table, jsonl and csv"},
+		{[]string{"-format", "xml"}, "not one of table, jsonl and csv"},
 		{[]string{`ice "open`}, "\n  ice \"open\n      ^"},
 		{[]string{"-n", "1001"}, "-n is 1001, not between 1 and 1000; -all prints all records"},
 		{[]string{"-n", "0"}, "-n is 0"},

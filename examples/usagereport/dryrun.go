@@ -28,7 +28,7 @@ func dryRunToken() string {
 
 func dryRunClient() *http.Client { return &http.Client{Transport: &blackHole{}} }
 
-// blackHole answers in place of the network.
+// blackHole answers instead of the network.
 type blackHole struct{ id string }
 
 func (b *blackHole) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -161,7 +161,7 @@ func warnOnce(show *meter) func(time.Time) {
 	warned := false
 	return func(at time.Time) {
 		if !warned {
-			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+			show.say("warning: DATACITE_TOKEN is valid until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 		}
 		warned = true
 	}

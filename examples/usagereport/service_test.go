@@ -91,7 +91,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 	srv.token = srv.Token(time.Now().Add(48 * time.Hour))
 	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, exitHeld, got.code, got.errors)
-	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN is good until"))
+	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN is valid until"))
 }
 
 // What to do after failures that a service is not easily brought to.

@@ -58,7 +58,7 @@ func (d *Decoder) run(read func(*Decoder) error) error {
 }
 
 // Scalar reads a text, and a number or boolean as it is written. Anything else is
-// nothing. The bytes are good until the next call.
+// nothing. The bytes are valid until the next call.
 func (d *Decoder) Scalar() []byte {
 	switch d.Kind() {
 	case '"':
@@ -143,8 +143,8 @@ func (d *Decoder) Kept() []byte {
 	return kept
 }
 
-// readList reads the elements of a list; null is none, and what is no list is its
-// one element. item reads one, or skips what can be none and returns false.
+// readList reads the elements of a list; null is an empty list, and any other value is
+// its one element. item reads one, or skips what can be none and returns false.
 func readList[E any](d *Decoder, place int, item func(*Decoder, *E) bool) []E {
 	switch {
 	case d.Kind() == 'n':

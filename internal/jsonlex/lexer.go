@@ -85,7 +85,7 @@ func (l *Lexer) Hold() {
 	l.hold = l.Offset()
 }
 
-// Held is what has been read since Hold, as it is written. The bytes are good
+// Held is what has been read since Hold, as it is written. The bytes are valid
 // until the next call.
 func (l *Lexer) Held() []byte {
 	if l.err != nil {

@@ -5,7 +5,7 @@ import "bytes"
 // What Object and Member return beside the place of a known name.
 const (
 	End     = -1 // the object is over
-	Unknown = -2 // the value of a member that nobody knows comes next
+	Unknown = -2 // the value of an unknown member comes next
 )
 
 // Names are the members of an object that a decoder knows. Programs write the
@@ -140,7 +140,7 @@ func same(name []byte, known string) bool {
 
 // Key reads member number i of an object that Begin began, up to its value, and
 // returns its name; false at the end of the object. It is for objects whose
-// names are data. The bytes are good until the next call.
+// names are data. The bytes are valid until the next call.
 func (l *Lexer) Key(i int) ([]byte, bool) {
 	switch c := l.Kind(); {
 	case c == '}':

@@ -1,6 +1,6 @@
 package jsonlex
 
-// Number reads a number, as it is written. The bytes are good until the next
+// Number reads a number, as it is written. The bytes are valid until the next
 // call.
 func (l *Lexer) Number() []byte {
 	switch c := l.Kind(); {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text reads a text. The bytes are good until the next call.
+// Text reads a text. The bytes are valid until the next call.
 func (l *Lexer) Text() []byte {
 	if b := l.buf[l.pos:]; len(b) > 0 && b[0] == '"' {
 		n, ascii := plain(b[1:])
@@ -137,7 +137,7 @@ func (l *Lexer) unescape(b []byte) []byte {
 }
 
 // escape decodes the escape, or the two of a surrogate pair, that b begins with,
-// and returns how long it is; 0 if it is none.
+// and returns how long it is; 0 if it is not an escape.
 func escape(b []byte) (r rune, n int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -244,7 +244,7 @@ func (l *Lexer) OpenText() bool {
 // Piece reads the next piece of a text that OpenText began, straight from the
 // window, and returns nil at its end. It is for long texts such as base64, whose
 // content the caller checks: it lets control characters and invalid UTF-8 pass.
-// The bytes are good until the next call.
+// The bytes are valid until the next call.
 func (l *Lexer) Piece() []byte {
 	if l.pos == len(l.buf) && !l.fill() {
 		l.truncated()

@@ -28,7 +28,7 @@ const maxMessage = 500
 func explain(contentType string, body []byte) (string, []Detail) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(body) == 0 {
-		return "the answer says no more", nil
+		return "the answer is empty", nil
 	}
 	if isHTML(contentType, body) {
 		return htmlMessage(body), nil

@@ -70,7 +70,7 @@ func (c *Client) url(r Request) string {
 	return c.base + r.Path + "?" + r.Query
 }
 
-// An exchange is one Do: its attempts and what came of them.
+// An exchange is one Do: its attempts and their outcome.
 type exchange struct {
 	client    *Client
 	request   Request
@@ -278,7 +278,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	}
 }
 
-// garbled handles a success status with a body that is none.
+// garbled handles a success status whose body is malformed.
 func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", ErrUnreadable, cause))
 	x.failure.Body = []byte(x.hidden.cut(string(data[:min(len(data), maxErrorBody+x.hidden.longest())]), maxErrorBody))

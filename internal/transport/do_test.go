@@ -410,7 +410,7 @@ func TestErrorBodies(t *testing.T) {
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
-		{"empty", "text/html", "", "the answer says no more", nil},
+		{"empty", "text/html", "", "the answer is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
 		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []transport.Detail{{Message: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
