@@ -130,23 +130,6 @@ func (f Field) Fuzzy(word string, edits int) Expr {
 	return Node{Kind: KindFuzzy, Field: f, Text: word, Edits: float32(edits)}.Expr()
 }
 
-// Regexp looks for words that match a regular expression of Lucene:
-// field:/pattern/. The specification does not have it and the deployed service
-// reads it as a literal text, so [Check] refuses it and the clients do not
-// send it; it is here for queries to other servers.
-func (f Field) Regexp(pattern string) Expr {
-	var b strings.Builder
-	escaped := false
-	for _, r := range pattern {
-		if r == '/' && !escaped {
-			b.WriteByte('\\')
-		}
-		escaped = r == '\\' && !escaped
-		b.WriteRune(r)
-	}
-	return Node{Kind: KindRegexp, Field: f, Text: b.String()}.Expr()
-}
-
 // Exists looks for records that have any value in the field: field:*
 // (specification §4.2.1(3)).
 func (f Field) Exists() Expr { return Node{Kind: KindExists, Field: f}.Expr() }

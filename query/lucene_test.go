@@ -31,6 +31,10 @@ func TestParseAgreesWithLucene(t *testing.T) {
 				printed[i] = text
 				continue
 			}
+			if isJavaNumber(err) {
+				printed[i] = text
+				continue
+			}
 			valid++
 			require.NoError(t, err, "%q", text)
 			require.Equal(t, trees[i], dump(e, op), "%q", text)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -287,27 +288,32 @@ func (p *parser) boost() (*float32, error) {
 // tilde reads the number after ~: the edits of a word, the slop of a phrase.
 // Patterns take one and ignore it.
 func (p *parser) tilde(n *Node, t token) error {
-	number, ok := javaFloat(p.text[t.start+1 : t.end])
-	switch n.Kind {
-	case KindPhrase:
-		if ok {
-			n.Slop = new(int(saturate(number)))
-		}
-	case KindTerm:
-		n.Kind = KindFuzzy
-		switch {
-		case !ok:
-			n.Edits = AutoEdits
-		case number < 0:
-			return &SyntaxError{t.start, "the number after ~ is negative"}
-		case number >= 1 && number != float32(saturate(number)):
-			return &SyntaxError{t.start, "the number after ~ is no whole number of edits"}
-		case number > 0: // also leaves out NaN, which counts as 0
-			n.Edits = min(number, 2)
-		}
+	digits := p.text[t.start+1 : t.end]
+	switch {
+	case decimal.MatchString(digits):
+	case digits == "" || word.MatchString(digits) && digits != "NaN" && digits != "Infinity":
+		digits = "" // such as AUTO, or what the service takes for it
+	default:
+		return &SyntaxError{t.start, "what follows ~ is not a number such as 2"} // though Java may read one
+	}
+	number, _ := strconv.ParseFloat(digits, 64) // what is too large is infinite
+	switch {
+	case n.Kind == KindPhrase && digits != "":
+		n.Slop = new(int(min(number, math.MaxInt32)))
+	case n.Kind == KindTerm && digits == "":
+		n.Kind, n.Edits = KindFuzzy, AutoEdits
+	case n.Kind == KindTerm && number >= 1 && number != math.Trunc(number):
+		return &SyntaxError{t.start, "the number after ~ is not a whole number of edits"}
+	case n.Kind == KindTerm:
+		n.Kind, n.Edits = KindFuzzy, float32(min(number, 2))
 	}
 	return nil
 }
+
+var (
+	decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?$`)
+	word    = regexp.MustCompile(`^\pL`)
+)
 
 // rng reads [low TO high].
 func (p *parser) rng() (*Range, error) {

@@ -84,3 +84,5 @@ func yearText(y int) string {
 	}
 	return strconv.Itoa(y)
 }
+
+func consistsOf(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }
