@@ -231,7 +231,8 @@ func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]by
 		return append(start, rest...), x.wrongKind(res, append(start, rest...))
 	}
 	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: excerpt}
-	return seen.bytes, x.client.Decode(seen, x.request.Read)
+	err = x.client.Decode(seen, x.request.Read)
+	return seen.bytes, err
 }
 
 // MaxBody is how many bytes an answer may have.
@@ -254,7 +255,7 @@ func (x *exchange) newResponse(res *http.Response, id string) *Response {
 // wrongKind recognises the pages that gateways send instead of an answer.
 func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
-	json := len(data) == 0 || len(start) > 0 && (start[0] == '{' || start[0] == '[')
+	json := len(start) == 0 || start[0] == '{' || start[0] == '[' // blanks keep a line alive while the service works
 	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
 		return nil
 	}

@@ -675,7 +675,7 @@ func TestJSON(t *testing.T) {
 			read(d, &texts)
 			return nil
 		}
-		net := &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(`["a"]`)}}
+		net := &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(strings.Repeat(" ", 2000) + `["a"]`)}}
 		res, err := client(t, net, nil).Do(t.Context(), request)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a"}, texts)
