@@ -31,8 +31,8 @@ type Client struct {
 // and Password, or Token, or TokenSource. An API key of the deployed service may be
 // the Username alone, the Password of the account it was issued to, or the token.
 type ClientOptions struct {
-	Username, Password string                                // of a repository account
-	Token              string                                // instead of Username and Password
+	Username, Password string                                // of a repository account; or an API key as Username alone
+	Token              string                                // instead of Username and Password: a JSON web token or an API key
 	TokenSource        func(context.Context) (string, error) // asked for a token before each request, instead of Token
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
@@ -41,8 +41,8 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; Create again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 2 minutes
-	MinSpeed    int           // bytes a second; 0 means 1,024
+	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 2 minutes
+	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }

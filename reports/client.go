@@ -43,8 +43,8 @@ type ClientOptions struct {
 	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
-	Timeout     time.Duration // an attempt is given up when the line is silent so long, or as long slower than MinSpeed; 0 means 5 minutes: a full subset takes the deployed service up to one
-	MinSpeed    int           // bytes a second; 0 means 1,024
+	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 5 minutes: a full subset takes the deployed service up to one
+	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
