@@ -65,7 +65,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	if opts.IfNoneMatch != "" {
 		request.Header = http.Header{"If-None-Match": {opts.IfNoneMatch}}
 	}
-	return c.one(ctx, request)
+	return c.doRecord(ctx, request)
 }
 
 // Exists reports whether there is a DOI that the client may see, without reading
@@ -87,8 +87,8 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	return err == nil, err
 }
 
-// one sends a request that is answered with one record.
-func (c *Client) one(ctx context.Context, request transport.Request) (*Record, error) {
+// doRecord sends a request that is answered with doRecord record.
+func (c *Client) doRecord(ctx context.Context, request transport.Request) (*Record, error) {
 	var record Record
 	request.Accept = transport.JSONType
 	request.Read = func(d *decoder) error {

@@ -55,13 +55,13 @@ type Walk struct {
 
 // A Position is where a walk stopped. It is small, and can be kept as JSON.
 type Position struct {
-	Page  query.Page `json:"page"`            // the page of the next record
-	First string     `json:"first,omitempty"` // the first record of the walk
-	Last  string     `json:"last,omitempty"`  // the last record seen of Page; "" if none was
-	Seen  int        `json:"seen"`            // records so far; -1 if the walk did not begin with the first
-	Year  int        `json:"year,omitempty"`  // which the walk is in, if it goes by years
-	Past  int        `json:"past,omitempty"`  // records of the years before
-	Of    string     `json:"of"`              // tells the options of the walk from others
+	Page    query.Page `json:"page"`              // the page of the next record
+	First   string     `json:"first,omitempty"`   // the first record of the walk
+	Last    string     `json:"last,omitempty"`    // the last record seen of Page; "" if none was
+	Seen    int        `json:"seen"`              // records so far; -1 if the walk did not begin with the first
+	Year    int        `json:"year,omitempty"`    // which the walk is in, if it goes by years
+	Earlier int        `json:"earlier,omitempty"` // records of the years before
+	Options string     `json:"options"`           // tells the options of the walk from others
 }
 
 // Walk returns a walk through the records that match opts, from opts.From on.

@@ -36,7 +36,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.one(ctx, transport.Request{
+	return c.doRecord(ctx, transport.Request{
 		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.answer(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
 	})
@@ -64,7 +64,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return c.one(ctx, transport.Request{
+	return c.doRecord(ctx, transport.Request{
 		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.answer(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
 	})

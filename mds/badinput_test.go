@@ -201,7 +201,7 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 	} {
 		_, errPut := srv.Client().PutMetadata(t.Context(), name, tt.doc)
 		_, errMint := srv.Client().Mint(t.Context(), "10.5072", tt.doc)
-		_, errRemote := srv.Client().MintRemotely(t.Context(), "10.5072", tt.doc)
+		_, errRemote := srv.Client().MintOnServer(t.Context(), "10.5072", tt.doc)
 		_, errRegister := srv.Client().Register(t.Context(), name, address, tt.doc)
 		for _, err := range []error{errPut, errMint, errRemote, errRegister} {
 			require.ErrorIs(t, err, mds.ErrInvalid)
@@ -211,7 +211,7 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
 		_, err := srv.Client().Mint(t.Context(), prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
-		_, err = srv.Client().MintRemotely(t.Context(), prefix, record("A"))
+		_, err = srv.Client().MintOnServer(t.Context(), prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -328,12 +328,12 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 	t.Run("a minted name under another prefix", func(t *testing.T) {
-		_, err := answers(t, 201, plain, "OK (10.9999/ABCD-EF12)", nil).MintRemotely(t.Context(), "10.5072", record("A"))
+		_, err := answers(t, 201, plain, "OK (10.9999/ABCD-EF12)", nil).MintOnServer(t.Context(), "10.5072", record("A"))
 		require.ErrorIs(t, err, mds.ErrUnreadable)
 		require.ErrorIs(t, err, mds.ErrUnclear)
 	})
 	t.Run("a minted name that is not told", func(t *testing.T) {
-		_, err := answers(t, 201, plain, "OK", nil).MintRemotely(t.Context(), "10.5072", record("A"))
+		_, err := answers(t, 201, plain, "OK", nil).MintOnServer(t.Context(), "10.5072", record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
 	})
 }

@@ -42,7 +42,7 @@ func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
 				srv := losing(t, kind, 2, writes)
 				done, err := srv.Client().Register(ctx, name, address, record("A"))
 				require.NoError(t, err)
-				assert.Equal(t, mds.Findable, done.State)
+				assert.Equal(t, mds.StateFindable, done.State)
 
 				srv = losing(t, kind, 1, writes)
 				minted, err := srv.Client().Mint(ctx, mdstest.Prefix, record("A"))
@@ -72,7 +72,7 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 				srv := losing(t, mdstest.DropAfter, -1, anything)
 				c := as(t, srv, account, opts)
 				_, errPut := c.PutMetadata(ctx, name, record("A"))
-				_, errRemote := c.MintRemotely(ctx, mdstest.Prefix, record("A"))
+				_, errRemote := c.MintOnServer(ctx, mdstest.Prefix, record("A"))
 				errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
 				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, mdstest.Prefix, address), c.DeleteDraft(ctx, name)} {
 					assert.NotErrorIs(t, err, mds.ErrForbidden)
@@ -95,13 +95,13 @@ func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		srv := losing(t, mdstest.DropAfter, 1, writes)
-		_, err := srv.Client().MintRemotely(ctx, mdstest.Prefix, record("A"))
+		_, err := srv.Client().MintOnServer(ctx, mdstest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
 		assert.NotErrorIs(t, err, mds.ErrForbidden, "the prefix turned out to be the account's")
 		assert.Len(t, srv.Names(), 1, "it was carried out, once")
 
 		srv = newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed})
-		_, err = srv.Client().MintRemotely(ctx, "10.70000", record("A"))
+		_, err = srv.Client().MintOnServer(ctx, "10.70000", record("A"))
 		require.ErrorIs(t, err, mds.ErrForbidden)
 		assert.NotErrorIs(t, err, mds.ErrUnclear)
 		foreign(t, srv, name)
@@ -134,7 +134,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			assert.True(t, mds.Temporary(o.Err))
 			assert.ErrorContains(t, o.Err, "an earlier try: mds.Register: the metadata of 10.5072/item-0 are stored")
 		}
-		assert.Equal(t, mds.Draft, srv.State("10.5072/item-0"))
+		assert.Equal(t, mds.StateDraft, srv.State("10.5072/item-0"))
 	})
 }
 
@@ -184,7 +184,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 
 	require.NoError(t, c.Hide(ctx, name))
 	require.NoError(t, c.Show(ctx, name))
-	assert.Equal(t, mds.Findable, srv.State(name))
+	assert.Equal(t, mds.StateFindable, srv.State(name))
 	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
 
 	again, err := c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
@@ -197,7 +197,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	again, err = c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Unchanged, again.Change)
-	assert.Equal(t, mds.Registered, srv.State(name))
+	assert.Equal(t, mds.StateRegistered, srv.State(name))
 	again, err = c.Ensure(ctx, name, address, jessica, opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change)
@@ -217,7 +217,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, "https://repo.example.org/gr????e", shown)
 	require.NoError(t, c.Hide(ctx, name))
 	require.ErrorIs(t, c.Show(ctx, name), mds.ErrGarbled, "there is nothing that could be written back")
-	assert.Equal(t, mds.Registered, srv.State(name))
+	assert.Equal(t, mds.StateRegistered, srv.State(name))
 }
 
 // storedURL reads through the DOI query what the store may not show.

@@ -48,7 +48,7 @@ func leavesChanges(err error) bool {
 	return errors.Is(err, ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
 }
 
-// BulkOptions are what RegisterAll can do without.
+// BulkOptions are the optional settings of RegisterAll.
 type BulkOptions struct {
 	Ensure   EnsureOptions  // for each item
 	Workers  int            // items at work at the same time; 0 means 4

@@ -48,7 +48,7 @@ func TestRegisterAll(t *testing.T) {
 				require.NoError(t, o.Err)
 				assert.Equal(t, want, o.Registration.Change)
 				assert.Equal(t, 1, o.Tries)
-				assert.Equal(t, mds.Findable, srv.State(o.Item.DOI))
+				assert.Equal(t, mds.StateFindable, srv.State(o.Item.DOI))
 				done[o.Item.DOI] = true
 			}
 			assert.Len(t, done, 30)

@@ -69,7 +69,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *mdstest.Server, g 
 	}
 }
 
-// drafts are found as the documentation of MintRemotely says.
+// drafts are found as the documentation of MintOnServer says.
 func drafts(t *testing.T, srv *mdstest.Server) []string {
 	t.Helper()
 	c, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: account.Username, Password: account.Password, HTTPClient: srv.HTTPClient()})
@@ -90,9 +90,9 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 		made func(*testing.T, *mdstest.Server) int // seen where the documentation says to look
 	}{
 		{
-			"MintRemotely",
+			"MintOnServer",
 			func(ctx context.Context, c *mds.Client) error {
-				minted, err := c.MintRemotely(ctx, mdstest.Prefix, record("A"))
+				minted, err := c.MintOnServer(ctx, mdstest.Prefix, record("A"))
 				if minted != "" {
 					return fmt.Errorf("%s and %w", minted, err)
 				}
@@ -169,7 +169,7 @@ func TestDeleteDraftAtABusyGateway(t *testing.T) {
 		require.NoError(t, err)
 		g.busy.Store(1)
 		require.NoError(t, srv.Client().DeleteDraft(t.Context(), name), "the second request finds nothing, as the first did the work")
-		assert.Equal(t, mds.None, srv.State(name))
+		assert.Equal(t, mds.StateNone, srv.State(name))
 	})
 }
 
@@ -180,7 +180,7 @@ func TestRegisterAtABusyGateway(t *testing.T) {
 			g.busy.Store(ever)
 			done, err := srv.Client().Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err, "a look shows that it is done")
-			assert.Equal(t, mds.Findable, done.State)
+			assert.Equal(t, mds.StateFindable, done.State)
 		})
 	})
 	t.Run("the URL is not stored", func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestRegisterAllAtABusyGateway(t *testing.T) {
 		for o, err := range c.RegisterAll(t.Context(), batch(items), nil) {
 			require.NoError(t, err)
 			require.NoError(t, o.Err)
-			assert.Equal(t, mds.Findable, srv.State(o.Item.DOI))
+			assert.Equal(t, mds.StateFindable, srv.State(o.Item.DOI))
 			assert.Equal(t, 2, o.Tries)
 		}
 		assert.Equal(t, 2*items, puts(srv, 0), "what is done is not sent again")

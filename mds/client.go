@@ -38,7 +38,7 @@ type ClientOptions struct {
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
 	Logger      *slog.Logger  // one record per attempt: debug for success, and for a DOI that is not there yet; warn for failure; nil is silent
-	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; MintRemotely and AddMedium again only if no connection was made
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; MintOnServer and AddMedium again only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
 	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 2 minutes
 	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024

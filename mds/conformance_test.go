@@ -34,19 +34,19 @@ func TestStates(t *testing.T) {
 		{"PUT metadata of an unknown DOI makes a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-		}, mds.Draft},
+		}, mds.StateDraft},
 		{"PUT metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			for range 2 {
 				_, err := c.PutMetadata(t.Context(), name, record("A"))
 				require.NoError(t, err)
 			}
-		}, mds.Draft},
+		}, mds.StateDraft},
 		{"PUT doi of a draft makes it findable", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			_, err = c.PutURL(t.Context(), name, address)
 			require.NoError(t, err)
-		}, mds.Findable},
+		}, mds.StateFindable},
 		{"PUT doi of a findable DOI changes its URL", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			_, err := c.PutURL(t.Context(), name, "https://repo.example.org/new")
@@ -54,39 +54,39 @@ func TestStates(t *testing.T) {
 			got, err := c.URL(t.Context(), name)
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/new", got)
-		}, mds.Findable},
+		}, mds.StateFindable},
 		{"DELETE metadata of a findable DOI makes it registered", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
-		}, mds.Registered},
+		}, mds.StateRegistered},
 		{"PUT metadata of a registered DOI makes it findable", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-		}, mds.Findable},
+		}, mds.StateFindable},
 		{"DELETE doi of a draft removes it", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			require.NoError(t, c.DeleteDraft(t.Context(), name))
-		}, mds.None},
+		}, mds.StateNone},
 		{"DELETE doi of a findable DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
-		}, mds.Findable},
+		}, mds.StateFindable},
 		{"DELETE doi of a registered DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
 			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
-		}, mds.Registered},
+		}, mds.StateRegistered},
 		{"DELETE metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			require.NoError(t, c.Hide(t.Context(), name))
-		}, mds.Draft},
+		}, mds.StateDraft},
 		{"DELETE metadata of an unknown DOI makes nothing", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
 			require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
-		}, mds.None},
+		}, mds.StateNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
@@ -218,31 +218,31 @@ func TestPutMetadata(t *testing.T) {
 	}
 }
 
-// TestMintRemotely is PUT /metadata/{prefix} of specification §4.3 and §7.
-func TestMintRemotely(t *testing.T) {
+// TestMintOnServer is PUT /metadata/{prefix} of specification §4.3 and §7.
+func TestMintOnServer(t *testing.T) {
 	mint := func(t *testing.T, c *mds.Client, prefix string, doc mds.Document) error {
-		_, err := c.MintRemotely(t.Context(), prefix, doc)
+		_, err := c.MintOnServer(t.Context(), prefix, doc)
 		return err
 	}
 	for _, tt := range []status{
 		{"201 under a new name", func(t *testing.T, srv *mdstest.Server) error {
-			minted, err := srv.Client().MintRemotely(t.Context(), mdstest.Prefix, record("A"))
+			minted, err := srv.Client().MintOnServer(t.Context(), mdstest.Prefix, record("A"))
 			require.NoError(t, err)
 			prefix, suffix, _ := strings.Cut(minted, "/")
 			assert.Equal(t, mdstest.Prefix, prefix)
 			assert.NoError(t, doi.CheckSuffix(suffix))
-			assert.Equal(t, mds.Draft, srv.State(minted))
+			assert.Equal(t, mds.StateDraft, srv.State(minted))
 			return nil
 		}, nil, 201, false},
 		{"the identifier in the XML is overwritten", func(t *testing.T, srv *mdstest.Server) error {
 			doc := record("A")
 			doc.Data = []byte(strings.Replace(string(doc.Data), "></identifier>", ">10.5072/another</identifier>", 1))
-			minted, err := srv.Client().MintRemotely(t.Context(), mdstest.Prefix, doc)
+			minted, err := srv.Client().MintOnServer(t.Context(), mdstest.Prefix, doc)
 			require.NoError(t, err)
 			stored, err := srv.Client().Metadata(t.Context(), minted)
 			require.NoError(t, err)
 			assert.Contains(t, strings.ToLower(string(stored.Data)), ">"+minted+"</identifier>")
-			assert.Equal(t, mds.None, srv.State("10.5072/another"))
+			assert.Equal(t, mds.StateNone, srv.State("10.5072/another"))
 			return nil
 		}, nil, 200, false},
 		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
@@ -431,7 +431,7 @@ func TestAuthentication(t *testing.T) {
 		srv := newServer(t, nil)
 		_, err := srv.Client().Register(t.Context(), "10.70000/a", address, record("A"))
 		require.ErrorIs(t, err, mds.ErrForbidden)
-		assert.Equal(t, mds.None, srv.State("10.70000/a"))
+		assert.Equal(t, mds.StateNone, srv.State("10.70000/a"))
 	})
 }
 
@@ -456,7 +456,7 @@ func TestSuffixCharacters(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
 		_, err := srv.Client().PutMetadata(t.Context(), "10.5072/"+all, record("A"))
 		require.NoError(t, err)
-		assert.Equal(t, mds.Draft, srv.State("10.5072/"+all))
+		assert.Equal(t, mds.StateDraft, srv.State("10.5072/"+all))
 	})
 	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {
 		err := mds.CheckNewDOI("10.5072/a" + string(r) + "b")

@@ -36,15 +36,15 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 	assert.Equal(t, mds.Unchanged, done.Change)
 	require.NoError(t, c.Hide(ctx, name))
 	require.NoError(t, c.Show(ctx, name))
-	assert.Equal(t, mds.Findable, srv.State(name))
+	assert.Equal(t, mds.StateFindable, srv.State(name))
 
 	minted, err := c.Mint(ctx, mdstest.Prefix, record("B"))
 	require.NoError(t, err)
 	require.NoError(t, c.DeleteDraft(ctx, minted))
-	minted, err = c.MintRemotely(ctx, mdstest.Prefix, record("B"))
+	minted, err = c.MintOnServer(ctx, mdstest.Prefix, record("B"))
 	require.NoError(t, err)
 	assert.Equal(t, strings.ToLower(minted), minted)
-	assert.Equal(t, mds.Draft, srv.State(minted))
+	assert.Equal(t, mds.StateDraft, srv.State(minted))
 
 	for o, err := range c.RegisterAll(ctx, batch(10), nil) {
 		require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestPrefixesOfWhichTheDeployedServiceTakesAPart(t *testing.T) {
 	for _, prefix := range []string{"10.507224", "10.5072.1", "10.507"} {
 		_, errPut := c.PutMetadata(ctx, prefix+"/x", record("A"))
 		_, errMint := c.Mint(ctx, prefix, record("A"))
-		_, errRemote := c.MintRemotely(ctx, prefix, record("A"))
+		_, errRemote := c.MintOnServer(ctx, prefix, record("A"))
 		for _, err := range []error{errPut, errMint, errRemote, c.CheckAccess(ctx, prefix, address)} {
 			require.ErrorIs(t, err, mds.ErrInvalidDOI)
 		}
@@ -119,7 +119,7 @@ func TestADraftWithoutMetadata(t *testing.T) {
 	require.ErrorIs(t, err, mds.ErrNoMetadata)
 	state, err := c.State(t.Context(), name)
 	require.NoError(t, err)
-	assert.Equal(t, mds.Draft, state)
+	assert.Equal(t, mds.StateDraft, state)
 }
 
 func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
@@ -136,7 +136,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 			assert.Equal(t, address, got)
 			state, err := c.State(ctx, "10.5072/draft")
 			require.NoError(t, err)
-			assert.Equal(t, mds.Draft, state, "even of drafts")
+			assert.Equal(t, mds.StateDraft, state, "even of drafts")
 
 			require.ErrorIs(t, c.CheckAccess(ctx, mdstest.Prefix, address), mds.ErrUnauthorized, "which tells")
 			require.ErrorIs(t, c.Hide(ctx, name), mds.ErrUnauthorized)
@@ -163,7 +163,7 @@ func TestPrefixOfAnotherAccount(t *testing.T) {
 	_, c := newDeployed(t)
 	require.NoError(t, c.CheckAccess(t.Context(), mdstest.Prefix, address))
 	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), mds.ErrForbidden)
-	_, err := c.MintRemotely(t.Context(), "10.70000", record("A"))
+	_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
 	require.ErrorIs(t, err, mds.ErrForbidden, "though it cannot be sent again")
 	assert.False(t, mds.Temporary(err))
 }
@@ -213,7 +213,7 @@ func TestWhatTheDeployedServiceRewrites(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, mds.Unchanged, again.Change)
 			assert.Equal(t, first.Altered, again.Altered)
-			assert.Equal(t, mds.Registered, srv.State(name), "what was hidden stays so")
+			assert.Equal(t, mds.StateRegistered, srv.State(name), "what was hidden stays so")
 		})
 	}
 }

@@ -86,7 +86,7 @@
 //
 // # What is safe to send twice
 //
-// Every request but those of [Client.MintRemotely] and [Client.AddMedium] has the
+// Every request but those of [Client.MintOnServer] and [Client.AddMedium] has the
 // same effect sent once or twice. It is sent again, up to
 // ClientOptions.MaxAttempts times in all, when an answer got lost, and when the
 // service or a gateway failed or had too much to do (408, 429, 5xx). A write that
@@ -97,7 +97,7 @@
 // The other two add something each time. They are sent again only when no
 // connection could be made, so a single 429 or 503 is an error. It matches
 // ErrUnclear besides [ErrRateLimited] or [ErrServer]. Do not call again before you
-// have looked: after AddMedium with [Client.Media], after MintRemotely for drafts
+// have looked: after AddMedium with [Client.Media], after MintOnServer for drafts
 // of the prefix.
 //
 // # Testing

@@ -114,7 +114,7 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 			_, errRegister := c.Register(t.Context(), "10.5072/a", address, doc)
 			_, errEnsure := c.Ensure(t.Context(), "10.5072/a", address, doc, nil)
 			_, errMint := c.Mint(t.Context(), mdstest.Prefix, doc)
-			_, errRemote := c.MintRemotely(t.Context(), mdstest.Prefix, doc)
+			_, errRemote := c.MintOnServer(t.Context(), mdstest.Prefix, doc)
 			for _, err := range []error{errPut, errRegister, errEnsure, errMint, errRemote} {
 				require.ErrorIs(t, err, mds.ErrInvalid)
 				assert.ErrorContains(t, err, "doc.Data is not")
@@ -139,7 +139,7 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				require.NoError(t, err)
 				assert.Contains(t, string(stored.Data), "Glacier length")
 				assert.Contains(t, string(stored.Data), "Lovelace")
-				assert.Equal(t, mds.Findable, srv.State(name))
+				assert.Equal(t, mds.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
 			})
 		})
@@ -156,7 +156,7 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 		srv := newServer(t, nil)
 		_, err := srv.Client().Register(t.Context(), name, address, mds.Document{ContentType: contentType, Data: []byte(text)})
 		require.NoError(t, err)
-		assert.Equal(t, mds.Findable, srv.State(name))
+		assert.Equal(t, mds.StateFindable, srv.State(name))
 	}
 }
 

@@ -26,7 +26,7 @@ var (
 	// the same, at times after the work is done, when it loses the service behind
 	// it. So a 403 is asked about up to ten times, while the service answers other
 	// questions, before it is believed. Where that is not possible, as after
-	// MintRemotely and AddMedium or with ClientOptions.MaxAttempts 1, or does not
+	// MintOnServer and AddMedium or with ClientOptions.MaxAttempts 1, or does not
 	// come out so, it is not this error: it is Temporary and, for a write,
 	// ErrUnclear.
 	ErrForbidden = errors.New("mds: forbidden")
@@ -192,7 +192,7 @@ var errOtherDOI = errors.New("another DOI was made or changed")
 // Temporary says whether trying once more, later, may succeed where err is the
 // outcome: the network or the service failed, or it was overrun. The client has
 // sent the request several times by then, if that was safe. After
-// [Client.MintRemotely] and [Client.AddMedium], look before you try once more an
+// [Client.MintOnServer] and [Client.AddMedium], look before you try once more an
 // error that matches [ErrUnclear] too.
 func Temporary(err error) bool {
 	if e, ok := errors.AsType[*RetriedError](err); ok {

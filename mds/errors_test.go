@@ -25,7 +25,7 @@ var sentinels = []error{
 // TestEveryAnswerOfTheDeployedService goes through what the public service is
 // known to answer, each with the one condition that it is.
 func TestEveryAnswerOfTheDeployedService(t *testing.T) {
-	const get, getMetadata, put, putMetadata, mint, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "MintRemotely", "Hide", "DeleteDraft"
+	const get, getMetadata, put, putMetadata, mint, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "MintOnServer", "Hide", "DeleteDraft"
 	const dois, media, addMedium = "DOIs", "Media", "AddMedium"
 	for _, tt := range []struct {
 		call   string
@@ -119,7 +119,7 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 			case putMetadata:
 				_, err = c.PutMetadata(t.Context(), name, record("A"))
 			case mint:
-				_, err = c.MintRemotely(t.Context(), "10.5072", record("A"))
+				_, err = c.MintOnServer(t.Context(), "10.5072", record("A"))
 			case hide:
 				err = c.Hide(t.Context(), name)
 			case del:

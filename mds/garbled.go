@@ -67,7 +67,7 @@ var errStored = errors.New("EnsureOptions.Stored")
 
 // unharmed reads metadata that the service shows garbled from where the caller
 // said.
-func (r *registering) unharmed(ctx context.Context, shown []byte) ([]byte, error) {
+func (r *registration) unharmed(ctx context.Context, shown []byte) ([]byte, error) {
 	if r.options.Stored == nil || !garbled(shown) {
 		return shown, nil
 	}

@@ -20,7 +20,7 @@ func TestAPIKeyForAPassword(t *testing.T) {
 		require.NoError(t, client.CheckAccess(t.Context(), mdstest.Prefix, "https://example.org/"))
 		done, err := client.Register(t.Context(), "10.5072/x", "https://example.org/", glacier())
 		require.NoError(t, err)
-		assert.Equal(t, mds.Findable, done.State)
+		assert.Equal(t, mds.StateFindable, done.State)
 		for _, err := range client.DOIs(t.Context()) {
 			require.ErrorIs(t, err, mds.ErrForbidden)
 		}

@@ -39,7 +39,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if !errors.Is(err, ErrUnclear) {
 		return "", err
 	}
-	if state, _, lost := c.look(ctx, op, name); lost == nil && state == Draft {
+	if state, _, lost := c.look(ctx, op, name); lost == nil && state == StateDraft {
 		return name, nil // nobody else knows the name
 	}
 	return name, err
@@ -58,7 +58,7 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 			refused = err
 		case err != nil:
 			return "", err
-		case state == None:
+		case state == StateNone:
 			return name, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, ErrUnreadable, draws, prefix)
 }
 
-// MintRemotely is Mint with a suffix that the service chooses.
+// MintOnServer is Mint with a suffix that the service chooses.
 //
 // Each request makes another DOI, so it is sent again only when no connection
 // could be made. After a lost answer, or a 429 or 503, which a gateway may give
@@ -79,13 +79,13 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 // deployed service does not make sure that the name is new. That is why
 // [Client.Mint] works differently.
 //
-// MintRemotely sends PUT /metadata/{prefix} (specification §4.3).
-func (c *Client) MintRemotely(ctx context.Context, prefix string, doc Document) (string, error) {
+// MintOnServer sends PUT /metadata/{prefix} (specification §4.3).
+func (c *Client) MintOnServer(ctx context.Context, prefix string, doc Document) (string, error) {
 	if err := checkPrefix(prefix, doc); err != nil {
 		return "", err
 	}
 	request := transport.Request{
-		Op: "mds.MintRemotely", Method: "PUT", Path: "/metadata/" + prefix,
+		Op: "mds.MintOnServer", Method: "PUT", Path: "/metadata/" + prefix,
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data), Replay: transport.IfUnsent,
 	}
 	res, err := c.do(ctx, prefix, request)

@@ -94,17 +94,18 @@ func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirm
 // [ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
 // reading back an [*UnconfirmedError].
 func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
-	r, err := c.registering(doiName, address, doc, nil)
+	r, err := c.registration(doiName, address, doc, nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
-	return r.write(ctx, true, true)
+	r.sameMetadata, r.sameURL = false, false // both steps, whatever is there
+	return r.write(ctx)
 }
 
-// EnsureOptions are what Ensure can do without.
+// EnsureOptions are the optional settings of Ensure.
 type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
@@ -130,22 +131,22 @@ type EnsureOptions struct {
 // show the difference, and becomes findable if they are written. [Client.Show]
 // makes it findable in any case. Errors are those of [Client.Register].
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
-	r, err := c.registering(doiName, address, doc, opts)
+	r, err := c.registration(doiName, address, doc, opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.compare(ctx); err != nil {
 		return nil, err
 	}
-	return r.write(ctx, !r.sameMetadata, !r.sameURL)
+	return r.write(ctx)
 }
 
 // opRegister names the reads of Register and Ensure; the writes have the names of
 // their steps.
 const opRegister = "mds.Register"
 
-// registering is one run of Register or Ensure.
-type registering struct {
+// A registration is one run of Register or Ensure.
+type registration struct {
 	client  *Client
 	doc     Document
 	options EnsureOptions
@@ -154,7 +155,7 @@ type registering struct {
 	sameMetadata, sameURL bool // what there was is what there shall be
 }
 
-func (c *Client) registering(doiName, address string, doc Document, opts *EnsureOptions) (*registering, error) {
+func (c *Client) registration(doiName, address string, doc Document, opts *EnsureOptions) (*registration, error) {
 	name, err := c.writable(doiName)
 	if err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func (c *Client) registering(doiName, address string, doc Document, opts *Ensure
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
-	r := &registering{client: c, doc: doc, done: Registration{DOI: name, URL: address}}
+	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address}}
 	if opts != nil {
 		r.options = *opts
 	}
@@ -170,14 +171,14 @@ func (c *Client) registering(doiName, address string, doc Document, opts *Ensure
 }
 
 // compare finds out what there is.
-func (r *registering) compare(ctx context.Context) error {
+func (r *registration) compare(ctx context.Context) error {
 	state, address, err := r.client.look(ctx, opRegister, r.done.DOI)
 	if err != nil {
 		return err
 	}
 	r.done.Before = state
-	r.sameURL = state == Public && sameAddress(address, r.done.URL)
-	if state != None {
+	r.sameURL = state == StatePublic && sameAddress(address, r.done.URL)
+	if state != StateNone {
 		var c comparison
 		c, err = r.stored(ctx)
 		r.sameMetadata, r.done.Altered = c.same, c.altered
@@ -185,7 +186,7 @@ func (r *registering) compare(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case state == None:
+	case state == StateNone:
 		r.done.Change = Created
 	case r.sameURL && r.sameMetadata:
 		r.done.Change = Unchanged
@@ -197,7 +198,7 @@ func (r *registering) compare(ctx context.Context) error {
 
 // stored compares the metadata that the service has with those that are to be
 // registered.
-func (r *registering) stored(ctx context.Context) (comparison, error) {
+func (r *registration) stored(ctx context.Context) (comparison, error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
 	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
@@ -212,27 +213,28 @@ func (r *registering) stored(ctx context.Context) (comparison, error) {
 	return compareMetadata(r.doc.Data, data), nil
 }
 
-func (r *registering) write(ctx context.Context, metadata, url bool) (*Registration, error) {
-	if metadata {
+// write takes the steps that are needed.
+func (r *registration) write(ctx context.Context) (*Registration, error) {
+	if !r.sameMetadata {
 		status, err := r.client.putMetadata(ctx, "mds.PutMetadata", r.done.DOI, r.doc)
 		if err != nil {
 			return nil, err
 		}
 		r.done.MetadataStatus = status
 	}
-	if url {
+	if !r.sameURL {
 		if err := r.writeURL(ctx); err != nil {
-			if metadata || r.done.Before == Draft {
+			if !r.sameMetadata || r.done.Before == StateDraft {
 				err = &HalfRegisteredError{DOI: r.done.DOI, MetadataStatus: r.done.MetadataStatus, Err: err}
 			}
 			return nil, err
 		}
 	}
-	r.done.State = Findable
-	if r.done.Before == Public && !metadata {
-		r.done.State = Public
+	r.done.State = StateFindable
+	if r.done.Before == StatePublic && r.sameMetadata {
+		r.done.State = StatePublic
 	}
-	if (metadata || url) && !r.options.NoReadBack {
+	if !(r.sameMetadata && r.sameURL) && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
 			return nil, &UnconfirmedError{Registration: r.done, Err: err}
 		}
@@ -247,7 +249,7 @@ func (r *registering) write(ctx context.Context, metadata, url bool) (*Registrat
 
 // writeURL takes the second step. When the answer got lost, a look may show that
 // the step was taken.
-func (r *registering) writeURL(ctx context.Context) error {
+func (r *registration) writeURL(ctx context.Context) error {
 	status, err := r.client.putURL(ctx, r.done.DOI, r.done.URL)
 	if err != nil && errors.Is(err, ErrUnclear) {
 		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && seemsSame(address, r.done.URL) {
@@ -260,7 +262,7 @@ func (r *registering) writeURL(ctx context.Context) error {
 
 // readBack compares what the service has with what it was given. The deployed
 // service may answer from a copy that lags behind, so it is asked a few times.
-func (r *registering) readBack(ctx context.Context) error {
+func (r *registration) readBack(ctx context.Context) error {
 	for pause := 500 * time.Millisecond; ; pause *= 2 {
 		_, address, err := r.client.look(ctx, opRegister, r.done.DOI)
 		if err != nil {

@@ -32,7 +32,7 @@ func TestALifeOfADOI(t *testing.T) {
 		}
 		state, err := c.State(ctx, name)
 		require.NoError(t, err)
-		assert.Equal(t, mds.Draft, state)
+		assert.Equal(t, mds.StateDraft, state)
 
 		for range 2 {
 			_, err = c.PutURL(ctx, name, address)
@@ -40,16 +40,16 @@ func TestALifeOfADOI(t *testing.T) {
 		}
 		state, err = c.State(ctx, name)
 		require.NoError(t, err)
-		assert.Equal(t, mds.Public, state)
-		assert.Equal(t, mds.Findable, srv.State(name))
+		assert.Equal(t, mds.StatePublic, state)
+		assert.Equal(t, mds.StateFindable, srv.State(name))
 
 		for range 2 {
 			require.NoError(t, c.Hide(ctx, name))
-			assert.Equal(t, mds.Registered, srv.State(name))
+			assert.Equal(t, mds.StateRegistered, srv.State(name))
 		}
 		for range 2 {
 			require.NoError(t, c.Show(ctx, name))
-			assert.Equal(t, mds.Findable, srv.State(name))
+			assert.Equal(t, mds.StateFindable, srv.State(name))
 		}
 		doc, err := c.Metadata(ctx, name)
 		require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestADraftIsThrownAway(t *testing.T) {
 		require.NoError(t, c.DeleteDraft(t.Context(), name))
 		state, err := c.State(t.Context(), name)
 		require.NoError(t, err)
-		assert.Equal(t, mds.None, state)
+		assert.Equal(t, mds.StateNone, state)
 		require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotFound)
 		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNotFound)
 	})
@@ -80,7 +80,7 @@ func TestDeleteDraftIsDoneWhenTheAnswerGotLost(t *testing.T) {
 		require.NoError(t, err)
 		c := faulty(t, srv, schedule{loseAnswer})
 		require.NoError(t, c.DeleteDraft(t.Context(), name))
-		assert.Equal(t, mds.None, srv.State(name))
+		assert.Equal(t, mds.StateNone, srv.State(name))
 	})
 }
 
@@ -91,8 +91,8 @@ func TestRegister(t *testing.T) {
 		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Created, first.Change)
-		assert.Equal(t, mds.None, first.Before)
-		assert.Equal(t, mds.Findable, first.State)
+		assert.Equal(t, mds.StateNone, first.Before)
+		assert.Equal(t, mds.StateFindable, first.State)
 		assert.Equal(t, name, first.DOI)
 		assert.Equal(t, mds.StatusOK, first.URLStatus)
 		assert.NotEmpty(t, first.MetadataStatus)
@@ -104,7 +104,7 @@ func TestRegister(t *testing.T) {
 		again, err := c.Register(ctx, name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Unchanged, again.Change)
-		assert.Equal(t, mds.Public, again.Before)
+		assert.Equal(t, mds.StatePublic, again.Before)
 
 		moved, err := c.Register(ctx, name, address+"/new", record("A"))
 		require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestRegister(t *testing.T) {
 		shown, err := c.Register(ctx, name, address+"/new", record("B"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, shown.Change)
-		assert.Equal(t, mds.Findable, srv.State(name))
+		assert.Equal(t, mds.StateFindable, srv.State(name))
 	})
 }
 
@@ -134,7 +134,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		_, err := srv.Client().Register(t.Context(), name, address, invalid())
 		require.ErrorIs(t, err, mds.ErrInvalid)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
-		assert.Equal(t, mds.None, srv.State(name), "nothing else was tried")
+		assert.Equal(t, mds.StateNone, srv.State(name), "nothing else was tried")
 
 		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
 		require.NoError(t, err)
@@ -150,13 +150,13 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.Equal(t, name, half.DOI)
 		assert.NotEmpty(t, half.MetadataStatus)
 		assert.Contains(t, err.Error(), "the metadata of 10.5072/glacier-7 are stored, its URL is not: mds.PutURL")
-		assert.Equal(t, mds.Draft, srv.State(name))
+		assert.Equal(t, mds.StateDraft, srv.State(name))
 
 		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, done.Change)
-		assert.Equal(t, mds.Draft, done.Before)
-		assert.Equal(t, mds.Findable, srv.State(name))
+		assert.Equal(t, mds.StateDraft, done.Before)
+		assert.Equal(t, mds.StateFindable, srv.State(name))
 	})
 	t.Run("the URL is stored and no answer comes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 			c := faulty(t, srv, schedule{pass, pass, loseAnswer, loseAnswer, loseAnswer, loseAnswer, loseAnswer})
 			done, err := c.Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err, "a look shows that it is done")
-			assert.Equal(t, mds.Findable, done.State)
+			assert.Equal(t, mds.StateFindable, done.State)
 			assert.Empty(t, done.URLStatus, "as nobody heard it")
 		})
 	})
@@ -195,7 +195,7 @@ func TestStoppedBetweenTheSteps(t *testing.T) {
 	_, err := c.Register(ctx, name, address, record("A"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, mds.ErrHalfRegistered)
-	assert.Equal(t, mds.Draft, srv.State(name))
+	assert.Equal(t, mds.StateDraft, srv.State(name))
 }
 
 func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
@@ -204,7 +204,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			srv := newServer(t, nil)
 			stale := 3
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if stored := srv.State(name) == mds.Findable; stored && req.Method == "GET" && stale > 0 {
+				if stored := srv.State(name) == mds.StateFindable; stored && req.Method == "GET" && stale > 0 {
 					stale--
 					return answer(404, plain, "DOI not found"), nil
 				}
@@ -212,14 +212,14 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			})
 			done, err := c.Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err)
-			assert.Equal(t, mds.Findable, done.State)
+			assert.Equal(t, mds.StateFindable, done.State)
 		})
 	})
 	t.Run("the service stored another URL", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == mds.Findable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+				if srv.State(name) == mds.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
 					return answer(200, plain, "https://repo.example.org/cut"), nil
 				}
 				return next.RoundTrip(req)
@@ -238,7 +238,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == mds.Findable {
+				if srv.State(name) == mds.StateFindable {
 					cancel()
 				}
 				return next.RoundTrip(req)
@@ -259,7 +259,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 	} {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-			if srv.State(name) == mds.Findable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+			if srv.State(name) == mds.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
 				return answer(200, plain, stored), nil
 			}
 			return next.RoundTrip(req)
@@ -278,35 +278,35 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 		want   mds.Change
 		state  mds.State
 	}{
-		{"nothing there", func(*testing.T, *mdstest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.Findable},
+		{"nothing there", func(*testing.T, *mdstest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *mdstest.Server) {
 			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.Findable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft with others", func(t *testing.T, srv *mdstest.Server) {
 			_, err := srv.Client().PutMetadata(t.Context(), name, record("B"))
 			require.NoError(t, err)
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.Findable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft without metadata", func(t *testing.T, srv *mdstest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.Findable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"all there", func(t *testing.T, srv *mdstest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier length"), nil, mds.Unchanged, mds.Public},
+		}, record("Glacier length"), nil, mds.Unchanged, mds.StatePublic},
 		{"all there, laid out differently", func(t *testing.T, srv *mdstest.Server) {
 			findable(t, srv, name)
-		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.Public},
+		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.StatePublic},
 		{"another title", func(t *testing.T, srv *mdstest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.Findable},
+		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *mdstest.Server) {
 			_, err := srv.Client().Register(t.Context(), name, address+"/old", record("A"))
 			require.NoError(t, err)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.Public},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StatePublic},
 		{"hidden, otherwise right", func(t *testing.T, srv *mdstest.Server) {
 			findable(t, srv, name)
 			require.NoError(t, srv.Client().Hide(t.Context(), name))
-		}, record("Glacier length"), nil, mds.Unchanged, mds.Public},
+		}, record("Glacier length"), nil, mds.Unchanged, mds.StatePublic},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
@@ -374,12 +374,12 @@ func TestMint(t *testing.T) {
 		prefix, suffix, _ := strings.Cut(minted, "/")
 		assert.Equal(t, mdstest.Prefix, prefix)
 		require.NoError(t, doi.CheckSuffix(suffix))
-		assert.Equal(t, mds.Draft, srv.State(minted))
+		assert.Equal(t, mds.StateDraft, srv.State(minted))
 		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
 
 		_, err = srv.Client().PutURL(t.Context(), minted, address)
 		require.NoError(t, err)
-		assert.Equal(t, mds.Findable, srv.State(minted))
+		assert.Equal(t, mds.StateFindable, srv.State(minted))
 	})
 }
 
@@ -421,7 +421,7 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 		})
 		minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
-		assert.Equal(t, mds.Draft, srv.State(minted))
+		assert.Equal(t, mds.StateDraft, srv.State(minted))
 		_, err = srv.Client().PutMetadata(t.Context(), minted, record("A"))
 		require.NoError(t, err)
 

@@ -64,7 +64,7 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 	return "", fmt.Errorf("mds.Resolve: HEAD %s: %s is neither a redirect nor 404", address, res.Status)
 }
 
-// WaitOptions are what WaitResolved can do without.
+// WaitOptions are the optional settings of WaitResolved.
 type WaitOptions struct {
 	First    time.Duration // pause after the first look; each one is half as long again; 0 means 5 seconds
 	Longest  time.Duration // longest pause; 0 means 1 minute

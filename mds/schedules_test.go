@@ -114,7 +114,7 @@ type stored struct {
 func look(t *testing.T, srv *mdstest.Server, doi string) stored {
 	t.Helper()
 	s := stored{state: srv.State(doi)}
-	if s.state == mds.None {
+	if s.state == mds.StateNone {
 		return s
 	}
 	var err error
@@ -146,12 +146,12 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
 	w.sound()
 	maybe(t, err)
-	honest(t, before, look(t, w.Server, name), stored{mds.Findable, address, "New"}, err)
+	honest(t, before, look(t, w.Server, name), stored{mds.StateFindable, address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
 	done, err = clean.Register(ctx, name, address, record("New"))
 	require.NoError(t, err, "every run after it converges")
-	assert.Equal(t, mds.Findable, done.State)
-	assert.Equal(t, stored{mds.Findable, address, "New"}, look(t, w.Server, name))
+	assert.Equal(t, mds.StateFindable, done.State)
+	assert.Equal(t, stored{mds.StateFindable, address, "New"}, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
@@ -164,7 +164,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
 		require.NoError(t, err)
 	}
-	before, wanted := look(t, w.Server, name), stored{mds.Findable, address, "New"}
+	before, wanted := look(t, w.Server, name), stored{mds.StateFindable, address, "New"}
 	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
 	w.sound()
 	maybe(t, err)
@@ -192,9 +192,9 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 	maybe(t, err)
 	switch after := w.State(name); {
 	case err == nil:
-		assert.Equal(t, mds.None, after)
+		assert.Equal(t, mds.StateNone, after)
 	case !errors.Is(err, mds.ErrUnclear):
-		assert.Equal(t, mds.Draft, after, "%v", err)
+		assert.Equal(t, mds.StateDraft, after, "%v", err)
 	}
 	if err := clean.DeleteDraft(ctx, name); err != nil {
 		require.ErrorIs(t, err, mds.ErrNotFound)
@@ -210,12 +210,12 @@ func hideStory(t *testing.T, w *world, r *rand.Rand) {
 	maybe(t, err)
 	switch after := w.State(name); {
 	case err == nil:
-		assert.Equal(t, mds.Registered, after)
+		assert.Equal(t, mds.StateRegistered, after)
 	case !errors.Is(err, mds.ErrUnclear):
-		assert.Equal(t, mds.Findable, after, "%v", err)
+		assert.Equal(t, mds.StateFindable, after, "%v", err)
 	}
 	require.NoError(t, clean.Hide(ctx, name))
-	assert.Equal(t, mds.Registered, w.State(name))
+	assert.Equal(t, mds.StateRegistered, w.State(name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
@@ -249,7 +249,7 @@ func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	switch {
 	case err == nil:
 		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
-		assert.Equal(t, stored{mds.Draft, "", "New"}, look(t, w.Server, minted))
+		assert.Equal(t, stored{mds.StateDraft, "", "New"}, look(t, w.Server, minted))
 	case errors.Is(err, mds.ErrUnclear):
 		require.NotEmpty(t, minted, "a DOI that may exist has a name")
 		assert.Subset(t, []string{minted}, made)
@@ -277,7 +277,7 @@ func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 	require.Len(t, fates, items)
 	for i := range items {
 		it := item(i)
-		wanted := stored{mds.Findable, it.URL, fmt.Sprintf("Item %d", i)}
+		wanted := stored{mds.StateFindable, it.URL, fmt.Sprintf("Item %d", i)}
 		honest(t, stored{}, look(t, w.Server, it.DOI), wanted, fates[it.DOI])
 	}
 	for o, err := range w.Client().RegisterAll(ctx, batch(items), nil) {
@@ -285,7 +285,7 @@ func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 		require.NoError(t, o.Err, "every run after it converges")
 	}
 	for i := range items {
-		assert.Equal(t, stored{mds.Findable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
+		assert.Equal(t, stored{mds.StateFindable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
 	}
 	assert.Len(t, w.Names(), items)
 }

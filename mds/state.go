@@ -15,26 +15,26 @@ type State string
 
 // The states of a DOI.
 const (
-	Draft      State = "draft"      // metadata are stored, nothing is public, the DOI can be deleted
-	Registered State = "registered" // the DOI resolves and is not found by searching
-	Findable   State = "findable"   // the DOI resolves and is found by searching
+	StateDraft      State = "draft"      // metadata are stored, nothing is public, the DOI can be deleted
+	StateRegistered State = "registered" // the DOI resolves and is not found by searching
+	StateFindable   State = "findable"   // the DOI resolves and is found by searching
 )
 
 // What a client can know of a state without more.
 const (
-	None   State = ""       // the service does not know the DOI
-	Public State = "public" // registered or findable: the DOI has a URL, and the interface does not tell the two apart
+	StateNone   State = ""       // the service does not know the DOI
+	StatePublic State = "public" // registered or findable: the DOI has a URL, and the interface does not tell the two apart
 )
 
-// State returns what the interface lets a client know of a DOI's state: [None],
-// [Draft] or [Public]. A draft that was given a URL by other means than this
+// State returns what the interface lets a client know of a DOI's state: [StateNone],
+// [StateDraft] or [StatePublic]. A draft that was given a URL by other means than this
 // interface counts as Public.
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {
 	name, err := readable(doiName)
 	if err != nil {
-		return None, err
+		return StateNone, err
 	}
 	state, _, err := c.look(ctx, "mds.State", name)
 	return state, err
@@ -45,17 +45,17 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 	address, err := c.url(ctx, op, name, http.StatusNotFound)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return None, "", nil
+		return StateNone, "", nil
 	case errors.Is(err, ErrNoURL):
-		return Draft, "", nil
+		return StateDraft, "", nil
 	case err != nil:
-		return None, "", err
+		return StateNone, "", err
 	}
-	return Public, address, nil
+	return StatePublic, address, nil
 }
 
 // Hide takes a findable DOI out of the search index. The DOI goes on resolving,
-// and its state becomes [Registered]; [Client.Show] makes it findable again. In
+// and its state becomes [StateRegistered]; [Client.Show] makes it findable again. In
 // the other states nothing changes. Sending it twice has the same effect as
 // once.
 //

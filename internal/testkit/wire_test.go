@@ -120,7 +120,7 @@ func TestWireMetadataStore(t *testing.T) {
 
 func TestWireMint(t *testing.T) {
 	c := play(t, "mds-mint").mds
-	minted, err := c.MintRemotely(t.Context(), "10.5072", mds.XML([]byte(record)))
+	minted, err := c.MintOnServer(t.Context(), "10.5072", mds.XML([]byte(record)))
 	require.NoError(t, err)
 	assert.Regexp(t, `^10\.5072/`, minted)
 }

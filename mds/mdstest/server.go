@@ -70,7 +70,7 @@ const (
 	Deployed Behaviour = "deployed"
 )
 
-// Options are what a Server can do without.
+// Options are the optional settings of a Server.
 type Options struct {
 	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // the server's clock; nil means time.Now

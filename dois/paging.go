@@ -43,9 +43,9 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 	of, err := w.opts.fingerprint()
 	switch {
 	case from == (Position{}):
-		w.pos.Of, w.err = of, err
+		w.pos.Options, w.err = of, err
 		w.begin()
-	case err == nil && from.Of != of:
+	case err == nil && from.Options != of:
 		w.pos = from
 		w.err = &FieldError{Path: "ListOptions.From", Reason: "is the position of a walk with other options"}
 	default:
@@ -216,7 +216,7 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return answer, err
-		case tooMuch(err) && w.shrink():
+		case timedOut(err) && w.shrink():
 			o.Page = w.pos.Page
 			continue
 		case !errors.Is(err, ErrUnreadable) || errors.Is(err, ErrTooLarge):
@@ -238,8 +238,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tooMuch recognises the answers to a page that took the service too long.
-func tooMuch(err error) bool {
+// timedOut recognises the answers to a page that took the service too long.
+func timedOut(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
 }

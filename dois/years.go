@@ -85,7 +85,7 @@ func (w *Walk) byYear(ctx context.Context, visit visitor) error {
 			return err
 		}
 		if !last {
-			w.pos.Year, w.pos.Past = all[i+1], w.pos.Seen
+			w.pos.Year, w.pos.Earlier = all[i+1], w.pos.Seen
 			w.pos.Page, w.pos.Last, w.skipTo = query.Page{}, "", ""
 		}
 	}
@@ -102,11 +102,11 @@ func (w *Walk) oneYear(ctx context.Context, year, total int, last bool, visit vi
 	part := w.client.walk(w.op, &o)
 	if w.pos.Page != (query.Page{}) {
 		part.pos.Page, part.pos.Last, part.skipTo = w.pos.Page, w.pos.Last, w.skipTo
-		part.pos.Seen = w.pos.Seen - w.pos.Past
+		part.pos.Seen = w.pos.Seen - w.pos.Earlier
 		part.present = w.present
 	}
 	follow := func() {
-		w.pos.Page, w.pos.Last, w.pos.Seen = part.pos.Page, part.pos.Last, w.pos.Past+part.pos.Seen
+		w.pos.Page, w.pos.Last, w.pos.Seen = part.pos.Page, part.pos.Last, w.pos.Earlier+part.pos.Seen
 		w.total, w.skipTo, w.present = total, "", part.present
 	}
 	err := part.run(ctx, visitor{
