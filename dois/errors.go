@@ -103,44 +103,30 @@ func (e *Error) core() *transport.Error {
 }
 
 // Is matches the Err values of this package.
-func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrBadRequest:
-		return e.StatusCode == http.StatusBadRequest
-	case ErrUnauthorized:
-		return e.StatusCode == http.StatusUnauthorized || errors.Is(e.Err, transport.ErrNoCredentials)
-	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden && !transport.Throttled(e.StatusCode, e.Body)
-	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound
-	case ErrNotAllowed:
-		return e.StatusCode == http.StatusMethodNotAllowed
-	case ErrNotModified:
-		return e.StatusCode == http.StatusNotModified
-	case ErrRedirect:
-		return e.StatusCode/100 == 3 && e.StatusCode != http.StatusNotModified
-	case ErrNoFormat:
-		return e.StatusCode == http.StatusNotAcceptable
-	case ErrConflict:
-		return e.StatusCode == http.StatusConflict || e.taken()
-	case ErrTooLarge:
-		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
-	case ErrInvalid:
-		return e.StatusCode == http.StatusUnprocessableEntity
-	case ErrRateLimited:
-		return transport.Throttled(e.StatusCode, e.Body)
-	case ErrServer:
-		return e.StatusCode >= 500
-	case ErrUnreadable:
-		return errors.Is(e.Err, transport.ErrUnreadable)
-	case ErrUnclear:
-		return e.Unclear
-	}
-	return false
+func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target) }
+
+var conditions = map[error]transport.Condition{
+	ErrBadRequest:   transport.Status(http.StatusBadRequest),
+	ErrUnauthorized: transport.Either(transport.Status(http.StatusUnauthorized), transport.Cause(transport.ErrNoCredentials)),
+	ErrForbidden:    transport.Forbidden,
+	ErrNotFound:     transport.Status(http.StatusNotFound),
+	ErrNotAllowed:   transport.Status(http.StatusMethodNotAllowed),
+	ErrNotModified:  transport.Status(http.StatusNotModified),
+	ErrRedirect:     transport.But(redirect, transport.Status(http.StatusNotModified)),
+	ErrNoFormat:     transport.Status(http.StatusNotAcceptable),
+	ErrConflict:     transport.Either(transport.Status(http.StatusConflict), exists),
+	ErrTooLarge:     transport.TooLarge,
+	ErrInvalid:      transport.Status(http.StatusUnprocessableEntity),
+	ErrRateLimited:  transport.RateLimited,
+	ErrServer:       transport.ServerFailed,
+	ErrUnreadable:   transport.Unreadable,
+	ErrUnclear:      transport.Unclear,
 }
 
-// taken recognises the other answer to a DOI that exists.
-func (e *Error) taken() bool {
+func redirect(e *transport.Error) bool { return e.StatusCode/100 == 3 }
+
+// exists recognises the other answer to a DOI that exists.
+func exists(e *transport.Error) bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken")
 }
 

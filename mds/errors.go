@@ -121,51 +121,32 @@ func (e *Error) core() *transport.Error {
 }
 
 // Is matches the Err values of this package.
-func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrBadRequest:
-		return e.StatusCode == http.StatusBadRequest
-	case ErrUnauthorized:
-		return e.StatusCode == http.StatusUnauthorized || e.unknownAccount()
-	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden && !e.throttled() && !e.unproven()
-	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound && !e.unknownAccount() && !errors.Is(e.Err, errForeignFormat)
-	case ErrNotAllowed:
-		return e.StatusCode == http.StatusMethodNotAllowed
-	case ErrMetadataMissing:
-		return e.metadataMissing()
-	case ErrTooLarge:
-		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
-	case ErrMediaType:
-		return e.StatusCode == http.StatusUnsupportedMediaType
-	case ErrTimeout:
-		return e.StatusCode == http.StatusRequestTimeout
-	case ErrInvalid:
-		return e.StatusCode == http.StatusUnprocessableEntity && !e.metadataMissing() || errors.Is(e.Err, errForeignFormat)
-	case ErrRateLimited:
-		return e.throttled()
-	case ErrServer:
-		return e.StatusCode >= 500
-	case ErrUnreadable:
-		return errors.Is(e.Err, transport.ErrUnreadable)
-	case ErrUnclear:
-		return e.Unclear
-	}
-	return false
+func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target) }
+
+var conditions = map[error]transport.Condition{
+	ErrBadRequest:      transport.Status(http.StatusBadRequest),
+	ErrUnauthorized:    transport.Either(transport.Status(http.StatusUnauthorized), transport.Cause(errUnknownAccount)),
+	ErrForbidden:       transport.But(transport.Forbidden, transport.Cause(errUnproven)),
+	ErrNotFound:        transport.But(transport.Status(http.StatusNotFound), transport.Cause(errUnknownAccount), transport.Cause(errForeignFormat)),
+	ErrNotAllowed:      transport.Status(http.StatusMethodNotAllowed),
+	ErrMetadataMissing: metadataMissing,
+	ErrTooLarge:        transport.TooLarge,
+	ErrMediaType:       transport.Status(http.StatusUnsupportedMediaType),
+	ErrTimeout:         transport.Status(http.StatusRequestTimeout),
+	ErrInvalid:         transport.Either(transport.But(transport.Status(http.StatusUnprocessableEntity), metadataMissing), transport.Cause(errForeignFormat)),
+	ErrRateLimited:     transport.RateLimited,
+	ErrServer:          transport.ServerFailed,
+	ErrUnreadable:      transport.Unreadable,
+	ErrUnclear:         transport.Unclear,
 }
 
 // metadataMissing recognises the two answers to a URL without metadata: that of
 // the specification, and that of the deployed service, whose complaint is about
 // the title, the creators and so on of an empty record.
-func (e *Error) metadataMissing() bool {
+func metadataMissing(e *transport.Error) bool {
 	return e.StatusCode == http.StatusPreconditionFailed ||
 		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
 }
-
-func (e *Error) throttled() bool { return transport.Throttled(e.StatusCode, e.Body) }
-
-func (e *Error) unproven() bool { return errors.Is(e.Err, errUnproven) }
 
 // Two things that the deployed service may mean by 404 when it is to make a DOI,
 // which cannot be what it does not find.
@@ -173,8 +154,6 @@ var (
 	errUnknownAccount = errors.New("the service says so to an account that it does not know")
 	errForeignFormat  = errors.New("the service says so if it finds no DOI in the metadata, and to an account that it does not know")
 )
-
-func (e *Error) unknownAccount() bool { return errors.Is(e.Err, errUnknownAccount) }
 
 // notMade explains a 404 to a request that makes or changes a DOI.
 func notMade(err error, why error) error {
@@ -207,7 +186,7 @@ func Temporary(err error) bool {
 		return false // the caller did not want to wait
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.core().Temporary() || e.unproven()
+		return e.core().Temporary() || errors.Is(e.Err, errUnproven)
 	}
 	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)
 }

@@ -104,45 +104,29 @@ func (e *Error) core() *transport.Error {
 
 // Is matches the Err values of this package.
 func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrBadRequest:
-		return e.StatusCode == http.StatusBadRequest
-	case ErrUnauthorized:
-		return e.StatusCode == http.StatusUnauthorized || e.missingToken()
-	case ErrTokenExpired:
-		return e.tokenExpired
-	case ErrForbidden:
-		return e.StatusCode == http.StatusForbidden && !transport.Throttled(e.StatusCode, e.Body)
-	case ErrNotFound:
-		return e.StatusCode == http.StatusNotFound
-	case ErrConflict:
-		return e.StatusCode == http.StatusConflict
-	case ErrTooLarge:
-		return e.StatusCode == http.StatusRequestEntityTooLarge || errors.Is(e.Err, transport.ErrTooLarge)
-	case ErrMediaType:
-		return e.StatusCode == http.StatusUnsupportedMediaType
-	case ErrInvalid:
-		return e.StatusCode == http.StatusUnprocessableEntity && !e.missingToken()
-	case ErrRateLimited:
-		return transport.Throttled(e.StatusCode, e.Body)
-	case ErrServer:
-		return e.StatusCode >= 500
-	case ErrUnreadable:
-		return errors.Is(e.Err, transport.ErrUnreadable)
-	case ErrUnclear:
-		return e.Unclear
-	}
-	return false
+	return e.core().Meets(conditions, target) || target == ErrTokenExpired && e.tokenExpired
+}
+
+var conditions = map[error]transport.Condition{
+	ErrBadRequest:   transport.Status(http.StatusBadRequest),
+	ErrUnauthorized: transport.Either(transport.Status(http.StatusUnauthorized), missingToken),
+	ErrForbidden:    transport.Forbidden,
+	ErrNotFound:     transport.Status(http.StatusNotFound),
+	ErrConflict:     transport.Status(http.StatusConflict),
+	ErrTooLarge:     transport.TooLarge,
+	ErrMediaType:    transport.Status(http.StatusUnsupportedMediaType),
+	ErrInvalid:      transport.But(transport.Status(http.StatusUnprocessableEntity), missingToken),
+	ErrRateLimited:  transport.RateLimited,
+	ErrServer:       transport.ServerFailed,
+	ErrUnreadable:   transport.Unreadable,
+	ErrUnclear:      transport.Unclear,
 }
 
 // missingToken recognises a request without a token, of which the deployed
 // service makes a 422 with the words of its programming language.
-func (e *Error) missingToken() bool {
-	if errors.Is(e.Err, transport.ErrNoCredentials) {
-		return true
-	}
-	return e.StatusCode == http.StatusUnprocessableEntity &&
-		strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
+func missingToken(e *transport.Error) bool {
+	return errors.Is(e.Err, transport.ErrNoCredentials) ||
+		e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
 }
 
 // Temporary says whether trying once more, later, may succeed where err is the outcome:
