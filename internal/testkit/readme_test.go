@@ -49,7 +49,7 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			assert.NoError(t, err, "%s: %s", name, path)
 		}
 		for _, m := range testName.FindAllStringSubmatch(all[name], -1) {
-			assert.Contains(t, tests.String(), "func "+m[1]+"(t *testing.T)", name)
+			assert.True(t, strings.Contains(tests.String(), "func "+m[1]+"(t *testing.T)"), "%s: %s", name, m[1])
 		}
 	}
 }
