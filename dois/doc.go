@@ -1,5 +1,5 @@
 // Package dois finds, reads and writes DOI records through the DOI query
-// interface, interface B of the specification. The public deployment of the
+// interface, interface B of the [specification]. The public deployment of the
 // service is DataCite; this is an independent client of it.
 //
 //	client, err := dois.NewClient(dois.Production, nil)
@@ -110,4 +110,6 @@
 //   - Registered and Created take two years for all between them.
 //   - Records from JSON have other schemaVersions than those from XML, so
 //     SchemaVersion "4" does not find all of schema 4.
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package dois

@@ -1,6 +1,6 @@
 // Package mds registers DOIs with DataCite: their metadata, and the URLs they
 // lead to. It is an independent client of the metadata store, which is
-// interface C of the specification.
+// interface C of the [specification].
 //
 //	client, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: password}, nil)
 //	if err != nil {
@@ -127,4 +127,6 @@
 //   - It answers 403, whatever was done, when it loses what is behind it
 //     ([ErrForbidden] says how that is told apart), and 403 with a page when there
 //     are too many requests, which is [ErrRateLimited].
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package mds

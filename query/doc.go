@@ -1,5 +1,5 @@
 // Package query builds, reads and checks what goes into the parameters query,
-// sort, page and random of the DOI query interface (specification §4.2).
+// sort, page and random of the DOI query interface ([specification] §4.2).
 //
 //	q := query.And(
 //		query.FieldTitle.Is("climate change"),
@@ -67,4 +67,6 @@
 // [Check] refuses what the service would refuse or read as something else; the
 // client of the DOI query interface calls it, and [CheckList], for every
 // request. [Advise] points at what is only doubtful or slow.
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package query

@@ -1,7 +1,7 @@
 // Package reports stores and reads usage reports: what repositories counted of
 // the use of their datasets, month by month, in the service's JSON. It is a
 // client of interface A of the registration service whose public deployment is
-// DataCite.
+// DataCite; the [specification] describes it.
 //
 //	client, err := reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
 //	if err != nil {
@@ -128,4 +128,6 @@
 //
 // Each such rule, with the evidence for it and the test that shows it, is in
 // testdata/deployed-reports.md of this module.
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package reports

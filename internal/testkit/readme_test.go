@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,14 +32,24 @@ func TestReadmeProgramsCompile(t *testing.T) {
 	}
 }
 
-// Links within the repository must lead somewhere.
-func TestReadmeLinks(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	for _, m := range regexp.MustCompile(`\]\(([^):]+)\)|(testdata/[\w./-]+)`).FindAllSubmatch(text, -1) {
-		path := string(m[1]) + string(m[2])
-		_, err := os.Stat(filepath.Join(root, path))
-		assert.NoError(t, err, path)
+// Links within the repository must lead somewhere, and so must the files and tests
+// that the guide for contributors names.
+func TestDocumentsLeadSomewhere(t *testing.T) {
+	all := texts(t)
+	var tests strings.Builder
+	for name, text := range all {
+		if strings.HasSuffix(name, "_test.go") {
+			tests.WriteString(text)
+		}
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|(testdata/[\\w./-]+)|`([\\w./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
+			path, _, _ := strings.Cut(strings.TrimSuffix(m[1]+m[2]+m[3], "."), "#")
+			_, err := os.Stat(filepath.Join("..", "..", path))
+			assert.NoError(t, err, "%s: %s", name, path)
+		}
+		for _, m := range testName.FindAllStringSubmatch(all[name], -1) {
+			assert.True(t, strings.Contains(tests.String(), "func "+m[1]+"(t *testing.T)"), "%s: %s", name, m[1])
+		}
 	}
 }

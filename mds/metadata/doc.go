@@ -1,6 +1,6 @@
 // Package metadata holds the metadata record of a DOI as one typed value:
 // schema kernel 4.7, read from and written to XML and JSON, and checked before it
-// is sent.
+// is sent. The [specification] has its two forms in sections 2.2 and 2.3.
 //
 //	rec := &metadata.Record{
 //		Creators:        []metadata.Creator{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
@@ -44,4 +44,6 @@
 // warnings: check digits that are wrong, dates the service cannot read, values it
 // takes and then drops. [ValidateXML] and [CheckXML] do the same for documents,
 // with line and column.
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package metadata

@@ -1,0 +1,120 @@
+package testkit_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const specification = "docs/specification.md"
+
+// A specificationPage is what can be cited in the specification: "4.1", and "4.2.1(7)"
+// for a numbered rule. Anchors are what links to its headings end with.
+type specificationPage struct{ sections, anchors []string }
+
+var (
+	heading  = regexp.MustCompile(`^#{2,4} ((\d[\d.]*) )?(.+)$`)
+	numbered = regexp.MustCompile(`^(\d+)\. `)
+	// Comments break lines between any two words.
+	cited = regexp.MustCompile(`§(\d+(?:\.\d+)*(?:\(\d+\))?)(?:,[\s/]+Large[\s/]+reports(?:,[\s/]+(\d))?)?`)
+	link  = regexp.MustCompile(`([\w:/.-]*/)?specification\.md(#[\w-]*)?`)
+	// A section's anchor is its heading without dots, as hosts of Markdown make it.
+	unanchored = regexp.MustCompile(`[^\w -]`)
+)
+
+func readSpecification(t *testing.T) (page specificationPage) {
+	t.Helper()
+	section := ""
+	for line := range strings.Lines(read(t, specification)) {
+		if m := heading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			section = m[2]
+			if section == "" {
+				section = m[3]
+			}
+			page.sections = append(page.sections, section)
+			page.anchors = append(page.anchors, "#"+strings.ReplaceAll(strings.ToLower(unanchored.ReplaceAllString(m[1]+m[3], "")), " ", "-"))
+		}
+		if m := numbered.FindStringSubmatch(line); m != nil {
+			page.sections = append(page.sections, section+"("+m[1]+")")
+		}
+	}
+	return page
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", path))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// texts returns the texts in the repository that people read: code and documents.
+func texts(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !slices.Contains([]string{".go", ".md"}, filepath.Ext(path)) {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		all[filepath.ToSlash(name)] = read(t, name)
+		return err
+	}))
+	return all
+}
+
+// Whoever follows "specification §4.1" finds it.
+func TestCitedSectionsExist(t *testing.T) {
+	page := readSpecification(t)
+	sections := 0
+	for name, text := range texts(t) {
+		if strings.HasSuffix(name, "internal/testkit/specification_test.go") {
+			continue
+		}
+		found := cited.FindAllStringSubmatch(text, -1)
+		assert.Len(t, found, strings.Count(text, "§"), "%s has a § that cites nothing", name)
+		for _, m := range found {
+			sections++
+			assert.Contains(t, page.sections, m[1], "%s: %s", name, m[0])
+			if m[2] != "" {
+				assert.Contains(t, page.sections, "Large reports("+m[2]+")", "%s: %s", name, m[0])
+			}
+		}
+	}
+	assert.Greater(t, sections, 150)
+}
+
+// Links to the specification lead to a heading, and each package page has one.
+func TestLinksToTheSpecification(t *testing.T) {
+	const onTheWeb = "https://github.com/datacite-go/datacite-go/blob/main/docs/"
+	page := readSpecification(t)
+	slices.Sort(page.anchors)
+	assert.Equal(t, slices.Compact(slices.Clone(page.anchors)), page.anchors, "an anchor leads to one heading")
+	for _, m := range regexp.MustCompile(`\]\((#.*?)\)`).FindAllStringSubmatch(read(t, specification), -1) {
+		assert.Contains(t, page.anchors, m[1])
+	}
+	for name, text := range texts(t) {
+		if !strings.Contains(text, "specification.md") {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if m[2] != "" {
+				assert.Contains(t, page.anchors, m[2], name)
+			}
+			if strings.HasSuffix(name, "/doc.go") {
+				assert.Equal(t, onTheWeb, m[1], name)
+			}
+		}
+	}
+	for _, name := range []string{"dois", "mds", "mds/metadata", "query", "reports"} {
+		assert.Equal(t, 1, strings.Count(read(t, name+"/doc.go"), onTheWeb+"specification.md"), name)
+	}
+}
