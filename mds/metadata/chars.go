@@ -79,6 +79,9 @@ func isNameChar(r rune) bool {
 // nameLen returns the length of the XML name that s starts with, 0 if none.
 func nameLen(s string) int {
 	for i, r := range s {
+		if r|0x20 >= 'a' && r|0x20 <= 'z' {
+			continue // as most are
+		}
 		if !isNameChar(r) || i == 0 && !isNameStart(r) {
 			return i
 		}
