@@ -11,7 +11,15 @@ const blanks = " \t\r\n"
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-func trim(s string) string { return strings.Trim(s, blanks) }
+func trim(s string) string {
+	for s != "" && isBlank(s[0]) {
+		s = s[1:]
+	}
+	for s != "" && isBlank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
 
 // isChar reports whether an XML document may hold r (XML 1.0, production 2).
 func isChar(r rune) bool {
@@ -71,6 +79,9 @@ func isNameChar(r rune) bool {
 // nameLen returns the length of the XML name that s starts with, 0 if none.
 func nameLen(s string) int {
 	for i, r := range s {
+		if r|0x20 >= 'a' && r|0x20 <= 'z' {
+			continue // as most are
+		}
 		if !isNameChar(r) || i == 0 && !isNameStart(r) {
 			return i
 		}

@@ -26,7 +26,7 @@ func (r *Record) Check(opts *CheckOptions) []Finding {
 		c.opts = *opts
 	}
 	c.characters(nil, reflect.ValueOf(r).Elem())
-	c.record(r)
+	resourceElement.check(c, nil, r.withAlternates())
 	return c.findings
 }
 
@@ -50,9 +50,15 @@ type path struct {
 	index  int // of an item, when name is empty
 }
 
-func at(name string) *path            { return &path{name: name} }
-func (p *path) dot(name string) *path { return &path{parent: p, name: name} }
-func (p *path) item(i int) *path      { return &path{parent: p, index: i} }
+// dot leads to a member, and to the value itself where it has no name.
+func (p *path) dot(name string) *path {
+	if name == "" {
+		return p
+	}
+	return &path{parent: p, name: name}
+}
+
+func (p *path) item(i int) *path { return &path{parent: p, index: i} }
 
 func (p *path) String() string {
 	switch {
@@ -66,10 +72,17 @@ func (p *path) String() string {
 	return p.parent.String() + "." + p.name
 }
 
-// check applies a rule to a value.
-func (c *checker) check(p *path, value string, r rule) {
-	if f := r(&c.opts, value); f != nil {
-		c.add(f.level, f.code, p, value, f.message)
+// value checks a member of what p leads to.
+func (c *checker) value(p *path, member, value string, d datatype) {
+	var f *fault
+	if d.fault != nil {
+		f = d.fault(&c.opts, value)
+	}
+	if f == nil && d.warning != nil {
+		f = d.warning(&c.opts, value)
+	}
+	if f != nil {
+		c.add(f.level, f.code, p.dot(member), value, f.message)
 	}
 }
 
@@ -93,18 +106,6 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 	}
 }
 
-// uri applies the rule for URIs, and warns of those that lead nowhere.
-func (c *checker) uri(p *path, value string) {
-	if value == "" {
-		return
-	}
-	before := len(c.findings)
-	c.check(p, value, uriRule)
-	if len(c.findings) == before && !isAbsoluteURI(trim(value)) {
-		c.warn(CodeURI, p, value, "a URI should be absolute, such as https://orcid.org")
-	}
-}
-
 // characters finds, in every string of a value, what an XML document cannot
 // hold, and attributes and elements that cannot be added where they should be.
 func (c *checker) characters(p *path, v reflect.Value) {
@@ -118,25 +119,18 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.characters(p.item(i), v.Index(i))
 		}
 	case reflect.Struct:
-		switch v := v.Interface().(type) {
-		case NameIdentifier:
-			c.extra(p.dot("Extra"), v.Extra, nameIdentifierAttributes)
-		case Affiliation:
-			c.extra(p.dot("Extra"), v.Extra, affiliationAttributes)
-		case Description:
-			c.breaks(p.dot("Breaks"), &v)
+		switch v := v.Addr().Interface().(type) {
+		case *NameIdentifier:
+			c.extra(p.dot("Extra"), v.Extra, nameIdentifierElement.names)
+		case *Affiliation:
+			c.extra(p.dot("Extra"), v.Extra, affiliationElement.names)
+		case *Description:
+			c.breaks(p.dot("Breaks"), v)
 		}
 		for i := range v.NumField() {
-			c.characters(p.dot(memberName(v.Type().Field(i))), v.Field(i))
-		}
-	}
-}
-
-// breaks checks the places of elements.
-func (c *checker) breaks(p *path, d *Description) {
-	for i, at := range d.Breaks {
-		if !d.isBreak(i) {
-			c.fault(CodeElement, p.item(i), strconv.Itoa(at), "a <br/> element stands for a line feed of the description, and the offsets ascend")
+			if field := v.Field(i); field.Kind() != reflect.String || badChar(field.String()) >= 0 {
+				c.characters(p.dot(memberName(v.Type().Field(i))), field)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package metadata
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,85 @@ func CheckXML(r io.Reader, opts *CheckOptions) ([]Finding, error) {
 // maxFindings keeps a document of nothing but faults from filling the memory.
 const maxFindings = 10_000
 
+// An elementRule says what the schema asks of an element.
+type elementRule struct {
+	name       string
+	kind       contentKind
+	attributes []*valueRule
+	text       valueRule
+	particles  []*particle
+}
+
+// find returns the place of an element inside, most likely where the one before was
+// or right behind it, and the number of elements when there is none.
+func (e *elementRule) find(name string, before int) int {
+	n := len(e.particles)
+	for i := range n {
+		at := before + i
+		if at >= n {
+			at -= n
+		}
+		if e.particles[at].name == name {
+			return at
+		}
+	}
+	return n
+}
+
+// What may stand inside an element.
+type contentKind int
+
+const (
+	textOnly contentKind = iota
+	anyOrder             // elements, each as often as its particle says
+	inOrder              // elements in the order of the particles
+	mixed                // text and elements
+	nothing
+	untyped // anything: the schema gives the element no type
+)
+
+// A valueRule says what the schema asks of an attribute, or of the text of an
+// element, which has no name.
+type valueRule struct {
+	name         string // with the prefix xml, where there is one
+	space, local string
+	member       string // in JSON; of a text, "" is the element's own path
+	mandatory    bool
+	fault        rule // nil lets any value pass
+}
+
+// A particle is an element in its place inside another one.
+type particle struct {
+	*elementRule
+	occurs
+	step    step   // from the path of the outer element
+	missing string // what to say when there is none and must be
+}
+
+type occurs struct{ least, most int }
+
+var (
+	never    = occurs{} // in kernel 4
+	once     = occurs{1, 1}
+	optional = occurs{0, 1}
+	repeated = occurs{0, math.MaxInt}
+)
+
+// A step is a part of a JSON path: a member, an item of a list, or both.
+type step struct {
+	member string
+	item   bool
+	tail   string // member of the item
+}
+
+func (s step) from(p *path, index int) *path {
+	p = p.dot(s.member)
+	if s.item {
+		p = p.item(index)
+	}
+	return p.dot(s.tail)
+}
+
 // xmlChecker compares a document with the schema, element by element.
 type xmlChecker struct {
 	*scanner
@@ -74,7 +154,7 @@ func (x *xmlChecker) document() {
 	if x.err == nil && x.next() == startTag && x.root() {
 		x.kernel = x.space
 		x.trail = []trace{{name: x.name}}
-		x.element(resourceRule, nil)
+		x.element(&resourceElement.elementRule, nil)
 	}
 	for x.err == nil && x.next() != endOfDocument {
 		continue
@@ -104,15 +184,15 @@ func (x *xmlChecker) root() bool {
 // element checks the element whose start tag was read last, up to its end.
 func (x *xmlChecker) element(e *elementRule, p *path) {
 	depth, start := len(x.open), x.start
-	x.remember(p, start)
+	x.remember(p, "", start)
 	x.attributesOf(e, p)
-	body := elementBody{seen: make([]int, len(e.children)), items: map[string]int{}, findings: len(x.findings)}
+	body := elementBody{seen: make([]int, len(e.particles)), items: map[string]int{}, findings: len(x.findings)}
 	for len(x.findings) < maxFindings {
 		switch x.next() {
 		case characters:
 			x.characters(e, p, &body)
 		case startTag:
-			x.child(e, p, &body)
+			x.elementInside(e, p, &body)
 		case endTag:
 			if len(x.open) < depth {
 				x.finish(e, p, start, &body)
@@ -143,24 +223,24 @@ func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
 			x.add(x.start, p, newFault(CodeElement, "<%s> has no text of its own", e.name), trim(x.text))
 		}
 	default:
-		if e.text != nil {
+		if e.text.fault != nil {
 			body.text.WriteString(x.text)
 		}
 	}
 }
 
-func (x *xmlChecker) child(e *elementRule, p *path, body *elementBody) {
-	i := slices.IndexFunc(e.children, func(c child) bool { return c.name == x.name && x.space == x.kernel })
-	if i < 0 {
+func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
+	i := e.find(x.name, body.last)
+	if i == len(e.particles) || x.space != x.kernel || e.particles[i].most == 0 {
 		x.unknown(e, p)
 		return
 	}
-	c := e.children[i]
+	c := e.particles[i]
 	switch {
-	case body.seen[i] > 0 && !c.many:
+	case body.seen[i] > 0 && c.most == 1:
 		x.add(x.start, p, newFault(CodeElement, "<%s> is there more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
-		x.add(x.start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.children[body.last].name), "")
+		x.add(x.start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
 		x.add(x.start, p, &fault{LevelWarning, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
 	}
@@ -174,7 +254,7 @@ func (x *xmlChecker) child(e *elementRule, p *path, body *elementBody) {
 		to = to.item(index)
 	}
 	t := trace{name: c.name}
-	if c.many {
+	if c.most > 1 {
 		t.index = body.seen[i]
 	}
 	x.trail = append(x.trail, t)
@@ -198,7 +278,7 @@ func (x *xmlChecker) nest(polygons *path, index int, body *elementBody) {
 
 // geoRepeats reports whether a part of a geoLocation comes again of which the
 // service keeps the first only.
-func geoRepeats(c child, seen int) bool {
+func geoRepeats(c *particle, seen int) bool {
 	return seen > 0 && (c.name == "geoLocationPlace" || c.name == "geoLocationPoint" || c.name == "geoLocationBox")
 }
 
@@ -212,8 +292,10 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 		x.add(x.start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
 		var names []string
-		for _, c := range e.children {
-			names = append(names, c.name)
+		for _, c := range e.particles {
+			if c.most > 0 {
+				names = append(names, c.name)
+			}
 		}
 		x.add(x.start, p, newFault(CodeElement, "<%s> does not belong into <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
 	}
@@ -229,10 +311,10 @@ func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
 	for _, a := range x.attrs {
 		x.attributeOf(e, p, a)
 	}
-	for _, rule := range e.attrs {
-		if rule.mandatory && !slices.ContainsFunc(x.attrs, func(a attribute) bool { return a.is(rule.name) }) {
+	for _, rule := range e.attributes {
+		if rule.mandatory && !slices.ContainsFunc(x.attrs, func(a tagAttribute) bool { return rule.names(a) }) {
 			f := newFault(CodeRequired, "the attribute %s is mandatory", rule.name)
-			if known := rule.rule(&x.opts, ""); known.code == CodeRequired {
+			if known := rule.fault(&x.opts, ""); known.code == CodeRequired {
 				f = known
 			}
 			x.add(x.start, p.dot(rule.member), f, "")
@@ -240,19 +322,13 @@ func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
 	}
 }
 
-// is reports whether a has the name, in which the prefix xml may stand.
-func (a attribute) is(name string) bool {
-	if local, ok := strings.CutPrefix(name, "xml:"); ok {
-		return a.space == xmlSpace && a.name == local
-	}
-	return a.space == "" && a.name == name
-}
+func (r *valueRule) names(a tagAttribute) bool { return a.name == r.local && a.space == r.space }
 
-func (x *xmlChecker) attributeOf(e *elementRule, p *path, a attribute) {
+func (x *xmlChecker) attributeOf(e *elementRule, p *path, a tagAttribute) {
 	if a.space == xmlnsSpace || a.space == xsiSpace && a.name != "nil" {
 		return
 	}
-	i := slices.IndexFunc(e.attrs, func(r attributeRule) bool { return a.is(r.name) })
+	i := slices.IndexFunc(e.attributes, func(r *valueRule) bool { return r.names(a) })
 	name := "@" + a.name
 	if a.space == xmlSpace {
 		name = "@xml:" + a.name
@@ -260,24 +336,27 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a attribute) {
 	x.trail = append(x.trail, trace{name: name})
 	defer func() { x.trail = x.trail[:len(x.trail)-1] }()
 	if i < 0 {
-		x.add(a.start, e.textPath(p), unknownAttribute(e, a), a.value)
+		x.add(a.start, p.dot(e.text.member), unknownAttribute(e, a), a.value)
 		return
 	}
-	r := e.attrs[i]
-	x.remember(p.dot(r.member), a.start)
-	if r.rule == nil {
+	r := e.attributes[i]
+	x.remember(p, r.member, a.start)
+	if r.fault == nil {
 		return
 	}
-	f := r.rule(&x.opts, a.value)
-	if f != nil && f.code == CodeRequired && !r.mandatory {
+	f := r.fault(&x.opts, a.value)
+	switch {
+	case f == nil:
+		return
+	case f.code == CodeRequired && !r.mandatory:
 		f = newFault(CodeVocabulary, "the attribute %s is empty; leave it out", r.name)
 	}
 	x.add(a.start, p.dot(r.member), f, a.value)
 }
 
-func unknownAttribute(e *elementRule, a attribute) *fault {
+func unknownAttribute(e *elementRule, a tagAttribute) *fault {
 	var names []string
-	for _, r := range e.attrs {
+	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
 	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.name, vocabulary{{"", names}}.hint(a.name))
@@ -289,51 +368,49 @@ func unknownAttribute(e *elementRule, a attribute) *fault {
 
 // finish checks what can be told at the end of an element only.
 func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBody) {
-	for i, c := range e.children {
-		if body.seen[i] < c.min {
+	for i, c := range e.particles {
+		if body.seen[i] < c.least {
 			x.add(start, c.where(p, body.seen[i]), x.missing(e, c), "")
 		}
 	}
-	if e.text == nil {
+	if e.text.fault == nil {
 		return
 	}
-	at, value := e.textPath(p), body.text.String()
-	x.remember(at, start)
-	x.add(start, at, e.text(&x.opts, value), value)
+	x.remember(p, e.text.member, start)
+	value := body.text.String()
+	if f := e.text.fault(&x.opts, value); f != nil {
+		x.add(start, p.dot(e.text.member), f, value)
+	}
 }
 
 // where is the path of what is missing with a child.
-func (c child) where(p *path, index int) *path {
+func (c *particle) where(p *path, index int) *path {
 	if c.step.item {
 		return p // the list has too few of them
 	}
 	p = c.step.from(p, index)
-	member := c.member
-	if c.text == nil && len(c.attrs) > 0 && c.attrs[0].mandatory {
-		member = c.attrs[0].member
+	if c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory {
+		return p.dot(c.attributes[0].member)
 	}
-	if member == "" {
-		return p
-	}
-	return p.dot(member)
+	return p.dot(c.text.member)
 }
 
-func (x *xmlChecker) missing(parent *elementRule, c child) *fault {
+func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	switch {
 	case c.missing != "":
 		return newFault(CodeRequired, "%s", c.missing)
 	case c.name == "polygonPoint":
 		return newFault(CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
-	case c.text == nil && len(c.attrs) > 0 && c.attrs[0].mandatory:
-		return c.attrs[0].rule(&x.opts, "")
-	case c.name == "identifier", c.text == nil:
+	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
+		return c.attributes[0].fault(&x.opts, "")
+	case c.name == "identifier", c.text.fault == nil:
 		return newFault(CodeRequired, "<%s> is missing in <%s>", c.name, parent.name)
 	}
-	return c.text(&x.opts, "")
+	return c.text.fault(&x.opts, "")
 }
 
 func (x *xmlChecker) add(offset int, p *path, f *fault, value string) {
-	if f == nil || len(x.findings) == maxFindings {
+	if len(x.findings) == maxFindings {
 		return
 	}
 	x.findings = append(x.findings, Finding{
@@ -353,12 +430,12 @@ func (x *xmlChecker) xpath() string {
 	return b.String()
 }
 
-// remember notes where a value is, for the warnings.
-func (x *xmlChecker) remember(p *path, offset int) {
+// remember notes where a member is, for the warnings.
+func (x *xmlChecker) remember(p *path, member string, offset int) {
 	if x.places == nil {
 		return
 	}
-	if key := p.String(); x.places[key] == (place{}) {
+	if key := p.dot(member).String(); x.places[key] == (place{}) {
 		x.places[key] = place{x.xpath(), offset}
 	}
 }

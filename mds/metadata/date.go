@@ -8,6 +8,63 @@ import (
 	"time"
 )
 
+// Date is a date or range in the life of the resource: 2024, 2024-05,
+// 2024-05-17, 2024-05-17T10:00:00Z, or two of these with a slash between.
+type Date struct {
+	Date            string   `json:"date"`
+	DateType        DateType `json:"dateType,omitempty"`
+	DateInformation string   `json:"dateInformation,omitempty"`
+}
+
+var dateElement = newElement("date", textOnly,
+	text("date", datatype{warning: dateWarning}, func(d *Date) *string { return &d.Date }),
+	mandatory("dateType", termOf(dateTypes, "date type"), func(d *Date) *DateType { return &d.DateType }),
+	attribute("dateInformation", anyText, func(d *Date) *string { return &d.DateInformation }),
+)
+
+func dateWarning(_ *CheckOptions, value string) *fault {
+	return warning(CodeDate, dateFault(trim(value)))
+}
+
+// DateType says which event a date belongs to. Values the schema does
+// not list pass through unchanged; [DateType.Known] tells them.
+type DateType string
+
+// The values of [DateType].
+const (
+	DateAccepted    DateType = "Accepted"
+	DateAvailable   DateType = "Available"
+	DateCollected   DateType = "Collected"
+	DateCopyrighted DateType = "Copyrighted"
+	DateCoverage    DateType = "Coverage" // since 4.6
+	DateCreated     DateType = "Created"
+	DateIssued      DateType = "Issued"
+	DateOther       DateType = "Other" // since 4.1
+	DateSubmitted   DateType = "Submitted"
+	DateUpdated     DateType = "Updated"
+	DateValid       DateType = "Valid"
+	DateWithdrawn   DateType = "Withdrawn" // since 4.2
+)
+
+var dateTypes = vocabulary{
+	{"4.0", []string{
+		"Accepted", "Available", "Collected", "Copyrighted", "Created", "Issued", "Submitted", "Updated", "Valid",
+	}},
+	{"4.1", []string{"Other"}},
+	{"4.2", []string{"Withdrawn"}},
+	{"4.6", []string{"Coverage"}},
+}
+
+// DateTypes returns the date types of the schema, oldest release first.
+func DateTypes() []DateType { return valuesOf[DateType](dateTypes) }
+
+// Known reports whether the schema lists t.
+func (t DateType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t DateType) Since() string { return dateTypes.since(string(t)) }
+
 // standIns are what the schema offers where a mandatory value is not known.
 var standIns = []string{":unac", ":unal", ":unap", ":unas", ":unav", ":unkn", ":none", ":null", ":tba", ":etal"}
 

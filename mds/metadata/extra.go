@@ -10,12 +10,6 @@ import (
 // so a record read from XML keeps it; JSON has no place for it.
 type Attribute struct{ Name, Value string }
 
-// The attributes the schema does name.
-var (
-	nameIdentifierAttributes = []string{"nameIdentifierScheme", "schemeURI"}
-	affiliationAttributes    = []string{"affiliationIdentifier", "affiliationIdentifierScheme", "schemeURI"}
-)
-
 // extra returns the attributes of the tag just read that are not known. Those of
 // other namespaces than XML's own are left out: their prefix would be lost.
 func (p *parser) extra(known []string) []Attribute {

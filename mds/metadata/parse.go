@@ -60,9 +60,7 @@ func (p *parser) document() *Record {
 	}
 	p.kernel = p.space
 	rec := &Record{SchemaVersion: Text(p.space)}
-	for name := range p.children() {
-		p.property(rec, name)
-	}
+	resourceElement.read(p, rec)
 	for p.next() != endOfDocument {
 		continue // the scanner finds what does not belong behind the root
 	}
@@ -129,213 +127,25 @@ func (p *parser) content() string {
 	}
 }
 
-// value is the content of an element without the white space around it.
-func (p *parser) value() string { return trim(p.content()) }
-
-// filled is the value of an element that the schema wants a character in. If
-// there is nothing but blanks, it is one, or the element could not be written.
-func (p *parser) filled() string {
+// textOf is the content of an element, without the white space that means nothing.
+func (p *parser) textOf(s spaces) string {
 	text := p.content()
-	if value := trim(text); value != "" || text == "" {
-		return value
+	if s == preserved {
+		return text
 	}
-	return " "
+	value := trim(text)
+	if value == "" && text != "" && s == oneBlank {
+		return " "
+	}
+	return value
 }
 
-// attr returns an attribute of the tag just read.
-func (p *parser) attr(name string) string {
+// attributeValue returns an attribute of the tag just read.
+func (p *parser) attributeValue(space, name string) string {
 	for i := range p.attrs {
-		if p.attrs[i].name == name && p.attrs[i].space == "" {
+		if p.attrs[i].name == name && p.attrs[i].space == space {
 			return trim(p.attrs[i].value)
 		}
 	}
 	return ""
-}
-
-func (p *parser) lang() string {
-	for i := range p.attrs {
-		if p.attrs[i].name == "lang" && p.attrs[i].space == xmlSpace {
-			return trim(p.attrs[i].value)
-		}
-	}
-	return ""
-}
-
-// items reads the elements called name inside the wrapper just opened.
-func items[T any](p *parser, list *List[T], name string, read func(*parser) T) {
-	for child := range p.children() {
-		if child == name {
-			*list = append(*list, read(p))
-		}
-	}
-}
-
-func (p *parser) property(r *Record, name string) {
-	switch name {
-	case "identifier":
-		r.DOI = p.value()
-	case "creators":
-		items(p, &r.Creators, "creator", (*parser).creator)
-	case "titles":
-		items(p, &r.Titles, "title", (*parser).title)
-	case "publisher":
-		r.Publisher = p.publisher()
-	case "publicationYear":
-		r.PublicationYear = Year(p.value())
-	case "resourceType":
-		r.Types = Types{ResourceTypeGeneral: ResourceTypeGeneral(p.attr("resourceTypeGeneral")), ResourceType: p.value()}
-	case "subjects":
-		items(p, &r.Subjects, "subject", (*parser).subject)
-	case "contributors":
-		items(p, &r.Contributors, "contributor", (*parser).contributor)
-	case "dates":
-		items(p, &r.Dates, "date", (*parser).date)
-	case "language":
-		r.Language = Text(p.value())
-	case "alternateIdentifiers":
-		items(p, &r.AlternateIdentifiers, "alternateIdentifier", (*parser).alternateIdentifier)
-	case "relatedIdentifiers":
-		items(p, &r.RelatedIdentifiers, "relatedIdentifier", (*parser).relatedIdentifier)
-	case "sizes":
-		items(p, &r.Sizes, "size", (*parser).value)
-	case "formats":
-		items(p, &r.Formats, "format", (*parser).value)
-	case "version":
-		r.Version = Text(p.value())
-	case "rightsList":
-		items(p, &r.RightsList, "rights", (*parser).rights)
-	case "rights": // kernel 2 has no list
-		r.RightsList = append(r.RightsList, p.rights())
-	case "descriptions":
-		items(p, &r.Descriptions, "description", (*parser).description)
-	case "geoLocations":
-		p.geoLocations(r)
-	case "fundingReferences":
-		items(p, &r.FundingReferences, "fundingReference", (*parser).fundingReference)
-	case "relatedItems":
-		items(p, &r.RelatedItems, "relatedItem", (*parser).relatedItem)
-	}
-}
-
-func (p *parser) creator() (c Creator) {
-	p.person(c.person())
-	return c
-}
-
-func (p *parser) contributor() (c Contributor) {
-	c.ContributorType = ContributorType(p.attr("contributorType"))
-	p.person(c.person())
-	return c
-}
-
-func (p *parser) person(to person) {
-	for name := range p.children() {
-		switch name {
-		case "creatorName", "contributorName":
-			*to.nameType = NameType(p.attr("nameType"))
-			*to.lang = p.lang()
-			*to.name = p.filled()
-		case "givenName":
-			*to.givenName = p.value()
-		case "familyName":
-			*to.familyName = p.value()
-		case "nameIdentifier":
-			if to.nameIdentifiers != nil {
-				*to.nameIdentifiers = append(*to.nameIdentifiers, p.nameIdentifier())
-			}
-		case "affiliation":
-			if to.affiliation != nil {
-				*to.affiliation = append(*to.affiliation, p.affiliation())
-			}
-		}
-	}
-}
-
-func (p *parser) nameIdentifier() NameIdentifier {
-	return NameIdentifier{
-		NameIdentifierScheme: p.attr("nameIdentifierScheme"),
-		SchemeURI:            p.attr("schemeURI"),
-		Extra:                p.extra(nameIdentifierAttributes),
-		NameIdentifier:       p.value(),
-	}
-}
-
-func (p *parser) affiliation() Affiliation {
-	return Affiliation{
-		AffiliationIdentifier:       p.attr("affiliationIdentifier"),
-		AffiliationIdentifierScheme: p.attr("affiliationIdentifierScheme"),
-		SchemeURI:                   p.attr("schemeURI"),
-		Extra:                       p.extra(affiliationAttributes),
-		Name:                        p.value(),
-	}
-}
-
-func (p *parser) title() Title {
-	return Title{TitleType: TitleType(p.attr("titleType")), Lang: p.lang(), Title: p.value()}
-}
-
-func (p *parser) publisher() Publisher {
-	return Publisher{
-		PublisherIdentifier:       p.attr("publisherIdentifier"),
-		PublisherIdentifierScheme: p.attr("publisherIdentifierScheme"),
-		SchemeURI:                 p.attr("schemeURI"),
-		Lang:                      p.lang(),
-		Name:                      p.filled(),
-	}
-}
-
-func (p *parser) subject() Subject {
-	return Subject{
-		SubjectScheme:      p.attr("subjectScheme"),
-		SchemeURI:          p.attr("schemeURI"),
-		ValueURI:           p.attr("valueURI"),
-		ClassificationCode: p.attr("classificationCode"),
-		Lang:               p.lang(),
-		Subject:            p.value(),
-	}
-}
-
-func (p *parser) date() Date {
-	return Date{DateType: DateType(p.attr("dateType")), DateInformation: p.attr("dateInformation"), Date: p.value()}
-}
-
-func (p *parser) alternateIdentifier() AlternateIdentifier {
-	return AlternateIdentifier{
-		AlternateIdentifierType: p.attr("alternateIdentifierType"),
-		AlternateIdentifier:     p.value(),
-	}
-}
-
-func (p *parser) relatedIdentifier() RelatedIdentifier {
-	return RelatedIdentifier{
-		RelatedIdentifierType:   RelatedIdentifierType(p.attr("relatedIdentifierType")),
-		RelationType:            RelationType(p.attr("relationType")),
-		ResourceTypeGeneral:     ResourceTypeGeneral(p.attr("resourceTypeGeneral")),
-		RelatedMetadataScheme:   p.attr("relatedMetadataScheme"),
-		SchemeURI:               p.attr("schemeURI"),
-		SchemeType:              p.attr("schemeType"),
-		RelationTypeInformation: p.attr("relationTypeInformation"),
-		RelatedIdentifier:       p.value(),
-	}
-}
-
-func (p *parser) rights() Rights {
-	return Rights{
-		RightsURI:              p.attr("rightsURI"),
-		RightsIdentifier:       p.attr("rightsIdentifier"),
-		RightsIdentifierScheme: p.attr("rightsIdentifierScheme"),
-		SchemeURI:              p.attr("schemeURI"),
-		Lang:                   p.lang(),
-		Rights:                 p.content(),
-	}
-}
-
-func (p *parser) description() Description {
-	d := Description{
-		DescriptionType: DescriptionType(p.attr("descriptionType")),
-		Lang:            p.lang(),
-		Description:     p.content(),
-	}
-	d.Breaks = p.breaks
-	return d
 }

@@ -2,11 +2,8 @@ package metadata
 
 import (
 	"fmt"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A fault is what a rule finds in a value: a [Finding] without its place.
@@ -24,6 +21,24 @@ func newFault(code Code, format string, args ...any) *fault {
 	return &fault{LevelError, code, fmt.Sprintf(format, args...)}
 }
 
+// warning returns a fault of the lower level; nil without a message.
+func warning(code Code, message string) *fault {
+	if message == "" {
+		return nil
+	}
+	return &fault{LevelWarning, code, message}
+}
+
+var (
+	anyText       = datatype{}
+	anyWord       = datatype{word: true}
+	languageTag   = datatype{fault: languageRule, word: true}
+	year          = datatype{fault: yearRule, word: true}
+	uri           = datatype{fault: uriRule, warning: relativeURI}
+	schemeAddress = datatype{fault: uriRule, warning: relativeURI, word: true}
+	untypedURI    = datatype{warning: untypedURIWarning, word: true} // the schema means a URI, but by a slip takes any text
+)
+
 // required refuses a value of nothing but blanks.
 func required(what string) rule {
 	return func(_ *CheckOptions, value string) *fault {
@@ -32,45 +47,6 @@ func required(what string) rule {
 		}
 		return newFault(CodeRequired, "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
 	}
-}
-
-// term asks for a value of a vocabulary. An empty one is missing.
-func term(v vocabulary, what string) rule {
-	return func(opts *CheckOptions, value string) *fault {
-		since := v.since(value)
-		switch {
-		case value == "":
-			return newFault(CodeRequired, "the %s is mandatory", what)
-		case since != "" && opts.Version != "" && later(since, opts.Version):
-			return newFault(CodeVocabulary, "the %s %s came with version %s of the schema, later than %s", what, value, since, opts.Version)
-		case since != "":
-			return nil
-		}
-		f := newFault(CodeVocabulary, "the schema has no %s %q%s", what, value, v.hint(value))
-		if opts.UnknownTerms != "" {
-			f.level = opts.UnknownTerms
-		}
-		return f
-	}
-}
-
-func (v vocabulary) hint(value string) string {
-	if fold(value) == "funder" && v.since("Sponsor") != "" {
-		return "; a funder goes into fundingReferences"
-	}
-	if nearest := v.nearest(value); nearest != "" {
-		return fmt.Sprintf("; did you mean %s?", nearest)
-	}
-	return ""
-}
-
-// later compares versions of kernel 4.
-func later(a, b string) bool {
-	minor := func(version string) int {
-		n, _ := strconv.Atoi(strings.TrimPrefix(version, "4."))
-		return n
-	}
-	return minor(a) > minor(b)
 }
 
 func yearRule(_ *CheckOptions, value string) *fault {
@@ -97,6 +73,14 @@ func languageRule(_ *CheckOptions, value string) *fault {
 	return newFault(CodeLanguage, "a language tag looks like en or pt-BR")
 }
 
+// langRule is that of xml:lang, which may be empty.
+func langRule(opts *CheckOptions, value string) *fault {
+	if value == "" {
+		return nil
+	}
+	return languageRule(opts, value)
+}
+
 func uriRule(_ *CheckOptions, value string) *fault {
 	if isAnyURI(value) {
 		return nil
@@ -104,67 +88,16 @@ func uriRule(_ *CheckOptions, value string) *fault {
 	return newFault(CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, and have one # at most and no colon before the first slash but that of the scheme")
 }
 
-var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
-
-// degrees asks for a number between -most and most. The schema has numbers of
-// single precision, so 90.0000001 is 90.
-func degrees(most float32) rule {
-	return func(_ *CheckOptions, value string) *fault {
-		value = trim(value)
-		if value == "" {
-			return newFault(CodeCoordinate, "the coordinate is missing; points have two and boxes have four")
-		}
-		if !decimalPattern.MatchString(value) {
-			return newFault(CodeCoordinate, "a coordinate is a decimal number of degrees such as -71.032")
-		}
-		n, _ := strconv.ParseFloat(value, 32) // out of range is infinite
-		if math.Abs(n) > float64(most) {
-			return newFault(CodeCoordinate, "the coordinate is not between -%g and %g", most, most)
-		}
+func relativeURI(_ *CheckOptions, value string) *fault {
+	if isAbsoluteURI(trim(value)) {
 		return nil
 	}
+	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")
 }
 
-var (
-	longitudeRule = degrees(180)
-	latitudeRule  = degrees(90)
-)
-
-const maxRights = 2000
-
-func rightsRule(_ *CheckOptions, value string) *fault {
-	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault(CodeText, "the statement of rights is %d characters long, the service takes %d; write it shorter and give its address", n, maxRights)
+func untypedURIWarning(_ *CheckOptions, value string) *fault {
+	if isAnyURI(value) && isAbsoluteURI(value) {
+		return nil
 	}
-	return nil
+	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")
 }
-
-// optional applies a rule to values that are there.
-func optional(r rule) rule {
-	return func(opts *CheckOptions, value string) *fault {
-		if value == "" {
-			return nil
-		}
-		return r(opts, value)
-	}
-}
-
-var (
-	creatorNameRule     = required("the name of a creator")
-	contributorNameRule = required("the name of a contributor")
-	titleRule           = required("the title")
-	publisherRule       = required("the publisher")
-	funderNameRule      = required("the name of the funder")
-	alternateTypeRule   = required("the type of an alternate identifier")
-
-	resourceTypeRule    = term(resourceTypes, "general resource type")
-	contributorTypeRule = term(contributorTypes, "contributor type")
-	dateTypeRule        = term(dateTypes, "date type")
-	descriptionTypeRule = term(descriptionTypes, "description type")
-	titleTypeRule       = term(titleTypes, "title type")
-	nameTypeRule        = term(nameTypes, "name type")
-	numberTypeRule      = term(numberTypes, "number type")
-	funderIDTypeRule    = term(funderIdentifierTypes, "funder identifier type")
-	relatedIDTypeRule   = term(relatedIdentifierTypes, "related identifier type")
-	relationTypeRule    = term(relationTypes, "relation type")
-)

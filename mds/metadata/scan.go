@@ -39,7 +39,7 @@ type scanner struct {
 	start int    // where it begins
 	space string // namespace of a tag
 	name  string // name of a tag, without prefix
-	attrs []attribute
+	attrs []tagAttribute
 	text  string
 
 	open     []openElement
@@ -55,7 +55,7 @@ type openElement struct {
 
 type binding struct{ prefix, space string }
 
-type attribute struct {
+type tagAttribute struct {
 	space, name, value string
 	start              int
 }
@@ -258,7 +258,7 @@ func (s *scanner) attributes(element string) {
 
 // attribute reads one attribute whose name is n bytes long.
 func (s *scanner) attribute(n int) {
-	a := attribute{name: s.src[s.pos : s.pos+n], start: s.pos}
+	a := tagAttribute{name: s.src[s.pos : s.pos+n], start: s.pos}
 	s.pos += n
 	s.skipBlanks()
 	if !strings.HasPrefix(s.src[s.pos:], "=") {
@@ -289,7 +289,7 @@ func (s *scanner) attribute(n int) {
 }
 
 // keep adds an attribute to the tag, or a namespace to the bindings.
-func (s *scanner) keep(a attribute) {
+func (s *scanner) keep(a tagAttribute) {
 	for i := range s.attrs {
 		if s.attrs[i].name == a.name {
 			s.fail(a.start, "the attribute %s is there twice", a.name)

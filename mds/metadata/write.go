@@ -18,7 +18,9 @@ import (
 func (r *Record) XML() ([]byte, error) {
 	w := writers.Get().(*writer)
 	w.buf, w.depth, w.bad = w.buf[:0], 0, false
-	w.record(r)
+	w.buf = append(w.buf, declaration...)
+	resourceElement.write(w, r.withAlternates())
+	w.buf = append(w.buf, '\n')
 	document, bad := slices.Clone(w.buf), w.bad
 	if cap(w.buf) <= maxPooled {
 		writers.Put(w)
@@ -35,86 +37,61 @@ var writers = sync.Pool{New: func() any { return &writer{buf: make([]byte, 0, 16
 
 const maxPooled = 256 << 10
 
-// writer appends the elements of a record. An element is opened, given its
-// attributes, and then either filled with children and closed, or ended by its
-// text. Attributes and optional elements without a value are left out, for the
-// schema refuses empty ones in many places.
+// writer has the document that the elements append to. Attributes and elements
+// without a value are left out, for the schema refuses empty ones in many places.
 type writer struct {
 	buf   []byte
 	depth int
 	bad   bool // a value holds what XML cannot
 }
 
+const declaration = `<?xml version="1.0" encoding="UTF-8"?>`
+
 const indent = "\n            " // deep enough for every element of a record
 
-// Each method stores the buffer once: a store costs more than a short append
+// Each method stores the buffer as seldom as it can: a store costs more than a short append
 // while the garbage collector runs.
 
-func (w *writer) open(name string) {
-	buf := append(w.buf, indent[:1+2*w.depth]...)
-	buf = append(buf, '<')
-	w.buf = append(buf, name...)
-}
-
-func (w *writer) attr(name, value string) {
-	if value != "" {
-		w.anyAttr(name, value)
+// extra appends the attributes the schema does not name. Whoever fills them in
+// answers for the names; those that would spoil the document stop the writing.
+func (w *writer) extra(buf []byte, list []Attribute, known []string) []byte {
+	for i, a := range list {
+		w.bad = w.bad || !canAdd(list[:i], known, a.Name)
+		buf = append(append(append(buf, ' '), a.Name...), '=', '"')
+		buf = append(w.escape(buf, a.Value, &attributeEscapes), '"')
 	}
+	return buf
 }
 
-// anyAttr writes an attribute even when it is empty.
-func (w *writer) anyAttr(name, value string) {
-	buf := append(w.buf, ' ')
-	buf = append(buf, name...)
-	buf = append(buf, '=', '"')
-	w.buf = append(w.escape(buf, value, &attributeEscapes), '"')
-}
-
-// fill ends a start tag that has children, and close writes its end tag.
-func (w *writer) fill() {
-	w.buf = append(w.buf, '>')
-	w.depth++
-}
-
-func (w *writer) close(name string) {
+// close ends an element that has elements inside, or none. Its start tag ends at
+// an offset of the buffer.
+func (w *writer) close(startTag int, end string) {
 	w.depth--
-	w.buf = appendEndTag(append(w.buf, indent[:1+2*w.depth]...), name)
+	if len(w.buf) == startTag+1 {
+		w.buf = append(w.buf[:startTag], '/', '>')
+		return
+	}
+	w.buf = append(append(w.buf, indent[:1+2*w.depth]...), end...)
 }
 
-func appendEndTag(buf []byte, name string) []byte {
-	buf = append(buf, '<', '/')
-	buf = append(buf, name...)
-	return append(buf, '>')
+// element writes an element of nothing but a text.
+func (w *writer) element(start, end, value string) (present bool) {
+	if value == "" {
+		return false
+	}
+	buf := append(append(w.buf, indent[:1+2*w.depth]...), start...)
+	w.buf = append(w.escape(append(buf, '>'), value, &textEscapes), end...)
+	return true
 }
 
 // text ends an element with its text.
-func (w *writer) text(name, value string) {
+func (w *writer) text(end, value string) (present bool) {
 	if value == "" {
 		w.buf = append(w.buf, '/', '>')
-		return
+		return false
 	}
-	w.buf = appendEndTag(w.escape(append(w.buf, '>'), value, &textEscapes), name)
-}
-
-// element writes an element without attributes, if it has a value.
-func (w *writer) element(name, value string) {
-	if value != "" {
-		w.open(name)
-		w.text(name, value)
-	}
-}
-
-// wrap writes a wrapper with an element for each item.
-func wrap[T any](w *writer, name string, list []T, item func(*writer, *T)) {
-	if len(list) == 0 {
-		return
-	}
-	w.open(name)
-	w.fill()
-	for i := range list {
-		item(w, &list[i])
-	}
-	w.close(name)
+	w.buf = append(w.escape(append(w.buf, '>'), value, &textEscapes), end...)
+	return true
 }
 
 // escapes holds what stands for a byte in a document; bytes that cannot stand

@@ -1,0 +1,120 @@
+package metadata
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Description is a text about the resource. Markup in it is text: a <br/> that
+// stands there letter by letter is &lt;br/&gt; in XML, and the service keeps it.
+//
+// The only element the schema allows in XML is another <br/>, and that one is
+// read as a line feed. Breaks has the byte offsets of the line feeds that are
+// such elements, in ascending order; all others are mere line feeds. JSON has no
+// elements, so there all of them are. The service keeps the element in its XML and
+// joins the words around it in its JSON, where it keeps line feeds: a text of your
+// own does better without Breaks.
+type Description struct {
+	Description     string          `json:"description"`
+	DescriptionType DescriptionType `json:"descriptionType,omitempty"`
+	Lang            string          `json:"lang,omitempty"`
+	Breaks          []int           `json:"-"`
+}
+
+// isBreak reports whether entry i of Breaks is what it must be.
+func (d *Description) isBreak(i int) bool {
+	at := d.Breaks[i]
+	return at >= 0 && at < len(d.Description) && d.Description[at] == '\n' && (i == 0 || d.Breaks[i-1] < at)
+}
+
+var descriptionElement = newElement("description", mixed,
+	descriptionText(),
+	mandatory("descriptionType", termOf(descriptionTypes, "description type"), func(d *Description) *DescriptionType { return &d.DescriptionType }),
+	lang(func(d *Description) *string { return &d.Lang }),
+	also(func(c *checker, p *path, d *Description) {
+		if len(d.Breaks) > 0 {
+			c.warn(CodeLossy, p.dot("description"), d.Description, "the service joins the words around a <br/> element in its JSON; a line feed stays")
+		}
+	}),
+	part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
+)
+
+// descriptionText is the text with the elements in it.
+func descriptionText() part[Description] {
+	p := text("description", datatype{warning: markupWarning, spaces: preserved}, func(d *Description) *string { return &d.Description })
+	p.text.read = func(x *parser, d *Description) { d.Description, d.Breaks = x.content(), x.breaks }
+	p.text.write = func(w *writer, end string, d *Description) bool { return w.broken(d, end) }
+	return p
+}
+
+// broken ends a description with a text that has elements for its Breaks.
+func (w *writer) broken(d *Description, end string) (present bool) {
+	if len(d.Breaks) == 0 {
+		return w.text(end, d.Description)
+	}
+	buf, done := append(w.buf, '>'), 0
+	for i, at := range d.Breaks {
+		if !d.isBreak(i) {
+			w.bad = true
+			return true
+		}
+		buf = append(w.escape(buf, d.Description[done:at], &textEscapes), "<br/>"...)
+		done = at + 1
+	}
+	w.buf = append(w.escape(buf, d.Description[done:], &textEscapes), end...)
+	return true
+}
+
+// breaks checks the places of elements.
+func (c *checker) breaks(p *path, d *Description) {
+	for i, at := range d.Breaks {
+		if !d.isBreak(i) {
+			c.fault(CodeElement, p.item(i), strconv.Itoa(at), "a <br/> element stands for a line feed of the description, and the offsets ascend")
+		}
+	}
+}
+
+// keptTags are the HTML elements the service leaves in texts.
+var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
+
+var tagPattern = regexp.MustCompile(`</?([A-Za-z][A-Za-z0-9]*)[^<>]*>`)
+
+// markupWarning finds HTML elements.
+func markupWarning(_ *CheckOptions, value string) *fault {
+	for _, m := range tagPattern.FindAllStringSubmatch(value, -1) {
+		if !slices.Contains(keptTags, strings.ToLower(m[1])) {
+			return warning(CodeLossy, "the service takes HTML elements out of its JSON, <"+m[1]+"> among them")
+		}
+	}
+	return nil
+}
+
+// DescriptionType is the kind of a description. Values the schema does
+// not list pass through unchanged; [DescriptionType.Known] tells them.
+type DescriptionType string
+
+// The values of [DescriptionType].
+const (
+	DescriptionAbstract          DescriptionType = "Abstract"
+	DescriptionMethods           DescriptionType = "Methods"
+	DescriptionSeriesInformation DescriptionType = "SeriesInformation"
+	DescriptionTableOfContents   DescriptionType = "TableOfContents"
+	DescriptionTechnicalInfo     DescriptionType = "TechnicalInfo"
+	DescriptionOther             DescriptionType = "Other"
+)
+
+var descriptionTypes = vocabulary{
+	{"4.0", []string{"Abstract", "Methods", "SeriesInformation", "TableOfContents", "TechnicalInfo", "Other"}},
+}
+
+// DescriptionTypes returns the description types of the schema, oldest release first.
+func DescriptionTypes() []DescriptionType { return valuesOf[DescriptionType](descriptionTypes) }
+
+// Known reports whether the schema lists t.
+func (t DescriptionType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t DescriptionType) Since() string { return descriptionTypes.since(string(t)) }

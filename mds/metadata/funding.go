@@ -1,0 +1,59 @@
+package metadata
+
+// FundingReference is a grant or other support.
+type FundingReference struct {
+	FunderName           string               `json:"funderName"`
+	FunderIdentifier     string               `json:"funderIdentifier,omitempty"`
+	FunderIdentifierType FunderIdentifierType `json:"funderIdentifierType,omitempty"`
+	SchemeURI            string               `json:"schemeUri,omitempty"`
+	AwardNumber          string               `json:"awardNumber,omitempty"`
+	AwardURI             string               `json:"awardUri,omitempty"`
+	AwardTitle           string               `json:"awardTitle,omitempty"`
+}
+
+var fundingElement = newElement("fundingReference", anyOrder,
+	textElement("funderName", once, datatype{fault: required("the name of the funder"), spaces: oneBlank},
+		func(f *FundingReference) *string { return &f.FunderName }),
+	textElement("funderIdentifier", optional, anyWord, func(f *FundingReference) *string { return &f.FunderIdentifier },
+		mandatory("funderIdentifierType", termOf(funderIdentifierTypes, "funder identifier type"),
+			func(f *FundingReference) *FunderIdentifierType { return &f.FunderIdentifierType }),
+		also(func(c *checker, p *path, f *FundingReference) {
+			if s, ok := agentSchemes[fold(string(f.FunderIdentifierType))]; ok && f.FunderIdentifier != "" {
+				c.scheme(p.dot("funderIdentifier"), f.FunderIdentifier, s)
+			}
+		}),
+		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
+	textElement("awardNumber", optional, anyText, func(f *FundingReference) *string { return &f.AwardNumber },
+		attribute("awardURI", uri, func(f *FundingReference) *string { return &f.AwardURI })),
+	untypedElement("awardTitle", func(f *FundingReference) *string { return &f.AwardTitle }),
+)
+
+// FunderIdentifierType is the scheme of a funder identifier. Values the schema does
+// not list pass through unchanged; [FunderIdentifierType.Known] tells them.
+type FunderIdentifierType string
+
+// The values of [FunderIdentifierType].
+const (
+	FunderISNI     FunderIdentifierType = "ISNI"
+	FunderGRID     FunderIdentifierType = "GRID"
+	FunderROR      FunderIdentifierType = "ROR" // since 4.3
+	FunderCrossref FunderIdentifierType = "Crossref Funder ID"
+	FunderOther    FunderIdentifierType = "Other"
+)
+
+var funderIdentifierTypes = vocabulary{
+	{"4.0", []string{"ISNI", "GRID", "Crossref Funder ID", "Other"}},
+	{"4.3", []string{"ROR"}},
+}
+
+// FunderIdentifierTypes returns the funder identifier types of the schema, oldest release first.
+func FunderIdentifierTypes() []FunderIdentifierType {
+	return valuesOf[FunderIdentifierType](funderIdentifierTypes)
+}
+
+// Known reports whether the schema lists t.
+func (t FunderIdentifierType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t FunderIdentifierType) Since() string { return funderIdentifierTypes.since(string(t)) }

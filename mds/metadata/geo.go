@@ -1,0 +1,325 @@
+package metadata
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// GeoLocation is a place the data come from or are about.
+type GeoLocation struct {
+	Place    string   `json:"geoLocationPlace,omitempty"`
+	Point    Point    `json:"geoLocationPoint,omitzero"`
+	Box      Box      `json:"geoLocationBox,omitzero"`
+	Polygons Polygons `json:"geoLocationPolygon,omitzero"` // the service keeps one in its JSON, so give each its own GeoLocation
+}
+
+// Point is a place in decimal degrees, WGS 84.
+type Point struct {
+	Longitude Coordinate `json:"pointLongitude,omitempty"` // -180 to 180
+	Latitude  Coordinate `json:"pointLatitude,omitempty"`  // -90 to 90
+}
+
+// Box is an area between two meridians and two parallels, in decimal degrees.
+type Box struct {
+	West  Coordinate `json:"westBoundLongitude,omitempty"`
+	East  Coordinate `json:"eastBoundLongitude,omitempty"`
+	South Coordinate `json:"southBoundLatitude,omitempty"`
+	North Coordinate `json:"northBoundLatitude,omitempty"`
+}
+
+// Polygon is an area with at least four corners, the last of which repeats the
+// first. InPoint is any point inside; it settles which side is meant when the
+// area is larger than half the earth.
+type Polygon struct {
+	Points  []Point
+	InPoint Point
+}
+
+// Polygons are the areas of one [GeoLocation]. In JSON a single polygon is an
+// array of points, and several are an array of such arrays.
+type Polygons []Polygon
+
+// Coordinate is a longitude or latitude in decimal degrees, kept as text so that
+// no digit is lost. In JSON it is read from a number or a string.
+type Coordinate string
+
+var geoLocationElement = newElement("geoLocation", anyOrder,
+	inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", anyText, func(g *GeoLocation) *string { return &g.Place }))),
+	object("geoLocationPoint", repeated, pointElement("geoLocationPoint"), func(g *GeoLocation) *Point { return &g.Point }),
+	object("geoLocationBox", repeated, boxElement, func(g *GeoLocation) *Box { return &g.Box }),
+	polygonsPart(),
+)
+
+// geoLocations splits an element that has more than one place, point or box into
+// several items.
+func geoLocations() part[Record] {
+	p := list("geoLocations", geoLocationElement, func(r *Record) *List[GeoLocation] { return &r.GeoLocations })
+	p.element.read = func(x *parser, r *Record) {
+		for name := range x.children() {
+			if name != geoLocationElement.name {
+				continue
+			}
+			r.GeoLocations = append(r.GeoLocations, GeoLocation{})
+			for name := range x.children() {
+				at := geoLocationElement.find(name, 0)
+				if at == len(geoLocationElement.elements) {
+					continue
+				}
+				inside := &geoLocationElement.elements[at]
+				if name != "geoLocationPolygon" && inside.present(&r.GeoLocations[len(r.GeoLocations)-1]) {
+					r.GeoLocations = append(r.GeoLocations, GeoLocation{})
+				}
+				inside.read(x, &r.GeoLocations[len(r.GeoLocations)-1])
+			}
+		}
+	}
+	return p
+}
+
+func pointElement(name string) *element[Point] {
+	return newElement(name, anyOrder,
+		coordinate("pointLongitude", longitude, func(p *Point) *Coordinate { return &p.Longitude }),
+		coordinate("pointLatitude", latitude, func(p *Point) *Coordinate { return &p.Latitude }),
+		kernel3(func(p *Point, values []string) {
+			if len(values) == 2 {
+				*p = Point{Latitude: Coordinate(values[0]), Longitude: Coordinate(values[1])}
+			}
+		}),
+	)
+}
+
+var boxElement = newElement("geoLocationBox", anyOrder,
+	coordinate("westBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.West }),
+	coordinate("eastBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.East }),
+	coordinate("southBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.South }),
+	coordinate("northBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.North }),
+	also(func(c *checker, p *path, b *Box) {
+		south, southErr := b.South.Degrees()
+		north, northErr := b.North.Degrees()
+		if southErr == nil && northErr == nil && south > north {
+			c.warn(CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the south of the box is north of its north")
+		}
+	}),
+	kernel3(func(b *Box, values []string) {
+		if len(values) == 4 {
+			*b = Box{South: Coordinate(values[0]), West: Coordinate(values[1]), North: Coordinate(values[2]), East: Coordinate(values[3])}
+		}
+	}),
+)
+
+func coordinate[T any](name string, d datatype, field func(*T) *Coordinate) part[T] {
+	p := textElement(name, once, d, field)
+	p.bare = nil // a text is no point
+	return p
+}
+
+var longitude, latitude = datatype{fault: degrees(180)}, datatype{fault: degrees(90)}
+
+var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+
+// degrees asks for a number between -most and most. The schema has numbers of
+// single precision, so 90.0000001 is 90.
+func degrees(most float32) rule {
+	return func(_ *CheckOptions, value string) *fault {
+		value = trim(value)
+		if value == "" {
+			return newFault(CodeCoordinate, "the coordinate is missing; points have two and boxes have four")
+		}
+		if !decimalPattern.MatchString(value) {
+			return newFault(CodeCoordinate, "a coordinate is a decimal number of degrees such as -71.032")
+		}
+		n, _ := strconv.ParseFloat(value, 32) // out of range is infinite
+		if math.Abs(n) > float64(most) {
+			return newFault(CodeCoordinate, "the coordinate is not between -%g and %g", most, most)
+		}
+		return nil
+	}
+}
+
+const minPolygonPoints = 4
+
+// polygonsPart has paths of its own: JSON has a list of points for one polygon, and
+// a list of such lists for several.
+func polygonsPart() part[GeoLocation] {
+	p := elements("geoLocationPolygon", polygonElement, func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
+	p.element.step = step{member: "geoLocationPolygon"}
+	p.members = []member[GeoLocation]{{Name: "geoLocationPolygon", Read: func(d *decoder, g *GeoLocation) { g.Polygons.read(d) }}}
+	p.check = func(c *checker, p *path, g *GeoLocation) {
+		p = p.dot("geoLocationPolygon")
+		if len(g.Polygons) == 1 {
+			c.polygon(p, &g.Polygons[0])
+			return
+		}
+		for i := range g.Polygons {
+			c.polygon(p.item(i), &g.Polygons[i])
+		}
+		if len(g.Polygons) > 1 {
+			c.warn(CodePolygon, p, "", "the service keeps none of several polygons in its JSON; give each a geoLocation")
+		}
+	}
+	return p
+}
+
+// In JSON a polygon is an array of objects with these members. In records of old,
+// one object holds all the points.
+var polygonElement = newPolygonElement()
+
+func newPolygonElement() *element[Polygon] {
+	points := elements("polygonPoint", corner, func(p *Polygon) *List[Point] { return (*List[Point])(&p.Points) })
+	points.element.step, points.element.least = step{item: true, tail: "polygonPoint"}, minPolygonPoints
+	inPoint := object("inPolygonPoint", optional, pointElement("inPolygonPoint"), func(p *Polygon) *Point { return &p.InPoint })
+	inPoint.element.step = step{item: true, tail: "inPolygonPoint"}
+	return newElement("geoLocationPolygon", inOrder, points, inPoint)
+}
+
+var corner = pointElement("polygonPoint")
+
+func (c *checker) polygon(p *path, polygon *Polygon) {
+	points := polygon.Points
+	for i := range points {
+		corner.check(c, p.item(i).dot("polygonPoint"), &points[i])
+	}
+	if polygon.InPoint != (Point{}) {
+		corner.check(c, p.item(len(points)).dot("inPolygonPoint"), &polygon.InPoint)
+	}
+	switch {
+	case len(points) < minPolygonPoints:
+		c.fault(CodePolygon, p, "", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+	case points[0] != points[len(points)-1]:
+		c.warn(CodePolygon, p, "", "the last point of a polygon should repeat the first")
+	}
+}
+
+// Degrees returns v as a Coordinate, with as many digits as it takes to tell v
+// from every other number.
+func Degrees(v float64) Coordinate {
+	return Coordinate(strconv.FormatFloat(v, 'f', -1, 64))
+}
+
+// Degrees returns the coordinate as a number. The error is that of
+// [strconv.ParseFloat].
+func (c Coordinate) Degrees() (float64, error) {
+	return strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
+}
+
+// MarshalJSON writes a number, digit by digit as c has them, or a string when
+// JSON has no such number, as for +1 or .5.
+func (c Coordinate) MarshalJSON() ([]byte, error) {
+	if isJSONNumber(string(c)) {
+		return []byte(c), nil
+	}
+	return json.Marshal(string(c))
+}
+
+// isJSONNumber reports whether s is a JSON number with nothing around it.
+func isJSONNumber(s string) bool {
+	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
+		return false
+	}
+	last := s[len(s)-1]
+	return last >= '0' && last <= '9' && json.Valid([]byte(s))
+}
+
+// UnmarshalJSON reads a number or a string.
+func (c *Coordinate) UnmarshalJSON(data []byte) error { return readJSON(data, c, readText) }
+
+// polygonEntry is one entry of a polygon in JSON.
+type polygonEntry struct {
+	Point   *Point `json:"polygonPoint,omitempty"`
+	InPoint *Point `json:"inPolygonPoint,omitempty"`
+}
+
+// MarshalJSON writes an array of points, each in an object that says which kind
+// of point it is.
+func (p Polygon) MarshalJSON() ([]byte, error) {
+	entries := make([]polygonEntry, 0, len(p.Points)+1)
+	for i := range p.Points {
+		entries = append(entries, polygonEntry{Point: &p.Points[i]})
+	}
+	if p.InPoint != (Point{}) {
+		entries = append(entries, polygonEntry{InPoint: &p.InPoint})
+	}
+	return json.Marshal(entries)
+}
+
+// MarshalJSON writes one polygon flat and several nested.
+func (p Polygons) MarshalJSON() ([]byte, error) {
+	if len(p) == 1 && (len(p[0].Points) > 0 || p[0].InPoint != (Point{})) {
+		return json.Marshal(p[0])
+	}
+	return json.Marshal([]Polygon(p))
+}
+
+// UnmarshalJSON reads one polygon or several, also in the older form of an
+// object whose member polygonPoint is a list.
+func (p *Polygons) UnmarshalJSON(data []byte) error {
+	return readJSON(data, p, func(d *decoder, p *Polygons) { p.read(d) })
+}
+
+// UnmarshalJSON reads what [Polygons] reads, and keeps the first of several.
+func (p *Polygon) UnmarshalJSON(data []byte) error {
+	var all Polygons
+	err := all.UnmarshalJSON(data)
+	*p = Polygon{}
+	if len(all) > 0 {
+		*p = all[0]
+	}
+	return err
+}
+
+func (p *Polygons) read(d *decoder) {
+	*p = nil
+	switch d.Kind() {
+	case '[':
+		*p = Polygons{}
+		p.readArray(d)
+	case '{':
+		p.add(d).join(polygonEntryOf(d))
+	default:
+		d.Skip()
+	}
+}
+
+func (p *Polygons) add(d *decoder) *Polygon {
+	d.Spend(2 * int(reflect.TypeFor[Polygon]().Size()))
+	*p = append(*p, Polygon{})
+	return &(*p)[len(*p)-1]
+}
+
+// readArray reads the points of one polygon, or several polygons. Points side by
+// side belong together.
+func (p *Polygons) readArray(d *decoder) {
+	var current *Polygon
+	d.Each(func() {
+		switch d.Kind() {
+		case '[':
+			current = nil
+			nested := p.add(d)
+			d.Each(func() { nested.join(polygonEntryOf(d)) })
+		case '{':
+			next := polygonEntryOf(d)
+			if current == nil || len(next.Points) > 1 {
+				current = p.add(d)
+			}
+			current.join(next)
+		default:
+			d.Skip()
+		}
+	})
+}
+
+func polygonEntryOf(d *decoder) (entry Polygon) {
+	polygonElement.jsonObject().Read(d, &entry)
+	return entry
+}
+
+func (p *Polygon) join(next Polygon) {
+	p.Points = append(p.Points, next.Points...)
+	if next.InPoint != (Point{}) {
+		p.InPoint = next.InPoint
+	}
+}

@@ -1,0 +1,350 @@
+package metadata
+
+import (
+	"slices"
+	"strings"
+)
+
+// Creator is a person or organization that made the resource. The personal form
+// of Name is "Family, Given".
+type Creator struct {
+	Name            string               `json:"name"`
+	NameType        NameType             `json:"nameType,omitempty"`
+	Lang            string               `json:"lang,omitempty"` // kept in XML; the service drops it from its JSON
+	GivenName       string               `json:"givenName,omitempty"`
+	FamilyName      string               `json:"familyName,omitempty"`
+	NameIdentifiers List[NameIdentifier] `json:"nameIdentifiers,omitzero"`
+	Affiliation     List[Affiliation]    `json:"affiliation,omitzero"`
+}
+
+// Contributor is a person or organization that had another part in the resource,
+// named by ContributorType.
+type Contributor struct {
+	Name            string               `json:"name"`
+	NameType        NameType             `json:"nameType,omitempty"`
+	Lang            string               `json:"lang,omitempty"` // kept in XML; the service drops it from its JSON
+	GivenName       string               `json:"givenName,omitempty"`
+	FamilyName      string               `json:"familyName,omitempty"`
+	NameIdentifiers List[NameIdentifier] `json:"nameIdentifiers,omitzero"`
+	Affiliation     List[Affiliation]    `json:"affiliation,omitzero"`
+	ContributorType ContributorType      `json:"contributorType,omitempty"`
+}
+
+// RelatedItemCreator made a related item. Unlike a [Creator] it has neither
+// identifiers nor affiliations.
+type RelatedItemCreator struct {
+	Name       string   `json:"name"`
+	NameType   NameType `json:"nameType,omitempty"`
+	Lang       string   `json:"lang,omitempty"`
+	GivenName  string   `json:"givenName,omitempty"`
+	FamilyName string   `json:"familyName,omitempty"`
+}
+
+// RelatedItemContributor had another part in a related item.
+type RelatedItemContributor struct {
+	Name            string          `json:"name"`
+	NameType        NameType        `json:"nameType,omitempty"`
+	Lang            string          `json:"lang,omitempty"`
+	GivenName       string          `json:"givenName,omitempty"`
+	FamilyName      string          `json:"familyName,omitempty"`
+	ContributorType ContributorType `json:"contributorType,omitempty"`
+}
+
+// A personTable has the values that creators and contributors share, of resources
+// and of related items.
+type personTable[T any] struct {
+	element, what                     string
+	name, lang, givenName, familyName func(*T) *string
+	nameType                          func(*T) *NameType
+}
+
+const (
+	noCreator = "a record needs a creator; where nobody can be named, write the name :unkn"
+	maxPeople = 10_000 // the service is known to take that many
+)
+
+var creatorElement = newElement("creator", inOrder, personTable[Creator]{
+	element: "creatorName", what: "the name of a creator",
+	name:       func(c *Creator) *string { return &c.Name },
+	nameType:   func(c *Creator) *NameType { return &c.NameType },
+	lang:       func(c *Creator) *string { return &c.Lang },
+	givenName:  func(c *Creator) *string { return &c.GivenName },
+	familyName: func(c *Creator) *string { return &c.FamilyName },
+}.parts(
+	elements("nameIdentifiers", nameIdentifierElement, func(c *Creator) *List[NameIdentifier] { return &c.NameIdentifiers }),
+	elements("affiliation", affiliationElement, func(c *Creator) *List[Affiliation] { return &c.Affiliation }),
+)...)
+
+var contributorElement = newElement("contributor", inOrder, personTable[Contributor]{
+	element: "contributorName", what: "the name of a contributor",
+	name:       func(c *Contributor) *string { return &c.Name },
+	nameType:   func(c *Contributor) *NameType { return &c.NameType },
+	lang:       func(c *Contributor) *string { return &c.Lang },
+	givenName:  func(c *Contributor) *string { return &c.GivenName },
+	familyName: func(c *Contributor) *string { return &c.FamilyName },
+}.parts(
+	mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType { return &c.ContributorType }),
+	elements("nameIdentifiers", nameIdentifierElement, func(c *Contributor) *List[NameIdentifier] { return &c.NameIdentifiers }),
+	elements("affiliation", affiliationElement, func(c *Contributor) *List[Affiliation] { return &c.Affiliation }),
+)...)
+
+var relatedItemCreatorElement = newElement("creator", inOrder, personTable[RelatedItemCreator]{
+	element: "creatorName", what: "the name of a creator",
+	name:       func(c *RelatedItemCreator) *string { return &c.Name },
+	nameType:   func(c *RelatedItemCreator) *NameType { return &c.NameType },
+	lang:       func(c *RelatedItemCreator) *string { return &c.Lang },
+	givenName:  func(c *RelatedItemCreator) *string { return &c.GivenName },
+	familyName: func(c *RelatedItemCreator) *string { return &c.FamilyName },
+}.parts()...)
+
+var relatedItemContributorElement = newElement("contributor", inOrder, personTable[RelatedItemContributor]{
+	element: "contributorName", what: "the name of a contributor",
+	name:       func(c *RelatedItemContributor) *string { return &c.Name },
+	nameType:   func(c *RelatedItemContributor) *NameType { return &c.NameType },
+	lang:       func(c *RelatedItemContributor) *string { return &c.Lang },
+	givenName:  func(c *RelatedItemContributor) *string { return &c.GivenName },
+	familyName: func(c *RelatedItemContributor) *string { return &c.FamilyName },
+}.parts(
+	mandatory("contributorType", contributorType, func(c *RelatedItemContributor) *ContributorType { return &c.ContributorType }),
+)...)
+
+var contributorType = termOf(contributorTypes, "contributor type")
+
+// parts are the rows that all have, and more.
+func (t personTable[T]) parts(more ...part[T]) []part[T] {
+	return append([]part[T]{
+		inside(once, newElement(t.element, textOnly,
+			text("name", datatype{fault: required(t.what), spaces: oneBlank}, t.name),
+			attribute("nameType", termOf(nameTypes, "name type"), t.nameType),
+			lang(t.lang),
+		)).always(),
+		untypedElement("givenName", t.givenName),
+		untypedElement("familyName", t.familyName),
+		also(t.check),
+	}, more...)
+}
+
+// check warns of values that do not fit together.
+func (t personTable[T]) check(c *checker, p *path, v *T) {
+	name, nameType, lang := *t.name(v), *t.nameType(v), *t.lang(v)
+	alone := *t.givenName(v) == "" && *t.familyName(v) == ""
+	if lang != "" {
+		c.warn(CodeLossy, p.dot("lang"), lang, "the service keeps the language of a name in its XML only")
+	}
+	switch {
+	case nameType == NamePersonal && !strings.Contains(name, ",") && alone && !isStandIn(name):
+		c.warn(CodeName, p.dot("name"), name, "the name of a person is written Family, Given, or has a given and a family name beside it")
+	case nameType == NameOrganizational && !alone:
+		c.warn(CodeName, p.dot("nameType"), string(nameType), "an organization has neither given nor family name")
+	}
+}
+
+// checkPeople warns of lists that may be too long.
+func checkPeople(member string, count func(*Record) int) part[Record] {
+	return also(func(c *checker, p *path, r *Record) {
+		if n := count(r); n > maxPeople {
+			c.warn(CodeName, p.dot(member), "", "the service is known to take %d people, these are %d", maxPeople, n)
+		}
+	})
+}
+
+// NameIdentifier names a person or organization in a scheme such as ORCID, ISNI
+// or ROR.
+type NameIdentifier struct {
+	NameIdentifier       string      `json:"nameIdentifier,omitempty"`
+	NameIdentifierScheme string      `json:"nameIdentifierScheme,omitempty"`
+	SchemeURI            string      `json:"schemeUri,omitempty"`
+	Extra                []Attribute `json:"-"` // XML attributes beside the schema's
+}
+
+var nameIdentifierElement = newElement("nameIdentifier", untyped,
+	text("nameIdentifier", anyText, func(n *NameIdentifier) *string { return &n.NameIdentifier }),
+	attribute("nameIdentifierScheme", anyWord, func(n *NameIdentifier) *string { return &n.NameIdentifierScheme }),
+	also(func(c *checker, p *path, n *NameIdentifier) {
+		c.agent(p, "nameIdentifier", n.NameIdentifier, n.NameIdentifierScheme)
+	}),
+	attribute("schemeURI", untypedURI, func(n *NameIdentifier) *string { return &n.SchemeURI }),
+	extra(func(n *NameIdentifier) *[]Attribute { return &n.Extra }),
+)
+
+// Affiliation is an organization a person belongs to. In JSON it is read from a
+// plain string or from an object, and written as an object, the only form the
+// service takes.
+type Affiliation struct {
+	Name                        string      `json:"name"`
+	AffiliationIdentifier       string      `json:"affiliationIdentifier,omitempty"`
+	AffiliationIdentifierScheme string      `json:"affiliationIdentifierScheme,omitempty"`
+	SchemeURI                   string      `json:"schemeUri,omitempty"`
+	Extra                       []Attribute `json:"-"` // XML attributes beside the schema's
+}
+
+var affiliationElement = newElement("affiliation", untyped,
+	text("name", datatype{warning: affiliationWarning}, func(a *Affiliation) *string { return &a.Name }),
+	attribute("affiliationIdentifier", anyText, func(a *Affiliation) *string { return &a.AffiliationIdentifier }),
+	attribute("affiliationIdentifierScheme", anyWord, func(a *Affiliation) *string { return &a.AffiliationIdentifierScheme }),
+	also(func(c *checker, p *path, a *Affiliation) {
+		c.agent(p, "affiliationIdentifier", a.AffiliationIdentifier, a.AffiliationIdentifierScheme)
+	}),
+	attribute("schemeURI", untypedURI, func(a *Affiliation) *string { return &a.SchemeURI }),
+	extra(func(a *Affiliation) *[]Attribute { return &a.Extra }),
+)
+
+func affiliationWarning(_ *CheckOptions, value string) *fault {
+	if trim(value) == "" {
+		return warning(CodeRequired, "the service drops affiliations without a name")
+	}
+	return nil
+}
+
+// UnmarshalJSON reads an object, or a string as the name.
+func (a *Affiliation) UnmarshalJSON(data []byte) error {
+	return readJSON(data, a, affiliationElement.jsonObject().Read)
+}
+
+// agent checks the identifier of a person or organization, whose scheme is in the
+// member beside it.
+func (c *checker) agent(p *path, member, value, scheme string) {
+	switch {
+	case value != "" && scheme == "":
+		c.warn(CodeScheme, p.dot(member+"Scheme"), "", "an identifier needs its scheme, such as ORCID or ROR")
+	case value != "":
+		if s, ok := agentSchemes[fold(scheme)]; ok {
+			c.scheme(p.dot(member), value, s)
+		}
+	}
+}
+
+// Person returns a creator of the personal form: the name "Family, Given", and
+// both parts.
+func Person(family, given string) Creator {
+	name := family
+	if given != "" {
+		name += ", " + given
+	}
+	return Creator{Name: name, NameType: NamePersonal, FamilyName: family, GivenName: given}
+}
+
+// Organization returns a creator that is an organization.
+func Organization(name string) Creator {
+	return Creator{Name: name, NameType: NameOrganizational}
+}
+
+const (
+	orcidURI = "https://orcid.org"
+	rorURI   = "https://ror.org"
+	spdxURI  = "https://spdx.org/licenses/"
+)
+
+// ORCID returns the creator with an ORCID added, given with or without its
+// address: 0000-0001-5727-2427.
+func (c Creator) ORCID(id string) Creator {
+	return c.identified("ORCID", orcidURI, orcidURI+"/"+orcidRule.bare(id))
+}
+
+// ROR returns the creator with a ROR added, given with or without its address:
+// 04wxnsj81. It is for organizations; the employer of a person goes into [Creator.At].
+func (c Creator) ROR(id string) Creator {
+	return c.identified("ROR", rorURI, rorURI+"/"+rorRule.bare(id))
+}
+
+func (c Creator) identified(scheme, schemeURI, id string) Creator {
+	c.NameIdentifiers = append(slices.Clip(c.NameIdentifiers), NameIdentifier{
+		NameIdentifier: id, NameIdentifierScheme: scheme, SchemeURI: schemeURI,
+	})
+	return c
+}
+
+// At returns the creator with an affiliation added. The ROR of the organization
+// may have its address or not, or be empty.
+func (c Creator) At(organization, ror string) Creator {
+	a := Affiliation{Name: organization}
+	if ror != "" {
+		a.AffiliationIdentifier = rorURI + "/" + rorRule.bare(ror)
+		a.AffiliationIdentifierScheme = "ROR"
+		a.SchemeURI = rorURI
+	}
+	c.Affiliation = append(slices.Clip(c.Affiliation), a)
+	return c
+}
+
+// As returns the same person or organization as a contributor.
+func (c Creator) As(t ContributorType) Contributor {
+	return Contributor{
+		Name: c.Name, NameType: c.NameType, Lang: c.Lang, GivenName: c.GivenName, FamilyName: c.FamilyName,
+		NameIdentifiers: c.NameIdentifiers, Affiliation: c.Affiliation, ContributorType: t,
+	}
+}
+
+// ContributorType says what part a contributor had. Values the schema does
+// not list pass through unchanged; [ContributorType.Known] tells them.
+type ContributorType string
+
+// The values of [ContributorType].
+const (
+	ContributorContactPerson         ContributorType = "ContactPerson"
+	ContributorDataCollector         ContributorType = "DataCollector"
+	ContributorDataCurator           ContributorType = "DataCurator"
+	ContributorDataManager           ContributorType = "DataManager"
+	ContributorDistributor           ContributorType = "Distributor"
+	ContributorEditor                ContributorType = "Editor"
+	ContributorHostingInstitution    ContributorType = "HostingInstitution"
+	ContributorOther                 ContributorType = "Other"
+	ContributorProducer              ContributorType = "Producer"
+	ContributorProjectLeader         ContributorType = "ProjectLeader"
+	ContributorProjectManager        ContributorType = "ProjectManager"
+	ContributorProjectMember         ContributorType = "ProjectMember"
+	ContributorRegistrationAgency    ContributorType = "RegistrationAgency"
+	ContributorRegistrationAuthority ContributorType = "RegistrationAuthority"
+	ContributorRelatedPerson         ContributorType = "RelatedPerson"
+	ContributorResearchGroup         ContributorType = "ResearchGroup"
+	ContributorRightsHolder          ContributorType = "RightsHolder"
+	ContributorResearcher            ContributorType = "Researcher"
+	ContributorSponsor               ContributorType = "Sponsor"
+	ContributorSupervisor            ContributorType = "Supervisor"
+	ContributorTranslator            ContributorType = "Translator" // since 4.6
+	ContributorWorkPackageLeader     ContributorType = "WorkPackageLeader"
+)
+
+var contributorTypes = vocabulary{
+	{"4.0", []string{
+		"ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", "Editor",
+		"HostingInstitution", "Other", "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
+		"RegistrationAgency", "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder",
+		"Researcher", "Sponsor", "Supervisor", "WorkPackageLeader",
+	}},
+	{"4.6", []string{"Translator"}},
+}
+
+// ContributorTypes returns the contributor types of the schema, oldest release first.
+func ContributorTypes() []ContributorType { return valuesOf[ContributorType](contributorTypes) }
+
+// Known reports whether the schema lists t.
+func (t ContributorType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t ContributorType) Since() string { return contributorTypes.since(string(t)) }
+
+// NameType tells persons from organizations. Values the schema does
+// not list pass through unchanged; [NameType.Known] tells them.
+type NameType string
+
+// The values of [NameType].
+const (
+	NameOrganizational NameType = "Organizational" // since 4.1
+	NamePersonal       NameType = "Personal"       // since 4.1
+)
+
+var nameTypes = vocabulary{
+	{"4.1", []string{"Organizational", "Personal"}},
+}
+
+// NameTypes returns the name types of the schema, oldest release first.
+func NameTypes() []NameType { return valuesOf[NameType](nameTypes) }
+
+// Known reports whether the schema lists t.
+func (t NameType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t NameType) Since() string { return nameTypes.since(string(t)) }

@@ -1,0 +1,314 @@
+package metadata
+
+// RelatedIdentifier names a resource this one is related to.
+// RelatedMetadataScheme, SchemeURI and SchemeType go with the relations
+// HasMetadata and IsMetadataFor only.
+type RelatedIdentifier struct {
+	RelatedIdentifier       string                `json:"relatedIdentifier"`
+	RelatedIdentifierType   RelatedIdentifierType `json:"relatedIdentifierType,omitempty"`
+	RelationType            RelationType          `json:"relationType,omitempty"`
+	ResourceTypeGeneral     ResourceTypeGeneral   `json:"resourceTypeGeneral,omitempty"`
+	RelatedMetadataScheme   string                `json:"relatedMetadataScheme,omitempty"`
+	SchemeURI               string                `json:"schemeUri,omitempty"`
+	SchemeType              string                `json:"schemeType,omitempty"`
+	RelationTypeInformation string                `json:"relationTypeInformation,omitempty"`
+}
+
+var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
+	text("relatedIdentifier", anyText, func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
+	mandatory("relatedIdentifierType", relatedIdentifierType, func(r *RelatedIdentifier) *RelatedIdentifierType { return &r.RelatedIdentifierType }),
+	mandatory("relationType", relationType, func(r *RelatedIdentifier) *RelationType { return &r.RelationType }),
+	attribute("resourceTypeGeneral", resourceTypeGeneral, func(r *RelatedIdentifier) *ResourceTypeGeneral { return &r.ResourceTypeGeneral }),
+	attribute("relatedMetadataScheme", anyWord, func(r *RelatedIdentifier) *string { return &r.RelatedMetadataScheme }),
+	schemeURI(func(r *RelatedIdentifier) *string { return &r.SchemeURI }),
+	attribute("schemeType", anyWord, func(r *RelatedIdentifier) *string { return &r.SchemeType }),
+	attribute("relationTypeInformation", anyText, func(r *RelatedIdentifier) *string { return &r.RelationTypeInformation }),
+	also(func(c *checker, p *path, r *RelatedIdentifier) {
+		c.relation(p, r.RelationType, r.RelationTypeInformation)
+		c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
+		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
+		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
+			c.warn(CodeMetadataScheme, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
+				"a metadata scheme, with its address and type, goes with HasMetadata and IsMetadataFor only")
+		}
+	}),
+)
+
+var (
+	relatedIdentifierType = termOf(relatedIdentifierTypes, "related identifier type")
+	relationType          = termOf(relationTypes, "relation type")
+)
+
+// relation checks how a resource is related.
+func (c *checker) relation(p *path, t RelationType, information string) {
+	if t == RelationOther && information == "" {
+		c.warn(CodeRelationOther, p.dot("relationTypeInformation"), "", "the relation Other needs a word on what it is")
+	}
+}
+
+// related checks the identifier of a related resource by its type.
+func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
+	if trim(value) == "" {
+		c.warn(CodeRequired, p, value, "the related identifier is empty")
+	} else if s, ok := relatedSchemes[t]; ok {
+		c.scheme(p, value, s)
+	}
+}
+
+// RelatedItem describes a related resource, such as the journal an article is
+// in, whether or not it has an identifier.
+type RelatedItem struct {
+	RelatedItemType         ResourceTypeGeneral          `json:"relatedItemType,omitempty"`
+	RelationType            RelationType                 `json:"relationType,omitempty"`
+	RelationTypeInformation string                       `json:"relationTypeInformation,omitempty"`
+	RelatedItemIdentifier   RelatedItemIdentifier        `json:"relatedItemIdentifier,omitzero"`
+	Creators                List[RelatedItemCreator]     `json:"creators,omitzero"`
+	Titles                  List[Title]                  `json:"titles,omitzero"`
+	PublicationYear         string                       `json:"publicationYear,omitempty"`
+	Volume                  string                       `json:"volume,omitempty"`
+	Issue                   string                       `json:"issue,omitempty"`
+	Number                  string                       `json:"number,omitempty"`
+	NumberType              NumberType                   `json:"numberType,omitempty"`
+	FirstPage               string                       `json:"firstPage,omitempty"`
+	LastPage                string                       `json:"lastPage,omitempty"`
+	Publisher               string                       `json:"publisher,omitempty"`
+	Edition                 string                       `json:"edition,omitempty"`
+	Contributors            List[RelatedItemContributor] `json:"contributors,omitzero"`
+}
+
+var relatedItemElement = newElement("relatedItem", inOrder,
+	mandatory("relatedItemType", resourceTypeGeneral, func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
+	mandatory("relationType", relationType, func(r *RelatedItem) *RelationType { return &r.RelationType }),
+	attribute("relationTypeInformation", anyText, func(r *RelatedItem) *string { return &r.RelationTypeInformation }),
+	also(func(c *checker, p *path, r *RelatedItem) { c.relation(p, r.RelationType, r.RelationTypeInformation) }),
+	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
+	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[RelatedItemCreator] { return &r.Creators }),
+	also(func(c *checker, p *path, r *RelatedItem) {
+		if len(r.Titles) == 0 {
+			c.warn(CodeRequired, p.dot("titles"), "", "a related item needs a title")
+		}
+	}),
+	list("titles", titleElement, func(r *RelatedItem) *List[Title] { return &r.Titles }),
+	textElement("publicationYear", optional, year, func(r *RelatedItem) *string { return &r.PublicationYear }),
+	untypedElement("volume", func(r *RelatedItem) *string { return &r.Volume }),
+	untypedElement("issue", func(r *RelatedItem) *string { return &r.Issue }),
+	textElement("number", optional, anyText, func(r *RelatedItem) *string { return &r.Number },
+		attribute("numberType", termOf(numberTypes, "number type"), func(r *RelatedItem) *NumberType { return &r.NumberType })),
+	untypedElement("firstPage", func(r *RelatedItem) *string { return &r.FirstPage }),
+	untypedElement("lastPage", func(r *RelatedItem) *string { return &r.LastPage }),
+	untypedElement("publisher", func(r *RelatedItem) *string { return &r.Publisher }),
+	untypedElement("edition", func(r *RelatedItem) *string { return &r.Edition }),
+	list("contributors", relatedItemContributorElement, func(r *RelatedItem) *List[RelatedItemContributor] { return &r.Contributors }),
+)
+
+// RelatedItemIdentifier names a related item.
+type RelatedItemIdentifier struct {
+	RelatedItemIdentifier     string                `json:"relatedItemIdentifier,omitempty"`
+	RelatedItemIdentifierType RelatedIdentifierType `json:"relatedItemIdentifierType,omitempty"`
+	RelatedMetadataScheme     string                `json:"relatedMetadataScheme,omitempty"`
+	SchemeURI                 string                `json:"schemeURI,omitempty"` // in capitals here, and only here
+	SchemeType                string                `json:"schemeType,omitempty"`
+}
+
+var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
+	text("relatedItemIdentifier", anyText, func(r *RelatedItemIdentifier) *string { return &r.RelatedItemIdentifier }),
+	attribute("relatedItemIdentifierType", relatedIdentifierType, func(r *RelatedItemIdentifier) *RelatedIdentifierType { return &r.RelatedItemIdentifierType }),
+	attribute("relatedMetadataScheme", anyWord, func(r *RelatedItemIdentifier) *string { return &r.RelatedMetadataScheme }),
+	newAttribute(&valueRule{name: "schemeURI", member: "schemeURI"}, schemeAddress, func(r *RelatedItemIdentifier) *string { return &r.SchemeURI }),
+	attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
+	also(func(c *checker, p *path, id *RelatedItemIdentifier) {
+		if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
+			c.warn(CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
+		}
+		c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
+	}),
+)
+
+// NumberType is the kind of number a related item has. Values the schema does
+// not list pass through unchanged; [NumberType.Known] tells them.
+type NumberType string
+
+// The values of [NumberType].
+const (
+	NumberArticle NumberType = "Article" // since 4.4
+	NumberChapter NumberType = "Chapter" // since 4.4
+	NumberReport  NumberType = "Report"  // since 4.4
+	NumberOther   NumberType = "Other"   // since 4.4
+)
+
+var numberTypes = vocabulary{
+	{"4.4", []string{"Article", "Chapter", "Report", "Other"}},
+}
+
+// NumberTypes returns the number types of the schema, oldest release first.
+func NumberTypes() []NumberType { return valuesOf[NumberType](numberTypes) }
+
+// Known reports whether the schema lists t.
+func (t NumberType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t NumberType) Since() string { return numberTypes.since(string(t)) }
+
+// RelatedIdentifierType is the scheme of a related identifier. Values the schema does
+// not list pass through unchanged; [RelatedIdentifierType.Known] tells them.
+type RelatedIdentifierType string
+
+// The values of [RelatedIdentifierType].
+const (
+	IdentifierARK     RelatedIdentifierType = "ARK"
+	IdentifierArXiv   RelatedIdentifierType = "arXiv"
+	IdentifierBibcode RelatedIdentifierType = "bibcode"
+	IdentifierCSTR    RelatedIdentifierType = "CSTR" // since 4.6
+	IdentifierDOI     RelatedIdentifierType = "DOI"
+	IdentifierEAN13   RelatedIdentifierType = "EAN13"
+	IdentifierEISSN   RelatedIdentifierType = "EISSN"
+	IdentifierHandle  RelatedIdentifierType = "Handle"
+	IdentifierIGSN    RelatedIdentifierType = "IGSN"
+	IdentifierISBN    RelatedIdentifierType = "ISBN"
+	IdentifierISSN    RelatedIdentifierType = "ISSN"
+	IdentifierISTC    RelatedIdentifierType = "ISTC"
+	IdentifierLISSN   RelatedIdentifierType = "LISSN"
+	IdentifierLSID    RelatedIdentifierType = "LSID"
+	IdentifierPMID    RelatedIdentifierType = "PMID"
+	IdentifierPURL    RelatedIdentifierType = "PURL"
+	IdentifierRAiD    RelatedIdentifierType = "RAiD"  // since 4.7
+	IdentifierRRID    RelatedIdentifierType = "RRID"  // since 4.6
+	IdentifierSWHID   RelatedIdentifierType = "SWHID" // since 4.7
+	IdentifierUPC     RelatedIdentifierType = "UPC"
+	IdentifierURL     RelatedIdentifierType = "URL"
+	IdentifierURN     RelatedIdentifierType = "URN"
+	IdentifierW3ID    RelatedIdentifierType = "w3id" // since 4.2
+)
+
+var relatedIdentifierTypes = vocabulary{
+	{"4.0", []string{
+		"ARK", "arXiv", "bibcode", "DOI", "EAN13", "EISSN", "Handle", "IGSN", "ISBN", "ISSN", "ISTC", "LISSN",
+		"LSID", "PMID", "PURL", "UPC", "URL", "URN",
+	}},
+	{"4.2", []string{"w3id"}},
+	{"4.6", []string{"CSTR", "RRID"}},
+	{"4.7", []string{"RAiD", "SWHID"}},
+}
+
+// RelatedIdentifierTypes returns the related identifier types of the schema, oldest release first.
+func RelatedIdentifierTypes() []RelatedIdentifierType {
+	return valuesOf[RelatedIdentifierType](relatedIdentifierTypes)
+}
+
+// Known reports whether the schema lists t.
+func (t RelatedIdentifierType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t RelatedIdentifierType) Since() string { return relatedIdentifierTypes.since(string(t)) }
+
+// RelationType is the relation of the resource to another one, read from the resource: resource IsPartOf other. Values the schema does
+// not list pass through unchanged; [RelationType.Known] tells them.
+type RelationType string
+
+// The values of [RelationType].
+const (
+	RelationIsCitedBy           RelationType = "IsCitedBy"
+	RelationCites               RelationType = "Cites"
+	RelationIsSupplementTo      RelationType = "IsSupplementTo"
+	RelationIsSupplementedBy    RelationType = "IsSupplementedBy"
+	RelationIsContinuedBy       RelationType = "IsContinuedBy"
+	RelationContinues           RelationType = "Continues"
+	RelationIsNewVersionOf      RelationType = "IsNewVersionOf"
+	RelationIsPreviousVersionOf RelationType = "IsPreviousVersionOf"
+	RelationIsPartOf            RelationType = "IsPartOf"
+	RelationHasPart             RelationType = "HasPart"
+	RelationIsPublishedIn       RelationType = "IsPublishedIn" // since 4.4
+	RelationIsReferencedBy      RelationType = "IsReferencedBy"
+	RelationReferences          RelationType = "References"
+	RelationIsDocumentedBy      RelationType = "IsDocumentedBy"
+	RelationDocuments           RelationType = "Documents"
+	RelationIsCompiledBy        RelationType = "IsCompiledBy"
+	RelationCompiles            RelationType = "Compiles"
+	RelationIsVariantFormOf     RelationType = "IsVariantFormOf"
+	RelationIsOriginalFormOf    RelationType = "IsOriginalFormOf"
+	RelationIsIdenticalTo       RelationType = "IsIdenticalTo"
+	RelationHasMetadata         RelationType = "HasMetadata"
+	RelationIsMetadataFor       RelationType = "IsMetadataFor"
+	RelationReviews             RelationType = "Reviews"
+	RelationIsReviewedBy        RelationType = "IsReviewedBy"
+	RelationIsDerivedFrom       RelationType = "IsDerivedFrom"
+	RelationIsSourceOf          RelationType = "IsSourceOf"
+	RelationDescribes           RelationType = "Describes"       // since 4.1
+	RelationIsDescribedBy       RelationType = "IsDescribedBy"   // since 4.1
+	RelationHasVersion          RelationType = "HasVersion"      // since 4.1
+	RelationIsVersionOf         RelationType = "IsVersionOf"     // since 4.1
+	RelationRequires            RelationType = "Requires"        // since 4.1
+	RelationIsRequiredBy        RelationType = "IsRequiredBy"    // since 4.1
+	RelationObsoletes           RelationType = "Obsoletes"       // since 4.2
+	RelationIsObsoletedBy       RelationType = "IsObsoletedBy"   // since 4.2
+	RelationCollects            RelationType = "Collects"        // since 4.5
+	RelationIsCollectedBy       RelationType = "IsCollectedBy"   // since 4.5
+	RelationHasTranslation      RelationType = "HasTranslation"  // since 4.6
+	RelationIsTranslationOf     RelationType = "IsTranslationOf" // since 4.6
+	RelationOther               RelationType = "Other"           // since 4.7
+)
+
+var relationTypes = vocabulary{
+	{"4.0", []string{
+		"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues", "IsNewVersionOf",
+		"IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References", "IsDocumentedBy",
+		"Documents", "IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf", "IsIdenticalTo",
+		"HasMetadata", "IsMetadataFor", "Reviews", "IsReviewedBy", "IsDerivedFrom", "IsSourceOf",
+	}},
+	{"4.1", []string{"Describes", "IsDescribedBy", "HasVersion", "IsVersionOf", "Requires", "IsRequiredBy"}},
+	{"4.2", []string{"Obsoletes", "IsObsoletedBy"}},
+	{"4.4", []string{"IsPublishedIn"}},
+	{"4.5", []string{"Collects", "IsCollectedBy"}},
+	{"4.6", []string{"HasTranslation", "IsTranslationOf"}},
+	{"4.7", []string{"Other"}},
+}
+
+// RelationTypes returns the relation types of the schema, oldest release first.
+func RelationTypes() []RelationType { return valuesOf[RelationType](relationTypes) }
+
+// Known reports whether the schema lists t.
+func (t RelationType) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t RelationType) Since() string { return relationTypes.since(string(t)) }
+
+// inverses pairs the relations that are each other's opposite.
+var inverses = [][2]RelationType{
+	{RelationIsCitedBy, RelationCites},
+	{RelationIsSupplementTo, RelationIsSupplementedBy},
+	{RelationIsContinuedBy, RelationContinues},
+	{RelationIsNewVersionOf, RelationIsPreviousVersionOf},
+	{RelationIsPartOf, RelationHasPart},
+	{RelationIsReferencedBy, RelationReferences},
+	{RelationIsDocumentedBy, RelationDocuments},
+	{RelationIsCompiledBy, RelationCompiles},
+	{RelationIsVariantFormOf, RelationIsOriginalFormOf},
+	{RelationIsIdenticalTo, RelationIsIdenticalTo},
+	{RelationHasMetadata, RelationIsMetadataFor},
+	{RelationReviews, RelationIsReviewedBy},
+	{RelationIsDerivedFrom, RelationIsSourceOf},
+	{RelationDescribes, RelationIsDescribedBy},
+	{RelationHasVersion, RelationIsVersionOf},
+	{RelationRequires, RelationIsRequiredBy},
+	{RelationObsoletes, RelationIsObsoletedBy},
+	{RelationCollects, RelationIsCollectedBy},
+	{RelationHasTranslation, RelationIsTranslationOf},
+}
+
+// Inverse returns the relation that the other resource has to this one: Cites
+// for IsCitedBy. It is empty where the schema has none, as for IsPublishedIn
+// and Other.
+func (t RelationType) Inverse() RelationType {
+	for _, pair := range inverses {
+		switch t {
+		case pair[0]:
+			return pair[1]
+		case pair[1]:
+			return pair[0]
+		}
+	}
+	return ""
+}

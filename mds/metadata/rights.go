@@ -1,0 +1,78 @@
+package metadata
+
+import (
+	_ "embed" // for the list
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Rights is a licence or other statement of rights; the text may be empty when a
+// URI says it all. The service takes at most 2000 characters of text.
+type Rights struct {
+	Rights                 string `json:"rights,omitempty"`
+	RightsURI              string `json:"rightsUri,omitempty"`
+	RightsIdentifier       string `json:"rightsIdentifier,omitempty"`
+	RightsIdentifierScheme string `json:"rightsIdentifierScheme,omitempty"`
+	SchemeURI              string `json:"schemeUri,omitempty"`
+	Lang                   string `json:"lang,omitempty"`
+}
+
+var rightsElement = newElement("rights", textOnly,
+	text("rights", datatype{fault: rightsRule, spaces: preserved, word: true}, func(r *Rights) *string { return &r.Rights }),
+	attribute("rightsURI", schemeAddress, func(r *Rights) *string { return &r.RightsURI }),
+	attribute("rightsIdentifier", anyWord, func(r *Rights) *string { return &r.RightsIdentifier }),
+	attribute("rightsIdentifierScheme", anyWord, func(r *Rights) *string { return &r.RightsIdentifierScheme }),
+	also(checkSPDX),
+	schemeURI(func(r *Rights) *string { return &r.SchemeURI }),
+	lang(func(r *Rights) *string { return &r.Lang }),
+)
+
+const maxRights = 2000
+
+func rightsRule(_ *CheckOptions, value string) *fault {
+	if n := utf8.RuneCountInString(value); n > maxRights {
+		return newFault(CodeText, "the statement of rights is %d characters long, the service takes %d; write it shorter and give its address", n, maxRights)
+	}
+	return nil
+}
+
+// SPDX returns a licence of the SPDX list by its identifier, such as CC-BY-4.0.
+// The service knows an older list and fills in the name of the licence if it is
+// there; [Record.Findings] warns of identifiers that are on no list known here.
+func SPDX(id string) Rights {
+	return Rights{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: spdxURI, RightsURI: spdxURI + id}
+}
+
+// spdxText holds the version of the SPDX License List and its identifiers, a line
+// each, deprecated ones too. The service has an older list of its own.
+//
+//go:embed spdx.txt
+var spdxText string
+
+type licenceList struct {
+	version string
+	ids     []string
+	known   map[string]bool // in lower case: the service does not tell case apart
+}
+
+var spdxList = sync.OnceValue(func() licenceList {
+	lines := strings.Split(strings.TrimSuffix(spdxText, "\n"), "\n")
+	list := licenceList{strings.TrimPrefix(lines[0], "SPDX License List "), lines[1:], map[string]bool{}}
+	for _, id := range list.ids {
+		list.known[strings.ToLower(id)] = true
+	}
+	return list
+})
+
+// checkSPDX warns of an identifier that is not on the list. It may be newer than that.
+func checkSPDX(c *checker, p *path, r *Rights) {
+	if fold(r.RightsIdentifierScheme) != "spdx" {
+		return
+	}
+	list := spdxList()
+	if bare := trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
+		c.warn(CodeSPDX, p.dot("rightsIdentifier"), r.RightsIdentifier,
+			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary{{"", list.ids}}.hint(bare))
+	}
+}

@@ -1,0 +1,179 @@
+package metadata
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What identifiers look like, without the address they may come in.
+var (
+	orcidPattern  = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
+	isniPattern   = regexp.MustCompile(`^\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3}[\dX]$`)
+	rorPattern    = regexp.MustCompile(`^0[a-hj-km-np-tv-z0-9]{6}\d\d$`)
+	gridPattern   = regexp.MustCompile(`^grid\.\d+\.[0-9a-f]+$`)
+	doiPattern    = regexp.MustCompile(`^10\.\d{4,9}(?:\.\d+)*/\S+$`)
+	funderPattern = regexp.MustCompile(`^10\.13039/\d+$`)
+	issnPattern   = regexp.MustCompile(`^\d{4}-?\d{3}[\dXx]$`)
+	arxivPattern  = regexp.MustCompile(`^(?i:arxiv:)?(?:\d{4}\.\d{4,5}|[a-zA-Z.-]+/\d{7})(?:v\d+)?$`)
+	swhidPattern  = regexp.MustCompile(`^swh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;.*)?$`)
+)
+
+// A schemeRule is how the identifiers of a scheme can be checked.
+type schemeRule struct {
+	code   Code
+	prefix *regexp.Regexp // addresses the identifier may come in; nil is none
+	valid  func(bare string) string
+}
+
+func address(hosts string) *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:https?://(?:www\.)?(?:` + hosts + `)/)`)
+}
+
+// bare returns an identifier without its address.
+func (s schemeRule) bare(value string) string {
+	if s.prefix == nil {
+		return value
+	}
+	return s.prefix.ReplaceAllString(value, "")
+}
+
+// fault says what is wrong with an identifier, "" when nothing is.
+func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
+
+var (
+	orcidRule  = schemeRule{CodeORCID, address(`orcid\.org`), orcidFault}
+	isniRule   = schemeRule{CodeISNI, address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), isniFault}
+	rorRule    = schemeRule{CodeROR, regexp.MustCompile(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
+	gridRule   = schemeRule{CodeGRID, address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
+	funderRule = schemeRule{CodeFunderID, doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
+	doiRule    = schemeRule{CodeDOI, doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
+	arxivRule  = schemeRule{CodeArXiv, address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
+	swhidRule  = schemeRule{CodeSWHID, address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
+	issnRule   = schemeRule{CodeISSN, address(`portal\.issn\.org/resource/ISSN`), issnFault}
+	isbnRule   = schemeRule{CodeISBN, regexp.MustCompile(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
+	urlRule    = schemeRule{CodeURL, nil, urlFault}
+
+	doiAddress = regexp.MustCompile(`^(?i:(?:https?://(?:dx\.)?doi\.org/)|doi:)`)
+)
+
+// agentSchemes are the schemes of people and organizations, by folded name.
+var agentSchemes = map[string]schemeRule{
+	"orcid": orcidRule, "isni": isniRule, "ror": rorRule, "grid": gridRule, "crossreffunderid": funderRule,
+}
+
+var relatedSchemes = map[RelatedIdentifierType]schemeRule{
+	IdentifierDOI: doiRule, IdentifierArXiv: arxivRule, IdentifierSWHID: swhidRule, IdentifierISBN: isbnRule,
+	IdentifierISSN: issnRule, IdentifierEISSN: issnRule, IdentifierLISSN: issnRule, IdentifierURL: urlRule,
+}
+
+func form(pattern *regexp.Regexp, message string) func(string) string {
+	return func(bare string) string {
+		if pattern.MatchString(bare) {
+			return ""
+		}
+		return message
+	}
+}
+
+func orcidFault(bare string) string {
+	switch {
+	case !orcidPattern.MatchString(bare):
+		return "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise"
+	case !mod112(strings.ReplaceAll(bare, "-", "")):
+		return misfit("ORCID")
+	}
+	return ""
+}
+
+func isniFault(bare string) string {
+	digits := strings.NewReplacer("-", "", " ", "").Replace(bare)
+	switch {
+	case !isniPattern.MatchString(bare):
+		return "an ISNI has 16 digits, such as 0000 0001 2103 2683"
+	case !mod112(digits):
+		return misfit("ISNI")
+	}
+	return ""
+}
+
+func misfit(scheme string) string {
+	return "the check digit of this " + scheme + " does not fit its other digits, so at least one digit is wrong"
+}
+
+// mod112 checks 16 digits, the last of which may be X, by ISO 7064 MOD 11-2.
+func mod112(digits string) bool {
+	total := 0
+	for _, c := range digits[:15] {
+		total = (total + int(c-'0')) * 2
+	}
+	check := (12 - total%11) % 11
+	return digits[15:] == "X" && check == 10 || digits[15:] == strconv.Itoa(check)
+}
+
+func rorFault(bare string) string {
+	bare = strings.ToLower(bare)
+	if !rorPattern.MatchString(bare) {
+		return "a ROR looks like https://ror.org/04wxnsj81"
+	}
+	n := 0
+	for _, c := range bare[1:7] {
+		n = n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)
+	}
+	if check, _ := strconv.Atoi(bare[7:]); check != 98-n*100%97 {
+		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"
+	}
+	return ""
+}
+
+func issnFault(bare string) string {
+	if !issnPattern.MatchString(bare) {
+		return "an ISSN looks like 2049-3630"
+	}
+	digits := strings.ToUpper(strings.ReplaceAll(bare, "-", ""))
+	if !weighted(digits, 8, 11) {
+		return misfit("ISSN")
+	}
+	return ""
+}
+
+func isbnFault(bare string) string {
+	digits := strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(bare))
+	body := strings.TrimSuffix(digits, "X")
+	switch {
+	case strings.Trim(body, "0123456789") != "", len(digits) != 10 && (len(digits) != 13 || body != digits):
+		return "an ISBN has 10 or 13 digits, such as 978-0-306-40615-7"
+	case len(digits) == 10 && !weighted(digits, 10, 11), len(digits) == 13 && !ean(digits):
+		return misfit("ISBN")
+	}
+	return ""
+}
+
+// weighted checks digits whose weights go down from top to 1; X is ten.
+func weighted(digits string, top, modulus int) bool {
+	total := 0
+	for i, c := range digits {
+		value := int(c - '0')
+		if c == 'X' {
+			value = 10
+		}
+		total += value * (top - i)
+	}
+	return total%modulus == 0
+}
+
+// ean checks the digits of an EAN-13, whose weights are 1 and 3 in turn.
+func ean(digits string) bool {
+	total := 0
+	for i, c := range digits {
+		total += int(c-'0') * (1 + i%2*2)
+	}
+	return total%10 == 0
+}
+
+func urlFault(bare string) string {
+	if isAbsoluteURI(bare) || strings.HasPrefix(bare, "ftp://") {
+		return ""
+	}
+	return "an address starts with https://"
+}

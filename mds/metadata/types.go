@@ -1,0 +1,102 @@
+package metadata
+
+import (
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// Types is the type of the resource. The service derives the last four members
+// from the first and keeps a stale one if it is sent back; they have no place in
+// XML.
+type Types struct {
+	ResourceTypeGeneral ResourceTypeGeneral `json:"resourceTypeGeneral,omitempty"`
+	ResourceType        string              `json:"resourceType,omitempty"` // free text
+	SchemaOrg           string              `json:"schemaOrg,omitempty"`
+	Citeproc            string              `json:"citeproc,omitempty"`
+	BibTeX              string              `json:"bibtex,omitempty"`
+	RIS                 string              `json:"ris,omitempty"`
+}
+
+var typesElement = newElement("resourceType", textOnly,
+	mandatory("resourceTypeGeneral", resourceTypeGeneral, func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
+	text("resourceType", anyWord, func(t *Types) *string { return &t.ResourceType }),
+	jsonOnly(
+		jsonlex.Word("schemaOrg", func(t *Types) *string { return &t.SchemaOrg }),
+		jsonlex.Word("citeproc", func(t *Types) *string { return &t.Citeproc }),
+		jsonlex.Word("bibtex", func(t *Types) *string { return &t.BibTeX }),
+		jsonlex.Word("ris", func(t *Types) *string { return &t.RIS }),
+	),
+)
+
+var resourceTypeGeneral = termOf(resourceTypes, "general resource type")
+
+// UnmarshalJSON reads an object; any other value leaves t empty.
+func (t *Types) UnmarshalJSON(data []byte) error {
+	return readJSON(data, t, typesElement.jsonObject().Read)
+}
+
+// ResourceTypeGeneral is the general type of a resource. Values the schema does
+// not list pass through unchanged; [ResourceTypeGeneral.Known] tells them.
+type ResourceTypeGeneral string
+
+// The values of [ResourceTypeGeneral].
+const (
+	ResourceTypeAudiovisual           ResourceTypeGeneral = "Audiovisual"
+	ResourceTypeAward                 ResourceTypeGeneral = "Award"       // since 4.6
+	ResourceTypeBook                  ResourceTypeGeneral = "Book"        // since 4.4
+	ResourceTypeBookChapter           ResourceTypeGeneral = "BookChapter" // since 4.4
+	ResourceTypeCollection            ResourceTypeGeneral = "Collection"
+	ResourceTypeComputationalNotebook ResourceTypeGeneral = "ComputationalNotebook" // since 4.4
+	ResourceTypeConferencePaper       ResourceTypeGeneral = "ConferencePaper"       // since 4.4
+	ResourceTypeConferenceProceeding  ResourceTypeGeneral = "ConferenceProceeding"  // since 4.4
+	ResourceTypeDataPaper             ResourceTypeGeneral = "DataPaper"             // since 4.1
+	ResourceTypeDataset               ResourceTypeGeneral = "Dataset"
+	ResourceTypeDissertation          ResourceTypeGeneral = "Dissertation" // since 4.4
+	ResourceTypeEvent                 ResourceTypeGeneral = "Event"
+	ResourceTypeImage                 ResourceTypeGeneral = "Image"
+	ResourceTypeInstrument            ResourceTypeGeneral = "Instrument" // since 4.5
+	ResourceTypeInteractiveResource   ResourceTypeGeneral = "InteractiveResource"
+	ResourceTypeJournal               ResourceTypeGeneral = "Journal"        // since 4.4
+	ResourceTypeJournalArticle        ResourceTypeGeneral = "JournalArticle" // since 4.4
+	ResourceTypeModel                 ResourceTypeGeneral = "Model"
+	ResourceTypeOutputManagementPlan  ResourceTypeGeneral = "OutputManagementPlan" // since 4.4
+	ResourceTypePeerReview            ResourceTypeGeneral = "PeerReview"           // since 4.4
+	ResourceTypePhysicalObject        ResourceTypeGeneral = "PhysicalObject"
+	ResourceTypePoster                ResourceTypeGeneral = "Poster"       // since 4.7
+	ResourceTypePreprint              ResourceTypeGeneral = "Preprint"     // since 4.4
+	ResourceTypePresentation          ResourceTypeGeneral = "Presentation" // since 4.7
+	ResourceTypeProject               ResourceTypeGeneral = "Project"      // since 4.6
+	ResourceTypeReport                ResourceTypeGeneral = "Report"       // since 4.4
+	ResourceTypeService               ResourceTypeGeneral = "Service"
+	ResourceTypeSoftware              ResourceTypeGeneral = "Software"
+	ResourceTypeSound                 ResourceTypeGeneral = "Sound"
+	ResourceTypeStandard              ResourceTypeGeneral = "Standard"          // since 4.4
+	ResourceTypeStudyRegistration     ResourceTypeGeneral = "StudyRegistration" // since 4.5
+	ResourceTypeText                  ResourceTypeGeneral = "Text"
+	ResourceTypeWorkflow              ResourceTypeGeneral = "Workflow"
+	ResourceTypeOther                 ResourceTypeGeneral = "Other"
+)
+
+var resourceTypes = vocabulary{
+	{"4.0", []string{
+		"Audiovisual", "Collection", "Dataset", "Event", "Image", "InteractiveResource", "Model", "PhysicalObject",
+		"Service", "Software", "Sound", "Text", "Workflow", "Other",
+	}},
+	{"4.1", []string{"DataPaper"}},
+	{"4.4", []string{
+		"Book", "BookChapter", "ComputationalNotebook", "ConferencePaper", "ConferenceProceeding", "Dissertation",
+		"Journal", "JournalArticle", "OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard",
+	}},
+	{"4.5", []string{"Instrument", "StudyRegistration"}},
+	{"4.6", []string{"Award", "Project"}},
+	{"4.7", []string{"Poster", "Presentation"}},
+}
+
+// ResourceTypes returns the general resource types of the schema, oldest release first.
+func ResourceTypes() []ResourceTypeGeneral { return valuesOf[ResourceTypeGeneral](resourceTypes) }
+
+// Known reports whether the schema lists t.
+func (t ResourceTypeGeneral) Known() bool { return t.Since() != "" }
+
+// Since returns the version of the schema that added t, such as "4.4", and ""
+// when the schema does not list it.
+func (t ResourceTypeGeneral) Since() string { return resourceTypes.since(string(t)) }
