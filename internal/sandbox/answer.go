@@ -24,6 +24,15 @@ type request struct {
 	fault  *Fault // what happens at a step of the work; nil for nothing
 }
 
+// newRequest is a request that may meet a fault at work.
+func newRequest(r *http.Request, f *Fault) *request {
+	q := &request{Request: r, path: r.URL.Path, method: r.Method, header: http.Header{}, fault: f}
+	if q.method == http.MethodHead {
+		q.method = http.MethodGet // the same answer; net/http leaves the body out
+	}
+	return q
+}
+
 // reply is what a handler answers: a body, or a stream for bodies too large to
 // build first.
 type reply struct {

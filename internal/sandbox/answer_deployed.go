@@ -9,17 +9,17 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
-// coded compresses an answer of interfaces A, errors too, and B for who takes gzip. Its
-// validator is one of the compressed bytes, which hold the time in seconds.
-func (s *Service) coded(res reply, q *request) reply {
-	_, reports := reportsPath(q.URL.EscapedPath())
-	if res.plain || res.status == http.StatusNoContent || res.status >= http.StatusBadRequest && !reports || !takesGzip(q) {
+// coded compresses an answer for who takes gzip, errors too if so. Its validator is
+// one of the compressed bytes, which hold the time in seconds.
+func (res reply) coded(q *request, now time.Time, errorsToo bool) reply {
+	if res.plain || res.status == http.StatusNoContent || res.status >= http.StatusBadRequest && !errorsToo || !takesGzip(q) {
 		return res
 	}
 	plain := res
-	res.etag = weakETag([]byte(cmp.Or(res.etag, weakETag(res.body))), fmt.Append(nil, s.Now().Unix()))
+	res.etag = weakETag([]byte(cmp.Or(res.etag, weakETag(res.body))), fmt.Append(nil, now.Unix()))
 	res.header = map[string]string{"Content-Encoding": "gzip"}
 	maps.Copy(res.header, plain.header)
 	res.stream = func(w io.Writer) error {

@@ -34,7 +34,7 @@ var DefaultAccount = Account{
 // basic finds the account whose username and password the request carries. given
 // says whether it carries any. An API key is a username that needs no password, and
 // a password of the repository that it was issued to.
-func (s *Service) basic(r *http.Request) (account *Account, given bool) {
+func (s *Store) basic(r *http.Request) (account *Account, given bool) {
 	user, password, _ := r.BasicAuth()
 	if isKey(user) {
 		return s.holder(user), true
@@ -42,9 +42,9 @@ func (s *Service) basic(r *http.Request) (account *Account, given bool) {
 	if user == "" || password == "" {
 		return nil, false
 	}
-	for i, a := range s.accounts {
+	for i, a := range s.Accounts {
 		if strings.EqualFold(a.Username, user) && a.Password == password {
-			return &s.accounts[i], true
+			return &s.Accounts[i], true
 		}
 	}
 	if a := s.holder(password); a != nil && strings.Contains(user, ".") && strings.EqualFold(a.Username, user) {
@@ -60,17 +60,17 @@ func isKey(username string) bool {
 
 // IssueKey returns a new API key of the first account. The specification does not
 // show them; both behaviours take them where the deployed servers do.
-func (s *Service) IssueKey() string {
+func (s *Store) IssueKey() string {
 	key := "DC." + strings.ReplaceAll(newUUID(), "-", "")
-	s.keys.Store(key, &s.accounts[0])
+	s.keys.Store(key, &s.Accounts[0])
 	return key
 }
 
 // RevokeKey makes an API key one that never was.
-func (s *Service) RevokeKey(key string) { s.keys.Delete(key) }
+func (s *Store) RevokeKey(key string) { s.keys.Delete(key) }
 
 // holder is the account of an API key, nil if there is no such key.
-func (s *Service) holder(key string) *Account {
+func (s *Store) holder(key string) *Account {
 	a, ok := s.keys.Load(key)
 	if !ok {
 		return nil
@@ -91,13 +91,13 @@ func bearer(r *http.Request) string {
 
 // Token returns an unsigned JSON web token of the first account. The service
 // takes it until its clock shows expires.
-func (s *Service) Token(expires time.Time) string {
-	return s.TokenOf(s.accounts[0].ClientID, expires)
+func (s *Store) Token(expires time.Time) string {
+	return s.TokenOf(s.Accounts[0].ClientID, expires)
 }
 
 // TokenOf is Token for the account with that client id, which the service need
 // not know: the token alone says who it is.
-func (s *Service) TokenOf(clientID string, expires time.Time) string {
+func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	return token(claims{UID: clientID, Role: "client_admin", Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
 }
 
@@ -127,7 +127,7 @@ func token(c claims) string {
 }
 
 // tokenAccount is the account of a token, or of an API key in its place.
-func (s *Service) tokenAccount(token string) (*Account, error) {
+func (s *Store) tokenAccount(token string) (*Account, error) {
 	if a := s.holder(token); a != nil {
 		return a, nil
 	}
@@ -135,9 +135,9 @@ func (s *Service) tokenAccount(token string) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range s.accounts {
+	for i, a := range s.Accounts {
 		if strings.EqualFold(a.ClientID, owner) {
-			return &s.accounts[i], nil
+			return &s.Accounts[i], nil
 		}
 	}
 	return nil, fail(http.StatusUnauthorized, notAuthorized)
@@ -145,15 +145,15 @@ func (s *Service) tokenAccount(token string) (*Account, error) {
 
 // tokenOwner checks a token as specification §7 says, and returns the client id
 // in it: none is 401, an expired one 403. One that means nothing to the service
-// is 401 too. A Deployed service says 401 to an expired one.
-func (s *Service) tokenOwner(token string) (clientID string, err error) {
+// is 401 too.
+func (s *Store) tokenOwner(token string) (clientID string, err error) {
 	if token == "" {
 		return "", fail(http.StatusUnauthorized, "No token was provided.")
 	}
 	c, ok := readClaims(token)
 	expired := !s.Now().Before(c.Expires.time())
 	switch {
-	case !ok || c.UID == "" || s.deployed && (expired || !c.mayReport()):
+	case !ok || c.UID == "" || expired && !s.ExpiredRefused || !s.AnyRole && !c.mayReport():
 		return "", fail(http.StatusUnauthorized, notAuthorized)
 	case expired:
 		return "", fail(http.StatusForbidden, "The token has expired.")

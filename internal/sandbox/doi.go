@@ -7,9 +7,27 @@ import (
 	"strings"
 )
 
+// mdsRoom is interface C: the metadata store.
+type mdsRoom struct{ *Store }
+
+func newMDSRoom(s *Store) *mdsRoom { return &mdsRoom{s} }
+
+// serveDocumentedStore answers a request to the path area/rest.
+func (s *mdsRoom) serveDocumentedStore(q *request, area, rest string) reply {
+	switch area {
+	case "doi":
+		return inText(s.serveDOI(q, rest))
+	case "metadata":
+		return inText(s.serveMetadata(q, rest))
+	case "media":
+		return inText(s.serveMedia(q, rest))
+	}
+	return inText(reply{}, errNoRoute)
+}
+
 // login checks Basic credentials, which the metadata store wants on every
 // request (specification §5).
-func (s *Service) login(q *request) (*Account, error) {
+func (s *mdsRoom) login(q *request) (*Account, error) {
 	account, given := s.basic(q.Request)
 	if username, password, _ := q.BasicAuth(); isKey(username) {
 		account, given = nil, password != "" // the specification knows names alone
@@ -48,7 +66,7 @@ var (
 )
 
 // serveDOI is /doi of the metadata store: the URLs of DOIs (specification §4.3).
-func (s *Service) serveDOI(q *request, path string) (reply, error) {
+func (s *mdsRoom) serveDOI(q *request, path string) (reply, error) {
 	account, err := s.login(q)
 	if err != nil {
 		return reply{}, err
@@ -76,7 +94,7 @@ func (s *Service) serveDOI(q *request, path string) (reply, error) {
 
 // listNames answers the registered names under the account's first prefix, in
 // upper case, one a line.
-func (s *Service) listNames(account *Account) reply {
+func (s *mdsRoom) listNames(account *Account) reply {
 	var names []string
 	for _, rec := range s.all() {
 		prefix, _ := splitName(rec.doi)
@@ -91,7 +109,7 @@ func (s *Service) listNames(account *Account) reply {
 	return textReply(http.StatusOK, strings.Join(names, "\n"))
 }
 
-func (s *Service) getURL(account *Account, name string) (reply, error) {
+func (s *mdsRoom) getURL(account *Account, name string) (reply, error) {
 	rec := s.find(name)
 	if err := hidden(rec, account, errNoDOI); err != nil {
 		return reply{}, err
@@ -103,7 +121,7 @@ func (s *Service) getURL(account *Account, name string) (reply, error) {
 }
 
 // putURL registers a DOI with its URL, or changes the URL.
-func (s *Service) putURL(q *request, account *Account, path string) (reply, error) {
+func (s *mdsRoom) putURL(q *request, account *Account, path string) (reply, error) {
 	body, err := readBody(q)
 	if err != nil {
 		return reply{}, err
@@ -149,7 +167,7 @@ var (
 	errNoMetadata = fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 )
 
-func (s *Service) storeURL(account *Account, name, address string) (reply, error) {
+func (s *mdsRoom) storeURL(account *Account, name, address string) (reply, error) {
 	err := s.change(name, func(rec *record) (*record, error) {
 		if rec != nil && !rec.owner(account) {
 			return nil, errDenied
@@ -159,7 +177,7 @@ func (s *Service) storeURL(account *Account, name, address string) (reply, error
 		}
 		now := s.Now()
 		rec.url, rec.state, rec.updated = address, findable, now
-		rec.register(now, s.delay)
+		rec.register(now, s.ResolveDelay)
 		return rec, nil
 	})
 	if err != nil {
@@ -218,14 +236,14 @@ func unhex(c byte) byte {
 }
 
 // deleteDraft removes a draft for good. Other DOIs cannot be removed.
-func (s *Service) deleteDraft(account *Account, name string) (reply, error) {
+func (s *mdsRoom) deleteDraft(account *Account, name string) (reply, error) {
 	if err := s.removeDraft(account, name, errNoDOI, errDenied); err != nil {
 		return reply{}, err
 	}
 	return textReply(http.StatusOK, "OK"), nil
 }
 
-func (s *Service) removeDraft(account *Account, name string, unknown, denied *fault) error {
+func (s *Store) removeDraft(account *Account, name string, unknown, denied *fault) error {
 	return s.change(name, func(rec *record) (*record, error) {
 		switch {
 		case rec == nil:

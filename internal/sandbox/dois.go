@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 )
 
 var (
@@ -12,10 +13,18 @@ var (
 	errType           = fail(http.StatusNotAcceptable, "The content type is not recognized.")
 )
 
+// doiRoom is interface B: the DOI query.
+type doiRoom struct {
+	*Store
+	created atomic.Int64 // numbers of records, as the deployed service gives them
+}
+
+func newDOIRoom(s *Store) *doiRoom { return &doiRoom{Store: s} }
+
 // serveDOIs is interface B (specification §4.2).
-func (s *Service) serveDOIs(q *request, path string) (reply, error) {
-	if s.deployed {
-		q.header.Set("Vary", "Accept,Accept-Encoding")
+func (s *doiRoom) serveDOIs(q *request, path string) (reply, error) {
+	if s.Vary != "" {
+		q.header.Set("Vary", s.Vary)
 	}
 	name, err := s.nameOfRecord(q, path)
 	switch {
@@ -38,11 +47,11 @@ func (s *Service) serveDOIs(q *request, path string) (reply, error) {
 // nameOfRecord is the DOI that a path means: of a Deployed service the path as
 // its routes see it, and for a record that there is not yet the DOI in what it
 // names.
-func (s *Service) nameOfRecord(q *request, path string) (name string, err error) {
+func (s *doiRoom) nameOfRecord(q *request, path string) (name string, err error) {
 	if path == "" {
 		return "", nil
 	}
-	if !s.deployed {
+	if !s.AsBuilt {
 		name, ok := doiName(path)
 		if !ok {
 			return "", errNoRecord
@@ -68,7 +77,7 @@ func (s *Service) nameOfRecord(q *request, path string) (name string, err error)
 
 // caller is the account that asks, nil for an anonymous reader. Wrong Basic
 // credentials make one anonymous, a wrong token is refused.
-func (s *Service) caller(q *request) (*Account, error) {
+func (s *doiRoom) caller(q *request) (*Account, error) {
 	token := bearer(q.Request)
 	account, _ := s.basic(q.Request)
 	if token != "" {
@@ -86,13 +95,13 @@ func (s *Service) caller(q *request) (*Account, error) {
 }
 
 // writer is the caller of a request that writes, who must be somebody.
-func (s *Service) writer(q *request) (*Account, error) {
+func (s *doiRoom) writer(q *request) (*Account, error) {
 	account, err := s.caller(q)
 	if err != nil || account != nil {
 		return account, err
 	}
-	if _, given := s.basic(q.Request); s.deployed && !given && q.method == http.MethodPost {
-		return nil, errNoRecord // it looks for the repository of nobody
+	if _, given := s.basic(q.Request); s.NobodyIs404 && !given && q.method == http.MethodPost {
+		return nil, errNoRecord
 	}
 	return nil, errBadCredentials
 }
@@ -102,7 +111,7 @@ func (s *Service) writer(q *request) (*Account, error) {
 func (rec *record) visible(a *Account) bool { return rec.state == findable || rec.owner(a) }
 
 // showDOI answers one record, always in full.
-func (s *Service) showDOI(q *request, name string) (reply, error) {
+func (s *doiRoom) showDOI(q *request, name string) (reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return reply{}, err
@@ -147,7 +156,7 @@ func accepted(q *request) string {
 	return ""
 }
 
-func (s *Service) deleteDOI(q *request, name string) (reply, error) {
+func (s *doiRoom) deleteDOI(q *request, name string) (reply, error) {
 	account, err := s.writer(q)
 	if err != nil {
 		return reply{}, err

@@ -101,18 +101,6 @@ func aside(people any) any {
 	return out
 }
 
-// searchFaultOf is the deployed service's text for a query that it cannot read.
-func searchFaultOf(err error) *fault {
-	if strings.HasPrefix(err.Error(), "Lexical error") {
-		return searchFault("token_mgr_error: " + err.Error())
-	}
-	return searchFault("parse_exception: " + err.Error())
-}
-
-// eitherOf are the filters of which the deployed service wants one to hold
-// rather than all.
-var eitherOf = []string{"provider_id", "client_id", "affiliation_id", "has_affiliation", "has_funder"}
-
 // anyFilter makes one filter of several.
 func anyFilter(some []filter) filter {
 	return func(rec *record) bool {

@@ -19,7 +19,7 @@ type hit struct {
 
 // hits returns the records a list is made of: those the account may see, that
 // every filter lets through and that match the query.
-func (s *Service) hits(p params, account *Account) ([]hit, error) {
+func (s *doiRoom) hits(p params, account *Account) ([]hit, error) {
 	ids := p["ids"] != ""
 	if ids {
 		p = params{"ids": p["ids"]} // the service then heeds no other filter and no query
@@ -48,7 +48,7 @@ func (s *Service) hits(p params, account *Account) ([]hit, error) {
 }
 
 // index is every record as the search index has it now.
-func (s *Service) index() iter.Seq[*record] {
+func (s *doiRoom) index() iter.Seq[*record] {
 	now := s.Now()
 	return func(yield func(*record) bool) {
 		for _, rec := range s.all() {
@@ -59,25 +59,23 @@ func (s *Service) index() iter.Seq[*record] {
 	}
 }
 
-// lists says whether a list shows the record to the account. A Deployed service
-// shows everything to whoever has an account, and to whoever asks for DOIs by
-// name.
-func (s *Service) lists(rec *record, account *Account, byName bool) bool {
-	return rec.visible(account) || s.deployed && (account != nil || byName)
+// lists says whether a list shows the record to the account.
+func (s *doiRoom) lists(rec *record, account *Account, byName bool) bool {
+	return rec.visible(account) || s.SeesAll && (account != nil || byName)
 }
 
-func (s *Service) parseQuery(text string) (*search.Query, error) {
-	if s.deployed {
+func (s *doiRoom) parseQuery(text string) (*search.Query, error) {
+	if s.IndexNames {
 		text = rewritten(text)
 	}
-	query, err := search.Parse(text, search.Options{And: s.deployed, Now: s.Now()})
-	if err != nil && s.deployed {
-		return nil, searchFaultOf(err)
+	query, err := search.Parse(text, search.Options{And: s.AllWords, Now: s.Now()})
+	switch {
+	case err == nil:
+		return query, nil
+	case s.AsBuilt && strings.HasPrefix(err.Error(), "Lexical error"):
+		return nil, searchFault("token_mgr_error: " + err.Error())
 	}
-	if err != nil {
-		return nil, searchFault("parse_exception: " + err.Error())
-	}
-	return query, nil
+	return nil, searchFault("parse_exception: " + err.Error())
 }
 
 // searchFault is an error of the search engine, whose "errors" is an object.
@@ -152,7 +150,7 @@ var filters = map[string]func(value string) (filter, error){
 	"has_person":      insideFilter("nameIdentifiers", "nameIdentifier", ""),
 }
 
-func (s *Service) readFilters(p params) ([]filter, error) {
+func (s *doiRoom) readFilters(p params) ([]filter, error) {
 	var keep, either []filter
 	for name, read := range filters {
 		value := strings.TrimSpace(p[name])
@@ -163,7 +161,7 @@ func (s *Service) readFilters(p params) ([]filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.deployed && slices.Contains(eitherOf, name) {
+		if slices.Contains(s.AnyOf, name) {
 			either = append(either, f)
 		} else {
 			keep = append(keep, f)

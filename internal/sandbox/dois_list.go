@@ -17,7 +17,7 @@ import (
 const pageWindow = 10_000
 
 // listDOIs is GET /dois.
-func (s *Service) listDOIs(q *request) (reply, error) {
+func (s *doiRoom) listDOIs(q *request) (reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return reply{}, err
@@ -49,7 +49,7 @@ type listing struct {
 }
 
 // arrange puts the hits in order and cuts out the page that is asked for.
-func (s *Service) arrange(found []hit, p params) (listing, error) {
+func (s *doiRoom) arrange(found []hit, p params) (listing, error) {
 	size, err := pageSize(p)
 	if err != nil {
 		return listing{}, err
@@ -61,7 +61,7 @@ func (s *Service) arrange(found []hit, p params) (listing, error) {
 		}
 		return byCursor(found, cursor, size), nil
 	}
-	if group := samplers[p["sample_group"]]; group != nil && s.deployed {
+	if group := samplers[p["sample_group"]]; group != nil && s.NoSamples {
 		return listing{}, crashed("[503] No server available") // since July 2026
 	} else if group != nil {
 		return sampled(found, group, max(p.number("sample", 1), 1)), nil
@@ -214,13 +214,12 @@ func (rec *record) title() string {
 }
 
 // order is the comparison for a sort option. One that does not exist is taken
-// as the default, the last updated first. Equals come by name. A Deployed
-// service has nothing in the field that published means.
-func (s *Service) order(sort string) func(a, b hit) int {
+// as the default, the last updated first. Equals come by name.
+func (s *doiRoom) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
-	case s.deployed && name == "published":
+	case name == "published" && !s.SortsPublished:
 		compare = func(hit, hit) int { return 0 }
 	case sort == "relevance":
 		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true

@@ -21,14 +21,12 @@ func singleView(p params) view {
 	return view{affiliation: p["affiliation"] == "true", publisher: p["publisher"] == "true", detail: true, single: true}
 }
 
-// listView: to a Deployed service detail and composite are switched on by being
-// there.
-func (s *Service) listView(p params) view {
+func (s *doiRoom) listView(p params) view {
 	v := view{affiliation: p["affiliation"] == "true", publisher: p["publisher"] == "true", detail: p["detail"] == "true"}
-	if _, given := p["detail"]; given && s.deployed {
+	if _, given := p["detail"]; given && s.Switches {
 		v.detail = true
 	}
-	if p["composite"] != "" && s.deployed {
+	if p["composite"] != "" && s.Switches {
 		v.without = compositeMembers
 	}
 	if names := p["fields[dois]"]; names != "" {

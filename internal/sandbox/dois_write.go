@@ -21,7 +21,7 @@ type payload struct {
 // writeDOI creates or updates a record: POST, without a name, and PUT and
 // PATCH, with one. The specification does not show these operations; they are
 // those of the deployed service.
-func (s *Service) writeDOI(q *request, name string) (reply, error) {
+func (s *doiRoom) writeDOI(q *request, name string) (reply, error) {
 	account, err := s.writer(q)
 	if err != nil {
 		return reply{}, err
@@ -90,7 +90,7 @@ func readCoded(q *request) ([]byte, error) {
 
 // nameToCreate is the name that a new record asks for, or a new one under the
 // prefix that it asks for.
-func (s *Service) nameToCreate(o object) (string, error) {
+func (s *doiRoom) nameToCreate(o object) (string, error) {
 	given, prefix := text(o["doi"]), text(o["prefix"])
 	if given == "" && prefixForm.MatchString(prefix) {
 		return s.freeName(prefix), nil
@@ -116,7 +116,7 @@ func invalid(name string, all ...wrong) *fault {
 	return f
 }
 
-func (s *Service) storeDOI(q *request, account *Account, name string, create bool, o object, v view) (reply, error) {
+func (s *doiRoom) storeDOI(q *request, account *Account, name string, create bool, o object, v view) (reply, error) {
 	var stored record
 	var existed bool
 	err := s.change(name, func(rec *record) (*record, error) {
@@ -125,7 +125,7 @@ func (s *Service) storeDOI(q *request, account *Account, name string, create boo
 		if err != nil {
 			return nil, err
 		}
-		if s.deployed {
+		if s.WholeAlternates {
 			if err := checkAlternates(o); err != nil {
 				return nil, err
 			}
@@ -137,7 +137,7 @@ func (s *Service) storeDOI(q *request, account *Account, name string, create boo
 		if all := rec.wrongs(account); len(all) > 0 {
 			return nil, invalid(name, all...)
 		}
-		rec.settle(s.Now(), s.delay)
+		rec.settle(s.Now(), s.ResolveDelay)
 		stored = *rec
 		return rec, nil
 	})
@@ -148,7 +148,7 @@ func (s *Service) storeDOI(q *request, account *Account, name string, create boo
 	if !existed {
 		res.status = http.StatusCreated
 		// The deployed service names its own number for the record here.
-		res.header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", address(q), s.serial.Add(1))}
+		res.header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", address(q), s.created.Add(1))}
 	}
 	return res, nil
 }
@@ -173,7 +173,7 @@ func checkAlternates(o object) error {
 }
 
 // toWrite is the record to write to: the one there is, or a new one.
-func (s *Service) toWrite(rec *record, account *Account, name string, create bool) (*record, error) {
+func (s *doiRoom) toWrite(rec *record, account *Account, name string, create bool) (*record, error) {
 	switch {
 	case rec != nil && create:
 		return nil, invalid(name, wrong{"doi", "This DOI has already been taken"})
@@ -185,11 +185,7 @@ func (s *Service) toWrite(rec *record, account *Account, name string, create boo
 	if prefix, _ := splitName(name); !account.holds(prefix) {
 		return nil, errForbidden
 	}
-	form := newNameForm
-	if s.deployed {
-		form = deployedNameForm
-	}
-	if !form.MatchString(name) {
+	if !s.NewName.MatchString(name) {
 		return nil, invalid(name, wrong{"doi", "Is invalid"})
 	}
 	return s.newRecord(name, account, "api"), nil

@@ -4,8 +4,8 @@ import "slices"
 
 // NumberRows gives the next rows of subsets these ids.
 func (s *Service) NumberRows(ids ...int64) {
-	random := s.archive.number
-	s.archive.number = func() int64 {
+	random := s.reports.archive.number
+	s.reports.archive.number = func() int64 {
 		if len(ids) == 0 {
 			return random()
 		}
@@ -18,10 +18,10 @@ func (s *Service) NumberRows(ids ...int64) {
 // RowIDs are the ids of a report's subsets, as they were inserted. No answer
 // tells them.
 func (s *Service) RowIDs(uid string) []int64 {
-	s.archive.mu.Lock()
-	defer s.archive.mu.Unlock()
+	s.reports.archive.mu.Lock()
+	defer s.reports.archive.mu.Unlock()
 	var ids []int64
-	rows := s.archive.find(uid).rows
+	rows := s.reports.archive.find(uid).rows
 	slices.SortFunc(rows, func(x, y row) int { return int(x.nth - y.nth) })
 	for _, r := range rows {
 		ids = append(ids, r.id)

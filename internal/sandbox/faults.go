@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -46,23 +45,6 @@ type Fault struct {
 	Behind bool
 }
 
-// faults asks for the fault of each request, one request at a time.
-type faults struct {
-	mu  sync.Mutex
-	n   int
-	ask func(n int, r *http.Request) *Fault
-}
-
-func (f *faults) next(r *http.Request) *Fault {
-	if f.ask == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.n++
-	return f.ask(f.n, r)
-}
-
 // scheduled are the faults that Schedule draws from.
 var scheduled = []Fault{
 	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutAnswer}, {Kind: Delay},
@@ -88,74 +70,99 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	}
 }
 
-// play answers a request with a fault.
-func (s *Service) play(f *Fault, w http.ResponseWriter, r *http.Request) {
-	if f.Behind && s.deployed && f.Kind != Stall && f.Kind != Crash && interfaceOf(r) == 'C' {
-		s.serveWith(f, w, r)
+// front stands before a service, as a load balancer does. It plays the faults and
+// keeps a record of the requests.
+type front struct {
+	ask    func(n int, r *http.Request) *Fault // nil for no faults
+	answer func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
+	behind func(r *http.Request) bool // the service has another one behind it, for such a request
+	log    requestLog
+
+	mu    sync.Mutex
+	asked int
+}
+
+func (f *front) next(r *http.Request) *Fault {
+	if f.ask == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	return f.ask(f.asked, r)
+}
+
+// ServeHTTP answers a request, or plays the fault that it meets.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := &countedBody{ReadCloser: r.Body}
+	if r.Body == nil {
+		body.ReadCloser = http.NoBody
+	}
+	r.Body = body
+	fault := f.next(r)
+	work := func(w http.ResponseWriter, at *Fault) {
+		status, send := f.answer(r, at)
+		f.log.add(r, status, body.n)
+		send(w)
+	}
+	drop := func() {
+		f.log.add(r, 0, body.n)
+		fault.drop()
+	}
+	record := func() *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		work(answer, nil)
+		return answer
+	}
+	switch {
+	case fault == nil:
+		work(w, nil)
+		return
+	case fault.Kind == Stall, fault.Behind && fault.Kind != Crash && f.behind(r):
+		work(w, fault)
 		return
 	}
-	switch f.Kind {
+	switch fault.Kind {
 	case DropBefore:
-		s.requests.add(r, 0, 0)
-		f.drop()
+		drop()
 	case DropDuring:
-		n, _ := io.CopyN(io.Discard, r.Body, max(r.ContentLength, 2)/2)
-		s.requests.add(r, 0, n)
-		f.drop()
+		_, _ = io.CopyN(io.Discard, r.Body, max(r.ContentLength, 2)/2)
+		drop()
 	case DropAfter:
-		s.serve(httptest.NewRecorder(), r)
-		f.drop()
-	case Stall:
-		s.serveWith(f, w, r)
+		record()
+		fault.drop()
 	case Crash:
-		s.crash(f, r)
-		f.drop()
+		if dies(func() { work(httptest.NewRecorder(), fault) }) {
+			drop()
+		}
+		fault.drop()
 	case CutAnswer:
-		f.cut(w, s.record(r))
+		fault.cut(w, record())
 	case Status:
-		s.requests.add(r, f.status(), 0)
-		f.balancer(w)
+		f.log.add(r, fault.status(), body.n)
+		fault.balancer(w)
 	case StatusAfter:
-		s.record(r)
-		f.balancer(w)
+		record()
+		fault.balancer(w)
 	case Delay:
-		answer := s.record(r)
-		time.Sleep(f.Delay)
+		answer := record()
+		time.Sleep(fault.Delay)
 		copyAnswer(w, answer, answer.Body.Bytes())
 	default:
-		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
+		panic(fmt.Sprintf("sandbox: no fault %q", fault.Kind))
 	}
 }
 
-// interfaceOf is the interface, A, B or C, that a request to a Deployed service
-// goes to.
-func interfaceOf(r *http.Request) byte {
-	if _, ok := reportsPath(r.URL.EscapedPath()); ok {
-		return 'A'
-	}
-	if path := arrivesAtStore(r.URL.EscapedPath()); path == "/dois" || strings.HasPrefix(path, "/dois/") {
-		return 'B'
-	}
-	return 'C'
-}
-
-// crash does the work of a request until it comes to the fault's step.
-func (s *Service) crash(f *Fault, r *http.Request) {
+// dies says whether work comes to the step where the service dies.
+func dies(work func()) (died bool) {
 	defer func() {
-		if p := recover(); p == http.ErrAbortHandler {
-			s.requests.add(r, 0, max(r.ContentLength, 0))
-		} else if p != nil {
+		p := recover()
+		if died = p == http.ErrAbortHandler; p != nil && !died {
 			panic(p)
 		}
 	}()
-	s.serveWith(f, httptest.NewRecorder(), r)
-}
-
-// record does the work of a request and keeps the answer.
-func (s *Service) record(r *http.Request) *httptest.ResponseRecorder {
-	answer := httptest.NewRecorder()
-	s.serve(answer, r)
-	return answer
+	work()
+	return false
 }
 
 // drop ends the connection: the server of net/http closes it, and the

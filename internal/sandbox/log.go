@@ -24,11 +24,10 @@ type requestLog struct {
 	entries []Request
 }
 
-// Requests returns the last 1,000 requests, oldest first.
-func (s *Service) Requests() []Request {
-	s.requests.mu.Lock()
-	defer s.requests.mu.Unlock()
-	return slices.Clone(s.requests.entries)
+func (f *front) requests() []Request {
+	f.log.mu.Lock()
+	defer f.log.mu.Unlock()
+	return slices.Clone(f.log.entries)
 }
 
 func (l *requestLog) add(r *http.Request, status int, size int64) {

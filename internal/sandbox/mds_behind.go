@@ -17,7 +17,6 @@ var (
 	errBlank   = fail(http.StatusUnprocessableEntity, "Can't be blank")
 	errInvalid = fail(http.StatusUnprocessableEntity, "Is invalid")
 
-	deployedNameForm = regexp.MustCompile(`^10\.[0-9]{4,5}/[-._;()/:a-z0-9*~$=]+$`)
 	deployedURLForm  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
 	deployedFileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
 )
@@ -32,7 +31,7 @@ const (
 
 // ask puts a question to the service behind the store, and its refusals into
 // the store's words.
-func (s *Service) ask(c *storeCall, unknown string, work func() (reply, error)) (reply, error) {
+func (s *mdsRoom) ask(c *storeCall, unknown string, work func() (reply, error)) (reply, error) {
 	res, err := c.fault.between(work)
 	if err == nil {
 		res.body = unread(res.body)
@@ -129,7 +128,7 @@ func mayChange(account *Account, allowed bool) error {
 }
 
 // behindXML is the XML of a DOI, or of whatever else the name led to.
-func (s *Service) behindXML(account *Account, w way) (reply, error) {
+func (s *mdsRoom) behindXML(account *Account, w way) (reply, error) {
 	rec := s.find(w.doi)
 	switch {
 	case rec == nil:
@@ -152,7 +151,7 @@ func (s *Service) behindXML(account *Account, w way) (reply, error) {
 
 // behindURL is the URL of a DOI. Nobody may read them all, somebody those of
 // the account. What is no URL, as the name led elsewhere, is no text.
-func (s *Service) behindURL(account *Account, w way) (reply, error) {
+func (s *mdsRoom) behindURL(account *Account, w way) (reply, error) {
 	rec := s.find(w.doi)
 	switch {
 	case rec == nil, w.part != "get-url" && !rec.visible(account):
@@ -168,7 +167,7 @@ func (s *Service) behindURL(account *Account, w way) (reply, error) {
 }
 
 // behindNames are the registered names under the account's first prefix.
-func (s *Service) behindNames(account *Account) (reply, error) {
+func (s *mdsRoom) behindNames(account *Account) (reply, error) {
 	if err := mayChange(account, account != nil && !account.byKey); err != nil {
 		return reply{}, err
 	}
@@ -203,7 +202,7 @@ type changed struct {
 
 // behindChange changes a DOI, or makes one. The changes count together or not
 // at all.
-func (s *Service) behindChange(c *storeCall, w way, ch changes) (*changed, error) {
+func (s *mdsRoom) behindChange(c *storeCall, w way, ch changes) (*changed, error) {
 	if w.part != "" {
 		return nil, errNoRecord
 	}
@@ -225,7 +224,7 @@ func (s *Service) behindChange(c *storeCall, w way, ch changes) (*changed, error
 		}
 		next.updated = s.Now()
 		if next.state != draft {
-			next.register(s.Now(), s.delay)
+			next.register(s.Now(), s.ResolveDelay)
 		}
 		done = changed{next.doi, rec != nil}
 		return next, nil
@@ -234,7 +233,7 @@ func (s *Service) behindChange(c *storeCall, w way, ch changes) (*changed, error
 }
 
 // toChange is the record to change: the one that is known, or a new one.
-func (s *Service) toChange(c *storeCall, name string, rec *record, known bool) (*record, error) {
+func (s *mdsRoom) toChange(c *storeCall, name string, rec *record, known bool) (*record, error) {
 	if rec != nil && known {
 		return rec, mayChange(c.account, rec.owner(c.account))
 	}
@@ -248,14 +247,14 @@ func (s *Service) toChange(c *storeCall, name string, rec *record, known bool) (
 	switch {
 	case rec != nil:
 		return nil, fail(http.StatusUnprocessableEntity, "This DOI has already been taken")
-	case !deployedNameForm.MatchString(name):
+	case !s.NewName.MatchString(name):
 		return nil, errInvalid
 	}
 	return s.newRecord(name, c.account, "mds"), nil
 }
 
-func (s *Service) hasUser(username string) bool {
-	return slices.ContainsFunc(s.accounts, func(a Account) bool { return strings.EqualFold(a.Username, username) })
+func (s *mdsRoom) hasUser(username string) bool {
+	return slices.ContainsFunc(s.Accounts, func(a Account) bool { return strings.EqualFold(a.Username, username) })
 }
 
 // apply makes the changes to a record, and checks what comes of them, in the
@@ -411,7 +410,7 @@ func (rec *record) checkKept() error {
 }
 
 // behindDelete removes a draft.
-func (s *Service) behindDelete(account *Account, w way) error {
+func (s *mdsRoom) behindDelete(account *Account, w way) error {
 	if w.part != "" {
 		return errNoRecord
 	}
@@ -431,7 +430,7 @@ func (s *Service) behindDelete(account *Account, w way) error {
 
 // behindMedia are the files of a DOI for whoever asks, the newest first, 25 at
 // most. If the name led to the DOI itself, its URL passes for a file.
-func (s *Service) behindMedia(w way) ([]string, error) {
+func (s *mdsRoom) behindMedia(w way) ([]string, error) {
 	rec := s.find(w.doi)
 	if rec == nil || w.id != "" {
 		return nil, errNoRecord
@@ -448,7 +447,7 @@ func (s *Service) behindMedia(w way) ([]string, error) {
 	return lines, nil
 }
 
-func (s *Service) behindAddMedium(account *Account, w way, m medium) error {
+func (s *mdsRoom) behindAddMedium(account *Account, w way, m medium) error {
 	if w.part != "media" || w.id != "" {
 		return errNoRecord
 	}

@@ -39,30 +39,30 @@ type storeCall struct {
 type storeRoute struct {
 	methods string
 	path    *regexp.Regexp
-	serve   func(s *Service, c *storeCall) (reply, error)
+	serve   func(s *mdsRoom, c *storeCall) (reply, error)
 }
 
 // storeRoutes are tried in this order.
 var storeRoutes = []storeRoute{
-	{"POST", regexp.MustCompile(`\A/doi\z`), (*Service).changeURL},
-	{"POST", regexp.MustCompile(`\A/media/(.+)\z`), (*Service).createMedium},
-	{"GET", regexp.MustCompile(`\A/media/(.+)\z`), (*Service).listMedia},
-	{"POST", regexp.MustCompile(`\A/metadata\z`), (*Service).createMetadata},
-	{"POST PUT", regexp.MustCompile(`\A/metadata/(.+)\z`), (*Service).createMetadata},
-	{"GET", regexp.MustCompile(`\A/metadata(?:/(.+))?\z`), (*Service).readMetadata},
-	{"DELETE", regexp.MustCompile(`\A/metadata/(.+)\z`), (*Service).hideDOI},
-	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*Service).listMedia},
-	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*Service).createMedium},
-	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*Service).oneMedium},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*Service).changeMedium},
-	{"GET", regexp.MustCompile(`\A/doi\z`), (*Service).listDOIsOfAccount},
-	{"GET", regexp.MustCompile(`\A/doi/(.+)\z`), (*Service).readURL},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), (*Service).changeURL},
-	{"DELETE", regexp.MustCompile(`\A/doi/(.+)\z`), (*Service).removeDOI},
+	{"POST", regexp.MustCompile(`\A/doi\z`), (*mdsRoom).changeURL},
+	{"POST", regexp.MustCompile(`\A/media/(.+)\z`), (*mdsRoom).createMedium},
+	{"GET", regexp.MustCompile(`\A/media/(.+)\z`), (*mdsRoom).listMedia},
+	{"POST", regexp.MustCompile(`\A/metadata\z`), (*mdsRoom).createMetadata},
+	{"POST PUT", regexp.MustCompile(`\A/metadata/(.+)\z`), (*mdsRoom).createMetadata},
+	{"GET", regexp.MustCompile(`\A/metadata(?:/(.+))?\z`), (*mdsRoom).readMetadata},
+	{"DELETE", regexp.MustCompile(`\A/metadata/(.+)\z`), (*mdsRoom).hideDOI},
+	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*mdsRoom).listMedia},
+	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*mdsRoom).createMedium},
+	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*mdsRoom).oneMedium},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*mdsRoom).changeMedium},
+	{"GET", regexp.MustCompile(`\A/doi\z`), (*mdsRoom).listDOIsOfAccount},
+	{"GET", regexp.MustCompile(`\A/doi/(.+)\z`), (*mdsRoom).readURL},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), (*mdsRoom).changeURL},
+	{"DELETE", regexp.MustCompile(`\A/doi/(.+)\z`), (*mdsRoom).removeDOI},
 }
 
 // serveStore answers a request to the store; the path is the one its routes see.
-func (s *Service) serveStore(q *request, path string) reply {
+func (s *mdsRoom) serveStore(q *request, path string) reply {
 	for _, route := range storeRoutes {
 		m := route.path.FindStringSubmatch(path)
 		if m == nil || !slices.Contains(strings.Fields(route.methods), q.method) {
@@ -81,7 +81,7 @@ func (s *Service) serveStore(q *request, path string) reply {
 }
 
 // enter reads what every route reads: type, login, body.
-func (s *Service) enter(c *storeCall, serve func(*Service, *storeCall) (reply, error)) (reply, error) {
+func (s *mdsRoom) enter(c *storeCall, serve func(*mdsRoom, *storeCall) (reply, error)) (reply, error) {
 	if !isMediaType(c.Header) {
 		return reply{}, errBroken
 	}
@@ -128,7 +128,7 @@ func isMediaType(h http.Header) bool {
 
 // identify takes the credentials. Wrong ones are no reason to refuse: the
 // service behind the store takes who sends them for nobody.
-func (s *Service) identify(c *storeCall) error {
+func (s *mdsRoom) identify(c *storeCall) error {
 	username, password, _ := c.BasicAuth()
 	if strings.TrimSpace(username) == "" || strings.TrimSpace(password) == "" {
 		f := fail(http.StatusUnauthorized, "An Authentication object was not found in the SecurityContext")
@@ -270,7 +270,7 @@ func (c *storeCall) doi() (string, error) {
 }
 
 // readMetadata is GET /metadata: what there is, or a blank.
-func (s *Service) readMetadata(c *storeCall) (reply, error) {
+func (s *mdsRoom) readMetadata(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -291,7 +291,7 @@ func orBlank(res reply) reply {
 }
 
 // hideDOI is DELETE /metadata. Of a DOI nobody knows it makes a draft.
-func (s *Service) hideDOI(c *storeCall) (reply, error) {
+func (s *mdsRoom) hideDOI(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -306,7 +306,7 @@ func (s *Service) hideDOI(c *storeCall) (reply, error) {
 }
 
 // createMetadata is PUT and POST /metadata.
-func (s *Service) createMetadata(c *storeCall) (reply, error) {
+func (s *mdsRoom) createMetadata(c *storeCall) (reply, error) {
 	if c.Header.Get("Content-Type") == formType {
 		return reply{}, answer(http.StatusUnsupportedMediaType, "Content type "+formType+" is not supported")
 	}
@@ -339,7 +339,7 @@ var storePrefix = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.
 // nameForMetadata is the DOI of the path; without a path the one in DataCite
 // XML; or a new one under the prefix that the path begins with, whatever comes
 // after it. What comes after a slash stands before the new suffix.
-func (s *Service) nameForMetadata(c *storeCall, format format, body []byte) string {
+func (s *mdsRoom) nameForMetadata(c *storeCall, format format, body []byte) string {
 	if name, ok := validate(c.name); ok {
 		return name
 	}
@@ -364,12 +364,12 @@ func (s *Service) nameForMetadata(c *storeCall, format format, body []byte) stri
 var notDigits = regexp.MustCompile(`[^0-9]+`)
 
 // listDOIsOfAccount is GET /doi.
-func (s *Service) listDOIsOfAccount(c *storeCall) (reply, error) {
+func (s *mdsRoom) listDOIsOfAccount(c *storeCall) (reply, error) {
 	return s.ask(c, errNoDOI.title, func() (reply, error) { return s.behindNames(c.account) })
 }
 
 // readURL is GET /doi/{doi}.
-func (s *Service) readURL(c *storeCall) (reply, error) {
+func (s *mdsRoom) readURL(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -381,7 +381,7 @@ func (s *Service) readURL(c *storeCall) (reply, error) {
 }
 
 // changeURL is PUT /doi and POST /doi.
-func (s *Service) changeURL(c *storeCall) (reply, error) {
+func (s *mdsRoom) changeURL(c *storeCall) (reply, error) {
 	if err := c.permit("doi", "id", "doi", "url"); err != nil {
 		return reply{}, err
 	}
@@ -447,7 +447,7 @@ func (c *storeCall) urlRecord() (name, address string, err error) {
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // removeDOI is DELETE /doi/{doi}.
-func (s *Service) removeDOI(c *storeCall) (reply, error) {
+func (s *mdsRoom) removeDOI(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -458,7 +458,7 @@ func (s *Service) removeDOI(c *storeCall) (reply, error) {
 }
 
 // listMedia is GET /media/{doi}.
-func (s *Service) listMedia(c *storeCall) (reply, error) {
+func (s *mdsRoom) listMedia(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -474,7 +474,7 @@ func (s *Service) listMedia(c *storeCall) (reply, error) {
 
 // createMedium is POST /media/{doi}: one line, of which it reads what is before
 // the first "=" and between the first and the second.
-func (s *Service) createMedium(c *storeCall) (reply, error) {
+func (s *mdsRoom) createMedium(c *storeCall) (reply, error) {
 	name, err := c.doi()
 	if err != nil {
 		return reply{}, err
@@ -493,7 +493,7 @@ func (s *Service) createMedium(c *storeCall) (reply, error) {
 }
 
 // oneMedium is a medium by its number, which no answer of the store tells.
-func (s *Service) oneMedium(c *storeCall) (reply, error) {
+func (s *mdsRoom) oneMedium(c *storeCall) (reply, error) {
 	if _, err := c.doi(); err != nil {
 		return reply{}, err
 	}
@@ -501,7 +501,7 @@ func (s *Service) oneMedium(c *storeCall) (reply, error) {
 }
 
 // changeMedium is a route to which the store has nothing.
-func (s *Service) changeMedium(*storeCall) (reply, error) { return reply{}, errBroken }
+func (s *mdsRoom) changeMedium(*storeCall) (reply, error) { return reply{}, errBroken }
 
 // serveRest is what else the host of the store answers.
 func serveRest(method, path string) (reply, error) {

@@ -12,7 +12,7 @@ type medium struct{ kind, url string }
 
 // serveMedia is /media/{doi}, which the specification does not show: the files
 // of a DOI, one "type=URL" a line.
-func (s *Service) serveMedia(q *request, path string) (reply, error) {
+func (s *mdsRoom) serveMedia(q *request, path string) (reply, error) {
 	account, err := s.login(q)
 	if err != nil {
 		return reply{}, err
@@ -29,7 +29,7 @@ func (s *Service) serveMedia(q *request, path string) (reply, error) {
 	return reply{}, errNoRoute
 }
 
-func (s *Service) getMedia(account *Account, name string) (reply, error) {
+func (s *mdsRoom) getMedia(account *Account, name string) (reply, error) {
 	rec := s.find(name)
 	if err := hidden(rec, account, errUnknown); err != nil {
 		return reply{}, err
@@ -44,7 +44,7 @@ func (s *Service) getMedia(account *Account, name string) (reply, error) {
 	return textReply(http.StatusOK, strings.Join(lines, "\n")), nil
 }
 
-func (s *Service) addMedium(q *request, account *Account, name string) (reply, error) {
+func (s *mdsRoom) addMedium(q *request, account *Account, name string) (reply, error) {
 	body, err := readBody(q)
 	if err != nil {
 		return reply{}, err

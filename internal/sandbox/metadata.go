@@ -9,7 +9,7 @@ import (
 )
 
 // serveMetadata is /metadata of the metadata store (specification §4.3).
-func (s *Service) serveMetadata(q *request, path string) (reply, error) {
+func (s *mdsRoom) serveMetadata(q *request, path string) (reply, error) {
 	account, err := s.login(q)
 	if err != nil {
 		return reply{}, err
@@ -31,7 +31,7 @@ func (s *Service) serveMetadata(q *request, path string) (reply, error) {
 }
 
 // getMetadata answers the XML of a DOI, 204 when none is registered.
-func (s *Service) getMetadata(account *Account, name string) (reply, error) {
+func (s *mdsRoom) getMetadata(account *Account, name string) (reply, error) {
 	rec := s.find(name)
 	if err := hidden(rec, account, errUnknown); err != nil {
 		return reply{}, err
@@ -47,7 +47,7 @@ func (s *Service) getMetadata(account *Account, name string) (reply, error) {
 
 // hide takes a findable DOI out of the search index. In the other states it
 // changes nothing.
-func (s *Service) hide(account *Account, name string) (reply, error) {
+func (s *mdsRoom) hide(account *Account, name string) (reply, error) {
 	err := s.change(name, func(rec *record) (*record, error) {
 		if rec == nil {
 			return nil, errNoDOI
@@ -68,7 +68,7 @@ func (s *Service) hide(account *Account, name string) (reply, error) {
 
 // putMetadata stores metadata under the DOI of the path, under a new DOI when
 // the path is a prefix, or under the DOI the metadata names when there is no path.
-func (s *Service) putMetadata(q *request, account *Account, path string) (reply, error) {
+func (s *mdsRoom) putMetadata(q *request, account *Account, path string) (reply, error) {
 	body, err := readBody(q)
 	if err != nil {
 		return reply{}, err
@@ -93,7 +93,7 @@ func (s *Service) putMetadata(q *request, account *Account, path string) (reply,
 	return s.storeMetadata(q, account, name, format, body)
 }
 
-func (s *Service) mint(q *request, account *Account, prefix string, format format, body []byte) (reply, error) {
+func (s *mdsRoom) mint(q *request, account *Account, prefix string, format format, body []byte) (reply, error) {
 	if !account.holds(prefix) {
 		return reply{}, errDenied
 	}
@@ -108,7 +108,7 @@ func (s *Service) mint(q *request, account *Account, prefix string, format forma
 }
 
 // freeName is a minted name under the prefix that no record has.
-func (s *Service) freeName(prefix string) string {
+func (s *Store) freeName(prefix string) string {
 	for {
 		if name := prefix + "/" + mintSuffix(); s.find(name) == nil {
 			return name
@@ -117,17 +117,17 @@ func (s *Service) freeName(prefix string) string {
 }
 
 // claim is a new record of the account, if the account may have that name.
-func (s *Service) claim(account *Account, name string) (*record, error) {
+func (s *mdsRoom) claim(account *Account, name string) (*record, error) {
 	if prefix, _ := splitName(name); !account.holds(prefix) {
 		return nil, errDenied
 	}
-	if !newNameForm.MatchString(name) {
+	if !s.NewName.MatchString(name) {
 		return nil, fail(http.StatusUnprocessableEntity, "DOI %s: Is invalid", name)
 	}
 	return s.newRecord(name, account, "mds"), nil
 }
 
-func (s *Service) storeMetadata(q *request, account *Account, name string, format format, body []byte) (reply, error) {
+func (s *mdsRoom) storeMetadata(q *request, account *Account, name string, format format, body []byte) (reply, error) {
 	existed := false
 	err := s.change(name, func(rec *record) (*record, error) {
 		existed = rec != nil && rec.state != draft

@@ -11,9 +11,6 @@ import (
 var (
 	prefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
 	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
-	// A new name keeps to the characters of specification §2.3; names from
-	// before July 2018 may hold others and stay reachable.
-	newNameForm = regexp.MustCompile(`^10\.[0-9]+/[-._;()/a-z0-9]+$`)
 )
 
 // doiName reads a DOI name in any case, bare or as "doi:" or resolver address,

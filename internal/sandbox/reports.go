@@ -12,7 +12,26 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
+	"time"
 )
+
+// reportRoom is interface A: usage reports.
+type reportRoom struct {
+	*Store
+	WriteTime time.Duration
+	archive   archive // of a Deployed service
+
+	mu      sync.RWMutex
+	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
+	periods map[reportKey]string
+}
+
+func newReportRoom(s *Store, writeTime time.Duration) *reportRoom {
+	return &reportRoom{
+		Store: s, WriteTime: writeTime, archive: newArchive(), reports: map[string]*report{}, periods: map[reportKey]string{},
+	}
+}
 
 // report is a usage report that a Documented service stores. It is replaced,
 // never changed.
@@ -60,7 +79,7 @@ var errNoReport = fail(http.StatusNotFound, notFound)
 const notFound = "The resource you are looking for doesn't exist."
 
 // serveReports is interface A (specification §4.1) of a Documented service.
-func (s *Service) serveReports(q *request, path string) (reply, error) {
+func (s *reportRoom) serveReports(q *request, path string) (reply, error) {
 	id := strings.ToLower(strings.TrimSuffix(path, "/"))
 	switch q.method {
 	case http.MethodGet:
@@ -90,13 +109,13 @@ func nameConsumer(q *request) {
 	q.header.Set("X-Anonymous-Consumer", "true")
 }
 
-func (s *Service) findReport(id string) *report {
+func (s *reportRoom) findReport(id string) *report {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.reports[id]
 }
 
-func (s *Service) getReport(id string) (reply, error) {
+func (s *reportRoom) getReport(id string) (reply, error) {
 	r := s.findReport(id)
 	if r == nil {
 		return reply{}, errNoReport
@@ -105,7 +124,7 @@ func (s *Service) getReport(id string) (reply, error) {
 }
 
 // takeReport is POST, without an id, and PUT.
-func (s *Service) takeReport(q *request, id string) (reply, error) {
+func (s *reportRoom) takeReport(q *request, id string) (reply, error) {
 	owner, err := s.tokenOwner(bearer(q.Request))
 	if err != nil {
 		return reply{}, err
@@ -200,7 +219,7 @@ func (p part) open() (io.Reader, error) {
 
 // storeReport stores a body under an id, or, without one, where its creator
 // and begin-date say.
-func (s *Service) storeReport(owner, id string, p part) (r *report, status int, err error) {
+func (s *reportRoom) storeReport(owner, id string, p part) (r *report, status int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := keyOf(p.header)
@@ -233,7 +252,7 @@ func (s *Service) storeReport(owner, id string, p part) (r *report, status int, 
 }
 
 // keepReport stores a report and the period it holds. The caller has the lock.
-func (s *Service) keepReport(r *report) {
+func (s *reportRoom) keepReport(r *report) {
 	id := strings.ToLower(r.id)
 	if old := s.reports[id]; old != nil && s.periods[old.key] == id {
 		delete(s.periods, old.key)
@@ -241,12 +260,8 @@ func (s *Service) keepReport(r *report) {
 	s.reports[id], s.periods[r.key] = r, id
 }
 
-// PutReport stores a report as it is: {"id", "report-header",
-// "report-datasets"}, all of it optional but header and datasets. A report of
-// the same id is replaced; without an id it gets a new one. The contents are
-// not checked, so that odd reports can be played. Exceptions code 69 makes it
-// a compressed report.
-func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
+// put stores a report as it is.
+func (s *reportRoom) put(data json.RawMessage) (id string, err error) {
 	c, err := readReport(bytes.NewReader(data), anyObject, anyValue)
 	if err != nil {
 		return "", fmt.Errorf("sandbox.PutReport: %w", err)
@@ -264,7 +279,7 @@ func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
 		p = newPart(compress(data), true)
 	}
 	p.content = c
-	if s.deployed {
+	if s.AsBuilt {
 		if err := s.seedReport(id, p); err != nil {
 			return "", fmt.Errorf("sandbox.PutReport: %w", err)
 		}
@@ -272,7 +287,7 @@ func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keepReport(&report{id: id, owner: s.accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
+	s.keepReport(&report{id: id, owner: s.Accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
 	return id, nil
 }
 

@@ -27,7 +27,8 @@ func reportsPath(path string) (steps []string, ok bool) {
 
 // serveDeployedReports is interface A as the deployed service plays it. Errors
 // name fewer headers that an answer depends on the further outside they arise.
-func (s *Service) serveDeployedReports(q *request, path []string) (reply, error) {
+func (s *reportRoom) serveDeployedReports(q *request) (reply, error) {
+	path, _ := reportsPath(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
 	vary := "Accept-Encoding, Origin"
 	if variesByAccept(q, path) {
@@ -54,7 +55,7 @@ func (s *Service) serveDeployedReports(q *request, path []string) (reply, error)
 }
 
 // routeReports knows the routes (config/routes.rb).
-func (s *Service) routeReports(q *request, path []string) (reply, error) {
+func (s *reportRoom) routeReports(q *request, path []string) (reply, error) {
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.method == http.MethodGet {
 		if _, ok := wantedType(q); !ok {
@@ -182,7 +183,7 @@ type caller struct {
 
 // readCaller takes the last word of the Authorization header for the token,
 // whatever its scheme.
-func (s *Service) readCaller(q *request) caller {
+func (s *reportRoom) readCaller(q *request) caller {
 	words := strings.Fields(q.Header.Get("Authorization"))
 	if len(words) == 0 {
 		return caller{}
@@ -208,7 +209,7 @@ func nameCaller(q *request, c caller) {
 
 // getStored is GET (ReportsController#show): the header of the database, and
 // the subsets of the document. Without a document all is in the database.
-func (s *Service) getStored(id string) (reply, error) {
+func (s *reportRoom) getStored(id string) (reply, error) {
 	s.archive.mu.Lock()
 	defer s.archive.mu.Unlock()
 	r := s.archive.find(id)
@@ -227,7 +228,7 @@ func (s *Service) getStored(id string) (reply, error) {
 }
 
 // deleteReport is DELETE, which is for the operator's staff.
-func (s *Service) deleteReport(q *request, c caller, id string) (reply, error) {
+func (s *reportRoom) deleteReport(q *request, c caller, id string) (reply, error) {
 	s.archive.mu.Lock()
 	defer s.archive.mu.Unlock()
 	switch {
@@ -245,7 +246,7 @@ func (s *Service) deleteReport(q *request, c caller, id string) (reply, error) {
 
 // getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
 // of a row. The header is that of the document.
-func (s *Service) getSubset(id string) (reply, error) {
+func (s *reportRoom) getSubset(id string) (reply, error) {
 	number := int64(params{"id": id}.number("id", 0))
 	s.archive.mu.Lock()
 	defer s.archive.mu.Unlock()
@@ -276,7 +277,7 @@ func (s *Service) getSubset(id string) (reply, error) {
 
 // countReports is GET /repositories-usage-reports (PublishersController#show).
 // What was counted stays in the cache for a day.
-func (s *Service) countReports(clientID string) reply {
+func (s *reportRoom) countReports(clientID string) reply {
 	s.archive.mu.Lock()
 	defer s.archive.mu.Unlock()
 	now := s.Now()
@@ -311,7 +312,7 @@ func (a *archive) list() []*stored {
 
 // listStored is GET /reports (ReportsController#index): headers alone, by id. Of
 // the filters only the first counts.
-func (s *Service) listStored(q *request) (reply, error) {
+func (s *reportRoom) listStored(q *request) (reply, error) {
 	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
 		for part := range strings.SplitSeq(pair, "=") {
 			if plain, err := url.QueryUnescape(part); err != nil {

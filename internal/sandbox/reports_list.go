@@ -11,7 +11,7 @@ const maxPage = 1000
 
 // listReports is GET /reports: headers alone, by id. The filters id,
 // created-by, year and client-id must all hold.
-func (s *Service) listReports(q *request) (reply, error) {
+func (s *reportRoom) listReports(q *request) (reply, error) {
 	params, err := readParams(q)
 	if err != nil {
 		return reply{}, err
@@ -32,7 +32,7 @@ func (s *Service) listReports(q *request) (reply, error) {
 	}), nil
 }
 
-func (s *Service) findReports(params params) []*report {
+func (s *reportRoom) findReports(params params) []*report {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*report

@@ -34,7 +34,7 @@ const (
 // write is a POST or PUT at work. It reads the database once, works on what it
 // has read, and writes the document from that.
 type write struct {
-	*Service
+	*reportRoom
 	q      *request
 	sub    *submission
 	owner  string  // the sender's client id
@@ -51,7 +51,7 @@ func (w *write) done(step Step, twentieths time.Duration) {
 		}
 		time.Sleep(f.Delay)
 	}
-	time.Sleep(twentieths * w.writeTime / 20)
+	time.Sleep(twentieths * w.WriteTime / 20)
 }
 
 // inTransaction does something that others see as a whole.
@@ -63,8 +63,8 @@ func (w *write) inTransaction(do func() error) error {
 
 // takeSubmission is POST, without an id, and PUT. The checks come in the order
 // of the service's filters (reports_controller.rb:13-17).
-func (s *Service) takeSubmission(q *request, id string) (reply, error) {
-	w := &write{Service: s, q: q}
+func (s *reportRoom) takeSubmission(q *request, id string) (reply, error) {
+	w := &write{reportRoom: s, q: q}
 	var err error
 	if w.sub, err = readSubmission(q); err != nil {
 		return reply{}, err
@@ -438,7 +438,7 @@ func (a *archive) findKey(sub *submission, owner string) *stored {
 }
 
 // seedReport stores a report as it is, with a document.
-func (s *Service) seedReport(id string, p part) error {
+func (s *reportRoom) seedReport(id string, p part) error {
 	data, err := p.open()
 	if err != nil {
 		return err
@@ -449,7 +449,7 @@ func (s *Service) seedReport(id string, p part) error {
 	}
 	_ = sub.datePeriod() // an odd report may have none
 	r := &stored{
-		uid: id, owner: s.accounts[0].ClientID, year: sub.year, month: sub.month, documented: true,
+		uid: id, owner: s.Accounts[0].ClientID, year: sub.year, month: sub.month, documented: true,
 		header: maps.Clone(sub.header), datasets: json.RawMessage("[]"),
 	}
 	gzip := p.body

@@ -19,7 +19,7 @@ import (
 // given), source, metadataVersion and xml (base64). All other members, known
 // or not and of any type, are shown as they are; if there are none besides
 // xml, they are read from it.
-func (s *Service) PutRecord(attributes json.RawMessage) error {
+func (s *Store) PutRecord(attributes json.RawMessage) error {
 	var o object
 	if err := json.Unmarshal(attributes, &o); err != nil {
 		return fmt.Errorf("sandbox.PutRecord: %w", err)
@@ -45,8 +45,8 @@ var seedMembers = []string{
 	"metadataVersion", "xml",
 }
 
-func (s *Service) seeded(name string, o object) (*record, error) {
-	rec := s.newRecord(name, &s.accounts[0], "api")
+func (s *Store) seeded(name string, o object) (*record, error) {
+	rec := s.newRecord(name, &s.Accounts[0], "api")
 	rec.version = 0
 	rec.state = findable
 	for member, target := range map[string]*string{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -69,7 +70,42 @@ func (rec *record) register(now time.Time, delay time.Duration) {
 	rec.handles = append(known, handle{rec.url, now.Add(delay)})
 }
 
-func (s *Service) newRecord(doi string, a *Account, source string) *record {
+// Settings are what a store is made of.
+type Settings struct {
+	*Rules
+	Clock        func() time.Time
+	ResolveDelay time.Duration // how long after its registration a DOI starts to resolve
+	IndexLag     time.Duration // how long the search index takes
+	Accounts     []Account
+}
+
+// Store is the state that the interfaces share: the DOIs, the accounts and the
+// clock.
+type Store struct {
+	Settings
+	moved atomic.Int64 // nanoseconds added by Advance
+	keys  sync.Map     // the *Account of each API key
+
+	mu      sync.RWMutex
+	records map[string]*record // by key; a stored record never changes, it is replaced
+	removed map[string]*record // signs of removed ones, while the index lags
+	ordered []*record          // all of them by creation; nil after a change
+}
+
+func newStore(settings Settings) *Store {
+	if !settings.Lags {
+		settings.IndexLag = 0
+	}
+	return &Store{Settings: settings, records: map[string]*record{}, removed: map[string]*record{}}
+}
+
+// Now is the time by the service's clock.
+func (s *Store) Now() time.Time { return s.Clock().Add(time.Duration(s.moved.Load())).UTC() }
+
+// Advance moves the service's clock forward by d.
+func (s *Store) Advance(d time.Duration) { s.moved.Add(int64(d)) }
+
+func (s *Store) newRecord(doi string, a *Account, source string) *record {
 	now := s.Now()
 	return &record{
 		doi: doi, state: draft, attributes: map[string]any{}, source: source, version: -1,
@@ -77,7 +113,7 @@ func (s *Service) newRecord(doi string, a *Account, source string) *record {
 	}
 }
 
-func (s *Service) find(doi string) *record {
+func (s *Store) find(doi string) *record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.records[s.key(doi)]
@@ -85,15 +121,15 @@ func (s *Service) find(doi string) *record {
 
 // key is what a record is found by: the name in lower case, and in a Deployed
 // service what the collation of its database makes of it.
-func (s *Service) key(doi string) string {
-	if s.deployed {
+func (s *Store) key(doi string) string {
+	if s.Collated {
 		return collate(doi)
 	}
 	return doi
 }
 
 // Names are the DOIs of all records, sorted, in lower case.
-func (s *Service) Names() []string {
+func (s *Store) Names() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	names := make([]string, 0, len(s.records))
@@ -106,7 +142,7 @@ func (s *Service) Names() []string {
 
 // change replaces the record of a DOI in one step. edit gets a copy of the
 // record, nil if there is none, and returns what to store; nil removes it.
-func (s *Service) change(doi string, edit func(rec *record) (*record, error)) error {
+func (s *Store) change(doi string, edit func(rec *record) (*record, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var rec *record
@@ -125,19 +161,19 @@ func (s *Service) change(doi string, edit func(rec *record) (*record, error)) er
 	if rec == nil {
 		delete(s.records, key)
 		s.ordered = nil
-		if s.lag > 0 {
-			s.removed[key] = (&record{doi: old.doi, created: old.created, gone: true}).lagging(old, s.Now(), s.lag)
+		if s.IndexLag > 0 {
+			s.removed[key] = (&record{doi: old.doi, created: old.created, gone: true}).lagging(old, s.Now(), s.IndexLag)
 		}
 		return nil
 	}
-	s.keep(rec.lagging(old, s.Now(), s.lag))
+	s.keep(rec.lagging(old, s.Now(), s.IndexLag))
 	return nil
 }
 
 // keep stores a record. The caller has the lock.
-func (s *Service) keep(rec *record) {
+func (s *Store) keep(rec *record) {
 	rec.search = sync.OnceValue(func() map[string]any {
-		if s.deployed {
+		if s.IndexNames {
 			return indexed(rec.searchable())
 		}
 		return rec.searchable()
@@ -150,7 +186,7 @@ func (s *Service) keep(rec *record) {
 
 // all returns every record by creation, then by name, and signs of those that
 // the index may still have. The slice is shared: callers must not change it.
-func (s *Service) all() []*record {
+func (s *Store) all() []*record {
 	s.mu.RLock()
 	ordered := s.ordered
 	s.mu.RUnlock()
@@ -169,7 +205,7 @@ func (s *Service) all() []*record {
 
 // State is the state of a DOI: draft, registered or findable; "" when the
 // service does not know the DOI.
-func (s *Service) State(doi string) string {
+func (s *Store) State(doi string) string {
 	name, _ := doiName(doi)
 	if rec := s.find(name); rec != nil {
 		return rec.state
@@ -179,7 +215,7 @@ func (s *Service) State(doi string) string {
 
 // Resolve is what the global DOI resolver would answer now: the URL of the
 // DOI, once the delay after its registration is over.
-func (s *Service) Resolve(doi string) (url string, ok bool) {
+func (s *Store) Resolve(doi string) (url string, ok bool) {
 	name, _ := doiName(doi)
 	rec := s.find(name)
 	if rec == nil {
