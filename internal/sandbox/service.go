@@ -1,19 +1,3 @@
-// Package sandbox is the registration service in memory: usage reports, DOI
-// query and metadata store over one set of records, as an [http.Handler].
-//
-// By default it follows the specification, and where that says "not shown" it
-// does what the servers in operation do. With [Deployed] it follows those
-// servers throughout. It speaks raw JSON and XML and shares no type with the
-// clients, so a wrong member name on one side cannot hide behind the same
-// mistake on the other.
-//
-//	service := sandbox.New(nil)
-//	client := &http.Client{Transport: service.Transport()}
-//
-// What it leaves out: the check of metadata follows the schema but for the
-// syntax of URIs; answers in other formats are DataCite XML alone; there are no
-// rate limits. Of what the servers in operation have besides, it leaves out
-// JSONP, CORS, scrolling, and media by numbers that no answer tells.
 package sandbox
 
 import (
@@ -22,6 +6,15 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/dois"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
+	"github.com/datacite-go/datacite-go/internal/sandbox/mds"
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
+	"github.com/datacite-go/datacite-go/internal/sandbox/record"
+	"github.com/datacite-go/datacite-go/internal/sandbox/reports"
+	"github.com/datacite-go/datacite-go/internal/sandbox/store"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
 // Options sets up a [Service]; the zero value and nil are the defaults.
@@ -29,7 +22,7 @@ type Options struct {
 	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
 	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
-	Accounts     []Account        // nil means DefaultAccount alone
+	Accounts     []record.Account // nil means DefaultAccount alone
 
 	// WriteTime is how long a Deployed service works on a usage report it was
 	// sent, by the time of package time. For three fifths of it the body is read,
@@ -45,17 +38,17 @@ type Options struct {
 
 	// Faults is asked what happens to a request; n counts from 1, nil means
 	// nothing out of the ordinary. It is called by one goroutine at a time.
-	Faults func(n int, r *http.Request) *Fault
+	Faults func(n int, r *http.Request) *faults.Fault
 }
 
 // Service is the registration service in memory. Many goroutines may use it at
 // once.
 type Service struct {
-	*Store
-	front   front
-	dois    *doiRoom
-	mds     *mdsRoom
-	reports *reportRoom
+	*store.Store
+	front   faults.Front
+	dois    *dois.Room
+	mds     *mds.Room
+	reports *reports.Room
 	work    atWork
 }
 
@@ -69,17 +62,17 @@ func New(opts *Options) *Service {
 		o.Now = time.Now
 	}
 	if len(o.Accounts) == 0 {
-		o.Accounts = []Account{DefaultAccount}
+		o.Accounts = []record.Account{store.DefaultAccount}
 	}
-	settings := Settings{
-		Rules: documentedRules, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
+	settings := store.Settings{
+		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
 	}
 	if o.Behaviour == Deployed {
-		settings.Rules = deployedRules
+		settings.Rules = store.Deployed
 	}
-	store := newStore(settings)
-	s := &Service{Store: store, dois: newDOIRoom(store), mds: newMDSRoom(store), reports: newReportRoom(store, o.WriteTime)}
-	s.front = front{ask: o.Faults, answer: s.answer, behind: func(r *http.Request) bool {
+	store := store.New(settings)
+	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
+	s.front = faults.Front{Ask: o.Faults, Answer: s.answer, Behind: func(r *http.Request) bool {
 		area, _ := areaOf(r)
 		return s.AsBuilt && area == storeArea
 	}}
@@ -87,42 +80,42 @@ func New(opts *Options) *Service {
 }
 
 // Requests returns the last 1,000 requests, oldest first.
-func (s *Service) Requests() []Request { return s.front.requests() }
+func (s *Service) Requests() []faults.Request { return s.front.Requests() }
 
 // PutReport stores a report as it is: {"id", "report-header",
 // "report-datasets"}, all of it optional but header and datasets. A report of
 // the same id is replaced; without an id it gets a new one. The contents are
 // not checked, so that odd reports can be played. Exceptions code 69 makes it
 // a compressed report.
-func (s *Service) PutReport(data json.RawMessage) (id string, err error) { return s.reports.put(data) }
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) { return s.reports.Put(data) }
 
 // ServeHTTP answers a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
 
 // answer does the work of a request, which may meet a fault at a step of it.
-func (s *Service) answer(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter)) {
+func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
 	started := time.Now()
-	q := newRequest(r, f)
+	q := wire.NewRequest(r, f)
 	answer := s.answerDocumented
 	if s.AsBuilt {
 		answer = s.answerAsBuilt
 	}
 	res := answer(q)
-	return res.status, func(w http.ResponseWriter) { res.send(w, q, time.Since(started)) }
+	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
 }
 
 // answerDocumented goes by the path as it arrives: decoded once, and cleaned by
 // nothing, as a DOI name may hold "//", "#", "?" or "%".
-func (s *Service) answerDocumented(q *request) reply {
-	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
+func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
+	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
 	switch area {
 	case "reports":
-		return inJSON(s.reports.serveReports(q, rest))
+		return wire.InJSON(s.reports.Serve(q, rest))
 	case "dois":
-		return inJSON(s.dois.serveDOIs(q, rest))
+		return wire.InJSON(s.dois.Serve(q, rest))
 	}
-	return s.mds.serveDocumentedStore(q, area, rest)
+	return s.mds.Serve(q, area, rest)
 }
 
 // The areas of the public host of the deployed servers.
@@ -136,23 +129,23 @@ const (
 // read it. The path is the one that the routes of the store or of the DOI service see.
 func areaOf(r *http.Request) (area int, path string) {
 	path = r.URL.EscapedPath()
-	if _, ok := reportsPath(path); ok {
+	if _, ok := reports.Path(path); ok {
 		return reportsArea, path
 	}
-	path = arrivesAtStore(path)
+	path = names.ArrivesAtStore(path)
 	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
 		return doisArea, strings.TrimPrefix(path, "/dois")
 	}
 	return storeArea, path
 }
 
-func (s *Service) answerAsBuilt(q *request) reply {
+func (s *Service) answerAsBuilt(q *wire.Request) wire.Reply {
 	switch area, path := areaOf(q.Request); area {
 	case reportsArea:
-		return inJSON(s.reports.serveDeployedReports(q)).coded(q, s.Now(), true)
+		return wire.InJSON(s.reports.ServeAsBuilt(q)).Coded(q, s.Now(), true)
 	case doisArea:
-		return inJSON(s.dois.serveDOIs(q, path)).coded(q, s.Now(), false)
+		return wire.InJSON(s.dois.Serve(q, path)).Coded(q, s.Now(), false)
 	default:
-		return s.mds.serveStore(q, path)
+		return s.mds.ServeAsBuilt(q, path)
 	}
 }

@@ -1,0 +1,258 @@
+package record
+
+import (
+	"maps"
+	"strconv"
+)
+
+// names of members and the XML attributes they come from.
+type fields map[string]string
+
+// with adds the attributes of e that are there.
+func (f fields) of(e *element) object {
+	o := object{}
+	for member, attribute := range f {
+		if e != nil && e.hasAttr(attribute) {
+			o[member] = e.attr(attribute)
+		}
+	}
+	return o
+}
+
+// list makes one object of each element e/wrapper/name: its text as textMember
+// and its attributes as f says.
+func list(e *element, wrapper, name, textMember string, f fields) []any {
+	out := []any{}
+	for c := range e.child(wrapper).each(name) {
+		o := f.of(c)
+		o[textMember] = c.trimmed()
+		out = append(out, o)
+	}
+	return out
+}
+
+func texts(e *element, wrapper, name string) []any {
+	out := []any{}
+	for c := range e.child(wrapper).each(name) {
+		out = append(out, c.trimmed())
+	}
+	return out
+}
+
+// AttributesOf turns a metadata record in XML into the members of the JSON
+// record (specification §2.2).
+func AttributesOf(root *element) object {
+	o := object{
+		"creators":     people(root, "creators", "creator", "creatorName"),
+		"contributors": people(root, "contributors", "contributor", "contributorName"),
+		"titles":       list(root, "titles", "title", "title", fields{"titleType": "titleType", "lang": "lang"}),
+		"publisher":    publisherOf(root.child("publisher")),
+		"types":        typesOf(root.child("resourceType").attr("resourceTypeGeneral"), root.ChildText("resourceType")),
+		"subjects": list(root, "subjects", "subject", "subject", fields{
+			"subjectScheme": "subjectScheme", "schemeUri": "schemeURI", "valueUri": "valueURI",
+			"classificationCode": "classificationCode", "lang": "lang",
+		}),
+		"dates": list(root, "dates", "date", "date", fields{"dateType": "dateType", "dateInformation": "dateInformation"}),
+		"identifiers": list(root, "alternateIdentifiers", "alternateIdentifier", "identifier",
+			fields{"identifierType": "alternateIdentifierType"}),
+		"relatedIdentifiers": list(root, "relatedIdentifiers", "relatedIdentifier", "relatedIdentifier", fields{
+			"relatedIdentifierType": "relatedIdentifierType", "relationType": "relationType",
+			"resourceTypeGeneral": "resourceTypeGeneral", "relatedMetadataScheme": "relatedMetadataScheme",
+			"schemeUri": "schemeURI", "schemeType": "schemeType", "relationTypeInformation": "relationTypeInformation",
+		}),
+		"sizes":   texts(root, "sizes", "size"),
+		"formats": texts(root, "formats", "format"),
+		"rightsList": list(root, "rightsList", "rights", "rights", fields{
+			"rightsUri": "rightsURI", "schemeUri": "schemeURI", "rightsIdentifier": "rightsIdentifier",
+			"rightsIdentifierScheme": "rightsIdentifierScheme", "lang": "lang",
+		}),
+		"descriptions": list(root, "descriptions", "description", "description",
+			fields{"descriptionType": "descriptionType", "lang": "lang"}),
+		"geoLocations":      places(root),
+		"fundingReferences": funding(root),
+		"relatedItems":      relatedItems(root),
+		"schemaVersion":     root.name.Space,
+		"language":          textOrNull(root, "language"),
+		"version":           textOrNull(root, "version"),
+	}
+	if year, err := strconv.Atoi(root.ChildText("publicationYear")); err == nil {
+		o["publicationYear"] = float64(year)
+	}
+	return o
+}
+
+func textOrNull(e *element, name string) any {
+	if text := e.ChildText(name); text != "" {
+		return text
+	}
+	return nil
+}
+
+func publisherOf(e *element) any {
+	if e == nil {
+		return nil
+	}
+	o := fields{
+		"publisherIdentifier": "publisherIdentifier", "publisherIdentifierScheme": "publisherIdentifierScheme",
+		"schemeUri": "schemeURI", "lang": "lang",
+	}.of(e)
+	o["name"] = e.trimmed()
+	return o
+}
+
+func people(e *element, wrapper, name, nameElement string) []any {
+	out := []any{}
+	for c := range e.child(wrapper).each(name) {
+		o := fields{"contributorType": "contributorType"}.of(c)
+		full := c.child(nameElement)
+		o["name"] = full.trimmed()
+		maps.Copy(o, (fields{"nameType": "nameType", "lang": "lang"}).of(full))
+		for _, part := range []string{"givenName", "familyName"} {
+			if c.child(part) != nil {
+				o[part] = c.ChildText(part)
+			}
+		}
+		o["nameIdentifiers"] = each(c, "nameIdentifier", "nameIdentifier",
+			fields{"nameIdentifierScheme": "nameIdentifierScheme", "schemeUri": "schemeURI"})
+		o["affiliation"] = each(c, "affiliation", "name", fields{
+			"affiliationIdentifier": "affiliationIdentifier", "affiliationIdentifierScheme": "affiliationIdentifierScheme",
+			"schemeUri": "schemeURI",
+		})
+		out = append(out, o)
+	}
+	return out
+}
+
+func each(e *element, name, textMember string, f fields) []any {
+	out := []any{}
+	for c := range e.each(name) {
+		o := f.of(c)
+		o[textMember] = c.trimmed()
+		out = append(out, o)
+	}
+	return out
+}
+
+func funding(root *element) []any {
+	out := []any{}
+	for e := range root.child("fundingReferences").each("fundingReference") {
+		o := fields{"funderIdentifierType": "funderIdentifierType", "schemeUri": "schemeURI"}.of(e.child("funderIdentifier"))
+		if award := e.child("awardNumber"); award.attr("awardURI") != "" {
+			o["awardUri"] = award.attr("awardURI")
+		}
+		copyTexts(o, e, "funderName", "funderIdentifier", "awardNumber", "awardTitle")
+		out = append(out, o)
+	}
+	return out
+}
+
+// copyTexts copies the texts of the children that are there.
+func copyTexts(o object, e *element, names ...string) {
+	for _, name := range names {
+		if e.child(name) != nil {
+			o[name] = e.ChildText(name)
+		}
+	}
+}
+
+func places(root *element) []any {
+	out := []any{}
+	for e := range root.child("geoLocations").each("geoLocation") {
+		o := object{}
+		copyTexts(o, e, "geoLocationPlace")
+		if p := e.child("geoLocationPoint"); p != nil {
+			o["geoLocationPoint"] = coordinates(p)
+		}
+		if b := e.child("geoLocationBox"); b != nil {
+			o["geoLocationBox"] = coordinates(b)
+		}
+		if polygons := polygonsOf(e); len(polygons) == 1 {
+			o["geoLocationPolygon"] = polygons[0]
+		} else if len(polygons) > 1 {
+			o["geoLocationPolygon"] = polygons
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func polygonsOf(e *element) []any {
+	var out []any
+	for polygon := range e.each("geoLocationPolygon") {
+		points := []any{}
+		for _, p := range polygon.children {
+			points = append(points, object{p.name.Local: coordinates(p)})
+		}
+		out = append(out, points)
+	}
+	return out
+}
+
+func coordinates(e *element) object {
+	o := object{}
+	for _, c := range e.children {
+		o[c.name.Local] = c.trimmed()
+	}
+	return o
+}
+
+func relatedItems(root *element) []any {
+	out := []any{}
+	for e := range root.child("relatedItems").each("relatedItem") {
+		o := fields{
+			"relatedItemType": "relatedItemType", "relationType": "relationType",
+			"relationTypeInformation": "relationTypeInformation",
+		}.of(e)
+		if id := e.child("relatedItemIdentifier"); id != nil {
+			// Here the JSON record has schemeURI in capitals.
+			inside := fields{
+				"relatedItemIdentifierType": "relatedItemIdentifierType", "relatedMetadataScheme": "relatedMetadataScheme",
+				"schemeURI": "schemeURI", "schemeType": "schemeType",
+			}.of(id)
+			inside["relatedItemIdentifier"] = id.trimmed()
+			o["relatedItemIdentifier"] = inside
+		}
+		o["titles"] = list(e, "titles", "title", "title", fields{"titleType": "titleType", "lang": "lang"})
+		o["creators"] = people(e, "creators", "creator", "creatorName")
+		o["contributors"] = people(e, "contributors", "contributor", "contributorName")
+		copyTexts(o, e, "publicationYear", "volume", "issue", "number", "firstPage", "lastPage", "publisher", "edition")
+		if number := e.child("number"); number.attr("numberType") != "" {
+			o["numberType"] = number.attr("numberType")
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// typesOf is the types member: what was given, and what the service derives
+// from the general type for other vocabularies.
+func typesOf(general, specific string) object {
+	d, ok := derived[general]
+	if !ok {
+		d = [4]string{"CreativeWork", "article", "misc", "GEN"}
+	}
+	return object{
+		"resourceTypeGeneral": general, "resourceType": specific,
+		"schemaOrg": d[0], "citeproc": d[1], "bibtex": d[2], "ris": d[3],
+	}
+}
+
+// derived names a resource type in schema.org, citeproc, BibTeX and RIS.
+var derived = map[string][4]string{
+	"Audiovisual":     {"MediaObject", "motion_picture", "misc", "MPCT"},
+	"Book":            {"Book", "book", "book", "BOOK"},
+	"BookChapter":     {"Chapter", "chapter", "inbook", "CHAP"},
+	"Collection":      {"Collection", "article", "misc", "GEN"},
+	"ConferencePaper": {"Article", "paper-conference", "inproceedings", "CPAPER"},
+	"Dataset":         {"Dataset", "dataset", "misc", "DATA"},
+	"Dissertation":    {"Thesis", "thesis", "phdthesis", "THES"},
+	"Image":           {"ImageObject", "graphic", "misc", "FIGURE"},
+	"Journal":         {"Periodical", "article", "misc", "JOUR"},
+	"JournalArticle":  {"ScholarlyArticle", "article-journal", "article", "JOUR"},
+	"PeerReview":      {"Review", "review", "misc", "GEN"},
+	"Report":          {"Report", "report", "techreport", "RPRT"},
+	"Software":        {"SoftwareSourceCode", "software", "misc", "COMP"},
+	"Sound":           {"AudioObject", "song", "misc", "SOUND"},
+	"Text":            {"ScholarlyArticle", "article-journal", "article", "RPRT"},
+	"Workflow":        {"HowTo", "article", "misc", "GEN"},
+}

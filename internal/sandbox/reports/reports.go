@@ -1,0 +1,77 @@
+// Package reports is interface A, usage reports.
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/store"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// Room is interface A: usage reports.
+type Room struct {
+	*store.Store
+	WriteTime time.Duration
+	Archive   archive // of a Deployed service
+
+	mu      sync.RWMutex
+	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
+	periods map[reportKey]string
+}
+
+func New(s *store.Store, writeTime time.Duration) *Room {
+	return &Room{
+		Store: s, WriteTime: writeTime, Archive: newArchive(), reports: map[string]*report{}, periods: map[reportKey]string{},
+	}
+}
+
+var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
+
+// Put stores a report as it is.
+func (s *Room) Put(data json.RawMessage) (id string, err error) {
+	c, err := readReport(bytes.NewReader(data), anyObject, anyValue)
+	if err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	var named struct{ ID string }
+	if err := json.Unmarshal(data, &named); err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	id = strings.ToLower(named.ID)
+	if id == "" {
+		id = wire.NewUUID()
+	}
+	p := newPart(bytes.Clone(data), false)
+	if notedCompressed(c.header) {
+		p = newPart(compress(data), true)
+	}
+	p.content = c
+	if s.AsBuilt {
+		if err := s.seedReport(id, p); err != nil {
+			return "", fmt.Errorf("sandbox.PutReport: %w", err)
+		}
+		return id, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepReport(&report{id: id, owner: s.Accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
+	return id, nil
+}
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
