@@ -39,7 +39,7 @@ var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // Put stores a report as it is.
 func (s *Room) Put(data json.RawMessage) (id string, err error) {
-	c, err := readReport(bytes.NewReader(data), anyObject, anyValue)
+	c, err := readReport(bytes.NewReader(data), anyValue, anyValue)
 	if err != nil {
 		return "", fmt.Errorf("sandbox.PutReport: %w", err)
 	}

@@ -89,21 +89,7 @@ func sentType(q *wire.Request) (kind string, ok bool) {
 
 // open reads the JSON. Only the first member of a gzip body counts.
 func (sub *submission) open(q *wire.Request) error {
-	var r io.Reader = bytes.NewReader(sub.body)
-	var err error
-	switch sub.coding {
-	case "gzip":
-		var unzipped *gzip.Reader
-		if unzipped, err = gzip.NewReader(r); err == nil {
-			unzipped.Multistream(false)
-			r = wire.Inflated(uncheckedGzip{unzipped})
-		}
-	case "deflate":
-		var unzipped io.Reader
-		if unzipped, err = zlib.NewReader(r); err == nil {
-			r = wire.Inflated(unzipped)
-		}
-	}
+	r, err := sub.reader()
 	if err == nil {
 		err = sub.parse(r)
 	}
@@ -113,14 +99,32 @@ func (sub *submission) open(q *wire.Request) error {
 	case errors.Is(err, wire.ErrTooMuch):
 		return wire.ErrTooMuch
 	case errors.Is(err, errEncoding):
-		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + err.Error())
-	case errors.Is(err, wire.ErrParams):
-		return wire.ErrParams
-	case sub.coded():
+		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + errEncoding.Error())
+	case sub.coded() && !errors.Is(err, wire.ErrParams):
 		return outside(q, http.StatusInternalServerError)
 	default:
 		return wire.ErrParams
 	}
+}
+
+// reader reads the body without its coding.
+func (sub *submission) reader() (io.Reader, error) {
+	switch sub.coding {
+	case "gzip":
+		r, err := gzip.NewReader(bytes.NewReader(sub.body))
+		if err != nil {
+			return nil, err
+		}
+		r.Multistream(false)
+		return wire.Inflated(uncheckedGzip{r}), nil
+	case "deflate":
+		r, err := zlib.NewReader(bytes.NewReader(sub.body))
+		if err != nil {
+			return nil, err
+		}
+		return wire.Inflated(r), nil
+	}
+	return bytes.NewReader(sub.body), nil
 }
 
 // uncheckedGzip takes no notice of a checksum or a length that is wrong.
@@ -139,25 +143,20 @@ func (g uncheckedGzip) Read(p []byte) (int, error) {
 // from it like from any other, if the type says JSON.
 func (sub *submission) parse(r io.Reader) error {
 	spelled := false
-	s := newScanner(r)
-	err := s.object(func(name []byte) (rule, error) {
-		exact, member := string(name) == "report-header", hyphened(string(name))
-		return func(s *scanner) error {
-			switch {
-			case member == "report-header" && (exact || !sub.coded()):
-				spelled = true
-				return sub.readHeader(s)
+	err := check(r, func(c *checker) {
+		c.object(func(name []byte) rule {
+			switch exact, member := string(name) == "report-header", hyphened(string(name)); {
 			case member == "report-header":
 				spelled = true
+				if exact || !sub.coded() {
+					return sub.readHeader
+				}
 			case member == "report-datasets" && sub.coding != "gzip" && sub.json:
-				return sub.readDatasets(s)
+				return sub.readDatasets
 			}
-			return anyValue(s)
-		}, nil
+			return anyValue
+		})
 	})
-	if err == nil {
-		err = s.close()
-	}
 	switch {
 	case err != nil:
 		return err
@@ -169,39 +168,33 @@ func (sub *submission) parse(r io.Reader) error {
 	return nil
 }
 
-func (sub *submission) readHeader(s *scanner) error {
-	raw, err := s.raw(anyValue, wire.MaxPieces)
-	if err != nil {
-		return err
-	}
+func (sub *submission) readHeader(c *checker) {
 	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return err
-	}
+	_ = json.Unmarshal(c.raw(anyValue, wire.MaxPieces), &v)
 	spell := hyphened
 	if sub.coded() {
 		spell = withHyphens
 	}
 	header, ok := compacted(respell(v, spell)).(object)
 	if !ok {
-		return errors.New("report-header: an object expected")
+		c.refuse("report-header: an object expected")
 	}
 	sub.header = header
-	return nil
 }
 
-func (sub *submission) readDatasets(s *scanner) error {
-	raw, err := s.raw(anyValue, wire.MaxValues)
-	if err != nil {
-		return err
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // 3.0 is no integer
-	if err := dec.Decode(&sub.datasets); err != nil {
-		return err
-	}
-	sub.datasets = compacted(sub.datasets)
-	return nil
+func (sub *submission) readDatasets(c *checker) {
+	raw := c.raw(anyValue, wire.MaxValues)
+	sub.datasets = compacted(decodeExactly(raw))
+
+}
+
+// decodeExactly decodes JSON that was read before, or none, and keeps its numbers as
+// they are written: 3.0 is no integer.
+func decodeExactly(data []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	_ = dec.Decode(&v)
+	return v
 }
 
 // dateForm is a date at the start of a text.
@@ -455,12 +448,7 @@ func (r *stored) faults(creating bool) (object, error) {
 		return nil, err
 	}
 	if kind == normalKind {
-		var datasets any
-		if r.datasets != nil {
-			dec := json.NewDecoder(bytes.NewReader(r.datasets))
-			dec.UseNumber()
-			_ = dec.Decode(&datasets) // it was encoded here
-		}
+		datasets := decodeExactly(r.datasets)
 		missing("report_datasets", datasets)
 		sent := maps.Clone(r.header)
 		sent["report-datasets"] = datasets

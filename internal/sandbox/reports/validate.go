@@ -5,12 +5,173 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
+
+// checker reads JSON, and holds it against rules. After the first error it reads no
+// more.
+type checker struct {
+	*jsonlex.Lexer
+	encoding *utf8Reader
+	path     []string // to the value with the error, from the inside out
+}
+
+// check reads a stream of JSON that a rule is for. Errors begin with the path of the
+// value, as in "report-datasets/0/yop: a string expected".
+func check(r io.Reader, value rule) error {
+	source := &utf8Reader{Reader: r, bad: math.MaxInt64}
+	c := &checker{Lexer: jsonlex.New(source), encoding: source}
+	value(c)
+	c.End()
+	err := c.Err()
+	switch {
+	case errors.Is(err, jsonlex.ErrTooLarge):
+		return wire.ErrTooMuch
+	case err == nil, len(c.path) == 0:
+		return err
+	}
+	slices.Reverse(c.path)
+	return fmt.Errorf("%s: %w", strings.Join(c.path, "/"), err)
+}
+
+var errEncoding = errors.New("invalid UTF-8")
+
+// utf8Reader notes where a stream ceases to be UTF-8, which the lexer lets pass.
+type utf8Reader struct {
+	io.Reader
+	rest []byte // of a character that is not whole yet
+	read int64
+	bad  int64 // where the first byte stands that is none
+}
+
+func (u *utf8Reader) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if start := u.read - int64(len(u.rest)); u.bad > start && (len(u.rest) > 0 || !utf8.Valid(p[:n])) {
+		u.rest = append(u.rest, p[:n]...)
+		for at := start; utf8.FullRune(u.rest); {
+			r, size := utf8.DecodeRune(u.rest)
+			if r == utf8.RuneError && size == 1 {
+				u.bad, u.rest = at, nil
+				break
+			}
+			at, u.rest = at+int64(size), u.rest[size:]
+		}
+	}
+	u.read += int64(n)
+	return n, err
+}
+
+// sound refuses a text, which has just been read, that is not UTF-8.
+func (c *checker) sound() {
+	if c.encoding.bad < c.Offset() {
+		c.Fail(errEncoding)
+	}
+}
+
+// rule takes one value and checks it.
+type rule func(c *checker)
+
+// in takes the value that stands in a member, or under a number.
+func (c *checker) in(place any, value rule) {
+	value(c)
+	if c.Err() != nil {
+		c.path = append(c.path, fmt.Sprint(place))
+	}
+}
+
+func (c *checker) refuse(format string, args ...any) { c.Fail(fmt.Errorf(format, args...)) }
+
+func (c *checker) unexpected(wanted string) {
+	found := c.Kind()
+	if found == 0 {
+		c.Fail(io.ErrUnexpectedEOF)
+	}
+	c.refuse("%s expected at byte %d, not %q", wanted, c.Offset(), found)
+}
+
+// starts says whether a value of a kind comes next, by its first byte.
+func (c *checker) starts(with byte, wanted string) bool {
+	if c.Kind() != with {
+		c.unexpected(wanted)
+	}
+	return c.Err() == nil
+}
+
+// object takes an object. member is called with each name, whose bytes are good
+// during the call only, and returns what takes the value.
+func (c *checker) object(member func(name []byte) rule) {
+	if !c.starts('{', "an object") || !c.Begin() {
+		return
+	}
+	for i := 0; ; i++ {
+		name, ok := c.Key(i)
+		c.sound()
+		if !ok {
+			return
+		}
+		if value := member(name); c.Err() == nil {
+			value(c)
+		}
+	}
+}
+
+func (c *checker) array(element rule) {
+	if !c.starts('[', "an array") {
+		return
+	}
+	c.List()
+	for i := 0; c.Element(i); i++ {
+		c.in(i, element)
+	}
+}
+
+// text takes a string. The bytes are good until the next call.
+func (c *checker) text() []byte {
+	c.starts('"', "a string")
+	defer c.sound()
+	return c.Text()
+}
+
+// raw takes a value with the rule and returns its bytes, which are good until the
+// next call, of so many pieces at most.
+func (c *checker) raw(value rule, limit int) []byte {
+	c.Hold()
+	value(c)
+	held := c.Held()
+	if wire.Pieces(held) > limit {
+		c.Fail(wire.ErrTooMuch)
+		return nil
+	}
+	return held
+}
+
+// anyValue takes what the service does not look at, and seeded reports, which may be
+// as odd as real ones are.
+func anyValue(c *checker) { c.nested(100) }
+
+// nested takes a value of any kind, at most depth levels deep.
+func (c *checker) nested(depth int) {
+	inside := func(c *checker) { c.nested(depth - 1) }
+	switch kind := c.Kind(); {
+	case depth == 0:
+		c.refuse("values nested too deep at byte %d", c.Offset())
+	case kind == '{':
+		c.object(func([]byte) rule { return inside })
+	case kind == '[':
+		c.array(inside)
+	default:
+		c.Skip()
+		c.sound()
+	}
+}
 
 // content is what the body of a report holds. The datasets stay where they
 // are: start and end say where in the (uncompressed) body their elements stand.
@@ -23,97 +184,55 @@ type content struct {
 // maxDatasets is how many datasets one body may carry (specification §8).
 const maxDatasets = 50_000
 
-// rule takes one value from a scanner and checks it.
-type rule func(s *scanner) error
-
 // readReport reads a report body in one pass and checks it against
 // specification §2.1, header and datasets as the given rules say.
 func readReport(r io.Reader, header, dataset rule) (content, error) {
-	var c content
+	var read content
 	seen := map[string]bool{}
-	s := newScanner(r)
-	err := s.object(func(name []byte) (rule, error) {
-		member := string(name)
-		if seen[member] {
-			return nil, fmt.Errorf("%s given twice", member)
-		}
-		seen[member] = true
-		return func(s *scanner) (err error) {
-			switch member {
-			case "report-header":
-				c.header, err = readHeader(s, header)
-			case "report-datasets":
-				c.start, c.end, c.datasets, err = readDatasets(s, dataset)
-			default:
-				err = anyValue(s) // an id, or what a GET answers besides
+	err := check(r, func(c *checker) {
+		c.object(func(name []byte) rule {
+			member := string(name)
+			if seen[member] {
+				c.refuse("%s given twice", member)
 			}
-			return within(member, err)
-		}, nil
+			seen[member] = true
+			return func(c *checker) { c.in(member, read.member(member, header, dataset)) }
+		})
 	})
-	if err == nil {
-		err = s.close()
-	}
 	switch {
 	case err != nil:
-		return c, err
-	case c.header == nil:
-		return c, errors.New("report-header is missing")
+		return read, err
+	case read.header == nil:
+		return read, errors.New("report-header is missing")
 	case !seen["report-datasets"]:
-		return c, errors.New("report-datasets is missing")
+		return read, errors.New("report-datasets is missing")
 	}
-	return c, nil
+	return read, nil
 }
 
-func readHeader(s *scanner, check rule) (object, error) {
-	raw, err := s.raw(check, wire.MaxPieces)
-	if err != nil {
-		return nil, err
-	}
-	var o object
-	if err := json.Unmarshal(raw, &o); err != nil {
-		return nil, errors.New("an object expected")
-	}
-	return o, nil
-}
-
-func readDatasets(s *scanner, check rule) (start, end int64, count int, err error) {
-	if _, err = s.peek(); err != nil {
-		return 0, 0, 0, err
-	}
-	start = s.offset() + 1
-	err = s.array(func(i int) error {
-		if i == maxDatasets {
-			return fmt.Errorf("more than %d datasets", maxDatasets)
+func (read *content) member(name string, header, dataset rule) rule {
+	switch name {
+	case "report-header":
+		return func(c *checker) {
+			raw := c.raw(header, wire.MaxPieces)
+			if c.Err() == nil && json.Unmarshal(raw, &read.header) != nil {
+				c.refuse("an object expected")
+			}
 		}
-		count++
-		if err := check(s); err != nil {
-			return within(strconv.Itoa(i), err)
+	case "report-datasets":
+		return func(c *checker) {
+			c.Kind()
+			read.start = c.Offset() + 1
+			c.array(func(c *checker) {
+				if read.datasets++; read.datasets > maxDatasets {
+					c.refuse("more than %d datasets", maxDatasets)
+				}
+				dataset(c)
+			})
+			read.end = c.Offset() - 1
 		}
-		return nil
-	})
-	return start, s.offset() - 1, count, err
-}
-
-// pathError is a fault with the path of the value, as in
-// "report-datasets/0/yop: a string expected".
-type pathError struct {
-	path string
-	err  error
-}
-
-func (e *pathError) Error() string { return e.path + ": " + e.err.Error() }
-
-func (e *pathError) Unwrap() error { return e.err }
-
-func within(segment string, err error) error {
-	if err == nil {
-		return nil
 	}
-	if inner, ok := errors.AsType[*pathError](err); ok {
-		inner.path = segment + "/" + inner.path
-		return inner
-	}
-	return &pathError{segment, err}
+	return anyValue // an id, or what a GET answers besides
 }
 
 // member is a member that an object may have.
@@ -124,173 +243,108 @@ type member struct {
 }
 
 func need(name string, check rule) member { return member{name, check, true} }
-
-func may(name string, check rule) member { return member{name, check, false} }
+func may(name string, check rule) member  { return member{name, check, false} }
 
 // members is an object with these members and no others.
 func members(all ...member) rule {
 	for i, m := range all {
-		check := m.check
-		all[i].check = func(s *scanner) error {
-			if err := check(s); err != nil {
-				return within(m.name, err)
-			}
-			return nil
-		}
+		all[i].check = func(c *checker) { c.in(m.name, m.check) }
 	}
-	return func(s *scanner) error {
+	return func(c *checker) {
 		var seen uint64
-		next := 0
-		err := s.object(func(name []byte) (rule, error) {
-			i := indexMember(all, name, next)
-			switch {
-			case i < 0:
-				return nil, fmt.Errorf("found unpermitted parameter: :%s", name)
-			case seen&(1<<i) != 0:
-				return nil, fmt.Errorf("%s given twice", name)
+		next := 0 // the member that mostly comes
+		c.object(func(name []byte) rule {
+			for range all {
+				i := next % len(all)
+				next++
+				if string(name) != all[i].name {
+					continue
+				}
+				if seen&(1<<i) != 0 {
+					c.refuse("%s given twice", name)
+				}
+				seen |= 1 << i
+				return all[i].check
 			}
-			seen |= 1 << i
-			next = i + 1
-			return all[i].check, nil
+			c.refuse("found unpermitted parameter: :%s", name)
+			return nil
 		})
-		if err != nil {
-			return err
-		}
 		for i, m := range all {
 			if m.required && seen&(1<<i) == 0 {
-				return fmt.Errorf("%s is missing", m.name)
+				c.refuse("%s is missing", m.name)
 			}
 		}
-		return nil
 	}
 }
 
-// indexMember finds a member, -1 if there is none of that name. It looks at
-// the one that comes next in the table first, as members mostly do.
-func indexMember(all []member, name []byte, next int) int {
-	for i := range all {
-		i = (i + next) % len(all)
-		if string(name) == all[i].name {
-			return i
-		}
-	}
-	return -1
-}
-
-func arrayOf(check rule) rule {
-	return func(s *scanner) error {
-		return s.array(func(i int) error {
-			if err := check(s); err != nil {
-				return within(strconv.Itoa(i), err)
-			}
-			return nil
-		})
-	}
-}
+func arrayOf(element rule) rule { return func(c *checker) { c.array(element) } }
 
 // either takes strings with one rule and everything else with the other.
 func either(text, other rule) rule {
-	return func(s *scanner) error {
-		if c, err := s.peek(); err != nil || c == '"' {
-			return text(s)
+	return func(c *checker) {
+		if c.Kind() == '"' {
+			text(c)
+		} else {
+			other(c)
 		}
-		return other(s)
 	}
 }
 
-func anyText(s *scanner) error {
-	_, err := s.text()
-	return err
-}
+func anyText(c *checker) { c.text() }
 
-func filledText(s *scanner) error {
-	text, err := s.text()
-	if err == nil && len(text) == 0 {
-		return errors.New("can't be blank")
+func filledText(c *checker) {
+	if len(c.text()) == 0 {
+		c.refuse("can't be blank")
 	}
-	return err
 }
 
 func oneOf(values ...string) rule {
-	return func(s *scanner) error {
-		text, err := s.text()
-		if err != nil {
-			return err
+	return func(c *checker) {
+		if text := c.text(); !slices.Contains(values, string(text)) {
+			c.refuse("%q is not one of %q", text, values)
 		}
-		if slices.Contains(values, string(text)) {
-			return nil
-		}
-		return fmt.Errorf("%q is not one of %q", text, values)
 	}
 }
 
-func integer(s *scanner) error {
-	if c, err := s.peek(); err != nil {
-		return err
-	} else if c != '-' && (c < '0' || c > '9') {
-		return s.unexpected("an integer")
+func integer(c *checker) {
+	if first := c.Kind(); first != '-' && (first < '0' || first > '9') {
+		c.unexpected("an integer")
 	}
-	word, err := s.word()
-	if err != nil {
-		return err
-	}
+	word := c.Number()
 	if _, err := strconv.ParseInt(string(word), 10, 64); err != nil {
-		return fmt.Errorf("an integer expected, not %s", word)
+		c.refuse("an integer expected, not %s", word)
 	}
-	return nil
 }
 
-// day takes a date, YYYY-MM-DD.
-func day(s *scanner) (string, error) {
-	text, err := s.text()
-	if err != nil {
-		return "", err
-	}
-	d := string(text)
-	if _, err := time.Parse(time.DateOnly, d); err != nil {
-		return "", fmt.Errorf("%q is not a date, YYYY-MM-DD", d)
-	}
-	return d, nil
-}
+// date takes a day, YYYY-MM-DD.
+func date(c *checker) { c.date() }
 
-func date(s *scanner) error {
-	_, err := day(s)
-	return err
+func (c *checker) date() string {
+	day := string(c.text())
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		c.refuse("%q is not a date, YYYY-MM-DD", day)
+	}
+	return day
 }
 
 // period is an object of two dates that do not go backwards.
-func period(s *scanner) error {
-	days := map[string]string{}
-	err := s.object(func(name []byte) (rule, error) {
-		which := string(name)
-		if _, twice := days[which]; twice || which != "begin-date" && which != "end-date" {
-			return nil, fmt.Errorf("found unpermitted parameter: :%s", which)
-		}
-		return func(s *scanner) (err error) {
-			days[which], err = day(s)
-			return within(which, err)
-		}, nil
-	})
-	begin, end := days["begin-date"], days["end-date"]
-	switch {
-	case err != nil:
-		return err
-	case begin == "":
-		return errors.New("begin-date is missing")
-	case end == "":
-		return errors.New("end-date is missing")
-	case end < begin:
-		return fmt.Errorf("end-date %s is before begin-date %s", end, begin)
+func period(c *checker) {
+	var begin, end string
+	members(
+		need("begin-date", func(c *checker) { begin = c.date() }),
+		need("end-date", func(c *checker) { end = c.date() }),
+	)(c)
+	if end < begin {
+		c.refuse("end-date %s is before begin-date %s", end, begin)
 	}
-	return nil
 }
 
-func countryCounts(s *scanner) error {
-	return s.object(func(name []byte) (rule, error) {
+func countryCounts(c *checker) {
+	c.object(func(name []byte) rule {
 		if len(name) != 2 || name[0] < 'a' || name[0] > 'z' || name[1] < 'a' || name[1] > 'z' {
-			return nil, fmt.Errorf("%q is not a lowercase two-letter country code", name)
+			c.refuse("%q is not a lowercase two-letter country code", name)
 		}
-		return integer, nil
+		return integer
 	})
 }
 
@@ -346,11 +400,3 @@ var reportInstance = members(
 	need("access-method", oneOf("regular", "machine")),
 	may("country-counts", countryCounts),
 )
-
-// anyObject and anyValue are the rules for seeded reports, which may be as odd
-// as real ones are.
-func anyObject(s *scanner) error {
-	return s.object(func([]byte) (rule, error) { return anyValue, nil })
-}
-
-func anyValue(s *scanner) error { return s.nested(100) }

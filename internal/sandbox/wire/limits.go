@@ -26,7 +26,6 @@ const (
 	MaxOtherBody  = 10 << 20
 
 	maxInflated = 256 << 20 // bytes of a report that comes compressed; it is read as a stream
-	MaxHeld     = 32 << 20  // bytes of it that are looked at together
 	MaxPieces   = 250_000   // pieces of a body, or of the header of a report
 	MaxValues   = 600_000   // pieces of the datasets of a report, where they are looked at together
 	MaxFaults   = 10_000    // faults of a report that are told
@@ -65,7 +64,8 @@ func ReadAll(r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// Inflated is what a report that comes compressed holds, up to a limit.
+// Inflated is what a report that comes compressed holds, up to a limit. That it has a
+// checksum behind it nobody minds.
 func Inflated(r io.Reader) io.Reader { return &bounded{r, maxInflated} }
 
 type bounded struct {
@@ -77,6 +77,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return 0, ErrTooMuch
+	}
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
 	}
 	return n, err
 }
