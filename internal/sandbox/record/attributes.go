@@ -71,7 +71,7 @@ func AttributesOf(root *element) object {
 		"geoLocations":      places(root),
 		"fundingReferences": funding(root),
 		"relatedItems":      relatedItems(root),
-		"schemaVersion":     root.name.Space,
+		"schemaVersion":     root.name.space,
 		"language":          textOrNull(root, "language"),
 		"version":           textOrNull(root, "version"),
 	}
@@ -180,8 +180,8 @@ func polygonsOf(e *element) []any {
 	var out []any
 	for polygon := range e.each("geoLocationPolygon") {
 		points := []any{}
-		for _, p := range polygon.children {
-			points = append(points, object{p.name.Local: coordinates(p)})
+		for p := range polygon.elements {
+			points = append(points, object{p.name.local: coordinates(p)})
 		}
 		out = append(out, points)
 	}
@@ -190,8 +190,8 @@ func polygonsOf(e *element) []any {
 
 func coordinates(e *element) object {
 	o := object{}
-	for _, c := range e.children {
-		o[c.name.Local] = c.trimmed()
+	for c := range e.elements {
+		o[c.name.local] = c.trimmed()
 	}
 	return o
 }

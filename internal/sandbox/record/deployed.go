@@ -51,9 +51,9 @@ func schemaOf(o object) string {
 }
 
 func (rec *Record) setKernel(text, name string) error {
-	doc := repaired(text)
+	doc := recovered(text)
 	if id := doc.identifier(); id != nil {
-		id.children = []*node{{markup: escapeText(strings.ToUpper(name)), isText: true}}
+		id.children = []*element{{text: strings.ToUpper(name), isText: true}}
 	}
 	rec.XML = doc.bytes()
 	rec.Attributes = object{}
@@ -122,7 +122,7 @@ func (rec *Record) checkSchema() error {
 // CheckKept checks metadata once more as they are stored: they must be
 // DataCite's, and unless the DOI is a draft sound by the schema they name.
 func (rec *Record) CheckKept() error {
-	space := repaired(string(rec.XML)).namespace()
+	space := recovered(string(rec.XML)).namespace()
 	switch {
 	case space == "":
 		return ErrInvalid

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -55,24 +54,17 @@ func Recognise(body []byte) (Format, error) {
 var ErrFormat = wire.Fail(http.StatusUnsupportedMediaType, "Metadata format not recognized")
 
 func recogniseXML(body []byte) (Format, error) {
-	dec := xml.NewDecoder(bytes.NewReader(body))
-	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	for {
-		tok, err := dec.Token()
-		if err != nil {
-			return "", wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
-		}
-		root, ok := tok.(xml.StartElement)
-		switch {
-		case !ok:
-		case strings.HasPrefix(root.Name.Space, "http://datacite.org/schema/kernel"):
-			return Kernel, nil
-		case strings.HasPrefix(root.Name.Space, "http://www.crossref.org/"), root.Name.Local == "doi_records":
-			return crossref, nil
-		default:
-			return "", ErrFormat
-		}
+	doc, err := parseXML(body)
+	if doc.Root == nil || err != nil && doc.sound <= doc.Root.inside {
+		return "", wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
 	}
+	switch root := doc.Root.name; {
+	case strings.HasPrefix(root.space, kernelSpaces):
+		return Kernel, nil
+	case strings.HasPrefix(root.space, "http://www.crossref.org/"), root.local == "doi_records":
+		return crossref, nil
+	}
+	return "", ErrFormat
 }
 
 func recogniseJSON(body []byte) (Format, error) {
@@ -242,8 +234,8 @@ func readCrossref(body []byte) brief {
 		return brief{}
 	}
 	var b brief
-	doc.Root.walk(func(e *element) {
-		switch e.name.Local {
+	doc.Root.walk(func(e *element) bool {
+		switch e.name.local {
 		case "title":
 			b.titles = append(b.titles, e.trimmed())
 		case "person_name":
@@ -253,6 +245,7 @@ func readCrossref(body []byte) brief {
 		case "year":
 			b.year = e.trimmed()
 		}
+		return true
 	})
 	return b
 }

@@ -59,7 +59,7 @@ func recogniseBytes(text, crossrefPath string, isCrosscite func(object) bool) (f
 	if hasElements(text, strings.Split(crossrefPath, "/")) {
 		return crossref, true
 	}
-	if repaired(text).namespace() != "" {
+	if recovered(text).namespace() != "" {
 		return Kernel, true
 	}
 	var value any
@@ -130,14 +130,17 @@ func hasElements(text string, path []string) bool {
 		return false
 	}
 	doc, err := parseXML([]byte(text))
-	if err != nil || doc.Root.name.Local != path[0] {
+	if err != nil || doc.Root.name.local != path[0] {
 		return false
 	}
 	e := doc.Root
 	for _, name := range path[1:] {
 		e = e.child(name)
 	}
-	return e != nil && (len(e.children) > 0 || e.trimmed() != "")
+	for range e.elements {
+		return true
+	}
+	return e.trimmed() != ""
 }
 
 // bibEntry is an entry of BibTeX; one without a key is no entry, but something

@@ -176,11 +176,11 @@ func relatedItemShape() *shape {
 // checkRecord checks a document against the schema; the error names the first
 // fault.
 func checkRecord(root *element) error {
-	if root.name.Local != "resource" {
-		return fmt.Errorf("%s: No matching global declaration available for the validation root", root.name.Local)
+	if root.name.local != "resource" {
+		return fmt.Errorf("%s: No matching global declaration available for the validation root", root.name.local)
 	}
-	if root.name.Space != kernelNamespace {
-		return fmt.Errorf("schema %s is no longer supported", root.name.Space)
+	if root.name.space != kernelNamespace {
+		return fmt.Errorf("schema %s is no longer supported", root.name.space)
 	}
 	return kernelShape.check(root)
 }
@@ -206,26 +206,26 @@ func (want *shape) checkAll(e *element) error {
 	if err := want.checkAttributes(e); err != nil {
 		return err
 	}
-	if want.text != nil && !want.text(e.text()) {
-		return fmt.Errorf("%s: %q is not a valid value", e.name.Local, e.trimmed())
+	if want.text != nil && !want.text(e.content((*element).plain)) {
+		return fmt.Errorf("%s: %q is not a valid value", e.name.local, e.trimmed())
 	}
 	if want.open {
 		return nil
 	}
-	if e.mixed && want.children != nil && want.text == nil {
-		return fmt.Errorf("%s: Character content is not allowed", e.name.Local)
+	if e.mixed() && want.children != nil && want.text == nil {
+		return fmt.Errorf("%s: Character content is not allowed", e.name.local)
 	}
 	return want.checkChildren(e)
 }
 
 func (want *shape) checkChildren(e *element) error {
 	seen, last := map[string]int{}, 0
-	for _, c := range e.children {
-		name := c.name.Local
+	for c := range e.elements {
+		name := c.name.local
 		inside, known := want.children[name]
 		place := slices.Index(want.order, name)
 		switch {
-		case !known, c.name.Space != kernelNamespace, want.order != nil && place < last:
+		case !known, c.name.space != kernelNamespace, want.order != nil && place < last:
 			return fmt.Errorf("%s: This element is not expected", name)
 		case seen[name] > 0 && slices.Contains(want.once, name):
 			return fmt.Errorf("%s: This element is not expected a second time", name)
@@ -238,32 +238,29 @@ func (want *shape) checkChildren(e *element) error {
 	}
 	for _, name := range want.need {
 		if seen[name]--; seen[name] < 0 {
-			return fmt.Errorf("%s: Missing child element %s", e.name.Local, name)
+			return fmt.Errorf("%s: Missing child element %s", e.name.local, name)
 		}
 	}
 	return nil
 }
 
-const (
-	xmlSpace    = "http://www.w3.org/XML/1998/namespace"
-	schemaSpace = "http://www.w3.org/2001/XMLSchema-instance"
-)
+const schemaSpace = "http://www.w3.org/2001/XMLSchema-instance"
 
 func (want *shape) checkAttributes(e *element) error {
 	for _, a := range e.attrs {
-		name := a.Name.Local
-		switch space := a.Name.Space; {
+		name := a.name.local
+		switch space := a.name.space; {
 		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
 		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
-			return fmt.Errorf("%s', attribute '%s': The attribute is not allowed", e.name.Local, name)
-		case name == "lang" && a.Value != "" && !isLanguage(a.Value), !isListed(name, a.Value):
-			return fmt.Errorf("%s', attribute '%s': %q is not a valid value", e.name.Local, name, a.Value)
+			return fmt.Errorf("%s', attribute '%s': The attribute is not allowed", e.name.local, name)
+		case name == "lang" && a.value != "" && !isLanguage(a.value), !isListed(name, a.value):
+			return fmt.Errorf("%s', attribute '%s': %q is not a valid value", e.name.local, name, a.value)
 		}
 	}
 	for _, name := range want.attrs {
 		if name, must := strings.CutSuffix(name, "!"); must && !e.hasAttr(name) {
-			return fmt.Errorf("%s: The attribute %s is required but missing", e.name.Local, name)
+			return fmt.Errorf("%s: The attribute %s is required but missing", e.name.local, name)
 		}
 	}
 	return nil
