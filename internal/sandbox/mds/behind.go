@@ -132,6 +132,13 @@ func mayChange(account *record.Account, allowed bool) error {
 	return nil
 }
 
+func mayEdit(account *record.Account, rec *record.Record) error {
+	if rec == nil {
+		return store.ErrNoRecord
+	}
+	return mayChange(account, rec.Owner(account))
+}
+
 // behindXML is the XML of a DOI, or of whatever else the name led to.
 func (s *Room) behindXML(account *record.Account, w names.Way) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
@@ -166,7 +173,7 @@ func (s *Room) behindURL(account *record.Account, w names.Way) (wire.Reply, erro
 	case account != nil && !rec.Owner(account):
 		return wire.Reply{}, errDenied
 	case rec.URL == "":
-		return wire.Reply{Status: http.StatusNoContent, Plain: true}, nil
+		return noContent, nil
 	}
 	return wire.Text(http.StatusOK, rec.URL), nil
 }
@@ -176,18 +183,7 @@ func (s *Room) behindNames(account *record.Account) (wire.Reply, error) {
 	if err := mayChange(account, account != nil && !account.ByKey); err != nil {
 		return wire.Reply{}, err
 	}
-	var lines []string
-	for _, rec := range s.All() {
-		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
-			lines = append(lines, strings.ToUpper(rec.DOI))
-		}
-	}
-	if len(lines) == 0 {
-		return wire.Reply{Status: http.StatusNoContent, Plain: true}, nil
-	}
-	slices.Sort(lines)
-	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
+	return s.listNames(account, strings.ToUpper, func(*record.Record) bool { return true }), nil
 }
 
 // changes are what the store asks for a DOI.
@@ -303,10 +299,7 @@ func (s *Room) behindDelete(account *record.Account, w names.Way) error {
 		return store.ErrNoRecord
 	}
 	return s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
-		if rec == nil {
-			return nil, store.ErrNoRecord
-		}
-		if err := mayChange(account, rec.Owner(account)); err != nil {
+		if err := mayEdit(account, rec); err != nil {
 			return nil, err
 		}
 		if rec.State != record.Draft {
@@ -340,10 +333,7 @@ func (s *Room) behindAddMedium(account *record.Account, w names.Way, m record.Me
 		return store.ErrNoRecord
 	}
 	return s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
-		if rec == nil {
-			return nil, store.ErrNoRecord
-		}
-		if err := mayChange(account, rec.Owner(account)); err != nil {
+		if err := mayEdit(account, rec); err != nil {
 			return nil, err
 		}
 		if wire.IsBlank(m.Kind) {

@@ -2,6 +2,7 @@ package mds
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/names"
@@ -15,47 +16,24 @@ type Room struct{ *store.Store }
 
 func New(s *store.Store) *Room { return &Room{s} }
 
-// Serve answers a request to the path area/rest.
-func (s *Room) Serve(q *wire.Request, area, rest string) wire.Reply {
-	switch area {
-	case "doi":
-		return wire.InText(s.serveDOI(q, rest))
-	case "metadata":
-		return wire.InText(s.serveMetadata(q, rest))
-	case "media":
-		return wire.InText(s.serveMedia(q, rest))
-	}
-	return wire.InText(wire.Reply{}, errNoRoute)
-}
+// noContent is the answer where there is nothing to show.
+var noContent = wire.Reply{Status: http.StatusNoContent, Plain: true}
 
-// login checks Basic credentials, which the metadata store wants on every
-// request (specification §5).
-func (s *Room) login(q *wire.Request) (*record.Account, error) {
-	account, given := s.Basic(q.Request)
-	if username, password, _ := q.BasicAuth(); store.IsKey(username) {
-		account, given = nil, password != "" // the specification knows names alone
+// listNames are the registered names under the account's first prefix, as upper
+// writes them, one a line.
+func (s *Room) listNames(account *record.Account, upper func(string) string, shown func(*record.Record) bool) wire.Reply {
+	var lines []string
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && shown(rec) {
+			lines = append(lines, upper(rec.DOI))
+		}
 	}
-	if !given {
-		f := wire.Fail(http.StatusUnauthorized, "An Authentication object was not found in the SecurityContext")
-		f.Header = map[string]string{"WWW-Authenticate": `Basic realm="mds"`}
-		return nil, f
+	if len(lines) == 0 {
+		return noContent
 	}
-	if account == nil {
-		return nil, errBadLogin
-	}
-	q.AnswerHeader.Set("X-Credential-Username", account.Username)
-	return account, nil
-}
-
-// hidden is why the account may not read the record.
-func hidden(rec *record.Record, account *record.Account, unknown error) error {
-	switch {
-	case rec == nil:
-		return unknown
-	case !rec.Owner(account):
-		return errDenied
-	}
-	return nil
+	slices.Sort(lines)
+	return wire.Text(http.StatusOK, strings.Join(lines, "\n"))
 }
 
 var (
@@ -66,6 +44,13 @@ var (
 
 	errUnknown = wire.Fail(http.StatusNotFound, "DOI is unknown to MDS")
 	errNoRoute = wire.Fail(http.StatusNotFound, "Resource not found")
+	errNoMedia = wire.Fail(http.StatusNotFound, "No media for the DOI")
+
+	errOtherDOI = wire.Fail(http.StatusBadRequest, "doi parameter does not match doi of resource")
+	errNeedsDOI = wire.Fail(http.StatusBadRequest, "param 'doi' required")
+	errNeedsURL = wire.Fail(http.StatusBadRequest, "param 'url' required")
+
+	errNoMetadata = wire.Fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 )
 
 // unescapeForm decodes %xx and "+" and leaves a stray "%" alone.
@@ -86,13 +71,4 @@ func unescapeForm(text string) string {
 		}
 	}
 	return string(out)
-}
-
-// nameInPath is the DOI that a path means.
-func nameInPath(path string) (string, error) {
-	name, ok := names.Read(path)
-	if !ok {
-		return "", errNoDOI
-	}
-	return name, nil
 }
