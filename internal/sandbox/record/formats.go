@@ -2,10 +2,11 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"encoding/xml"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,8 +97,8 @@ func recogniseJSON(body []byte) (Format, error) {
 // given and takes the address for the title.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
 	if f != Kernel {
-		rec.Attributes = foreignAttributes(f, bytes.TrimSpace(body))
-		rec.XML = kernelXML(names.Upper(rec.DOI), rec.Attributes)
+		b := foreign(f, bytes.TrimSpace(body)).filled()
+		rec.Attributes, rec.XML = b.attributes(), b.xml(names.Upper(rec.DOI))
 		return nil
 	}
 	doc, err := ReadXML(body)
@@ -119,41 +120,41 @@ type brief struct {
 	kind             string // resourceTypeGeneral
 }
 
-func foreignAttributes(f Format, body []byte) object {
-	var b brief
+func foreign(f Format, body []byte) brief {
 	switch f {
 	case page:
-		b.titles = []string{string(body)}
+		return brief{titles: []string{string(body)}}
 	case ris:
-		b = readRIS(string(body))
+		return readRIS(string(body))
 	case bibtex:
-		b = readBibTeX(string(body))
+		return readBibTeX(string(body))
 	case crossref:
-		b = readCrossref(body)
-	default:
-		b = readLinkedData(body)
+		return readCrossref(body)
 	}
-	return b.attributes()
+	return readLinkedData(body)
+}
+
+// filled says unknown where a mandatory value is missing.
+func (b brief) filled() brief {
+	b.titles, b.creators, b.publisher = orUnknown(b.titles), orUnknown(b.creators), orUnknown([]string{b.publisher})[0]
+	b.year, b.kind = cmp.Or(yearIn.FindString(b.year), "0000"), cmp.Or(b.kind, "Other")
+	return b
 }
 
 func (b brief) attributes() object {
-	o := object{"titles": []any{}, "creators": []any{}, "schemaVersion": kernelNamespace}
-	for _, title := range orUnknown(b.titles) {
-		o["titles"] = append(o["titles"].([]any), object{"title": title})
+	b = b.filled()
+	titles, creators := []any{}, []any{}
+	for _, title := range b.titles {
+		titles = append(titles, object{"title": title})
 	}
-	for _, name := range orUnknown(b.creators) {
-		o["creators"] = append(o["creators"].([]any), object{
-			"name": name, "nameIdentifiers": []any{}, "affiliation": []any{},
-		})
+	for _, name := range b.creators {
+		creators = append(creators, object{"name": name, "nameIdentifiers": []any{}, "affiliation": []any{}})
 	}
-	o["publisher"] = object{"name": orUnknown([]string{b.publisher})[0]}
-	year, _ := strconv.Atoi(yearIn.FindString(b.year))
-	o["publicationYear"] = float64(year)
-	if b.kind == "" {
-		b.kind = "Other"
+	year, _ := strconv.Atoi(b.year)
+	return object{
+		"titles": titles, "creators": creators, "publisher": object{"name": b.publisher}, "publicationYear": float64(year),
+		"types": typesOf(b.kind, ""), "schemaVersion": kernelNamespace,
 	}
-	o["types"] = typesOf(b.kind, "")
-	return o
 }
 
 var yearIn = regexp.MustCompile(`[0-9]{4}`)
@@ -171,25 +172,30 @@ func orUnknown(texts []string) []string {
 	return out
 }
 
-func readRIS(text string) brief {
-	var b brief
+// risFields are the values of the tags of RIS.
+func risFields(text string) map[string][]string {
+	fields := map[string][]string{}
 	for line := range strings.Lines(text) {
-		tag, value, _ := strings.Cut(line, "  - ")
-		value = strings.TrimSpace(value)
-		switch tag {
-		case "TY":
-			b.kind = kindOf[value]
-		case "TI", "T1":
-			b.titles = append(b.titles, value)
-		case "AU", "A1":
-			b.creators = append(b.creators, value)
-		case "PB":
-			b.publisher = value
-		case "PY", "Y1":
-			b.year = value
-		}
+		tag, value, _ := strings.Cut(line, "-")
+		tag = strings.TrimSpace(tag)
+		fields[tag] = append(fields[tag], strings.TrimSpace(value))
 	}
-	return b
+	return fields
+}
+
+func readRIS(text string) brief {
+	f := risFields(text)
+	return brief{
+		kind: kindOf[last(f["TY"])], titles: slices.Concat(f["TI"], f["T1"]), creators: slices.Concat(f["AU"], f["A1"]),
+		publisher: last(f["PB"]), year: cmp.Or(last(f["PY"]), last(f["Y1"])),
+	}
+}
+
+func last(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[len(texts)-1]
 }
 
 // kindOf names the general resource type of RIS, BibTeX and schema.org types.
@@ -202,28 +208,12 @@ var kindOf = map[string]string{
 	"Dataset": "Dataset", "SoftwareSourceCode": "Software", "ScholarlyArticle": "JournalArticle", "Book": "Book",
 }
 
-var (
-	bibtexKind  = regexp.MustCompile(`^@\s*(\w+)`)
-	bibtexField = regexp.MustCompile(`(?m)^\s*(\w+)\s*=\s*[{"]?(.*?)[}"]?,?\s*$`)
-)
-
 func readBibTeX(text string) brief {
-	var b brief
-	if m := bibtexKind.FindStringSubmatch(text); m != nil {
-		b.kind = kindOf[strings.ToLower(m[1])]
-	}
-	for _, m := range bibtexField.FindAllStringSubmatch(text, -1) {
-		value := strings.Trim(m[2], "{}")
-		switch strings.ToLower(m[1]) {
-		case "title":
-			b.titles = []string{value}
-		case "author":
-			b.creators = strings.Split(value, " and ")
-		case "publisher":
-			b.publisher = value
-		case "year":
-			b.year = value
-		}
+	e, _ := firstBibTeX(text)
+	b := e.brief()
+	b.kind = kindOf[e.kind]
+	for i := range b.titles {
+		b.titles[i] = strings.Trim(b.titles[i], "{}")
 	}
 	return b
 }
@@ -288,30 +278,46 @@ func namesIn(v any) []string {
 	return nil
 }
 
-// kernelXML writes the mandatory properties of a record as DataCite XML.
-func kernelXML(name string, o object) []byte {
-	var b bytes.Buffer
-	put := func(open, text, end string) {
-		b.WriteString(open)
-		_ = xml.EscapeText(&b, []byte(text))
-		b.WriteString(end)
-	}
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<resource xmlns="` + kernelNamespace + `">` + "\n")
-	put(`  <identifier identifierType="DOI">`, name, "</identifier>\n  <creators>\n")
-	for _, c := range o["creators"].([]any) {
-		put("    <creator><creatorName>", wire.String(c.(object)["name"]), "</creatorName></creator>\n")
-	}
-	b.WriteString("  </creators>\n  <titles>\n")
-	for _, t := range o["titles"].([]any) {
-		put("    <title>", wire.String(t.(object)["title"]), "</title>\n")
-	}
-	put("  </titles>\n  <publisher>", wire.String(o["publisher"].(object)["name"]), "</publisher>\n")
-	put("  <publicationYear>", fmtYear(o["publicationYear"]), "</publicationYear>\n")
-	put(`  <resourceType resourceTypeGeneral="`, wire.String(o["types"].(object)["resourceTypeGeneral"]), `"/>`+"\n</resource>\n")
-	return b.Bytes()
-}
-
 func fmtYear(year any) string {
 	n, _ := year.(float64)
 	return strconv.Itoa(10000 + int(n))[1:]
+}
+
+// xml writes a record as the deployed service makes it of another format.
+func (b brief) xml(doi string) []byte {
+	var out strings.Builder
+	line := func(indent int, open, text, end string) {
+		out.WriteString(strings.Repeat("  ", indent) + open + escapeText(text) + end + "\n")
+	}
+	list := func(wrapper string, texts []string, open, end string) {
+		if len(texts) == 0 {
+			line(1, "<"+wrapper+"/>", "", "")
+			return
+		}
+		line(1, "<"+wrapper+">", "", "")
+		for _, text := range texts {
+			line(2, open, text, end)
+		}
+		line(1, "</"+wrapper+">", "", "")
+	}
+	single := func(name, text string) {
+		if text == "" {
+			line(1, "<"+name+"/>", "", "")
+		} else {
+			line(1, "<"+name+">", text, "</"+name+">")
+		}
+	}
+	line(0, `<?xml version="1.0" encoding="UTF-8"?>`, "", "")
+	line(0, `<resource xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns="`+kernelNamespace+
+		`" xsi:schemaLocation="`+kernelNamespace+` http://schema.datacite.org/meta/kernel-4/metadata.xsd">`, "", "")
+	line(1, `<identifier identifierType="DOI">`, doi, "</identifier>")
+	list("creators", b.creators, "<creator>\n      <creatorName>", "</creatorName>\n    </creator>")
+	list("titles", b.titles, "<title>", "</title>")
+	single("publisher", b.publisher)
+	single("publicationYear", yearIn.FindString(b.year))
+	if b.kind != "" {
+		line(1, `<resourceType resourceTypeGeneral="`+valueEscapes.Replace(b.kind)+`"/>`, "", "")
+	}
+	out.WriteString("  <sizes/>\n  <formats/>\n  <version/>\n</resource>\n")
+	return []byte(out.String())
 }

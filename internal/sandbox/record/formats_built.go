@@ -267,26 +267,12 @@ func objectIn(body []byte) object {
 
 // readDeployedRIS takes titles from T1 alone, and wants a DO.
 func readDeployedRIS(text string) (b brief, named bool) {
-	b.publisher = "(:unav)"
-	for line := range strings.Lines(text) {
-		tag, value, _ := strings.Cut(line, "-")
-		value = strings.TrimSpace(value)
-		switch strings.TrimSpace(tag) {
-		case "TY":
-			b.kind = kindOf[value]
-		case "T1":
-			b.titles = append(b.titles, value)
-		case "AU":
-			b.creators = append(b.creators, value)
-		case "PB":
-			b.publisher = value
-		case "PY":
-			b.year = value
-		case "DO":
-			named = value != ""
-		}
+	f := risFields(text)
+	b = brief{kind: kindOf[last(f["TY"])], titles: f["T1"], creators: f["AU"], publisher: "(:unav)", year: last(f["PY"])}
+	if f["PB"] != nil {
+		b.publisher = last(f["PB"])
 	}
-	return b, named
+	return b, last(f["DO"]) != ""
 }
 
 // bibTeXKinds are the general resource types of BibTeX; every other type is Text.
@@ -297,14 +283,20 @@ var bibTeXKinds = map[string]string{
 
 func readDeployedBibTeX(text string) (b brief, named bool) {
 	e, _ := firstBibTeX(text)
-	b = brief{kind: cmp.Or(bibTeXKinds[e.kind], "Text"), publisher: e.fields["publisher"], year: e.fields["year"]}
+	b = e.brief()
+	b.kind = cmp.Or(bibTeXKinds[e.kind], "Text")
+	return b, e.fields["doi"] != ""
+}
+
+func (e bibEntry) brief() brief {
+	b := brief{publisher: e.fields["publisher"], year: e.fields["year"]}
 	if title := e.fields["title"]; title != "" {
 		b.titles = []string{title}
 	}
 	if author := e.fields["author"]; author != "" {
 		b.creators = strings.Split(author, " and ")
 	}
-	return b, e.fields["doi"] != ""
+	return b
 }
 
 func readCrosscite(o object) brief {
