@@ -3,77 +3,78 @@ package record
 import (
 	"maps"
 	"strconv"
+	"strings"
 )
 
-// names of members and the XML attributes they come from.
-type fields map[string]string
+// fields are members and the XML attributes they come from, as in "lang
+// schemeUri=schemeURI".
+type fields string
 
-// with adds the attributes of e that are there.
+// of makes an object of the attributes of e that are there.
 func (f fields) of(e *element) object {
 	o := object{}
-	for member, attribute := range f {
-		if e != nil && e.hasAttr(attribute) {
-			o[member] = e.attr(attribute)
+	for field := range strings.FieldsSeq(string(f)) {
+		member, attribute, renamed := strings.Cut(field, "=")
+		if !renamed {
+			attribute = member
+		}
+		if value, there := e.lookUp(attribute); there {
+			o[member] = value
 		}
 	}
 	return o
 }
 
-// list makes one object of each element e/wrapper/name: its text as textMember
-// and its attributes as f says.
-func list(e *element, wrapper, name, textMember string, f fields) []any {
+// list makes one object of each child of that name: its text as the member text, and
+// its attributes. Without a member it makes a text.
+func list(e *element, name, text string, f fields) []any {
 	out := []any{}
-	for c := range e.child(wrapper).each(name) {
+	for c := range e.each(name) {
+		if text == "" {
+			out = append(out, c.trimmed())
+			continue
+		}
 		o := f.of(c)
-		o[textMember] = c.trimmed()
+		o[text] = c.trimmed()
 		out = append(out, o)
 	}
 	return out
 }
 
-func texts(e *element, wrapper, name string) []any {
-	out := []any{}
-	for c := range e.child(wrapper).each(name) {
-		out = append(out, c.trimmed())
-	}
-	return out
+// lists are the members that are lists of texts with attributes.
+var lists = []struct {
+	member, wrapper, name, text string
+	fields                      fields
+}{
+	{"titles", "titles", "title", "title", "titleType lang"},
+	{"subjects", "subjects", "subject", "subject", "subjectScheme schemeUri=schemeURI valueUri=valueURI classificationCode lang"},
+	{"dates", "dates", "date", "date", "dateType dateInformation"},
+	{"identifiers", "alternateIdentifiers", "alternateIdentifier", "identifier", "identifierType=alternateIdentifierType"},
+	{"relatedIdentifiers", "relatedIdentifiers", "relatedIdentifier", "relatedIdentifier", "relatedIdentifierType relationType " +
+		"resourceTypeGeneral relatedMetadataScheme schemeUri=schemeURI schemeType relationTypeInformation"},
+	{"sizes", "sizes", "size", "", ""},
+	{"formats", "formats", "format", "", ""},
+	{"rightsList", "rightsList", "rights", "rights", "rightsUri=rightsURI schemeUri=schemeURI rightsIdentifier rightsIdentifierScheme lang"},
+	{"descriptions", "descriptions", "description", "description", "descriptionType lang"},
 }
 
 // AttributesOf turns a metadata record in XML into the members of the JSON
 // record (specification §2.2).
 func AttributesOf(root *element) object {
 	o := object{
-		"creators":     people(root, "creators", "creator", "creatorName"),
-		"contributors": people(root, "contributors", "contributor", "contributorName"),
-		"titles":       list(root, "titles", "title", "title", fields{"titleType": "titleType", "lang": "lang"}),
-		"publisher":    publisherOf(root.child("publisher")),
-		"types":        typesOf(root.child("resourceType").attr("resourceTypeGeneral"), root.ChildText("resourceType")),
-		"subjects": list(root, "subjects", "subject", "subject", fields{
-			"subjectScheme": "subjectScheme", "schemeUri": "schemeURI", "valueUri": "valueURI",
-			"classificationCode": "classificationCode", "lang": "lang",
-		}),
-		"dates": list(root, "dates", "date", "date", fields{"dateType": "dateType", "dateInformation": "dateInformation"}),
-		"identifiers": list(root, "alternateIdentifiers", "alternateIdentifier", "identifier",
-			fields{"identifierType": "alternateIdentifierType"}),
-		"relatedIdentifiers": list(root, "relatedIdentifiers", "relatedIdentifier", "relatedIdentifier", fields{
-			"relatedIdentifierType": "relatedIdentifierType", "relationType": "relationType",
-			"resourceTypeGeneral": "resourceTypeGeneral", "relatedMetadataScheme": "relatedMetadataScheme",
-			"schemeUri": "schemeURI", "schemeType": "schemeType", "relationTypeInformation": "relationTypeInformation",
-		}),
-		"sizes":   texts(root, "sizes", "size"),
-		"formats": texts(root, "formats", "format"),
-		"rightsList": list(root, "rightsList", "rights", "rights", fields{
-			"rightsUri": "rightsURI", "schemeUri": "schemeURI", "rightsIdentifier": "rightsIdentifier",
-			"rightsIdentifierScheme": "rightsIdentifierScheme", "lang": "lang",
-		}),
-		"descriptions": list(root, "descriptions", "description", "description",
-			fields{"descriptionType": "descriptionType", "lang": "lang"}),
+		"creators":          people(root, "creators", "creator", "creatorName"),
+		"contributors":      people(root, "contributors", "contributor", "contributorName"),
+		"publisher":         publisherOf(root.child("publisher")),
+		"types":             typesOf(root.child("resourceType").attr("resourceTypeGeneral"), root.ChildText("resourceType")),
 		"geoLocations":      places(root),
 		"fundingReferences": funding(root),
 		"relatedItems":      relatedItems(root),
 		"schemaVersion":     root.name.space,
 		"language":          textOrNull(root, "language"),
 		"version":           textOrNull(root, "version"),
+	}
+	for _, l := range lists {
+		o[l.member] = list(root.child(l.wrapper), l.name, l.text, l.fields)
 	}
 	if year, err := strconv.Atoi(root.ChildText("publicationYear")); err == nil {
 		o["publicationYear"] = float64(year)
@@ -92,10 +93,7 @@ func publisherOf(e *element) any {
 	if e == nil {
 		return nil
 	}
-	o := fields{
-		"publisherIdentifier": "publisherIdentifier", "publisherIdentifierScheme": "publisherIdentifierScheme",
-		"schemeUri": "schemeURI", "lang": "lang",
-	}.of(e)
+	o := fields("publisherIdentifier publisherIdentifierScheme schemeUri=schemeURI lang").of(e)
 	o["name"] = e.trimmed()
 	return o
 }
@@ -103,31 +101,12 @@ func publisherOf(e *element) any {
 func people(e *element, wrapper, name, nameElement string) []any {
 	out := []any{}
 	for c := range e.child(wrapper).each(name) {
-		o := fields{"contributorType": "contributorType"}.of(c)
-		full := c.child(nameElement)
-		o["name"] = full.trimmed()
-		maps.Copy(o, (fields{"nameType": "nameType", "lang": "lang"}).of(full))
-		for _, part := range []string{"givenName", "familyName"} {
-			if c.child(part) != nil {
-				o[part] = c.ChildText(part)
-			}
-		}
-		o["nameIdentifiers"] = each(c, "nameIdentifier", "nameIdentifier",
-			fields{"nameIdentifierScheme": "nameIdentifierScheme", "schemeUri": "schemeURI"})
-		o["affiliation"] = each(c, "affiliation", "name", fields{
-			"affiliationIdentifier": "affiliationIdentifier", "affiliationIdentifierScheme": "affiliationIdentifierScheme",
-			"schemeUri": "schemeURI",
-		})
-		out = append(out, o)
-	}
-	return out
-}
-
-func each(e *element, name, textMember string, f fields) []any {
-	out := []any{}
-	for c := range e.each(name) {
-		o := f.of(c)
-		o[textMember] = c.trimmed()
+		o := fields("contributorType").of(c)
+		maps.Copy(o, fields("nameType lang").of(c.child(nameElement)))
+		o["name"] = c.ChildText(nameElement)
+		copyTexts(o, c, "givenName", "familyName")
+		o["nameIdentifiers"] = list(c, "nameIdentifier", "nameIdentifier", "nameIdentifierScheme schemeUri=schemeURI")
+		o["affiliation"] = list(c, "affiliation", "name", "affiliationIdentifier affiliationIdentifierScheme schemeUri=schemeURI")
 		out = append(out, o)
 	}
 	return out
@@ -136,7 +115,7 @@ func each(e *element, name, textMember string, f fields) []any {
 func funding(root *element) []any {
 	out := []any{}
 	for e := range root.child("fundingReferences").each("fundingReference") {
-		o := fields{"funderIdentifierType": "funderIdentifierType", "schemeUri": "schemeURI"}.of(e.child("funderIdentifier"))
+		o := fields("funderIdentifierType schemeUri=schemeURI").of(e.child("funderIdentifier"))
 		if award := e.child("awardNumber"); award.attr("awardURI") != "" {
 			o["awardUri"] = award.attr("awardURI")
 		}
@@ -199,20 +178,14 @@ func coordinates(e *element) object {
 func relatedItems(root *element) []any {
 	out := []any{}
 	for e := range root.child("relatedItems").each("relatedItem") {
-		o := fields{
-			"relatedItemType": "relatedItemType", "relationType": "relationType",
-			"relationTypeInformation": "relationTypeInformation",
-		}.of(e)
+		o := fields("relatedItemType relationType relationTypeInformation").of(e)
 		if id := e.child("relatedItemIdentifier"); id != nil {
 			// Here the JSON record has schemeURI in capitals.
-			inside := fields{
-				"relatedItemIdentifierType": "relatedItemIdentifierType", "relatedMetadataScheme": "relatedMetadataScheme",
-				"schemeURI": "schemeURI", "schemeType": "schemeType",
-			}.of(id)
+			inside := fields("relatedItemIdentifierType relatedMetadataScheme schemeURI schemeType").of(id)
 			inside["relatedItemIdentifier"] = id.trimmed()
 			o["relatedItemIdentifier"] = inside
 		}
-		o["titles"] = list(e, "titles", "title", "title", fields{"titleType": "titleType", "lang": "lang"})
+		o["titles"] = list(e.child("titles"), "title", "title", "titleType lang")
 		o["creators"] = people(e, "creators", "creator", "creatorName")
 		o["contributors"] = people(e, "contributors", "contributor", "contributorName")
 		copyTexts(o, e, "publicationYear", "volume", "issue", "number", "firstPage", "lastPage", "publisher", "edition")
