@@ -165,8 +165,5 @@ func (s *Room) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if err := s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden); err != nil {
-		return wire.Reply{}, err
-	}
-	return wire.Reply{Status: http.StatusNoContent}, nil
+	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
 }

@@ -20,17 +20,14 @@ type bucket struct{ id, title string }
 // facets are what a list counts with disable-facets=false. The deployed
 // service has more.
 var facets = map[string]func(rec *record.Record) []bucket{
-	"states":     func(rec *record.Record) []bucket { return named(rec.State) },
-	"clients":    func(rec *record.Record) []bucket { return named(strings.ToLower(rec.Client)) },
-	"providers":  func(rec *record.Record) []bucket { return named(strings.ToLower(rec.Provider)) },
-	"created":    func(rec *record.Record) []bucket { return year(yearOf(rec.Created)) },
-	"registered": func(rec *record.Record) []bucket { return year(yearOf(rec.Registered)) },
-	"published":  func(rec *record.Record) []bucket { return named(rec.Year()) },
-	"prefixes":   func(rec *record.Record) []bucket { prefix, _ := names.Split(rec.DOI); return named(prefix) },
-	"resourceTypes": func(rec *record.Record) []bucket {
-		types, _ := rec.Attributes["types"].(object)
-		return dashed(wire.String(types["resourceTypeGeneral"]))
-	},
+	"states":        func(rec *record.Record) []bucket { return named(rec.State) },
+	"clients":       func(rec *record.Record) []bucket { return named(strings.ToLower(rec.Client)) },
+	"providers":     func(rec *record.Record) []bucket { return named(strings.ToLower(rec.Provider)) },
+	"created":       func(rec *record.Record) []bucket { return year(yearOf(rec.Created)) },
+	"registered":    func(rec *record.Record) []bucket { return year(yearOf(rec.Registered)) },
+	"published":     func(rec *record.Record) []bucket { return named(rec.Year()) },
+	"prefixes":      func(rec *record.Record) []bucket { prefix, _ := names.Split(rec.DOI); return named(prefix) },
+	"resourceTypes": func(rec *record.Record) []bucket { return dashed(rec.GeneralType()) },
 	"schemaVersions": func(rec *record.Record) []bucket {
 		version, _ := strings.CutPrefix(wire.String(rec.Attributes["schemaVersion"]), "http://datacite.org/schema/kernel-")
 		return titled(version, "Schema "+version)

@@ -78,48 +78,29 @@ type filter func(rec *record.Record) bool
 // deployed service that a record in memory can answer. They must all hold;
 // unknown values match nothing, blank ones everything.
 var filters = map[string]func(value string) (filter, error){
-	"provider_id": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { return wire.Listed(value, rec.Provider, rec.Consortium) }, nil
-	},
-	"client_id": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { return wire.Listed(value, rec.Client) }, nil
+	"provider_id":   oneOf(func(rec *record.Record) []string { return []string{rec.Provider, rec.Consortium} }),
+	"client_id":     oneOf(func(rec *record.Record) []string { return []string{rec.Client} }),
+	"resource_type": oneOf(func(rec *record.Record) []string { return []string{rec.SpecificType()} }),
+	"prefix":        oneOf(func(rec *record.Record) []string { prefix, _ := names.Split(rec.DOI); return []string{prefix} }),
+	"state":         oneOf(func(rec *record.Record) []string { return []string{rec.State} }),
+	"source":        oneOf(func(rec *record.Record) []string { return []string{rec.Source} }),
+	"id":            oneOf(func(rec *record.Record) []string { return []string{rec.DOI} }),
+	"ids":           oneOf(func(rec *record.Record) []string { return []string{rec.DOI} }),
+	"resource_type_id": func(value string) (filter, error) {
+		return func(rec *record.Record) bool {
+			return wire.Listed(wire.Squeezed(value), wire.Squeezed(rec.GeneralType()))
+		}, nil
 	},
 	"consortium_id": func(value string) (filter, error) {
 		return func(rec *record.Record) bool { return strings.EqualFold(value, rec.Consortium) }, nil
 	},
-	"resource_type_id": func(value string) (filter, error) {
-		return func(rec *record.Record) bool {
-			types, _ := rec.Attributes["types"].(object)
-			return wire.Listed(wire.Squeezed(value), wire.Squeezed(wire.String(types["resourceTypeGeneral"])))
-		}, nil
-	},
-	"resource_type": func(value string) (filter, error) {
-		return func(rec *record.Record) bool {
-			types, _ := rec.Attributes["types"].(object)
-			return wire.Listed(value, wire.String(types["resourceType"]))
-		}, nil
-	},
-	"prefix": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { prefix, _ := names.Split(rec.DOI); return wire.Listed(value, prefix) }, nil
-	},
-	"registered": yearFilter(func(rec *record.Record) int { return yearOf(rec.Registered) }),
-	"created":    yearFilter(func(rec *record.Record) int { return yearOf(rec.Created) }),
-	"published": yearFilter(func(rec *record.Record) int {
-		year, _ := strconv.Atoi(record.YearText(rec.Attributes["publicationYear"]))
-		return year
-	}),
 	"schema_version": func(value string) (filter, error) {
 		wanted := "http://datacite.org/schema/kernel-" + value
 		return func(rec *record.Record) bool { return wire.String(rec.Attributes["schemaVersion"]) == wanted }, nil
 	},
-	"state": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { return wire.Listed(value, rec.State) }, nil
-	},
-	"id":  nameFilter,
-	"ids": nameFilter,
-	"source": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { return wire.Listed(value, rec.Source) }, nil
-	},
+	"registered":      yearFilter(func(rec *record.Record) int { return yearOf(rec.Registered) }),
+	"created":         yearFilter(func(rec *record.Record) int { return yearOf(rec.Created) }),
+	"published":       yearFilter(func(rec *record.Record) int { n, _ := strconv.Atoi(rec.Year()); return n }),
 	"subject":         memberFilter("subjects", "subject"),
 	"license":         memberFilter("rightsList", "rightsIdentifier"),
 	"has_citations":   atLeast("citationCount"),
@@ -160,8 +141,11 @@ func (s *Room) readFilters(p wire.Params) ([]filter, error) {
 	return keep, nil
 }
 
-func nameFilter(value string) (filter, error) {
-	return func(rec *record.Record) bool { return wire.Listed(value, rec.DOI) }, nil
+// oneOf takes a comma list of what the record may have.
+func oneOf(values func(*record.Record) []string) func(string) (filter, error) {
+	return func(wanted string) (filter, error) {
+		return func(rec *record.Record) bool { return wire.Listed(wanted, values(rec)...) }, nil
+	}
 }
 
 func yearOf(t time.Time) int {

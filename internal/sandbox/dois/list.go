@@ -165,13 +165,10 @@ func readCursor(cursor string) place {
 
 // samplers name the groups of sample-group.
 var samplers = map[string]func(hit) string{
-	"client":      func(h hit) string { return h.Client },
-	"data-center": func(h hit) string { return h.Client },
-	"provider":    func(h hit) string { return h.Provider },
-	"resource-type": func(h hit) string {
-		types, _ := h.Attributes["types"].(object)
-		return wire.String(types["resourceTypeGeneral"])
-	},
+	"client":        func(h hit) string { return h.Client },
+	"data-center":   func(h hit) string { return h.Client },
+	"provider":      func(h hit) string { return h.Provider },
+	"resource-type": func(h hit) string { return h.GeneralType() },
 }
 
 // sampled picks n records of each group at random.

@@ -28,6 +28,17 @@ func (rec *Record) Identified(list, member string) []string {
 	return out
 }
 
+// GeneralType is the resourceTypeGeneral.
+func (rec *Record) GeneralType() string { return rec.typeMember("resourceTypeGeneral") }
+
+// SpecificType is the type in the words of the one who registered.
+func (rec *Record) SpecificType() string { return rec.typeMember("resourceType") }
+
+func (rec *Record) typeMember(name string) string {
+	types, _ := rec.Attributes["types"].(object)
+	return wire.String(types[name])
+}
+
 func (rec *Record) Year() string { return YearText(rec.Attributes["publicationYear"]) }
 
 func (rec *Record) Title() string {
