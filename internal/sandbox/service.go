@@ -99,7 +99,7 @@ func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send fun
 	q := wire.NewRequest(r, f)
 	answer := s.answerDocumented
 	if s.AsBuilt {
-		answer = s.answerAsBuilt
+		answer = s.answerDeployed
 	}
 	res := answer(q)
 	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
@@ -139,13 +139,13 @@ func areaOf(r *http.Request) (area int, path string) {
 	return storeArea, path
 }
 
-func (s *Service) answerAsBuilt(q *wire.Request) wire.Reply {
+func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
 	switch area, path := areaOf(q.Request); area {
 	case reportsArea:
-		return wire.InJSON(s.reports.ServeAsBuilt(q)).Coded(q, s.Now(), true)
+		return wire.InJSON(s.reports.ServeDeployed(q)).Coded(q, s.Now(), true)
 	case doisArea:
 		return wire.InJSON(s.dois.Serve(q, path)).Coded(q, s.Now(), false)
 	default:
-		return s.mds.ServeAsBuilt(q, path)
+		return s.mds.ServeDeployed(q, path)
 	}
 }

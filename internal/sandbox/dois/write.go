@@ -39,7 +39,7 @@ func (s *Room) writeDOI(q *wire.Request, name string) (wire.Reply, error) {
 			return wire.Reply{}, err
 		}
 	}
-	inURL, err := wire.UrlParams(q.URL.RawQuery)
+	inURL, err := wire.URLParams(q.URL.RawQuery)
 	if err != nil {
 		return wire.Reply{}, err
 	}

@@ -112,11 +112,11 @@ func (f *Fault) balancer(w http.ResponseWriter) {
 	}
 	h.Set("Content-Type", "text/html")
 	w.WriteHeader(f.Code())
-	_, _ = w.Write(HtmlPage(f.Code(), ""))
+	_, _ = w.Write(HTMLPage(f.Code(), ""))
 }
 
-// HtmlPage is an answer that never came near the service.
-func HtmlPage(status int, by string) []byte {
+// HTMLPage is an answer that never came near the service.
+func HTMLPage(status int, by string) []byte {
 	var b bytes.Buffer
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	fmt.Fprintf(&b, "<html>\r\n<head><title>%s</title></head>\r\n<body>\r\n<center><h1>%s</h1></center>\r\n", title, title)

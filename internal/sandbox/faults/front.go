@@ -38,57 +38,71 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body.ReadCloser = http.NoBody
 	}
 	r.Body = body
-	fault := f.next(r)
-	work := func(w http.ResponseWriter, at *Fault) {
-		status, send := f.Answer(r, at)
-		f.log.add(r, status, body.n)
-		send(w)
-	}
-	drop := func() {
-		f.log.add(r, 0, body.n)
-		fault.drop()
-	}
-	record := func() *httptest.ResponseRecorder {
-		answer := httptest.NewRecorder()
-		work(answer, nil)
-		return answer
-	}
+	c := call{Front: f, Request: r, body: body, fault: f.next(r)}
 	switch {
-	case fault == nil:
-		work(w, nil)
-		return
-	case fault.Kind == Stall, fault.Behind && fault.Kind != Crash && f.Behind(r):
-		work(w, fault)
-		return
+	case c.fault == nil, c.fault.Kind == Stall, c.fault.Behind && c.fault.Kind != Crash && f.Behind(r):
+		c.work(w, c.fault)
+	default:
+		c.play(w)
 	}
-	switch fault.Kind {
+}
+
+// call is a request on its way to the service.
+type call struct {
+	*Front
+	*http.Request
+	body  *countedBody
+	fault *Fault
+}
+
+// work has the service answer, which meets the fault at its work, if there is one.
+func (c call) work(w http.ResponseWriter, at *Fault) {
+	status, send := c.Answer(c.Request, at)
+	c.note(status)
+	send(w)
+}
+
+// note writes the request down. The status is 0 if there is no answer.
+func (c call) note(status int) { c.log.add(c.Request, status, c.body.n) }
+
+// worked is the answer to work that was done.
+func (c call) worked() *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	c.work(answer, nil)
+	return answer
+}
+
+func (c call) play(w http.ResponseWriter) {
+	switch f := c.fault; f.Kind {
 	case DropBefore:
-		drop()
+		c.note(0)
+		f.drop()
 	case DropDuring:
-		_, _ = io.CopyN(io.Discard, r.Body, max(r.ContentLength, 2)/2)
-		drop()
+		_, _ = io.CopyN(io.Discard, c.body, max(c.ContentLength, 2)/2)
+		c.note(0)
+		f.drop()
 	case DropAfter:
-		record()
-		fault.drop()
+		c.worked()
+		f.drop()
 	case Crash:
-		if dies(func() { work(httptest.NewRecorder(), fault) }) {
-			drop()
+		if dies(func() { c.work(httptest.NewRecorder(), f) }) {
+			c.note(0)
 		}
-		fault.drop()
+		f.drop()
 	case CutAnswer:
-		fault.cut(w, record())
+		f.cut(w, c.worked())
 	case Status:
-		f.log.add(r, fault.Code(), body.n)
-		fault.balancer(w)
+		c.note(f.Code())
+		f.balancer(w)
 	case StatusAfter:
-		record()
-		fault.balancer(w)
+		c.worked()
+		f.balancer(w)
 	case Delay:
-		answer := record()
-		time.Sleep(fault.Delay)
+		answer := c.worked()
+		time.Sleep(f.Delay)
 		copyAnswer(w, answer, answer.Body.Bytes())
 	default:
-		panic(fmt.Sprintf("sandbox: no fault %q", fault.Kind))
+		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
 	}
 }
 

@@ -65,8 +65,8 @@ var storeRoutes = []storeRoute{
 	{"DELETE", regexp.MustCompile(`\A/doi/(.+)\z`), (*Room).removeDOI},
 }
 
-// ServeAsBuilt answers a request to the store; the path is the one its routes see.
-func (s *Room) ServeAsBuilt(q *wire.Request, path string) wire.Reply {
+// ServeDeployed answers a request to the store; the path is the one its routes see.
+func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	for _, route := range storeRoutes {
 		m := route.path.FindStringSubmatch(path)
 		if m == nil || !slices.Contains(strings.Fields(route.methods), q.Verb) {
@@ -409,7 +409,7 @@ var errEmpty = &answered{&wire.Failure{Status: http.StatusBadRequest, Whole: &wi
 }}}
 
 // urlRecord reads DOI and URL. Parameters come first, as they are; else the
-// lines of the body, in any order, others ignored, the last of a kind wins.
+// lines of the body.
 func (c *storeCall) urlRecord() (name, address string, err error) {
 	name = c.name
 	if wire.IsBlank(name) {
@@ -418,20 +418,9 @@ func (c *storeCall) urlRecord() (name, address string, err error) {
 	if !wire.IsBlank(name) && !wire.IsBlank(c.sent["url"]) {
 		return name, c.sent["url"], nil
 	}
-	if wire.IsBlank(string(c.body)) {
-		return "", "", errEmpty
-	}
-	lines := strings.Split(strings.TrimRight(string(c.body), "\n"), "\n")
-	if slices.Contains(lines, "") {
-		return "", "", errBroken
-	}
-	given := map[string]string{}
-	for _, line := range lines {
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
-			value = "value"
-		}
-		given[key] = value
+	given, err := readLines(string(c.body))
+	if err != nil {
+		return "", "", err
 	}
 	inBody := unescapeForm(strings.TrimSpace(given["doi"]))
 	name, ok := names.Validate(c.name)
@@ -446,6 +435,25 @@ func (c *storeCall) urlRecord() (name, address string, err error) {
 		name = inBody
 	}
 	return name, unescapeForm(strings.TrimSpace(given["url"])), nil
+}
+
+// readLines reads lines of key=value, in any order, of which the last of a kind wins.
+func readLines(body string) (map[string]string, error) {
+	if wire.IsBlank(body) {
+		return nil, errEmpty
+	}
+	given := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimRight(body, "\n"), "\n") {
+		if line == "" {
+			return nil, errBroken
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			value = "value"
+		}
+		given[key] = value
+	}
+	return given, nil
 }
 
 // removeDOI is DELETE /doi/{doi}.

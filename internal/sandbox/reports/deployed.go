@@ -28,9 +28,9 @@ func Path(path string) (steps []string, ok bool) {
 		strings.HasPrefix(steps[0], "repositories-usage-reports"))
 }
 
-// ServeAsBuilt is interface A as the deployed service plays it. Errors
+// ServeDeployed is interface A as the deployed service plays it. Errors
 // name fewer headers that an answer depends on the further outside they arise.
-func (s *Room) ServeAsBuilt(q *wire.Request) (wire.Reply, error) {
+func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	path, _ := Path(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
 	vary := "Accept-Encoding, Origin"
@@ -317,7 +317,7 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 			}
 		}
 	}
-	params, err := wire.UrlParams(q.URL.RawQuery)
+	params, err := wire.URLParams(q.URL.RawQuery)
 	if err != nil {
 		return wire.Reply{}, err
 	}

@@ -13,7 +13,7 @@ import (
 func TooLarge() *Failure {
 	const status = http.StatusRequestEntityTooLarge
 	return &Failure{Status: status, Whole: &Reply{
-		Status: status, ContentType: "text/html", Plain: true, Body: faults.HtmlPage(status, "nginx"),
+		Status: status, ContentType: "text/html", Plain: true, Body: faults.HTMLPage(status, "nginx"),
 	}}
 }
 

@@ -59,7 +59,7 @@ func ReadParams(q *Request) (Params, error) {
 	if err != nil {
 		return nil, err
 	}
-	inURL, err := UrlParams(q.URL.RawQuery)
+	inURL, err := URLParams(q.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func ReadParams(q *Request) (Params, error) {
 	return p, nil
 }
 
-// UrlParams reads a query string. It is not url.ParseQuery, which refuses ";",
+// URLParams reads a query string. It is not url.ParseQuery, which refuses ";",
 // a character that a DOI name may hold.
-func UrlParams(raw string) (Params, error) {
+func URLParams(raw string) (Params, error) {
 	p := Params{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
