@@ -1,3 +1,24 @@
+// Package sandbox is the registration service in memory: usage reports, DOI
+// query and metadata store over one set of records, as an [http.Handler].
+//
+// By default it follows the specification, and where that says "not shown" it
+// does what the servers in operation do. With [Deployed] it follows those
+// servers throughout. It speaks raw JSON and XML and shares no type with the
+// clients, so a wrong member name on one side cannot hide behind the same
+// mistake on the other.
+//
+//	service := sandbox.New(nil)
+//	client := &http.Client{Transport: service.Transport()}
+//
+// The rooms, from the ground up: wire is what goes over the wire, names reads the
+// names of DOIs, record is a record in XML and JSON, search finds records, store is
+// the state and the rules by which the behaviours differ. Above them stands a room for
+// each interface: dois, mds and reports. faults stands before them all.
+//
+// What it leaves out: the check of metadata follows the schema but for the
+// syntax of URIs; answers in other formats are DataCite XML alone; there are no
+// rate limits. Of what the servers in operation have besides, it leaves out
+// JSONP, CORS, scrolling, and media by numbers that no answer tells.
 package sandbox
 
 import (
@@ -17,12 +38,40 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
+// A Behaviour says which truth a service follows where the specification and
+// the servers in operation differ.
+type Behaviour string
+
+const (
+	// Documented follows the specification to the letter.
+	Documented Behaviour = "documented"
+	// Deployed does what the servers in operation do, flaws included.
+	Deployed Behaviour = "deployed"
+)
+
+// What callers name of the rooms.
+type (
+	Account   = record.Account
+	Fault     = faults.Fault
+	FaultKind = faults.FaultKind
+	Step      = faults.Step
+	Request   = faults.Request
+)
+
+// DefaultAccount is the account of a service whose options name none.
+var DefaultAccount = store.DefaultAccount
+
+// Schedule returns faults for Options.Faults; see [faults.Schedule].
+func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
+	return faults.Schedule(seed, rate)
+}
+
 // Options sets up a [Service]; the zero value and nil are the defaults.
 type Options struct {
 	Behaviour    Behaviour        // "" means Documented
 	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
 	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
-	Accounts     []record.Account // nil means DefaultAccount alone
+	Accounts     []Account        // nil means DefaultAccount alone
 
 	// WriteTime is how long a Deployed service works on a usage report it was
 	// sent, by the time of package time. For three fifths of it the body is read,
@@ -38,7 +87,7 @@ type Options struct {
 
 	// Faults is asked what happens to a request; n counts from 1, nil means
 	// nothing out of the ordinary. It is called by one goroutine at a time.
-	Faults func(n int, r *http.Request) *faults.Fault
+	Faults func(n int, r *http.Request) *Fault
 }
 
 // Service is the registration service in memory. Many goroutines may use it at

@@ -82,7 +82,7 @@ func readCoded(q *wire.Request) ([]byte, error) {
 		return nil, wire.ErrParams
 	}
 	body, err := wire.ReadAll(r)
-	if err != nil && wire.AsFault(err).Status != http.StatusRequestEntityTooLarge {
+	if err != nil && wire.AsFailure(err).Status != http.StatusRequestEntityTooLarge {
 		return nil, wire.ErrParams
 	}
 	return body, err

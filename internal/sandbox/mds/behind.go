@@ -45,7 +45,7 @@ func (s *Room) ask(c *storeCall, unknown string, work func() (wire.Reply, error)
 	if said, ok := errors.AsType[*answered](err); ok {
 		return wire.Reply{}, said
 	}
-	f := wire.AsFault(err)
+	f := wire.AsFailure(err)
 	switch f.Status {
 	case http.StatusUnauthorized:
 		return wire.Reply{}, answer(f.Status, errBadLogin.Title)

@@ -19,7 +19,7 @@ import (
 )
 
 // The deployed metadata store: it reads names, parameters and bodies, asks the
-// DOI service behind it (mds_behind.go), and puts the answer into words.
+// DOI service behind it (behind.go), and puts the answer into words.
 
 // errBroken is what the store answers when its own code breaks: an empty page.
 var errBroken = &wire.Failure{Status: http.StatusInternalServerError, Title: "broken", Whole: &wire.Reply{

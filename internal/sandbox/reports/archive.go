@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -231,22 +229,14 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	for _, subset := range d.subsets {
 		sums = append(sums, []byte(subset.checksum))
 	}
-	return wire.Reply{
-		Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...),
-		Stream: func(w io.Writer) error {
-			if _, err := fmt.Fprintf(w, `{"report":{"id":%s,"report-header":%s,"report-datasets":%s,"report-subsets":[`,
-				wire.Encode(uid), header, datasets); err != nil {
-				return err
+	return answer(status, wire.WeakETag(sums...), uid, header, func(o *output) {
+		o.print(`"report-datasets":%s,`, datasets)
+		o.subsets(func(subset func([]byte, string)) {
+			for _, s := range d.subsets {
+				subset(s.gzip, s.checksum)
 			}
-			for i, subset := range d.subsets {
-				if err := writeSubset(w, subset.gzip, subset.checksum, i > 0); err != nil {
-					return err
-				}
-			}
-			_, err := io.WriteString(w, "]}}")
-			return err
-		},
-	}
+		})
+	})
 }
 
 // tally is an answer of repositories-usage-reports, and when it was made.

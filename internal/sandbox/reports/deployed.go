@@ -38,7 +38,7 @@ func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 		vary = "Accept, " + vary
 	}
 	if err != nil {
-		if f := wire.AsFault(err); f.Whole != nil {
+		if f := wire.AsFailure(err); f.Whole != nil {
 			vary = "Origin"
 		}
 		res = wire.InJSON(res, err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +100,7 @@ func (s *Room) getReport(id string) (wire.Reply, error) {
 	if r == nil {
 		return wire.Reply{}, errNoReport
 	}
-	return r.expanded(), nil
+	return r.expanded(http.StatusOK), nil
 }
 
 // takeReport is POST, without an id, and PUT.
@@ -243,113 +242,56 @@ func (s *Room) keepReport(r *report) {
 
 // expanded is the answer to GET: one report with the datasets of all its
 // bodies, in the order they came.
-func (r *report) expanded() wire.Reply {
-	return r.answer(http.StatusOK, "expanded", func(w io.Writer) error {
-		if _, err := w.Write([]byte(`"report-datasets":[`)); err != nil {
-			return err
-		}
+func (r *report) expanded(status int) wire.Reply {
+	return r.answer(status, "expanded", func(o *output) {
+		o.print(`"report-datasets":[`)
 		between := ""
 		for _, p := range r.parts {
-			if p.datasets == 0 {
-				continue
-			}
-			if _, err := io.WriteString(w, between); err != nil {
-				return err
-			}
-			between = ","
-			if err := p.copyDatasets(w); err != nil {
-				return err
+			if p.datasets > 0 {
+				o.print("%s", between)
+				between = ","
+				p.copyDatasets(o)
 			}
 		}
-		_, err := w.Write([]byte("]"))
-		return err
+		o.print("]")
 	})
 }
 
 // copyDatasets writes the elements of the part's report-datasets.
-func (p part) copyDatasets(w io.Writer) error {
+func (p part) copyDatasets(o *output) {
 	r, err := p.open()
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r, p.start)
 	}
-	if _, err := io.CopyN(io.Discard, r, p.start); err != nil {
-		return err
+	if err == nil {
+		_, err = io.CopyN(o, r, p.end-p.start)
 	}
-	_, err = io.CopyN(w, r, p.end-p.start)
-	return err
+	o.err = cmp.Or(o.err, err)
 }
 
 // stored is the answer to POST and PUT. A compressed report is shown by its
 // subsets, as the deployed server does it.
 func (r *report) stored(status int) wire.Reply {
-	for _, p := range r.parts {
-		if !p.compressed {
-			res := r.expanded()
-			res.Status = status
-			return res
-		}
+	if slices.ContainsFunc(r.parts, func(p part) bool { return !p.compressed }) {
+		return r.expanded(status)
 	}
-	return r.answer(status, "subsets", func(w io.Writer) error {
-		if _, err := io.WriteString(w, `"report-datasets":[],`); err != nil {
-			return err
-		}
-		return writeSubsets(w, r.parts)
+	return r.answer(status, "subsets", func(o *output) {
+		o.print(`"report-datasets":[],`)
+		o.subsets(func(subset func([]byte, string)) {
+			for _, p := range r.parts {
+				subset(p.body, p.checksum)
+			}
+		})
 	})
 }
 
-func writeSubsets(w io.Writer, parts []part) error {
-	_, err := io.WriteString(w, `"report-subsets":[`)
-	for i, p := range parts {
-		if err != nil {
-			return err
-		}
-		err = writeSubset(w, p.body, p.checksum, i > 0)
-	}
-	if err == nil {
-		_, err = io.WriteString(w, "]")
-	}
-	return err
-}
-
-func writeSubset(w io.Writer, gzip []byte, checksum string, comma bool) error {
-	open := `{"gzip":"`
-	if comma {
-		open = "," + open
-	}
-	if _, err := io.WriteString(w, open); err != nil {
-		return err
-	}
-	enc := base64.NewEncoder(base64.StdEncoding, w)
-	if _, err := enc.Write(gzip); err != nil {
-		return err
-	}
-	if err := enc.Close(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, `","checksum":"%s"}`, checksum)
-	return err
-}
-
-// answer is {"report":{id, report-header, and what rest writes}}.
-func (r *report) answer(status int, form string, rest func(io.Writer) error) wire.Reply {
+func (r *report) answer(status int, form string, rest func(*output)) wire.Reply {
 	header := wire.Encode(r.header)
 	sums := [][]byte{[]byte(form), []byte(r.id), header}
 	for _, p := range r.parts {
 		sums = append(sums, []byte(p.checksum))
 	}
-	return wire.Reply{
-		Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...),
-		Stream: func(w io.Writer) error {
-			if _, err := fmt.Fprintf(w, `{"report":{"id":%s,"report-header":%s,`, wire.Encode(r.id), header); err != nil {
-				return err
-			}
-			if err := rest(w); err != nil {
-				return err
-			}
-			_, err := io.WriteString(w, "}}")
-			return err
-		},
-	}
+	return answer(status, wire.WeakETag(sums...), r.id, header, rest)
 }
 
 // listReports is GET /reports: headers alone, by id. The filters id,

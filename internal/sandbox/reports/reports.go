@@ -4,8 +4,10 @@ package reports
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -74,4 +76,44 @@ func compress(data []byte) []byte {
 	_, _ = w.Write(data)
 	_ = w.Close()
 	return b.Bytes()
+}
+
+// output takes the pieces of an answer. After an error it takes no more.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(p)
+	}
+	return n, o.err
+}
+
+func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
+
+func (o *output) subsets(yield func(subset func(gzip []byte, checksum string))) {
+	o.print(`"report-subsets":[`)
+	between := ""
+	yield(func(gzip []byte, checksum string) {
+		o.print(`%s{"gzip":"`, between)
+		enc := base64.NewEncoder(base64.StdEncoding, o)
+		_, _ = enc.Write(gzip)
+		_ = enc.Close()
+		o.print(`","checksum":"%s"}`, checksum)
+		between = ","
+	})
+	o.print("]")
+}
+
+// answer is {"report":{id, report-header, and what rest writes}}.
+func answer(status int, etag, id string, header []byte, rest func(*output)) wire.Reply {
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: etag, Stream: func(w io.Writer) error {
+		o := &output{Writer: w}
+		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), header)
+		rest(o)
+		o.print("}}")
+		return o.err
+	}}
 }

@@ -50,7 +50,7 @@ type Reply struct {
 }
 
 // Failure is an error the service answers with. Each interface has its own shape
-// for it: see inJSON and inText.
+// for it: see InJSON and InText.
 type Failure struct {
 	Status int
 	Title  string
@@ -67,37 +67,34 @@ func Fail(status int, format string, args ...any) *Failure {
 
 // InJSON makes an error the answer {"errors":[{"status","title"}]}.
 func InJSON(res Reply, err error) Reply {
-	if err == nil {
-		return res
-	}
-	f := AsFault(err)
-	if f.Whole != nil {
-		return *f.Whole
-	}
-	body := f.Body
-	if body == nil {
-		body = map[string]any{"errors": []any{map[string]any{"status": strconv.Itoa(f.Status), "title": f.Title}}}
-	}
-	res = JSON(f.Status, body)
-	res.Header = f.Header
-	return res
+	return in(res, err, func(f *Failure) Reply {
+		if f.Body != nil {
+			return JSON(f.Status, f.Body)
+		}
+		return JSON(f.Status, object{"errors": []any{object{"status": strconv.Itoa(f.Status), "title": f.Title}}})
+	})
 }
 
 // InText makes an error a line of plain text, as the metadata store does.
 func InText(res Reply, err error) Reply {
+	return in(res, err, func(f *Failure) Reply { return Text(f.Status, f.Title) })
+}
+
+// in is the answer, or what shape makes of the error.
+func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	if err == nil {
 		return res
 	}
-	f := AsFault(err)
+	f := AsFailure(err)
 	if f.Whole != nil {
 		return *f.Whole
 	}
-	res = Text(f.Status, f.Title)
+	res = shape(f)
 	res.Header = f.Header
 	return res
 }
 
-func AsFault(err error) *Failure {
+func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
