@@ -212,7 +212,7 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
-	case name == "published" && !s.SortsPublished:
+	case name == "published" && s.PublishedUnsorted:
 		compare = func(hit, hit) int { return 0 }
 	case sort == "relevance":
 		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true

@@ -70,7 +70,7 @@ func (s *Room) parseQuery(text string) (*search.Query, error) {
 	switch {
 	case err == nil:
 		return query, nil
-	case s.AsBuilt && strings.HasPrefix(err.Error(), "Lexical error"):
+	case s.LexicalErrors && strings.HasPrefix(err.Error(), "Lexical error"):
 		return nil, searchFault("token_mgr_error: " + err.Error())
 	}
 	return nil, searchFault("parse_exception: " + err.Error())

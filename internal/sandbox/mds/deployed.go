@@ -30,7 +30,7 @@ var errBroken = &wire.Failure{Status: http.StatusInternalServerError, Title: "br
 type storeCall struct {
 	*wire.Request
 	name     string // as in the path, decoded once, or the form parameter doi_id
-	id       string // of a medium
+	doi      string // the DOI that the name means, of a route that needs one
 	username string // as sent, whoever that is
 	account  *record.Account
 	sent     map[string]string // the parameters of query string, form and JSON
@@ -39,30 +39,31 @@ type storeCall struct {
 }
 
 // storeRoute is one route of the store. The path has one group for the name,
-// and one for the number of a medium.
+// and may have one for the number of a medium, which no answer of the store tells.
 type storeRoute struct {
 	methods string
 	path    *regexp.Regexp
+	named   bool // there must be a DOI in the path
 	serve   func(s *Room, c *storeCall) (wire.Reply, error)
 }
 
 // storeRoutes are tried in this order.
 var storeRoutes = []storeRoute{
-	{"POST", regexp.MustCompile(`\A/doi\z`), (*Room).changeURL},
-	{"POST", regexp.MustCompile(`\A/media/(.+)\z`), (*Room).createMedium},
-	{"GET", regexp.MustCompile(`\A/media/(.+)\z`), (*Room).listMedia},
-	{"POST", regexp.MustCompile(`\A/metadata\z`), (*Room).createMetadata},
-	{"POST PUT", regexp.MustCompile(`\A/metadata/(.+)\z`), (*Room).createMetadata},
-	{"GET", regexp.MustCompile(`\A/metadata(?:/(.+))?\z`), (*Room).readMetadata},
-	{"DELETE", regexp.MustCompile(`\A/metadata/(.+)\z`), (*Room).hideDOI},
-	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*Room).listMedia},
-	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), (*Room).createMedium},
-	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*Room).oneMedium},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), (*Room).changeMedium},
-	{"GET", regexp.MustCompile(`\A/doi\z`), (*Room).listDOIsOfAccount},
-	{"GET", regexp.MustCompile(`\A/doi/(.+)\z`), (*Room).readURL},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), (*Room).changeURL},
-	{"DELETE", regexp.MustCompile(`\A/doi/(.+)\z`), (*Room).removeDOI},
+	{"POST", regexp.MustCompile(`\A/doi\z`), false, (*Room).changeURL},
+	{"POST", regexp.MustCompile(`\A/media/(.+)\z`), true, (*Room).createMedium},
+	{"GET", regexp.MustCompile(`\A/media/(.+)\z`), true, (*Room).listMedia},
+	{"POST", regexp.MustCompile(`\A/metadata\z`), false, (*Room).createMetadata},
+	{"POST PUT", regexp.MustCompile(`\A/metadata/(.+)\z`), false, (*Room).createMetadata},
+	{"GET", regexp.MustCompile(`\A/metadata(?:/(.+))?\z`), true, (*Room).readMetadata},
+	{"DELETE", regexp.MustCompile(`\A/metadata/(.+)\z`), true, (*Room).hideDOI},
+	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), true, (*Room).listMedia},
+	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), true, (*Room).createMedium},
+	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), true, (*Room).oneMedium},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), false, (*Room).changeMedium},
+	{"GET", regexp.MustCompile(`\A/doi\z`), false, (*Room).listDOIsOfAccount},
+	{"GET", regexp.MustCompile(`\A/doi/(.+)\z`), true, (*Room).readURL},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), false, (*Room).changeURL},
+	{"DELETE", regexp.MustCompile(`\A/doi/(.+)\z`), true, (*Room).removeDOI},
 }
 
 // ServeDeployed answers a request to the store; the path is the one its routes see.
@@ -76,16 +77,13 @@ func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 		if len(m) > 1 {
 			c.name = names.Decode(m[1])
 		}
-		if len(m) > 2 {
-			c.id = names.Decode(m[2])
-		}
-		return wire.InText(s.enter(c, route.serve))
+		return wire.InText(s.enter(c, route))
 	}
 	return wire.InText(serveRest(q.Verb, path))
 }
 
 // enter reads what every route reads: type, login, body.
-func (s *Room) enter(c *storeCall, serve func(*Room, *storeCall) (wire.Reply, error)) (wire.Reply, error) {
+func (s *Room) enter(c *storeCall, route storeRoute) (wire.Reply, error) {
 	if !isMediaType(c.Header) {
 		return wire.Reply{}, errBroken
 	}
@@ -95,7 +93,11 @@ func (s *Room) enter(c *storeCall, serve func(*Room, *storeCall) (wire.Reply, er
 	if err := c.read(); err != nil {
 		return wire.Reply{}, err
 	}
-	res, err := serve(s, c)
+	var ok bool
+	if c.doi, ok = names.Validate(c.name); !ok && route.named {
+		return wire.Reply{}, errNoDOI
+	}
+	res, err := route.serve(s, c)
 	if f, ok := errors.AsType[*answered](err); ok {
 		res, err = wire.InText(wire.Reply{}, f.Failure), nil
 	}
@@ -264,23 +266,10 @@ func (c *storeCall) permit(wrapper string, known ...string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameters: %s", strings.Join(odd, ", "))
 }
 
-// doi is the name that the path means.
-func (c *storeCall) doi() (string, error) {
-	name, ok := names.Validate(c.name)
-	if !ok {
-		return "", errNoDOI
-	}
-	return name, nil
-}
-
 // readMetadata is GET /metadata: what there is, or a blank.
 func (s *Room) readMetadata(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, errUnknown.Title, func() (wire.Reply, error) {
-		res, err := s.behindXML(c.account, names.BehindStore(http.MethodGet, name, ""))
+		res, err := s.behindXML(c.account, names.BehindStore(http.MethodGet, c.doi, ""))
 		res.ContentType = "application/xml; charset=utf-8"
 		return orBlank(res), err
 	})
@@ -296,12 +285,8 @@ func orBlank(res wire.Reply) wire.Reply {
 
 // hideDOI is DELETE /metadata. Of a DOI nobody knows it makes a draft.
 func (s *Room) hideDOI(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, notFoundBehind, func() (wire.Reply, error) {
-		created, err := s.behindChange(c, names.BehindStore(http.MethodPatch, name, ""), changes{event: "hide"})
+		created, err := s.behindChange(c, names.BehindStore(http.MethodPatch, c.doi, ""), changes{event: "hide"})
 		if created != nil && created.existed {
 			return wire.Text(http.StatusOK, "OK"), err
 		}
@@ -374,12 +359,8 @@ func (s *Room) listDOIsOfAccount(c *storeCall) (wire.Reply, error) {
 
 // readURL is GET /doi/{doi}.
 func (s *Room) readURL(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, errNoDOI.Title, func() (wire.Reply, error) {
-		res, err := s.behindURL(c.account, names.BehindStore(http.MethodGet, name, "/get-url"))
+		res, err := s.behindURL(c.account, names.BehindStore(http.MethodGet, c.doi, "/get-url"))
 		return orBlank(res), err
 	})
 }
@@ -458,23 +439,15 @@ func readLines(body string) (map[string]string, error) {
 
 // removeDOI is DELETE /doi/{doi}.
 func (s *Room) removeDOI(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, errNoDOI.Title, func() (wire.Reply, error) {
-		return wire.Text(http.StatusOK, "OK"), s.behindDelete(c.account, names.BehindStore(http.MethodDelete, name, ""))
+		return wire.Text(http.StatusOK, "OK"), s.behindDelete(c.account, names.BehindStore(http.MethodDelete, c.doi, ""))
 	})
 }
 
 // listMedia is GET /media/{doi}.
 func (s *Room) listMedia(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, errUnknown.Title, func() (wire.Reply, error) {
-		lines, err := s.behindMedia(names.BehindStore(http.MethodGet, name, "/media"))
+		lines, err := s.behindMedia(names.BehindStore(http.MethodGet, c.doi, "/media"))
 		if err == nil && len(lines) == 0 {
 			return wire.Reply{}, answer(http.StatusNotFound, errNoMedia.Title)
 		}
@@ -485,10 +458,6 @@ func (s *Room) listMedia(c *storeCall) (wire.Reply, error) {
 // createMedium is POST /media/{doi}: one line, of which it reads what is before
 // the first "=" and between the first and the second.
 func (s *Room) createMedium(c *storeCall) (wire.Reply, error) {
-	name, err := c.doi()
-	if err != nil {
-		return wire.Reply{}, err
-	}
 	if err := c.permit("media", "id", "doi_id"); err != nil {
 		return wire.Reply{}, err
 	}
@@ -497,16 +466,13 @@ func (s *Room) createMedium(c *storeCall) (wire.Reply, error) {
 			return wire.Reply{}, &wire.Failure{Status: http.StatusOK, Title: "Media type and URL missing"}
 		}
 		parts := append(strings.Split(string(c.body), "="), "")
-		err := s.behindAddMedium(c.account, names.BehindStore(http.MethodPost, name, "/media"), record.Medium{Kind: parts[0], URL: parts[1]})
+		err := s.behindAddMedium(c.account, names.BehindStore(http.MethodPost, c.doi, "/media"), record.Medium{Kind: parts[0], URL: parts[1]})
 		return wire.Text(http.StatusOK, "OK"), err
 	})
 }
 
 // oneMedium is a medium by its number, which no answer of the store tells.
 func (s *Room) oneMedium(c *storeCall) (wire.Reply, error) {
-	if _, err := c.doi(); err != nil {
-		return wire.Reply{}, err
-	}
 	return s.ask(c, errNoMedia.Title, func() (wire.Reply, error) { return wire.Reply{}, errNoMedia })
 }
 

@@ -145,7 +145,7 @@ func (s *Store) TokenOwner(token string) (clientID string, err error) {
 	c, ok := ReadClaims(token)
 	expired := !s.Now().Before(c.Expires.Time())
 	switch {
-	case !ok || c.UID == "" || expired && !s.ExpiredRefused || !s.AnyRole && !c.mayReport():
+	case !ok || c.UID == "" || s.ExpiredIs401 && expired || s.RoleCounts && !c.mayReport():
 		return "", wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	case expired:
 		return "", wire.Fail(http.StatusForbidden, "The token has expired.")
