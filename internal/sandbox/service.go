@@ -181,7 +181,7 @@ func areaOf(r *http.Request) (area int, path string) {
 	if _, ok := reports.Path(path); ok {
 		return reportsArea, path
 	}
-	path = names.ArrivesAtStore(path)
+	path = names.Arrived(path)
 	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
 		return doisArea, strings.TrimPrefix(path, "/dois")
 	}

@@ -94,6 +94,7 @@ func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder, body [
 	_, _ = w.Write(body)
 }
 
+// Code is the status that is answered.
 func (f *Fault) Code() int {
 	if f.Status == 0 {
 		return http.StatusServiceUnavailable

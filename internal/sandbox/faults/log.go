@@ -24,6 +24,7 @@ type requestLog struct {
 	entries []Request
 }
 
+// Requests are the last requests, oldest first.
 func (f *Front) Requests() []Request {
 	f.log.mu.Lock()
 	defer f.log.mu.Unlock()

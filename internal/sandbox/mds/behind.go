@@ -110,7 +110,7 @@ func lost(f *faults.Fault) error {
 	return errDenied
 }
 
-// page is what the store makes of a page of HTML: the status, and for a text
+// faultPage is what the store makes of a page of HTML: the status, and for a text
 // the page as its language writes a list.
 func faultPage(f *faults.Fault) error {
 	if f.Delay >= patience || f.Code() == http.StatusRequestTimeout {

@@ -48,6 +48,7 @@ func Split(name string) (prefix, suffix string) {
 // Lower folds ASCII letters only: the case of other letters tells DOI names apart.
 func Lower(text string) string { return mapASCII(text, 'A', 'Z', 'a'-'A') }
 
+// Upper is the counterpart of Lower.
 func Upper(text string) string { return mapASCII(text, 'a', 'z', -('a' - 'A')) }
 
 func mapASCII(text string, from, to, shift rune) string {
@@ -69,6 +70,7 @@ func MintSuffix() string {
 	return SuffixFor(binary.BigEndian.Uint32(b[:]) >> 2)
 }
 
+// SuffixFor makes the suffix of a number.
 func SuffixFor(number uint32) string {
 	digits := make([]byte, 6)
 	for i, rest := 5, number; i >= 0; i, rest = i-1, rest/32 {

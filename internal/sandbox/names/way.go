@@ -16,9 +16,9 @@ import (
 // it, which takes it out again. Each step may make another name of it. The steps
 // stand here in the order in which a name meets them.
 
-// arrivesAtStore is the path of a request as the store's routes see it, still
-// escaped.
-func ArrivesAtStore(escaped string) string { return tidy(Sanitise(escaped)) }
+// Arrived is the path of a request as the routes of the store, and of the DOI service,
+// see it, still escaped.
+func Arrived(escaped string) string { return tidy(Sanitise(escaped)) }
 
 // Sanitise decodes the escapes of letters, digits, "-._~" and all bytes from 80
 // hex. If the result is not UTF-8, each such byte becomes U+FFFD.
@@ -147,10 +147,6 @@ func directed(segments []string) string {
 	return strings.Join(out, "/")
 }
 
-// arrivesAtAPI is the path of a request as the routes of the DOI service see
-// it, still escaped.
-func arrivesAtAPI(escaped string) string { return tidy(Sanitise(escaped)) }
-
 // subordinate are the parts of a DOI that have routes of their own in the DOI
 // service, in the order of its routes.
 var subordinate = []*regexp.Regexp{
@@ -193,7 +189,7 @@ func Route(method, path string) Way {
 // BehindStore is where the store's request for a name leads; below is what it
 // puts after the name.
 func BehindStore(method, name, below string) Way {
-	return Route(method, arrivesAtAPI(normalise(paste(name, below))))
+	return Route(method, Arrived(normalise(paste(name, below))))
 }
 
 // Collate is the key under which the database finds a name: case, accents and

@@ -144,6 +144,7 @@ func (v View) moment(t time.Time) any {
 	return t.Format(time.RFC3339)
 }
 
+// YearText is a publicationYear, of whichever type it is, as a text.
 func YearText(year any) string {
 	if n, ok := year.(float64); ok {
 		return fmtYear(n)

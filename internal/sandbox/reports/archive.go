@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
@@ -248,12 +249,7 @@ type tally struct {
 // folded is a text as the database's collation compares it: case and accents do
 // not count.
 func folded(text string) string {
-	plain := true
-	for i := range len(text) {
-		plain = plain && text[i] < 0x80
-	}
-	text = strings.ToLower(text)
-	if plain {
+	if text = strings.ToLower(text); names.IsASCII(text) {
 		return text
 	}
 	return accents.Replace(text)

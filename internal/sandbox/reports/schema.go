@@ -51,7 +51,7 @@ func (s *schema) permit(v object, shown func(string) string) error {
 				odd = append(odd, shown(name))
 				continue
 			}
-			if err := inner.object().permit(value, names(name, shown)); err != nil {
+			if err := inner.object().permit(value, below(name, shown)); err != nil {
 				return err
 			}
 		case []any:
@@ -61,7 +61,7 @@ func (s *schema) permit(v object, shown func(string) string) error {
 			}
 			value = slices.DeleteFunc(value, func(e any) bool { _, ok := e.(object); return !ok })
 			for _, e := range value {
-				if err := inner.object().permit(e.(object), names(name, shown)); err != nil {
+				if err := inner.object().permit(e.(object), below(name, shown)); err != nil {
 					return err
 				}
 			}
@@ -79,9 +79,9 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
 }
 
-// names says how errors spell names below a member: those of datasets as they
+// below says how errors spell names below a member: those of datasets as they
 // were sent.
-func names(member string, shown func(string) string) func(string) string {
+func below(member string, shown func(string) string) func(string) string {
 	if member == "report-datasets" {
 		return func(name string) string { return name }
 	}

@@ -93,6 +93,7 @@ func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	return token(Claims{UID: clientID, Role: "client_admin", Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
 }
 
+// Claims are what a token says of who sends it.
 type Claims struct {
 	UID       string  `json:"uid"`
 	Role      string  `json:"role_id"`

@@ -14,6 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
+// RemoveDraft removes a draft for good. The failures are for a DOI that there is not,
+// and for one of another account.
 func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denied *wire.Failure) error {
 	return s.Change(name, func(rec *record.Record) (*record.Record, error) {
 		switch {
@@ -76,6 +78,7 @@ func (s *Store) Now() time.Time { return s.Clock().Add(time.Duration(s.moved.Loa
 // Advance moves the service's clock forward by d.
 func (s *Store) Advance(d time.Duration) { s.moved.Add(int64(d)) }
 
+// NewRecord is a draft that is not stored yet.
 func (s *Store) NewRecord(doi string, a *record.Account, source string) *record.Record {
 	now := s.Now()
 	return &record.Record{
@@ -84,6 +87,7 @@ func (s *Store) NewRecord(doi string, a *record.Account, source string) *record.
 	}
 }
 
+// Find is the record of a DOI, nil if there is none.
 func (s *Store) Find(doi string) *record.Record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -61,6 +61,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Title }
 
+// Fail is the error with that status and title.
 func Fail(status int, format string, args ...any) *Failure {
 	return &Failure{Status: status, Title: fmt.Sprintf(format, args...)}
 }
@@ -94,6 +95,7 @@ func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	return res
 }
 
+// AsFailure is what is answered to an error; 500 to one that no handler foresaw.
 func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -165,6 +167,7 @@ func (res Reply) validators(h http.Header, q *Request) int {
 	return res.Status
 }
 
+// WeakETag makes a validator of what an answer is made of.
 func WeakETag(parts ...[]byte) string {
 	sum := md5.New()
 	for _, p := range parts {

@@ -17,6 +17,7 @@ func Encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// First is the first of the members that is there.
 func First(o object, members ...string) any {
 	for _, m := range members {
 		if o[m] != nil {
@@ -26,6 +27,7 @@ func First(o object, members ...string) any {
 	return nil
 }
 
+// String is a value that is a text, and else "".
 func String(v any) string {
 	s, _ := v.(string)
 	return s
@@ -77,6 +79,7 @@ func Window[T any](all []T, page, size int) []T {
 	return all[start:min(start+size, len(all))]
 }
 
+// Pages is how many pages there are.
 func Pages(total, size int) int {
 	if size <= 0 {
 		return 0

@@ -84,6 +84,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// ReadBody reads a body, without the byte order mark it may begin with.
 func ReadBody(q *Request) ([]byte, error) {
 	body, err := ReadAll(q.Body)
 	return bytes.TrimPrefix(body, ByteOrderMark), err
