@@ -387,43 +387,47 @@ const (
 // kind is told by the exceptions: code 69 anywhere, or first for resolutions
 // (Report#compressed_report?, #resolution_report?).
 func (r *stored) kind() (kind, error) {
-	exceptions, ok := r.header["exceptions"].([]any)
-	switch e := r.header["exceptions"].(type) {
-	case nil:
-		return normalKind, nil
-	case object:
-		if len(e) > 0 {
-			return normalKind, errNoIndex
-		}
-		return normalKind, nil
-	case string:
-		if e != "" {
-			return normalKind, noMethod("map", inspected(e))
-		}
-		return normalKind, nil
-	default:
-		if !ok {
-			return normalKind, noMethod("empty?", inspected(e))
-		}
-	}
-	noted := make([]bool, len(exceptions))
-	for i, e := range exceptions {
-		switch e := e.(type) {
-		case object:
-			noted[i] = e["code"] == 69.0
-		case []any:
-			return normalKind, errNoIndex
-		default:
-			return normalKind, noMethod("fetch", inspected(e))
-		}
-	}
+	noted, err := compressionNotes(r.header["exceptions"])
 	switch release := cmp.Or(wire.String(r.header["release"]), "rd1"); {
+	case err != nil:
+		return normalKind, err
 	case slices.Contains(noted, true) && (release == "rd1" || release == "RD1"):
 		return compressedKind, nil
 	case len(noted) > 0 && noted[0] && release == "drl":
 		return resolutionsKind, nil
 	}
 	return normalKind, nil
+}
+
+// compressionNotes says of each exception whether it has the code 69.
+func compressionNotes(exceptions any) (noted []bool, err error) {
+	switch e := exceptions.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		for _, exception := range e {
+			switch e := exception.(type) {
+			case object:
+				noted = append(noted, e["code"] == 69.0)
+			case []any:
+				return nil, errNoIndex
+			default:
+				return nil, noMethod("fetch", inspected(e))
+			}
+		}
+		return noted, nil
+	case object:
+		if len(e) == 0 {
+			return nil, nil
+		}
+		return nil, errNoIndex
+	case string:
+		if e == "" {
+			return nil, nil
+		}
+		return nil, noMethod("map", inspected(e))
+	}
+	return nil, noMethod("empty?", inspected(exceptions))
 }
 
 // creatorEnd is all that the service checks of created-by: its last character.

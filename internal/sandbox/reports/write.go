@@ -114,38 +114,31 @@ func (w *write) update(id string) (wire.Reply, error) {
 	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {
 		return wire.Reply{}, err
 	}
-	exists, status := w.report != nil, http.StatusCreated
+	exists, status := w.report != nil, http.StatusOK
 	var members object
 	var err error
 	switch {
-	case exists && w.sub.coded():
-		status = http.StatusOK
-		w.done(faults.LookedUp, 1)
-		if err := w.replaceRows(); err != nil {
-			return wire.Reply{}, err
-		}
-	case exists:
-		status = http.StatusOK
+	case !exists:
+		status = http.StatusCreated
 		w.done(faults.LookedUp, 3)
+		members, err = w.begin(id)
+	case w.sub.coded():
+		w.done(faults.LookedUp, 1)
+		err = w.replaceRows()
 	default:
 		w.done(faults.LookedUp, 3)
-		if members, err = w.begin(id); err != nil {
-			return wire.Reply{}, err
-		}
 	}
-	if exists {
-		if members, err = w.sub.permitted(); err == nil {
-			err = w.report.assign(w.sub, members, w.owner)
-		}
-		if err != nil {
-			return wire.Reply{}, err
-		}
+	if exists && err == nil {
+		members, err = w.assign()
 	}
-	faults, err := w.save(!exists, members)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	invalid, err := w.save(!exists, members)
 	switch {
 	case err != nil:
 		return wire.Reply{}, err
-	case len(faults) > 0: // the code that would name them breaks
+	case len(invalid) > 0: // the code that would name them breaks
 		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
 	}
 	return w.finish(status)
@@ -170,11 +163,8 @@ func (w *write) lookUp(find func() *stored) error {
 
 // begin makes the report of what was sent, in memory.
 func (w *write) begin(uid string) (members object, err error) {
-	if members, err = w.sub.permitted(); err != nil {
-		return nil, err
-	}
 	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
-	if err := w.report.assign(w.sub, members, w.owner); err != nil {
+	if members, err = w.assign(); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
@@ -185,6 +175,14 @@ func (w *write) begin(uid string) (members object, err error) {
 		}
 	}
 	return members, nil
+}
+
+// assign gives the report the members that were sent.
+func (w *write) assign() (members object, err error) {
+	if members, err = w.sub.permitted(); err == nil {
+		err = w.report.assign(w.sub, members, w.owner)
+	}
+	return members, err
 }
 
 // addRow inserts the subset that was sent. It is added at the end of the rows
