@@ -1,11 +1,11 @@
 package sandbox
 
-import "slices"
+import "github.com/datacite-go/datacite-go/internal/sandbox/wire"
 
 // NumberRows gives the next rows of subsets these ids.
 func (s *Service) NumberRows(ids ...int64) {
-	random := s.archive.number
-	s.archive.number = func() int64 {
+	random := s.reports.Archive.NewID
+	s.reports.Archive.NewID = func() int64 {
 		if len(ids) == 0 {
 			return random()
 		}
@@ -15,21 +15,10 @@ func (s *Service) NumberRows(ids ...int64) {
 	}
 }
 
-// RowIDs are the ids of a report's subsets, as they were inserted. No answer
-// tells them.
-func (s *Service) RowIDs(uid string) []int64 {
-	s.archive.mu.Lock()
-	defer s.archive.mu.Unlock()
-	var ids []int64
-	rows := s.archive.find(uid).rows
-	slices.SortFunc(rows, func(x, y row) int { return int(x.nth - y.nth) })
-	for _, r := range rows {
-		ids = append(ids, r.id)
-	}
-	return ids
-}
+// RowIDs are the ids of a report's subsets, as they were inserted.
+func (s *Service) RowIDs(uid string) []int64 { return s.reports.Archive.RowIDs(uid) }
 
 // The limits of bodies, for requests that keep to them.
-const MaxPieces, MaxValues = maxPieces, maxValues
+const MaxPieces, MaxValues = wire.MaxPieces, wire.MaxValues
 
-func Pieces(text string) int { return pieces([]byte(text)) }
+func Pieces(text string) int { return wire.Pieces([]byte(text)) }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
 )
 
 // failing is a service whose first request meets a fault.
@@ -72,13 +73,13 @@ func TestFaults(t *testing.T) {
 			status int // 0: no answer
 			cut    bool
 		}{
-			sandbox.DropBefore:  {},
-			sandbox.DropDuring:  {},
-			sandbox.DropAfter:   {done: true},
-			sandbox.CutAnswer:   {done: true, status: 201, cut: true},
-			sandbox.Status:      {status: 502},
-			sandbox.StatusAfter: {done: true, status: 502},
-			sandbox.Delay:       {done: true, status: 201},
+			faults.DropBefore:  {},
+			faults.DropDuring:  {},
+			faults.DropAfter:   {done: true},
+			faults.CutAnswer:   {done: true, status: 201, cut: true},
+			faults.Status:      {status: 502},
+			faults.StatusAfter: {done: true, status: 502},
+			faults.Delay:       {done: true, status: 201},
 		} {
 			for _, noPort := range []bool{true, false} {
 				for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
@@ -130,13 +131,13 @@ func TestFaultsInNumbers(t *testing.T) {
 		assert.Equal(t, []int{1, 2, 3}, asked)
 	})
 	t.Run("the status is 503 if none is given, and says when to come again", func(t *testing.T) {
-		service := sandbox.New(failing(sandbox.Fault{Kind: sandbox.Status, RetryAfter: 1500 * time.Millisecond}, ""))
+		service := sandbox.New(failing(sandbox.Fault{Kind: faults.Status, RetryAfter: 1500 * time.Millisecond}, ""))
 		a := call{method: "GET", path: "/reports"}.do(t, service)
 		assert.Equal(t, 503, a.status)
 		assert.Equal(t, "2", a.header.Get("Retry-After"))
 	})
 	t.Run("a delay is waited for", func(t *testing.T) {
-		for _, kind := range []sandbox.FaultKind{sandbox.Delay, sandbox.Status} {
+		for _, kind := range []sandbox.FaultKind{faults.Delay, faults.Status} {
 			synctest.Test(t, func(t *testing.T) {
 				started := time.Now()
 				call{method: "GET", path: "/reports"}.do(t, sandbox.New(failing(sandbox.Fault{Kind: kind, Delay: time.Minute}, "")))
@@ -145,7 +146,7 @@ func TestFaultsInNumbers(t *testing.T) {
 		}
 	})
 	t.Run("what was dropped is in the log", func(t *testing.T) {
-		service := sandbox.New(failing(sandbox.Fault{Kind: sandbox.DropDuring}, ""))
+		service := sandbox.New(failing(sandbox.Fault{Kind: faults.DropDuring}, ""))
 		_, err := service.Transport().RoundTrip(gzipPost(t, service, make([]byte, 100)))
 		require.Error(t, err)
 		require.Len(t, service.Requests(), 1)

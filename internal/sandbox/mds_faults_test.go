@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
 )
 
 // What the deployed store makes of trouble with the service behind it.
@@ -21,16 +22,16 @@ func TestFaultsBehindTheStore(t *testing.T) {
 		done   bool
 		took   time.Duration
 	}{
-		"dropped before":     {sandbox.Fault{Kind: sandbox.DropBefore}, 403, "Access is denied", false, 0},
-		"dropped after":      {sandbox.Fault{Kind: sandbox.DropAfter}, 403, "Access is denied", true, 0},
-		"answer cut":         {sandbox.Fault{Kind: sandbox.CutAnswer}, 403, "Access is denied", true, 0},
-		"page of 502":        {sandbox.Fault{Kind: sandbox.Status, Status: 502}, 502, page502, false, 0},
-		"page of 502, after": {sandbox.Fault{Kind: sandbox.StatusAfter, Status: 502}, 502, page502, true, 0},
-		"page of 403":        {sandbox.Fault{Kind: sandbox.Status, Status: 403}, 403, "Access is denied", false, 0},
-		"page of 401":        {sandbox.Fault{Kind: sandbox.Status, Status: 401}, 401, "Bad credentials", false, 0},
-		"late":               {sandbox.Fault{Kind: sandbox.Delay, Delay: 59 * time.Second}, 201, "OK (10.5072/X)", true, 59 * time.Second},
-		"too late":           {sandbox.Fault{Kind: sandbox.Delay, Delay: 2 * time.Minute}, 408, "Request timeout", true, time.Minute},
-		"never":              {sandbox.Fault{Kind: sandbox.DropBefore, Delay: time.Hour}, 408, "Request timeout", false, time.Minute},
+		"dropped before":     {sandbox.Fault{Kind: faults.DropBefore}, 403, "Access is denied", false, 0},
+		"dropped after":      {sandbox.Fault{Kind: faults.DropAfter}, 403, "Access is denied", true, 0},
+		"answer cut":         {sandbox.Fault{Kind: faults.CutAnswer}, 403, "Access is denied", true, 0},
+		"page of 502":        {sandbox.Fault{Kind: faults.Status, Status: 502}, 502, page502, false, 0},
+		"page of 502, after": {sandbox.Fault{Kind: faults.StatusAfter, Status: 502}, 502, page502, true, 0},
+		"page of 403":        {sandbox.Fault{Kind: faults.Status, Status: 403}, 403, "Access is denied", false, 0},
+		"page of 401":        {sandbox.Fault{Kind: faults.Status, Status: 401}, 401, "Bad credentials", false, 0},
+		"late":               {sandbox.Fault{Kind: faults.Delay, Delay: 59 * time.Second}, 201, "OK (10.5072/X)", true, 59 * time.Second},
+		"too late":           {sandbox.Fault{Kind: faults.Delay, Delay: 2 * time.Minute}, 408, "Request timeout", true, time.Minute},
+		"never":              {sandbox.Fault{Kind: faults.DropBefore, Delay: time.Hour}, 408, "Request timeout", false, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestFaultsBehindTheStore(t *testing.T) {
 // A fault behind the store is one like others for who has no store: the DOI
 // API, and a Documented service.
 func TestFaultsBehindNothing(t *testing.T) {
-	fault := sandbox.Fault{Kind: sandbox.Status, Status: 502, Behind: true}
+	fault := sandbox.Fault{Kind: faults.Status, Status: 502, Behind: true}
 	a := create(`"doi":"10.5072/x"`).do(t, sandbox.New(failing(fault, sandbox.Deployed)))
 	assert.Contains(t, a.body, "<center>")
 	a = putMetadata("10.5072/x", metadataXML).do(t, sandbox.New(failing(fault, sandbox.Documented)))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
 )
 
 func TestDeployedRoutes(t *testing.T) {
@@ -122,7 +123,7 @@ func TestDeployedSubsetByNumber(t *testing.T) {
 		assertCrash(t, get(service.RowIDs(someUUID)[0]), "no implicit conversion of nil into String")
 	})
 	t.Run("not in the document", func(t *testing.T) {
-		service = sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Faults: first([]sandbox.Fault{{}, {Kind: sandbox.Crash, Step: sandbox.RowInserted}})})
+		service = sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Faults: first([]sandbox.Fault{{}, {Kind: faults.Crash, Step: faults.RowInserted}})})
 		withOne(t, service)
 		_, err := service.Transport().RoundTrip(gzipPost(t, service, []byte(subsetNumber(2).body)))
 		require.Error(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
 )
 
 // What happens between the steps of a write. The services here take twenty
@@ -49,7 +50,7 @@ func first(faults []sandbox.Fault) func(int, *http.Request) *sandbox.Fault {
 
 // stalled halts a write at a step for an hour.
 func stalled(at sandbox.Step) sandbox.Fault {
-	return sandbox.Fault{Kind: sandbox.Stall, Step: at, Delay: time.Hour}
+	return sandbox.Fault{Kind: faults.Stall, Step: at, Delay: time.Hour}
 }
 
 // withOne has a compressed report of one subset.
@@ -254,7 +255,7 @@ func TestDeployedGapOfPlainPUT(t *testing.T) {
 func TestDeployedLateDocumentOfPUT(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
-			service := slow(append(make([]sandbox.Fault, before), stalled(sandbox.Rendered))...)
+			service := slow(append(make([]sandbox.Fault, before), stalled(faults.Rendered))...)
 			for range before {
 				withOne(t, service)
 			}
@@ -275,7 +276,7 @@ func TestDeployedLateDocumentOfPUT(t *testing.T) {
 // If the document of the PUT comes first, the report is sound in the end.
 func TestDeployedEarlyDocumentOfPUT(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := slow(sandbox.Fault{Kind: sandbox.Stall, Step: sandbox.Rendered, Delay: 3 * second}) // its document comes at 23
+		service := slow(sandbox.Fault{Kind: faults.Stall, Step: faults.Rendered, Delay: 3 * second}) // its document comes at 23
 		start := time.Now()
 		put := begin(t, service, putNumber(1))
 		until(start, 4500*time.Millisecond)
@@ -295,7 +296,7 @@ func TestDeployedEarlyDocumentOfPUT(t *testing.T) {
 func TestDeployedLateAnswer(t *testing.T) {
 	t.Run("of a PUT", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			service := slow(stalled(sandbox.HeaderCommitted))
+			service := slow(stalled(faults.HeaderCommitted))
 			put := begin(t, service, putNumber(1))
 			time.Sleep(18 * second)
 			assert.Equal(t, 201, subsetNumber(2).do(t, service).status)
@@ -320,7 +321,7 @@ func TestDeployedLateAnswer(t *testing.T) {
 
 func TestDeployedSamePUTTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := slow(stalled(sandbox.Rendered))
+		service := slow(stalled(faults.Rendered))
 		one := begin(t, service, putNumber(1))
 		time.Sleep(18 * second)
 		assert.Equal(t, 200, putNumber(1).do(t, service).status)
@@ -339,7 +340,7 @@ func TestDeployedReportWithoutADocument(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{}, stalled(sandbox.Rendered)))
+				service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{}, stalled(faults.Rendered)))
 				require.GreaterOrEqual(t, refused.do(t, service).status, 400)
 				left := subsets(t, service)
 				one := begin(t, service, subsetNumber(3))
@@ -361,7 +362,7 @@ func TestDeployedReportWithoutADocument(t *testing.T) {
 func TestDeployedWriteWhileThereIsNoFile(t *testing.T) {
 	t.Run("POST", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow(sandbox.Fault{}, stalled(sandbox.DocumentDeleted)))
+			service := withOne(t, slow(sandbox.Fault{}, stalled(faults.DocumentDeleted)))
 			one := begin(t, service, subsetNumber(2))
 			time.Sleep(30 * second)
 			assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found")
@@ -387,7 +388,7 @@ func TestDeployedWriteWhileThereIsNoFile(t *testing.T) {
 	})
 	t.Run("compressed PUT", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{Kind: sandbox.Crash, Step: sandbox.DocumentDeleted}))
+			service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{Kind: faults.Crash, Step: faults.DocumentDeleted}))
 			_, err := service.Transport().RoundTrip(gzipPost(t, service, zipped([]byte(reportBody(noted, numbered(2))))))
 			require.Error(t, err)
 			assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found")
@@ -409,22 +410,22 @@ func TestDeployedCrash(t *testing.T) {
 		post  int          // what another POST gets
 		put   int          // and then another PUT
 	}{
-		"POST, before the row":              {call: subsetNumber(2), step: sandbox.LookedUp, shown: 1, post: 201, put: 200},
-		"POST, before the document":         {call: subsetNumber(2), step: sandbox.RowInserted, title: crash, post: 500, put: 500},
-		"POST, after the header":            {call: subsetNumber(2), step: sandbox.HeaderCommitted, title: crash, post: 500, put: 500},
-		"POST, without a file":              {call: subsetNumber(2), step: sandbox.DocumentDeleted, title: gone, post: 201, put: 200},
-		"POST, with the document":           {call: subsetNumber(2), step: sandbox.DocumentStored, shown: 2, post: 201, put: 200},
-		"POST, before the answer":           {call: subsetNumber(2), step: sandbox.RowsCleaned, shown: 2, post: 201, put: 200},
-		"first PUT, before the row":         {call: putNumber(2), empty: true, step: sandbox.LookedUp, shown: -1, post: 201, put: 409},
-		"first PUT, before the document":    {call: putNumber(2), empty: true, step: sandbox.RowInserted, shown: 1, post: 201, put: 200},
-		"first PUT, with the document":      {call: putNumber(2), empty: true, step: sandbox.DocumentStored, shown: 1, post: 201, put: 200},
-		"PUT, after the document's removal": {call: putNumber(2), step: sandbox.DocumentRemoved, shown: 1, post: 201, put: 200},
-		"PUT, after the rows' removal":      {call: putNumber(2), step: sandbox.RowsDestroyed, shown: 0, post: 201, put: 200},
-		"PUT, before the document":          {call: putNumber(2), step: sandbox.RowInserted, shown: 1, post: 201, put: 200},
+		"POST, before the row":              {call: subsetNumber(2), step: faults.LookedUp, shown: 1, post: 201, put: 200},
+		"POST, before the document":         {call: subsetNumber(2), step: faults.RowInserted, title: crash, post: 500, put: 500},
+		"POST, after the header":            {call: subsetNumber(2), step: faults.HeaderCommitted, title: crash, post: 500, put: 500},
+		"POST, without a file":              {call: subsetNumber(2), step: faults.DocumentDeleted, title: gone, post: 201, put: 200},
+		"POST, with the document":           {call: subsetNumber(2), step: faults.DocumentStored, shown: 2, post: 201, put: 200},
+		"POST, before the answer":           {call: subsetNumber(2), step: faults.RowsCleaned, shown: 2, post: 201, put: 200},
+		"first PUT, before the row":         {call: putNumber(2), empty: true, step: faults.LookedUp, shown: -1, post: 201, put: 409},
+		"first PUT, before the document":    {call: putNumber(2), empty: true, step: faults.RowInserted, shown: 1, post: 201, put: 200},
+		"first PUT, with the document":      {call: putNumber(2), empty: true, step: faults.DocumentStored, shown: 1, post: 201, put: 200},
+		"PUT, after the document's removal": {call: putNumber(2), step: faults.DocumentRemoved, shown: 1, post: 201, put: 200},
+		"PUT, after the rows' removal":      {call: putNumber(2), step: faults.RowsDestroyed, shown: 0, post: 201, put: 200},
+		"PUT, before the document":          {call: putNumber(2), step: faults.RowInserted, shown: 1, post: 201, put: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				faults := []sandbox.Fault{{}, {Kind: sandbox.Crash, Step: want.step}}
+				faults := []sandbox.Fault{{}, {Kind: faults.Crash, Step: want.step}}
 				if want.empty {
 					faults = faults[1:]
 				}
@@ -456,7 +457,7 @@ func TestDeployedCrash(t *testing.T) {
 		})
 	}
 	t.Run("a request that does not come there is done", func(t *testing.T) {
-		service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Faults: first([]sandbox.Fault{{Kind: sandbox.Crash, Step: sandbox.RowsDestroyed}})})
+		service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Faults: first([]sandbox.Fault{{Kind: faults.Crash, Step: faults.RowsDestroyed}})})
 		_, err := service.Transport().RoundTrip(gzipPost(t, service, zipped([]byte(reportBody(noted, dataset)))))
 		require.Error(t, err)
 		onlyReport(t, service)
@@ -467,8 +468,8 @@ func TestDeployedCrash(t *testing.T) {
 // and GET shows a whole report or says why it cannot.
 func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 	steps := []sandbox.Step{
-		"", sandbox.Parsed, sandbox.LookedUp, sandbox.DocumentRemoved, sandbox.RowsDestroyed, sandbox.RowInserted, sandbox.HeaderCommitted,
-		sandbox.Rendered, sandbox.DocumentDeleted, sandbox.DocumentStored, sandbox.RowsCleaned,
+		"", faults.Parsed, faults.LookedUp, faults.DocumentRemoved, faults.RowsDestroyed, faults.RowInserted, faults.HeaderCommitted,
+		faults.Rendered, faults.DocumentDeleted, faults.DocumentStored, faults.RowsCleaned,
 	}
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -476,7 +477,7 @@ func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 			service := sandbox.New(&sandbox.Options{
 				Behaviour: sandbox.Deployed, WriteTime: 20 * second,
 				Faults: func(int, *http.Request) *sandbox.Fault {
-					return &sandbox.Fault{Kind: sandbox.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					return &sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
 				},
 			})
 			var answers []<-chan answer
@@ -524,7 +525,7 @@ func TestDeployedWorkGoesOnOverAPort(t *testing.T) {
 		Behaviour: sandbox.Deployed,
 		Faults: func(n int, _ *http.Request) *sandbox.Fault {
 			if n == 1 {
-				return &sandbox.Fault{Kind: sandbox.DropAfter}
+				return &sandbox.Fault{Kind: faults.DropAfter}
 			}
 			return nil
 		},

@@ -10,6 +10,11 @@
 //	service := sandbox.New(nil)
 //	client := &http.Client{Transport: service.Transport()}
 //
+// The rooms, from the ground up: wire is what goes over the wire, names reads the
+// names of DOIs, record is a record in XML and JSON, search finds records, store is
+// the state and the rules by which the behaviours differ. Above them stands a room for
+// each interface: dois, mds and reports. faults stands before them all.
+//
 // What it leaves out: the check of metadata follows the schema but for the
 // syntax of URIs; answers in other formats are DataCite XML alone; there are no
 // rate limits. Of what the servers in operation have besides, it leaves out
@@ -17,12 +22,49 @@
 package sandbox
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/dois"
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
+	"github.com/datacite-go/datacite-go/internal/sandbox/mds"
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
+	"github.com/datacite-go/datacite-go/internal/sandbox/record"
+	"github.com/datacite-go/datacite-go/internal/sandbox/reports"
+	"github.com/datacite-go/datacite-go/internal/sandbox/store"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
+
+// A Behaviour says which truth a service follows where the specification and
+// the servers in operation differ.
+type Behaviour string
+
+const (
+	// Documented follows the specification to the letter.
+	Documented Behaviour = "documented"
+	// Deployed does what the servers in operation do, flaws included.
+	Deployed Behaviour = "deployed"
+)
+
+// What callers name of the rooms.
+type (
+	Account   = record.Account
+	Fault     = faults.Fault
+	FaultKind = faults.FaultKind
+	Step      = faults.Step
+	Request   = faults.Request
+)
+
+// DefaultAccount is the account of a service whose options name none.
+var DefaultAccount = store.DefaultAccount
+
+// Schedule returns faults for Options.Faults; see [faults.Schedule].
+func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
+	return faults.Schedule(seed, rate)
+}
 
 // Options sets up a [Service]; the zero value and nil are the defaults.
 type Options struct {
@@ -51,28 +93,12 @@ type Options struct {
 // Service is the registration service in memory. Many goroutines may use it at
 // once.
 type Service struct {
-	deployed  bool
-	writeTime time.Duration
-	lag       time.Duration
-	faults    faults
-	work      atWork
-
-	now      func() time.Time
-	moved    atomic.Int64 // nanoseconds added by Advance
-	delay    time.Duration
-	accounts []Account
-	keys     sync.Map // the *Account of each API key
-	requests requestLog
-	serial   atomic.Int64 // numbers of records, as the deployed service gives them
-
-	archive archive // the usage reports of a Deployed service
-
-	mu      sync.RWMutex
-	records map[string]*record // by key; a stored record never changes, it is replaced
-	removed map[string]*record // signs of removed ones, while the index lags
-	ordered []*record          // all of them by creation; nil after a change
-	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
-	periods map[reportKey]string
+	*store.Store
+	front   faults.Front
+	dois    *dois.Room
+	mds     *mds.Room
+	reports *reports.Room
+	work    atWork
 }
 
 // New returns an empty service.
@@ -84,98 +110,91 @@ func New(opts *Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.ResolveDelay == 0 {
-		o.ResolveDelay = 3 * time.Minute
-	}
 	if len(o.Accounts) == 0 {
-		o.Accounts = []Account{DefaultAccount}
+		o.Accounts = []record.Account{store.DefaultAccount}
 	}
-	return &Service{
-		deployed: o.Behaviour == Deployed, writeTime: o.WriteTime, faults: faults{ask: o.Faults},
-		lag: indexLag(o),
-		now: o.Now, delay: o.ResolveDelay, accounts: o.Accounts,
-		archive: newArchive(),
-		records: map[string]*record{}, removed: map[string]*record{}, reports: map[string]*report{}, periods: map[reportKey]string{},
+	settings := store.Settings{
+		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
 	}
+	if o.Behaviour == Deployed {
+		settings.Rules = store.Deployed
+	}
+	store := store.New(settings)
+	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
+	s.front = faults.Front{Ask: o.Faults, Answer: s.answer, Behind: func(r *http.Request) bool {
+		area, _ := areaOf(r)
+		return s.AsBuilt && area == storeArea
+	}}
+	return s
 }
 
-func indexLag(o Options) time.Duration {
-	if o.Behaviour != Deployed {
-		return 0
-	}
-	return o.IndexLag
-}
+// Requests returns the last 1,000 requests, oldest first.
+func (s *Service) Requests() []faults.Request { return s.front.Requests() }
 
-// Now is the time by the service's clock.
-func (s *Service) Now() time.Time { return s.now().Add(time.Duration(s.moved.Load())).UTC() }
-
-// Advance moves the service's clock forward by d.
-func (s *Service) Advance(d time.Duration) { s.moved.Add(int64(d)) }
+// PutReport stores a report as it is: {"id", "report-header",
+// "report-datasets"}, all of it optional but header and datasets. A report of
+// the same id is replaced; without an id it gets a new one. The contents are
+// not checked, so that odd reports can be played. Exceptions code 69 makes it
+// a compressed report.
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) { return s.reports.Put(data) }
 
 // ServeHTTP answers a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f := s.faults.next(r); f != nil {
-		s.play(f, w, r)
-		return
-	}
-	s.serve(w, r)
-}
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
 
-func (s *Service) serve(w http.ResponseWriter, r *http.Request) { s.serveWith(nil, w, r) }
-
-// serveWith serves a request that meets a fault at a step of its work, if it
-// comes to it.
-func (s *Service) serveWith(f *Fault, w http.ResponseWriter, r *http.Request) {
+// answer does the work of a request, which may meet a fault at a step of it.
+func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
 	started := time.Now()
-	body := &countedBody{ReadCloser: r.Body}
-	if r.Body == nil {
-		body.ReadCloser = http.NoBody
+	q := wire.NewRequest(r, f)
+	answer := s.answerDocumented
+	if s.AsBuilt {
+		answer = s.answerDeployed
 	}
-	q := &request{Request: r, path: r.URL.Path, method: r.Method, header: http.Header{}, fault: f}
-	q.Request.Body = body
-	if q.method == http.MethodHead {
-		q.method = http.MethodGet // the same answer; net/http leaves the body out
-	}
-	res := s.answer(q)
-	if s.deployed {
-		res = s.coded(res, q)
-	}
-	s.requests.add(r, res.status, body.n)
-	res.send(w, q, time.Since(started))
+	res := answer(q)
+	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
 }
 
-func (s *Service) answer(q *request) reply {
-	// The path arrives decoded once, and nothing cleans it: a DOI name may
-	// hold "//", "#", "?" or "%".
-	area, rest, _ := strings.Cut(strings.TrimPrefix(q.path, "/"), "/")
-	if s.deployed {
-		return s.answerDeployed(q)
-	}
+// answerDocumented goes by the path as it arrives: decoded once, and cleaned by
+// nothing, as a DOI name may hold "//", "#", "?" or "%".
+func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
+	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
 	switch area {
 	case "reports":
-		return inJSON(s.serveReports(q, rest))
+		return wire.InJSON(s.reports.Serve(q, rest))
 	case "dois":
-		return inJSON(s.serveDOIs(q, rest))
-	case "doi":
-		return inText(s.serveDOI(q, rest))
-	case "metadata":
-		return inText(s.serveMetadata(q, rest))
-	case "media":
-		return inText(s.serveMedia(q, rest))
+		return wire.InJSON(s.dois.Serve(q, rest))
 	}
-	return inText(reply{}, errNoRoute)
+	return s.mds.Serve(q, area, rest)
 }
 
-// answerDeployed goes by the path as it was sent: each server has its own way
-// to read it.
-func (s *Service) answerDeployed(q *request) reply {
-	if steps, ok := reportsPath(q.URL.EscapedPath()); ok {
-		return inJSON(s.serveDeployedReports(q, steps))
+// The areas of the public host of the deployed servers.
+const (
+	reportsArea = iota
+	doisArea
+	storeArea
+)
+
+// areaOf goes by the path as it was sent, since each server has its own way to
+// read it. The path is the one that the routes of the store or of the DOI service see.
+func areaOf(r *http.Request) (area int, path string) {
+	path = r.URL.EscapedPath()
+	if _, ok := reports.Path(path); ok {
+		return reportsArea, path
 	}
-	path := arrivesAtStore(q.URL.EscapedPath())
+	path = names.Arrived(path)
 	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
-		return inJSON(s.serveDOIs(q, strings.TrimPrefix(path, "/dois")))
+		return doisArea, strings.TrimPrefix(path, "/dois")
 	}
-	return s.serveStore(q, path)
+	return storeArea, path
+}
+
+func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
+	switch area, path := areaOf(q.Request); area {
+	case reportsArea:
+		return wire.InJSON(s.reports.ServeDeployed(q)).Coded(q, s.Now(), true)
+	case doisArea:
+		return wire.InJSON(s.dois.Serve(q, path)).Coded(q, s.Now(), false)
+	default:
+		return s.mds.ServeDeployed(q, path)
+	}
 }

@@ -1,0 +1,313 @@
+package dois
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
+	"github.com/datacite-go/datacite-go/internal/sandbox/record"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// compositeMembers are left out of lists with the parameter composite.
+var compositeMembers = []string{"contributors", "fundingReferences", "relatedIdentifiers", "geoLocations", "subjects"}
+
+// pageWindow is how far page numbers reach: a page beyond record 10,000 is
+// answered with the last one before it.
+const pageWindow = 10_000
+
+// listDOIs is GET /dois.
+func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.ReadParams(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if accepted(q) != "json" {
+		return wire.Reply{}, errType
+	}
+	found, err := s.hits(p, account)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	l, err := s.arrange(found, p)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	addFacets(l.meta, p, found)
+	return l.reply(q, p, s.listView(p))
+}
+
+// listing is the page of a list that is answered.
+type listing struct {
+	hits []hit
+	meta object
+	next map[string]string // parameters of the next page; nil at the end
+}
+
+// arrange puts the hits in order and cuts out the page that is asked for.
+func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
+	size, err := pageSize(p)
+	if err != nil {
+		return listing{}, err
+	}
+	random := strings.EqualFold(p["random"], "true")
+	if cursor, given := p["page[cursor]"]; given {
+		if random {
+			return listing{}, wire.Fail(http.StatusBadRequest, "page[cursor] and random are mutually exclusive")
+		}
+		return byCursor(found, cursor, size), nil
+	}
+	if group := samplers[p["sample_group"]]; group != nil && s.NoSamples {
+		return listing{}, wire.Crashed("[503] No server available") // since July 2026
+	} else if group != nil {
+		return sampled(found, group, max(p.Number("sample", 1), 1)), nil
+	}
+	if random {
+		rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	} else {
+		slices.SortStableFunc(found, s.order(p["sort"]))
+	}
+	return byNumber(found, p.Number("page[number]", 1), size), nil
+}
+
+// pageSize is 25 by default and 1,000 at most.
+func pageSize(p wire.Params) (int, error) {
+	size := p.Number("page[size]", 25)
+	if size < 0 {
+		return 0, wire.Fail(http.StatusBadRequest, "page[size] must not be negative")
+	}
+	return min(size, wire.MaxPage), nil
+}
+
+func byNumber(found []hit, page, size int) listing {
+	page = max(page, 1)
+	total := wire.Pages(min(len(found), pageWindow), size)
+	if size > 0 {
+		page = min(page, pageWindow/size)
+	}
+	l := listing{
+		hits: wire.Window(found, page, size),
+		meta: object{"total": len(found), "totalPages": total, "page": page},
+	}
+	if size > 0 && len(l.hits) == size && page != total {
+		l.next = map[string]string{"page[number]": strconv.Itoa(page + 1), "page[size]": strconv.Itoa(size)}
+	}
+	return l
+}
+
+// byCursor walks all records in the order of their creation, whatever sort
+// says. A cursor that cannot be read starts from the beginning.
+func byCursor(found []hit, cursor string, size int) listing {
+	slices.SortFunc(found, byCreation)
+	after := readCursor(cursor)
+	start, _ := slices.BinarySearchFunc(found, after, func(h hit, after place) int {
+		if h.place().compare(after) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	total := wire.Pages(len(found), size)
+	l := listing{
+		hits: found[start:min(start+size, len(found))],
+		meta: object{"total": len(found), "totalPages": total},
+	}
+	if size > 0 && len(l.hits) == size && total > 1 {
+		last := l.hits[size-1].place()
+		l.next = map[string]string{"page[cursor]": last.cursor(), "page[size]": strconv.Itoa(size)}
+	}
+	return l
+}
+
+// place is where a record stands in the order of a cursor.
+type place struct {
+	created int64 // in ms since 1970
+	doi     string
+}
+
+func (h hit) place() place { return place{h.Created.UnixMilli(), h.DOI} }
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.created, other.created), cmp.Compare(p.doi, other.doi))
+}
+
+func byCreation(a, b hit) int { return a.place().compare(b.place()) }
+
+func (p place) cursor() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d,%s", p.created, p.doi))
+}
+
+// beginning is before all records.
+var beginning = place{created: -1 << 63}
+
+func readCursor(cursor string) place {
+	plain, err := base64.RawURLEncoding.DecodeString(cursor)
+	ms, doi, ok := strings.Cut(string(plain), ",")
+	if err != nil || !ok {
+		return beginning
+	}
+	created, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		return beginning
+	}
+	return place{created, doi}
+}
+
+// samplers name the groups of sample-group.
+var samplers = map[string]func(hit) string{
+	"client":        func(h hit) string { return h.Client },
+	"data-center":   func(h hit) string { return h.Client },
+	"provider":      func(h hit) string { return h.Provider },
+	"resource-type": func(h hit) string { return h.GeneralType() },
+}
+
+// sampled picks n records of each group at random.
+func sampled(found []hit, group func(hit) string, n int) listing {
+	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	picked := map[string]int{}
+	l := listing{}
+	for _, h := range found {
+		if g := group(h); picked[g] < n {
+			picked[g]++
+			l.hits = append(l.hits, h)
+		}
+	}
+	l.meta = object{"total": len(l.hits), "totalPages": 1, "page": 1}
+	return l
+}
+
+// orders are the sort options of specification §4.2.2, ascending.
+var orders = map[string]func(a, b hit) int{
+	"name":           func(a, b hit) int { return cmp.Compare(a.DOI, b.DOI) },
+	"created":        func(a, b hit) int { return a.Created.Compare(b.Created) },
+	"updated":        func(a, b hit) int { return a.Updated.Compare(b.Updated) },
+	"published":      func(a, b hit) int { return cmp.Compare(a.Year(), b.Year()) },
+	"view-count":     byCount("viewCount"),
+	"download-count": byCount("downloadCount"),
+	"citation-count": byCount("citationCount"),
+	"title":          func(a, b hit) int { return cmp.Compare(a.Title(), b.Title()) },
+}
+
+func byCount(counter string) func(a, b hit) int {
+	return func(a, b hit) int {
+		x, _ := a.Search()[counter].(float64)
+		y, _ := b.Search()[counter].(float64)
+		return cmp.Compare(x, y)
+	}
+}
+
+// order is the comparison for a sort option. One that does not exist is taken
+// as the default, the last updated first. Equals come by name.
+func (s *Room) order(sort string) func(a, b hit) int {
+	name, descending := strings.CutPrefix(sort, "-")
+	compare := orders[name]
+	switch {
+	case name == "published" && s.PublishedUnsorted:
+		compare = func(hit, hit) int { return 0 }
+	case sort == "relevance":
+		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
+	case compare == nil:
+		compare, descending = orders["updated"], true
+	}
+	return func(a, b hit) int {
+		c := compare(a, b)
+		if descending {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a.DOI, b.DOI))
+	}
+}
+
+func (l listing) reply(q *wire.Request, p wire.Params, v record.View) (wire.Reply, error) {
+	data, err := wire.Encoded(l.hits, func(h hit) any { return h.Resource(v) })
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	body := object{"data": data, "meta": l.meta}
+	var shown []*record.Record
+	for _, h := range l.hits {
+		shown = append(shown, h.Record)
+	}
+	include(body, p, shown)
+	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
+	if l.next != nil {
+		links["next"] = wire.Address(q) + "/dois?" + nextQuery(p, l.next)
+	}
+	body["links"] = links
+	return wire.JSON(http.StatusOK, body), nil
+}
+
+// carried are the parameters that the link to the next page keeps. Those that
+// are not here get lost, sort and state among them: who walks a list sends its
+// own parameters again.
+var carried = []string{
+	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
+	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
+	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
+	"disable-facets", "facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+	"funded_by", "include_funder_child_organizations", "enriched",
+}
+
+func nextQuery(p wire.Params, page map[string]string) string {
+	values := url.Values{}
+	for _, name := range carried {
+		if value := p[wire.Canonical(name)]; value != "" {
+			values.Set(name, value)
+		}
+	}
+	for name, value := range page {
+		values.Set(name, value)
+	}
+	return values.Encode()
+}
+
+func singleView(p wire.Params) record.View {
+	return record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: true, Single: true}
+}
+
+func (s *Room) listView(p wire.Params) record.View {
+	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: p["detail"] == "true"}
+	if _, given := p["detail"]; given && s.Switches {
+		v.Detail = true
+	}
+	if p["composite"] != "" && s.Switches {
+		v.Without = compositeMembers
+	}
+	if names := p["fields[dois]"]; names != "" {
+		v.Fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return v
+}
+
+// include adds the clients of the records, if the parameters ask for them. The
+// service knows no more of a client than its id.
+func include(body object, p wire.Params, records []*record.Record) {
+	wanted, asked := p["include"]
+	if !asked {
+		return
+	}
+	included, seen := []any{}, map[string]bool{}
+	for _, rec := range records {
+		id := strings.ToLower(rec.Client)
+		if !wire.Listed(wanted, "client") || id == "" || seen[id] {
+			continue
+		}
+		seen[id] = true
+		included = append(included, object{
+			"id": id, "type": "clients",
+			"attributes":    object{"name": rec.Client, "symbol": names.Upper(rec.Client)},
+			"relationships": object{"provider": record.Link(rec.Provider, "providers")},
+		})
+	}
+	body["included"] = included
+}

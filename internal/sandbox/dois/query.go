@@ -1,0 +1,84 @@
+package dois
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/search"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// renames are the words of a query that the deployed service replaces before
+// its search engine sees them, in this order and wherever they stand.
+var renames = []struct{ from, to string }{
+	{"publicationYear", "publication_year"}, {"relatedIdentifiers", "related_identifiers"}, {"relatedItems", "related_items"},
+	{"rightsList", "rights_list"}, {"fundingReferences", "funding_references"}, {"geoLocations", "geo_locations"},
+	{"version:", "version_info:"}, {"landingPage", "landing_page"}, {"contentUrl", "content_url"},
+	{"citationCount", "citation_count"}, {"viewCount", "view_count"}, {"downloadCount", "download_count"},
+}
+
+var publisherPart = regexp.MustCompile(`publisher\.(name|publisherIdentifier|publisherIdentifierScheme|schemeUri|lang)`)
+
+// rewritten is a query as the deployed service's search engine gets it.
+func rewritten(query string) string {
+	for _, r := range renames {
+		query = strings.ReplaceAll(query, r.from, r.to)
+	}
+	query = publisherPart.ReplaceAllString(query, "publisher_obj.$1")
+	query = strings.ReplaceAll(query, "schemaVersion", "schema_version")
+	query = strings.ReplaceAll(query, "/", `\/`)
+	// Not part of the service: its index has identifiers of names, but not among
+	// the fields that words are looked for in, so ours keeps them aside too.
+	query = strings.ReplaceAll(query, "nameIdentifiers.", "name_identifiers.")
+	return loosePhrases(query)
+}
+
+// loosePhrases lets the words of a phrase stand one place apart, as the
+// deployed service does where a query does not say how far.
+func loosePhrases(query string) string {
+	var out strings.Builder
+	quoted, ranged := false, false
+	for i := 0; i < len(query); i++ {
+		c := query[i]
+		out.WriteByte(c)
+		switch {
+		case c == '\\' && i+1 < len(query):
+			i++
+			out.WriteByte(query[i])
+		case !quoted && (c == '[' || c == '{'):
+			ranged = true
+		case !quoted && (c == ']' || c == '}'):
+			ranged = false
+		case c == '"' && !quoted:
+			quoted = true
+		case c == '"':
+			quoted = false
+			if rest := query[i+1:]; !ranged && !strings.HasPrefix(rest, "~") && !strings.HasPrefix(rest, "^") && !strings.HasPrefix(rest, ":") {
+				out.WriteString("~1")
+			}
+		}
+	}
+	return out.String()
+}
+
+func (s *Room) parseQuery(text string) (*search.Query, error) {
+	if s.IndexNames {
+		text = rewritten(text)
+	}
+	query, err := search.Parse(text, search.Options{And: s.AllWords, Now: s.Now()})
+	switch {
+	case err == nil:
+		return query, nil
+	case s.LexicalErrors && strings.HasPrefix(err.Error(), "Lexical error"):
+		return nil, searchFault("token_mgr_error: " + err.Error())
+	}
+	return nil, searchFault("parse_exception: " + err.Error())
+}
+
+// searchFault is an error of the search engine, whose "errors" is an object.
+func searchFault(title string) *wire.Failure {
+	f := wire.Fail(http.StatusBadRequest, "%s", title)
+	f.Body = object{"errors": object{"title": title}}
+	return f
+}

@@ -1,0 +1,150 @@
+// Package faults is what may go wrong between a client and the service.
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"time"
+)
+
+// FaultKind says how a request fails, and how far the service got with it.
+type FaultKind string
+
+// The kinds of faults. A dropped connection is an error of the client's round
+// trip.
+const (
+	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
+	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
+	DropAfter   FaultKind = "drop-after"   // the work was done, the answer is lost
+	CutAnswer   FaultKind = "cut-answer"   // the work was done, the answer breaks off half-way
+	Status      FaultKind = "status"       // a load balancer answers Fault.Status: nothing was done
+	StatusAfter FaultKind = "status-after" // the work was done, a load balancer answers Fault.Status
+	Delay       FaultKind = "delay"        // the work was done, the answer comes after Fault.Delay
+	Stall       FaultKind = "stall"        // a Deployed service stops for Fault.Delay at Fault.Step of its work, then goes on and answers
+	Crash       FaultKind = "crash"        // dropped, because a Deployed service died at Fault.Step: what comes after was not done
+)
+
+// A Fault is what happens to one request instead of a plain answer.
+type Fault struct {
+	Kind       FaultKind
+	Status     int           // of Status and StatusAfter; 0 means 503
+	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
+	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
+	Step       Step          // of Stall and Crash: a moment in the work on a usage report
+
+	// Behind says that the fault happens between the metadata store and the
+	// service behind it, so that the client gets what the store makes of it: 403
+	// for a connection that drops, 408 after a minute without an answer. It counts
+	// in a Deployed service and for interface C; else it is as without it.
+	Behind bool
+}
+
+// scheduled are the faults that Schedule draws from.
+var scheduled = []Fault{
+	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutAnswer}, {Kind: Delay},
+	{Kind: Status, Status: 500}, {Kind: Status, Status: 502}, {Kind: Status, Status: 503}, {Kind: Status, Status: 504},
+	{Kind: Status, Status: 429, RetryAfter: time.Second},
+	{Kind: StatusAfter, Status: 500}, {Kind: StatusAfter, Status: 502}, {Kind: StatusAfter, Status: 504},
+}
+
+// Schedule returns faults for Options.Faults: each request fails with the
+// probability rate, from 0 to 1, in one of all the ways there are; delays are
+// shorter than a second. The same seed gives the n-th request the same fate.
+func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
+	return func(n int, _ *http.Request) *Fault {
+		random := rand.New(rand.NewPCG(seed, uint64(n)))
+		if random.Float64() >= rate {
+			return nil
+		}
+		f := scheduled[random.IntN(len(scheduled))]
+		if f.Kind == Delay {
+			f.Delay = time.Duration(random.Int64N(int64(time.Second)))
+		}
+		return &f
+	}
+}
+
+// drop ends the connection: the server of net/http closes it, and the
+// transport in memory fails.
+func (f *Fault) drop() {
+	time.Sleep(f.Delay)
+	panic(http.ErrAbortHandler)
+}
+
+func (f *Fault) cut(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
+	body := answer.Body.Bytes()
+	if len(body) == 0 {
+		f.drop()
+	}
+	time.Sleep(f.Delay)
+	answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	copyAnswer(w, answer, body[:len(body)/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte) {
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}
+
+// Code is the status that is answered.
+func (f *Fault) Code() int {
+	if f.Status == 0 {
+		return http.StatusServiceUnavailable
+	}
+	return f.Status
+}
+
+// balancer answers in place of the service.
+func (f *Fault) balancer(w http.ResponseWriter) {
+	time.Sleep(f.Delay)
+	h := w.Header()
+	h.Set("Server", "awselb/2.0")
+	if f.RetryAfter > 0 {
+		seconds := (f.RetryAfter + time.Second - 1) / time.Second
+		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	h.Set("Content-Type", "text/html")
+	w.WriteHeader(f.Code())
+	_, _ = w.Write(HTMLPage(f.Code(), ""))
+}
+
+// HTMLPage is an answer that never came near the service.
+func HTMLPage(status int, by string) []byte {
+	var b bytes.Buffer
+	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	fmt.Fprintf(&b, "<html>\r\n<head><title>%s</title></head>\r\n<body>\r\n<center><h1>%s</h1></center>\r\n", title, title)
+	if by != "" {
+		fmt.Fprintf(&b, "<hr><center>%s</center>\r\n", by)
+	}
+	b.WriteString("</body>\r\n</html>\r\n")
+	return b.Bytes()
+}
+
+// A Step is a moment in the deployed service's work on a usage report. Between
+// two of them other requests are at work, and the process may halt or die: see
+// [Stall] and [Crash].
+type Step string
+
+// The steps of a POST or PUT, in their order. Document removed and rows
+// destroyed are those of a compressed PUT over a report alone; row and header of
+// a new report are committed at once; a plain write over a report has no row.
+const (
+	Parsed          Step = "parsed"           // the body is read; nothing is done yet
+	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
+	DocumentRemoved Step = "document-removed" // the document is gone, and the database says so
+	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
+	RowInserted     Step = "row-inserted"     // the new subset is in the database
+	HeaderCommitted Step = "header-committed" // so is the header
+	Rendered        Step = "rendered"         // the answer is made, which will be the document
+	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
+	DocumentStored  Step = "document-stored"  // the new document is there
+	RowsCleaned     Step = "rows-cleaned"     // the rows have lost their bytes; the answer is due
+)

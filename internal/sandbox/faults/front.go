@@ -1,0 +1,119 @@
+package faults
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// Front stands before a service, as a load balancer does. It plays the faults and
+// keeps a record of the requests.
+type Front struct {
+	Ask    func(n int, r *http.Request) *Fault // nil for no faults
+	Answer func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
+	Behind func(r *http.Request) bool // the service has another one behind it, for such a request
+	log    requestLog
+
+	mu    sync.Mutex
+	asked int
+}
+
+func (f *Front) next(r *http.Request) *Fault {
+	if f.Ask == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	return f.Ask(f.asked, r)
+}
+
+// ServeHTTP answers a request, or plays the fault that it meets.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := &countedBody{ReadCloser: r.Body}
+	if r.Body == nil {
+		body.ReadCloser = http.NoBody
+	}
+	r.Body = body
+	c := call{Front: f, Request: r, body: body, fault: f.next(r)}
+	switch {
+	case c.fault == nil, c.fault.Kind == Stall, c.fault.Behind && c.fault.Kind != Crash && f.Behind(r):
+		c.work(w, c.fault)
+	default:
+		c.play(w)
+	}
+}
+
+// call is a request on its way to the service.
+type call struct {
+	*Front
+	*http.Request
+	body  *countedBody
+	fault *Fault
+}
+
+// work has the service answer, which meets the fault at its work, if there is one.
+func (c call) work(w http.ResponseWriter, at *Fault) {
+	status, send := c.Answer(c.Request, at)
+	c.note(status)
+	send(w)
+}
+
+// note writes the request down. The status is 0 if there is no answer.
+func (c call) note(status int) { c.log.add(c.Request, status, c.body.n) }
+
+// worked is the answer to work that was done.
+func (c call) worked() *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	c.work(answer, nil)
+	return answer
+}
+
+func (c call) play(w http.ResponseWriter) {
+	switch f := c.fault; f.Kind {
+	case DropBefore:
+		c.note(0)
+		f.drop()
+	case DropDuring:
+		_, _ = io.CopyN(io.Discard, c.body, max(c.ContentLength, 2)/2)
+		c.note(0)
+		f.drop()
+	case DropAfter:
+		c.worked()
+		f.drop()
+	case Crash:
+		if dies(func() { c.work(httptest.NewRecorder(), f) }) {
+			c.note(0)
+		}
+		f.drop()
+	case CutAnswer:
+		f.cut(w, c.worked())
+	case Status:
+		c.note(f.Code())
+		f.balancer(w)
+	case StatusAfter:
+		c.worked()
+		f.balancer(w)
+	case Delay:
+		answer := c.worked()
+		time.Sleep(f.Delay)
+		copyAnswer(w, answer, answer.Body.Bytes())
+	default:
+		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
+	}
+}
+
+// dies says whether work comes to the step where the service dies.
+func dies(work func()) (died bool) {
+	defer func() {
+		p := recover()
+		if died = p == http.ErrAbortHandler; p != nil && !died {
+			panic(p)
+		}
+	}()
+	work()
+	return false
+}

@@ -1,0 +1,81 @@
+// Package names reads the names of DOIs.
+package names
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+func IsHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+}
+
+func Unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+var (
+	PrefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
+	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
+)
+
+// Read reads a DOI name in any case, bare or as "doi:" or resolver address,
+// and returns it in lower case. ok is false when it is none.
+func Read(text string) (name string, ok bool) {
+	name = Lower(strings.ReplaceAll(text, "\u200b", ""))
+	for _, lead := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {
+		if rest, found := strings.CutPrefix(name, lead); found {
+			name = rest
+			break
+		}
+	}
+	prefix, suffix := Split(name)
+	return name, suffix != "" && nameForm.MatchString(prefix+"/")
+}
+
+// Split cuts a DOI name at its first slash.
+func Split(name string) (prefix, suffix string) {
+	prefix, suffix, _ = strings.Cut(name, "/")
+	return prefix, suffix
+}
+
+// Lower folds ASCII letters only: the case of other letters tells DOI names apart.
+func Lower(text string) string { return mapASCII(text, 'A', 'Z', 'a'-'A') }
+
+// Upper is the counterpart of Lower.
+func Upper(text string) string { return mapASCII(text, 'a', 'z', -('a' - 'A')) }
+
+func mapASCII(text string, from, to, shift rune) string {
+	return strings.Map(func(r rune) rune {
+		if from <= r && r <= to {
+			return r + shift
+		}
+		return r
+	}, text)
+}
+
+const base32 = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// MintSuffix makes a random suffix as the service does: six characters of
+// base 32 and two check digits, as in "003r-j076".
+func MintSuffix() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:])
+	return SuffixFor(binary.BigEndian.Uint32(b[:]) >> 2)
+}
+
+// SuffixFor makes the suffix of a number.
+func SuffixFor(number uint32) string {
+	digits := make([]byte, 6)
+	for i, rest := 5, number; i >= 0; i, rest = i-1, rest/32 {
+		digits[i] = base32[rest%32]
+	}
+	check := 98 - uint64(number)*100%97
+	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], check)
+}

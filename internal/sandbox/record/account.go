@@ -1,0 +1,60 @@
+// Package record is the record of a DOI, and what it is in XML, in JSON and in other formats.
+package record
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// Account is a member with credentials: a repository that may register DOIs
+// under its prefixes and send usage reports.
+type Account struct {
+	Username, Password string
+	ClientID           string   // the repository, as in client-id filters
+	ProviderID         string   // the member the repository belongs to
+	ConsortiumID       string   // the consortium of that member, if any
+	Prefixes           []string // as in "10.5072"
+	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
+
+	ByKey bool // it has come with an API key, which may not list its DOIs
+}
+
+// Holds says whether DOIs under the prefix may be registered by the account.
+func (a *Account) Holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
+
+const (
+	NoURL    = "Not a valid HTTP(S) or FTP URL"
+	NoDomain = "URL is not allowed by repository domain settings."
+)
+
+// Refusal says why the account may not register a URL, "" if it may: http,
+// https or ftp, without blanks, on a host of the account's domains.
+func (a *Account) Refusal(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(address, " \t\r\n") ||
+		!slices.Contains([]string{"http", "https", "ftp"}, strings.ToLower(u.Scheme)) {
+		return NoURL
+	}
+	host := strings.ToLower(u.Hostname())
+	if len(a.Domains) == 0 || slices.ContainsFunc(a.Domains, func(domain string) bool {
+		domain = strings.ToLower(domain)
+		below, wild := strings.CutPrefix(domain, "*")
+		return domain == host || wild && strings.HasSuffix(host, below)
+	}) {
+		return ""
+	}
+	return NoDomain
+}
+
+// Visible says whether the account may see the record: everybody sees findable
+// ones, the owner all.
+func (rec *Record) Visible(a *Account) bool { return rec.State == Findable || rec.Owner(a) }
+
+// Owner says whether the record belongs to the account; nil is nobody.
+func (rec *Record) Owner(a *Account) bool {
+	return a != nil && strings.EqualFold(rec.Client, a.ClientID)
+}

@@ -1,0 +1,399 @@
+package reports
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/store"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// Path is an escaped path as the router of the deployed reports server reads
+// it: slashes count once, none at the end. ok says whether the public host sends the
+// path there.
+func Path(path string) (steps []string, ok bool) {
+	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	if len(steps) > 0 {
+		steps[0] = unescaped(steps[0])
+	}
+	return steps, len(steps) > 0 && (strings.HasPrefix(steps[0], "reports") || strings.HasPrefix(steps[0], "report-subsets") ||
+		strings.HasPrefix(steps[0], "repositories-usage-reports"))
+}
+
+// ServeDeployed is interface A as the deployed service plays it. Errors
+// name fewer headers that an answer depends on the further outside they arise.
+func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
+	path, _ := Path(q.URL.EscapedPath())
+	res, err := s.routeReports(q, path)
+	vary := "Accept-Encoding, Origin"
+	if variesByAccept(q, path) {
+		vary = "Accept, " + vary
+	}
+	if err != nil {
+		if f := wire.AsFailure(err); f.Whole != nil {
+			vary = "Origin"
+		}
+		res = wire.InJSON(res, err)
+	}
+	if res.Status == http.StatusNoContent {
+		vary = "Origin"
+	}
+	if res.Status == http.StatusRequestEntityTooLarge {
+		return res, nil // from the proxy
+	}
+	res.Header = maps.Clone(res.Header)
+	if res.Header == nil {
+		res.Header = map[string]string{}
+	}
+	res.Header["Vary"] = vary
+	return res, nil
+}
+
+// routeReports knows the routes (config/routes.rb).
+func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
+	area, id := path[0], ""
+	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
+		if _, ok := wantedType(q); !ok {
+			return wire.Reply{}, outside(q, http.StatusInternalServerError)
+		}
+		nameCaller(q, caller{}) // it looks at no token
+		return s.countReports(unescaped(strings.Join(path[1:], "/"))), nil
+	}
+	switch len(path) {
+	case 1:
+		area = withoutFormat(area)
+	case 2:
+		if id = unescaped(withoutFormat(path[1])); id == "" {
+			return wire.Reply{}, outside(q, http.StatusNotFound)
+		}
+	default:
+		return wire.Reply{}, outside(q, http.StatusNotFound)
+	}
+	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
+		return wire.Reply{}, wire.Crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
+	}
+	if _, ok := wantedType(q); !ok && !formatted(q, path) {
+		return wire.Reply{}, outside(q, http.StatusInternalServerError)
+	}
+	caller := s.readCaller(q)
+	switch {
+	case area == "reports" && q.Verb == http.MethodGet && id == "":
+		nameCaller(q, caller)
+		return s.listStored(q)
+	case area == "reports" && q.Verb == http.MethodGet:
+		nameCaller(q, caller)
+		return s.getStored(id)
+	case area == "reports" && (q.Verb == http.MethodPost && id == "" || q.Verb == http.MethodPut && id != ""):
+		return s.takeSubmission(q, id)
+	case area == "reports" && q.Verb == http.MethodDelete && id != "":
+		return s.deleteReport(q, caller, id)
+	case area == "report-subsets" && q.Verb == http.MethodGet && id != "":
+		nameCaller(q, caller)
+		return s.getSubset(id)
+	}
+	return wire.Reply{}, outside(q, http.StatusNotFound)
+}
+
+// withoutFormat takes ".json" or another format from the last step of a path; ""
+// if there is more than one.
+func withoutFormat(step string) string {
+	name, format, dotted := strings.Cut(step, ".")
+	if dotted && (format == "" || strings.Contains(format, ".")) {
+		return ""
+	}
+	return name
+}
+
+// unescaped is a step of a path. net/http has checked its escapes.
+func unescaped(step string) string {
+	plain, _ := url.PathUnescape(step)
+	return plain
+}
+
+// formatted says whether the path or the query string names a format, which then
+// counts in place of the Accept header.
+func formatted(q *wire.Request, path []string) bool {
+	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
+	return inPath || q.URL.Query().Has("format")
+}
+
+// variesByAccept says whether the answer is one to the Accept header. One that
+// takes HTML, as browsers send it, gets JSON by the service's own decision.
+func variesByAccept(q *wire.Request, path []string) bool {
+	kind, ok := wantedType(q)
+	return ok && kind != "text/html" && !formatted(q, path)
+}
+
+const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
+
+var mimeForm = regexp.MustCompile(`^(?:gzip|\*/\*|` + mimeName + `/(?:\*|` + mimeName + `))$`)
+
+// anyKind is "any type" in an Accept header beside others, as browsers have it.
+var anyKind = regexp.MustCompile(`,\s*\*/\*|\*/\*\s*,`)
+
+// wantedType is the media type that the Accept header wants most. All that
+// includes HTML is text/html, and so is no header, or one like a browser's. ok is
+// false if the header holds what is no media type.
+func wantedType(q *wire.Request) (kind string, ok bool) {
+	header := strings.Join(q.Header.Values("Accept"), ", ")
+	if strings.TrimSpace(header) == "" || anyKind.MatchString(header) {
+		return "text/html", true
+	}
+	most := -1.0
+	for part := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !mimeForm.MatchString(name) {
+			return "", false
+		}
+		if q := wire.Quality(part); q > most {
+			kind, most = name, q
+		}
+	}
+	switch kind {
+	case "text/*", "application/*", "application/xhtml+xml":
+		kind = "text/html"
+	}
+	return kind, true
+}
+
+// caller is who sends a request: nobody in particular, when the token is worth
+// nothing.
+type caller struct {
+	given bool // a token was sent
+	store.Claims
+}
+
+// readCaller takes the last word of the Authorization header for the token,
+// whatever its scheme.
+func (s *Room) readCaller(q *wire.Request) caller {
+	words := strings.Fields(q.Header.Get("Authorization"))
+	if len(words) == 0 {
+		return caller{}
+	}
+	c, ok := store.ReadClaims(words[len(words)-1])
+	if now := s.Now(); !ok || !now.Before(c.Expires.Time()) || now.Before(c.NotBefore.Time()) {
+		c = store.Claims{}
+	}
+	return caller{given: true, Claims: c}
+}
+
+// mayReport says whether the role has the right to write (ability.rb).
+func (c caller) mayReport() bool {
+	return c.Role == store.Staff || c.Role == "client_admin" && c.UID != ""
+}
+
+// nameCaller sets the header that says who asks.
+func nameCaller(q *wire.Request, c caller) {
+	if c.given {
+		q.AnswerHeader.Set("X-Credential-Username", c.UID)
+	} else {
+		q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+	}
+}
+
+// getStored is GET (ReportsController#show): the header of the database, and
+// the subsets of the document. Without a document all is in the database.
+func (s *Room) getStored(id string) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	r := s.Archive.find(id)
+	if r == nil {
+		return wire.Reply{}, errNoReport
+	}
+	if !r.documented {
+		shown, err := r.document()
+		return shown.reply(http.StatusOK, r.uid), err
+	}
+	stored, err := s.Archive.load(r)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}.reply(http.StatusOK, r.uid), nil
+}
+
+// deleteReport is DELETE, which is for the operator's staff.
+func (s *Room) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	switch {
+	case s.Archive.find(id) == nil:
+		return wire.Reply{}, errNoReport
+	case !c.given:
+		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+	case c.Role != store.Staff:
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	s.Archive.remove(id)
+	nameCaller(q, c)
+	return wire.Reply{Status: http.StatusNoContent}, nil
+}
+
+// getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
+// of a row. The header is that of the document.
+func (s *Room) getSubset(id string) (wire.Reply, error) {
+	number := int64(wire.Params{"id": id}.Number("id", 0))
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	for _, r := range s.Archive.reports {
+		i := slices.IndexFunc(r.rows, func(r row) bool { return r.id == number })
+		if i < 0 {
+			continue
+		}
+		if !r.documented {
+			return wire.Reply{}, errNilText
+		}
+		stored, there := s.Archive.documents[folded(r.uid)]
+		if !there {
+			return wire.Reply{}, errNoDocument(r.uid)
+		}
+		subset := stored.find(r.rows[i].checksum)
+		if subset == nil {
+			return wire.Reply{}, noMethod("[]", "nil:NilClass")
+		}
+		return wire.JSON(http.StatusOK, object{"report": object{
+			"id": r.uid, "report-header": stored.header, "report-datasets": []any{},
+			"report-subsets": []any{object{"gzip": subset.gzip, "checksum": subset.checksum}},
+			"exceptions":     nil,
+		}}), nil
+	}
+	return wire.Reply{}, errNoReport
+}
+
+// countReports is GET /repositories-usage-reports (PublishersController#show).
+// What was counted stays in the cache for a day.
+func (s *Room) countReports(clientID string) wire.Reply {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	now := s.Now()
+	if c, ok := s.Archive.counts[clientID]; ok && now.Before(c.at.Add(24*time.Hour)) {
+		return wire.JSON(http.StatusOK, c.body)
+	}
+	createdBy, year, release := object{}, object{}, object{}
+	spelled := map[string]string{} // names that the database holds for one
+	total := 0
+	for _, r := range s.Archive.list() {
+		if folded(r.owner) != folded(clientID) {
+			continue
+		}
+		total++
+		name := wire.String(r.header["created-by"])
+		name = cmp.Or(spelled[folded(name)], name)
+		spelled[folded(name)] = name
+		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: wire.String(r.header["release"])} {
+			n, _ := (*counts)[value].(int)
+			(*counts)[value] = n + 1
+		}
+	}
+	body := object{"client-id": clientID, "total": total, "created-by": createdBy, "year": year, "report-types": release}
+	s.Archive.counts[clientID] = tally{now, body}
+	return wire.JSON(http.StatusOK, body)
+}
+
+// list is the table of reports, by id.
+func (a *archive) list() []*stored {
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(folded(x.uid), folded(y.uid)) })
+}
+
+// listStored is GET /reports (ReportsController#index): headers alone, by id. Of
+// the filters only the first counts.
+func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
+	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
+		for part := range strings.SplitSeq(pair, "=") {
+			if plain, err := url.QueryUnescape(part); err != nil {
+				return wire.Reply{}, wire.Crashed("Invalid query parameters: invalid %-encoding (" + part + ")")
+			} else if clean := strings.ToValidUTF8(plain, "\ufffd"); clean != plain {
+				return wire.Reply{}, wire.Crashed("Invalid query parameters: Invalid encoding for parameter: " + clean)
+			}
+		}
+	}
+	params, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
+		return wire.Reply{}, wire.Crashed("String does not have #dig method")
+	}
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	found := slices.DeleteFunc(s.Archive.list(), dropsReport(params))
+	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
+	if size == 0 {
+		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	}
+	// Pages are counted by the size that was asked for, and hold another one.
+	rows := min(size, wire.MaxPage)
+	if size < 0 {
+		rows = 25
+	}
+	if number > math.MaxInt/rows {
+		return wire.Reply{}, wire.Crashed("bignum too big to convert into `long'")
+	}
+	entries, err := wire.Encoded(wire.Window(found, max(number, 1), rows), func(r *stored) any {
+		return object{"id": r.uid, "report-header": respell(r.header, hyphened)}
+	})
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.JSON(http.StatusOK, object{"reports": entries, "meta": object{
+		"total": len(found), "total-pages": int(math.Ceil(float64(len(found)) / float64(size))), "page": number,
+	}}), nil
+}
+
+// integer is a parameter as Ruby makes a number of it: nothing is 0.
+func integerParam(p wire.Params, name string, missing int) int {
+	value, given := p[name]
+	if !given {
+		return missing
+	}
+	n, _ := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(integerForm.FindString(value)), "_", ""))
+	return n
+}
+
+var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
+
+// dropsReport says which reports a list leaves out. A blank filter does not count.
+func dropsReport(p wire.Params) func(*stored) bool {
+	for _, filter := range []struct {
+		name  string
+		value func(*stored) string
+	}{
+		{"id", nil},
+		{"created_by", func(r *stored) string { return wire.String(r.header["created-by"]) }},
+		{"year", func(r *stored) string { return r.year }},
+		{"client_id", func(r *stored) string { return r.owner }},
+	} {
+		wanted := p[filter.name]
+		switch {
+		case strings.TrimSpace(wanted) == "":
+			continue
+		case filter.name == "id":
+			ids := strings.Split(folded(wanted), ",")
+			return func(r *stored) bool { return !slices.Contains(ids, folded(r.uid)) }
+		}
+		return func(r *stored) bool { return folded(filter.value(r)) != folded(wanted) }
+	}
+	return func(*stored) bool { return false }
+}
+
+// outside is an error from before the service's own code: JSON for who asks for
+// it by name, and nothing for others, nor if a header names what is no media type.
+func outside(q *wire.Request, status int) *wire.Failure {
+	title := http.StatusText(status)
+	res := wire.Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}
+	kind, _ := wantedType(q)
+	if _, ok := sentType(q); ok && slices.Contains(reportTypes, kind) {
+		res.ContentType, res.Body = "application/json; charset=UTF-8", wire.Encode(object{"status": status, "error": title})
+	}
+	return &wire.Failure{Status: status, Title: title, Whole: &res}
+}

@@ -1,0 +1,119 @@
+// Package reports is interface A, usage reports.
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/store"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// Room is interface A: usage reports.
+type Room struct {
+	*store.Store
+	WriteTime time.Duration
+	Archive   archive // of a Deployed service
+
+	mu      sync.RWMutex
+	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
+	periods map[reportKey]string
+}
+
+func New(s *store.Store, writeTime time.Duration) *Room {
+	return &Room{
+		Store: s, WriteTime: writeTime, Archive: newArchive(), reports: map[string]*report{}, periods: map[reportKey]string{},
+	}
+}
+
+var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
+
+// Put stores a report as it is.
+func (s *Room) Put(data json.RawMessage) (id string, err error) {
+	c, err := readReport(bytes.NewReader(data), anyValue, anyValue)
+	if err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	var named struct{ ID string }
+	if err := json.Unmarshal(data, &named); err != nil {
+		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+	}
+	id = strings.ToLower(named.ID)
+	if id == "" {
+		id = wire.NewUUID()
+	}
+	p := newPart(bytes.Clone(data), false)
+	if notedCompressed(c.header) {
+		p = newPart(compress(data), true)
+	}
+	p.content = c
+	if s.AsBuilt {
+		if err := s.seedReport(id, p); err != nil {
+			return "", fmt.Errorf("sandbox.PutReport: %w", err)
+		}
+		return id, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepReport(&report{id: id, owner: s.Accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
+	return id, nil
+}
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// output takes the pieces of an answer. After an error it takes no more.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(p)
+	}
+	return n, o.err
+}
+
+func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
+
+func (o *output) subsets(yield func(subset func(gzip []byte, checksum string))) {
+	o.print(`"report-subsets":[`)
+	between := ""
+	yield(func(gzip []byte, checksum string) {
+		o.print(`%s{"gzip":"`, between)
+		enc := base64.NewEncoder(base64.StdEncoding, o)
+		_, _ = enc.Write(gzip)
+		_ = enc.Close()
+		o.print(`","checksum":"%s"}`, checksum)
+		between = ","
+	})
+	o.print("]")
+}
+
+// answer is {"report":{id, report-header, and what rest writes}}.
+func answer(status int, etag, id string, header []byte, rest func(*output)) wire.Reply {
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: etag, Stream: func(w io.Writer) error {
+		o := &output{Writer: w}
+		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), header)
+		rest(o)
+		o.print("}}")
+		return o.err
+	}}
+}

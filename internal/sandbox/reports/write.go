@@ -1,0 +1,452 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
+)
+
+// write is a POST or PUT at work. It reads the database once, works on what it
+// has read, and writes the document from that.
+type write struct {
+	*Room
+	q      *wire.Request
+	sub    *submission
+	owner  string  // the sender's client id
+	report *stored // its copy; nil if there is no report yet
+	loaded bool    // the rows of the copy are all that it will know of
+}
+
+// done ends a step: the process works on for so many twentieths of the time that
+// a write takes, unless it meets a fault here.
+func (w *write) done(step faults.Step, twentieths time.Duration) {
+	if f := w.q.Fault; f != nil && f.Step == step {
+		if f.Kind == faults.Crash {
+			panic(http.ErrAbortHandler)
+		}
+		time.Sleep(f.Delay)
+	}
+	time.Sleep(twentieths * w.WriteTime / 20)
+}
+
+// inTransaction does something that others see as a whole.
+func (w *write) inTransaction(do func() error) error {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	return do()
+}
+
+// takeSubmission is POST, without an id, and PUT. The checks come in the order
+// of the service's filters (reports_controller.rb:13-17).
+func (s *Room) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
+	w := &write{Room: s, q: q}
+	var err error
+	if w.sub, err = readSubmission(q); err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.Parsed, 12)
+	caller := s.readCaller(q)
+	if !caller.given {
+		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+	}
+	if err := w.sub.datePeriod(); err != nil {
+		return wire.Reply{}, err
+	}
+	if !caller.mayReport() {
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	w.owner = caller.UID
+	q.AnswerHeader.Set("X-Credential-Username", w.owner)
+	if id == "" {
+		return w.create()
+	}
+	return w.update(id)
+}
+
+// create is POST (ReportsController#create).
+func (w *write) create() (wire.Reply, error) {
+	if holdsObject(w.sub.header["created-by"]) {
+		return wire.Reply{}, wire.Crashed("TypeError: can't quote ActionController::Parameters")
+	}
+	if err := w.lookUp(func() *stored { return w.Archive.findKey(w.sub, w.owner) }); err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.LookedUp, 3)
+	exists := w.report != nil
+	if exists && w.sub.coded() {
+		if err := w.addRow(); err != nil {
+			return wire.Reply{}, err
+		}
+		w.done(faults.RowInserted, 1)
+	}
+	var members object
+	if !exists {
+		var err error
+		if members, err = w.begin(wire.NewUUID()); err != nil {
+			return wire.Reply{}, err
+		}
+	}
+	faults, err := w.save(!exists, members)
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case len(faults) > 0:
+		return wire.Reply{}, &wire.Failure{
+			Status: http.StatusUnprocessableEntity, Body: faults,
+			Header: map[string]string{"X-Credential-Username": w.owner},
+		}
+	}
+	return w.finish(http.StatusCreated)
+}
+
+// update is PUT (ReportsController#update). It does not ask whose report it is.
+func (w *write) update(id string) (wire.Reply, error) {
+	if !uuidForm.MatchString(strings.ToLower(id)) {
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
+	}
+	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {
+		return wire.Reply{}, err
+	}
+	exists, status := w.report != nil, http.StatusOK
+	var members object
+	var err error
+	switch {
+	case !exists:
+		status = http.StatusCreated
+		w.done(faults.LookedUp, 3)
+		members, err = w.begin(id)
+	case w.sub.coded():
+		w.done(faults.LookedUp, 1)
+		err = w.replaceRows()
+	default:
+		w.done(faults.LookedUp, 3)
+	}
+	if exists && err == nil {
+		members, err = w.assign()
+	}
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	invalid, err := w.save(!exists, members)
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case len(invalid) > 0: // the code that would name them breaks
+		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+	}
+	return w.finish(status)
+}
+
+// lookUp reads the report. If its document is there, the rows are compared with
+// it, and have their bytes from it.
+func (w *write) lookUp(find func() *stored) error {
+	return w.inTransaction(func() error {
+		w.report = find()
+		if w.report == nil || !w.report.documented {
+			return nil
+		}
+		if _, there := w.Archive.documents[folded(w.report.uid)]; !there {
+			return nil
+		}
+		w.loaded = true
+		_, err := w.Archive.load(w.report)
+		return err
+	})
+}
+
+// begin makes the report of what was sent, in memory.
+func (w *write) begin(uid string) (members object, err error) {
+	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
+	if members, err = w.assign(); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Concat(textColumns, jsonColumns) {
+		if name != "reporting-period" && slices.Contains(jsonColumns, name) && w.report.header[name] == nil {
+			w.report.header[name] = []any{}
+		} else if _, given := w.report.header[name]; !given {
+			w.report.header[name] = nil
+		}
+	}
+	return members, nil
+}
+
+// assign gives the report the members that were sent.
+func (w *write) assign() (members object, err error) {
+	if members, err = w.sub.permitted(); err == nil {
+		err = w.report.assign(w.sub, members, w.owner)
+	}
+	return members, err
+}
+
+// addRow inserts the subset that was sent. It is added at the end of the rows
+// that the request knows, if it knows them.
+func (w *write) addRow() error {
+	if _, err := w.sub.permitted(); err != nil {
+		return err
+	}
+	return w.inTransaction(func() error {
+		var data []byte // what deflate makes has no compressed bytes among its parameters
+		if w.sub.coding == "gzip" {
+			data = w.sub.body
+		}
+		added, err := w.Archive.insertRow(w.report.uid, data)
+		if err == nil && w.loaded {
+			w.report.rows = append(w.report.rows, added)
+		}
+		return err
+	})
+}
+
+// replaceRows is what a compressed PUT does to a report before it looks at what
+// was sent: the document is removed, if the report as it stands is valid; the rows
+// that were read are destroyed; the new one is inserted.
+func (w *write) replaceRows() error {
+	_ = w.inTransaction(func() error {
+		w.report.documented = false
+		if faults, err := w.report.faults(false); err != nil || len(faults) > 0 {
+			return err
+		}
+		delete(w.Archive.documents, folded(w.report.uid))
+		w.Archive.change(w.report.uid, func(r *stored) { r.documented = false })
+		return w.commit(nil)
+	})
+	w.done(faults.DocumentRemoved, 1)
+	_ = w.inTransaction(func() error {
+		w.Archive.change(w.report.uid, func(r *stored) {
+			if !w.loaded {
+				r.rows = nil
+				return
+			}
+			r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
+				return slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
+			})
+		})
+		return nil
+	})
+	w.report.rows, w.loaded = nil, true
+	w.done(faults.RowsDestroyed, 1)
+	if err := w.addRow(); err != nil {
+		return err
+	}
+	w.done(faults.RowInserted, 1)
+	return nil
+}
+
+// save validates the report and commits it (Report#save, #update). A report that
+// is created gets its row in the same transaction.
+func (w *write) save(creating bool, members object) (faults object, err error) {
+	err = w.inTransaction(func() error {
+		var invalid error
+		if faults, invalid = w.report.faults(creating); invalid != nil {
+			return invalid
+		}
+		if creating && w.Archive.find(w.report.uid) != nil {
+			faults["uid"] = []any{"has already been taken"}
+		}
+		if kind, _ := w.report.kind(); kind == compressedKind {
+			w.report.datasets = json.RawMessage("[]")
+		}
+		if len(faults) > 0 {
+			return nil
+		}
+		if err := w.report.fits(); err != nil {
+			return err
+		}
+		if creating {
+			if _, taken := w.Archive.keys[w.report.key()]; taken {
+				return errTaken
+			}
+			w.Archive.insert(w.report)
+		}
+		if err := w.commit(members); err != nil {
+			if creating {
+				w.Archive.remove(w.report.uid)
+			}
+			return err
+		}
+		return nil
+	})
+	if err == nil && len(faults) == 0 {
+		w.committed(creating)
+	}
+	return faults, err
+}
+
+// committed ends the step of the header, and that of the row if they are one.
+func (w *write) committed(creating bool) {
+	switch {
+	case creating:
+		w.done(faults.RowInserted, 1)
+	case !w.sub.coded():
+		w.done(faults.HeaderCommitted, 2)
+		return
+	}
+	w.done(faults.HeaderCommitted, 1)
+}
+
+// readOnly are the columns that are written once (report.rb:29).
+var readOnly = []string{"created-by", "report-id"}
+
+// commit writes to the database what has changed in memory: the members sent,
+// the datasets and the bytes. A report without rows gets one (Report#to_compress).
+func (w *write) commit(members object) error {
+	w.Archive.change(w.report.uid, func(r *stored) {
+		r.header = maps.Clone(r.header)
+		for name := range members {
+			if _, column := w.report.header[name]; column && !slices.Contains(readOnly, name) {
+				r.header[name] = w.report.header[name]
+			}
+		}
+		r.datasets, r.compressed = w.report.datasets, w.report.compressed
+		r.rows = slices.Clone(r.rows)
+		for i := range r.rows {
+			if read := w.rowRead(r.rows[i].id); read != nil {
+				r.rows[i].gzip = read.gzip
+			}
+		}
+	})
+	there := w.Archive.find(w.report.uid)
+	if w.loaded && len(w.report.rows) > 0 || !w.loaded && there != nil && len(there.rows) > 0 {
+		return nil
+	}
+	data := w.report.compressed
+	if data == nil {
+		data = w.report.compressOwn()
+	}
+	_, err := w.Archive.insertRow(w.report.uid, data)
+	return err
+}
+
+// rowRead is a row as the request knows it with its bytes, nil if it does not.
+func (w *write) rowRead(id int64) *row {
+	if !w.loaded {
+		return nil
+	}
+	i := slices.IndexFunc(w.report.rows, func(r row) bool { return r.id == id && r.gzip != nil })
+	if i < 0 {
+		return nil
+	}
+	return &w.report.rows[i]
+}
+
+// finish renders the answer, keeps its text as the document and cleans up
+// (Report#save_as_attachment, #clean_data). The rows that the answer shows are
+// those that the request knows; it asks for them if it has not yet.
+func (w *write) finish(status int) (wire.Reply, error) {
+	var answer attachment
+	err := w.inTransaction(func() (err error) {
+		if !w.loaded {
+			w.report.rows, w.loaded = nil, true
+			if now := w.Archive.find(w.report.uid); now != nil {
+				w.report.rows = now.rows
+			}
+		}
+		answer, err = w.report.document()
+		return err
+	})
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.Rendered, 2)
+	_ = w.inTransaction(func() error {
+		delete(w.Archive.documents, folded(w.report.uid))
+		return nil
+	})
+	w.done(faults.DocumentDeleted, 1)
+	_ = w.inTransaction(func() error {
+		w.Archive.change(w.report.uid, func(r *stored) {
+			w.Archive.documents[folded(r.uid)] = answer
+			// The column is written if it changes, and in the request's memory it
+			// may not.
+			r.documented = r.documented || !w.report.documented
+		})
+		return nil
+	})
+	w.done(faults.DocumentStored, 0)
+	_ = w.inTransaction(func() error {
+		w.Archive.change(w.report.uid, w.clean)
+		return nil
+	})
+	w.done(faults.RowsCleaned, 0)
+	return answer.reply(status, w.report.uid), nil
+}
+
+// clean removes from the database what the document has: the datasets, and the
+// bytes of the rows that the request knows.
+func (w *write) clean(r *stored) {
+	r.compressed = nil
+	if kind, _ := w.report.kind(); kind != resolutionsKind {
+		r.datasets = json.RawMessage("[]")
+	}
+	r.rows = slices.Clone(r.rows)
+	for i := range r.rows {
+		if w.rowRead(r.rows[i].id) != nil {
+			r.rows[i].gzip = nil
+		}
+	}
+}
+
+var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
+
+// holdsObject says whether there is an object in a value, which no query takes.
+func holdsObject(v any) bool {
+	switch v := v.(type) {
+	case object:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsObject)
+	}
+	return false
+}
+
+// findKey is the report of the creator, the month and the account, as POST looks
+// for it.
+func (a *archive) findKey(sub *submission, owner string) *stored {
+	probe := stored{header: object{"created-by": textOf(sub.header["created-by"])}, year: sub.year, month: sub.month}
+	r := a.find(a.keys[probe.key()])
+	if r == nil || folded(r.owner) != folded(owner) {
+		return nil
+	}
+	return r
+}
+
+// seedReport stores a report as it is, with a document.
+func (s *Room) seedReport(id string, p part) error {
+	data, err := p.open()
+	if err != nil {
+		return err
+	}
+	sub := &submission{body: p.body}
+	if err := sub.parse(data); err != nil {
+		return err
+	}
+	_ = sub.datePeriod() // an odd report may have none
+	r := &stored{
+		uid: id, owner: s.Accounts[0].ClientID, year: sub.year, month: sub.month, documented: true,
+		header: maps.Clone(sub.header), datasets: json.RawMessage("[]"),
+	}
+	gzip := p.body
+	if !p.compressed {
+		r.datasets = wire.Encode(sub.datasets)
+		gzip = r.compressOwn()
+	}
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	s.Archive.remove(id)
+	s.Archive.insert(r)
+	if _, err := s.Archive.insertRow(id, gzip); err != nil {
+		return fmt.Errorf("%d bytes: %w", len(gzip), err)
+	}
+	s.Archive.change(id, func(r *stored) {
+		s.Archive.documents[folded(id)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
+		r.datasets, r.rows[0].gzip = json.RawMessage("[]"), nil
+	})
+	return nil
+}

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Coded compresses an answer for who takes gzip, errors too if so. Its validator is
+// one of the compressed bytes, which hold the time in seconds.
+func (res Reply) Coded(q *Request, now time.Time, errorsToo bool) Reply {
+	if res.Plain || res.Status == http.StatusNoContent || res.Status >= http.StatusBadRequest && !errorsToo || !takesGzip(q) {
+		return res
+	}
+	plain := res
+	res.Etag = WeakETag([]byte(cmp.Or(res.Etag, WeakETag(res.Body))), fmt.Append(nil, now.Unix()))
+	res.Header = map[string]string{"Content-Encoding": "gzip"}
+	maps.Copy(res.Header, plain.Header)
+	res.Stream = func(w io.Writer) error {
+		z := gzip.NewWriter(w)
+		if err := plain.write(z); err != nil {
+			return err
+		}
+		return z.Close()
+	}
+	return res
+}
+
+// takesGzip says whether gzip is the coding that a request wants most.
+func takesGzip(q *Request) bool {
+	zipped, plain := -1.0, 0.0
+	for part := range strings.SplitSeq(q.Header.Get("Accept-Encoding"), ",") {
+		switch name, _, _ := strings.Cut(part, ";"); strings.TrimSpace(name) {
+		case "gzip":
+			zipped = Quality(part)
+		case "*":
+			if zipped < 0 {
+				zipped = Quality(part)
+			}
+		case "identity":
+			plain = Quality(part)
+		}
+	}
+	return zipped > 0 && zipped >= plain
+}
+
+// Quality is the weight of an element of an Accept header.
+func Quality(part string) float64 {
+	_, weight, given := strings.Cut(part, "q=")
+	if !given {
+		return 1
+	}
+	q, _ := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+	return q
+}

@@ -1,0 +1,151 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Listed says whether the comma list has one of the values, in any case.
+func Listed(list string, values ...string) bool {
+	for wanted := range strings.SplitSeq(list, ",") {
+		wanted = strings.TrimSpace(wanted)
+		if wanted != "" && slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, wanted) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Squeezed makes journal-article, journal_article and JournalArticle alike.
+func Squeezed(text string) string { return strings.NewReplacer("-", "", "_", "").Replace(text) }
+
+func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
+var ErrParams = Fail(http.StatusBadRequest, "Error occurred while parsing request parameters")
+
+// Params are the parameters of a request. A name is spelled with underscores
+// at the top, as in "client_id" and "page[size]".
+type Params map[string]string
+
+// Number is a parameter read as the service does: its leading digits.
+func (p Params) Number(name string, missing int) int {
+	text := p[name]
+	if text == "" {
+		return missing
+	}
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
+		end++
+	}
+	n, _ := strconv.Atoi(text[:end])
+	return n
+}
+
+// Is says whether the parameter has the value, or is not given.
+func (p Params) Is(name, value string) bool { return p[name] == "" || p[name] == value }
+
+// ReadParams reads the parameters of a request: those of a JSON body and those
+// of the URL, which win (specification §4.2). A name may be spelled with
+// hyphens or underscores.
+func ReadParams(q *Request) (Params, error) {
+	p, err := bodyParams(q)
+	if err != nil {
+		return nil, err
+	}
+	inURL, err := URLParams(q.URL.RawQuery)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(p, inURL)
+	return p, nil
+}
+
+// URLParams reads a query string. It is not url.ParseQuery, which refuses ";",
+// a character that a DOI name may hold.
+func URLParams(raw string) (Params, error) {
+	p := Params{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return nil, ErrParams
+		}
+		value, err = url.QueryUnescape(value)
+		if err != nil {
+			return nil, ErrParams
+		}
+		p[Canonical(name)] = value
+	}
+	return p, nil
+}
+
+// Canonical spells a name with underscores; what is in brackets stays.
+func Canonical(name string) string {
+	outer, rest, nested := strings.Cut(name, "[")
+	outer = strings.ReplaceAll(outer, "-", "_")
+	if nested {
+		return outer + "[" + rest
+	}
+	return outer
+}
+
+// bodyParams reads parameters from a JSON body, nested ones in objects:
+// {"query": "...", "page": {"size": 5}}.
+func bodyParams(q *Request) (Params, error) {
+	p := Params{}
+	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	if !JSONTypes[kind] {
+		return p, nil
+	}
+	body, err := ReadBody(q)
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return p, err
+	}
+	var o object
+	if Decode(body, &o) != nil {
+		return nil, ErrParams
+	}
+	return p, p.add("", o)
+}
+
+var JSONTypes = map[string]bool{
+	"application/json": true, "application/vnd.api+json": true, "text/x-json": true, "application/jsonrequest": true,
+}
+
+func (p Params) add(outer string, o object) error {
+	for name, value := range o {
+		key := Canonical(name)
+		if outer != "" {
+			key = fmt.Sprintf("%s[%s]", outer, name)
+		}
+		if len(key) > 255 {
+			continue // there is no such parameter
+		}
+		switch value := value.(type) {
+		case nil:
+		case string:
+			p[key] = value
+		case bool:
+			p[key] = strconv.FormatBool(value)
+		case float64:
+			p[key] = strconv.FormatFloat(value, 'f', -1, 64)
+		case object:
+			if err := p.add(key, value); err != nil {
+				return err
+			}
+		default:
+			return ErrParams
+		}
+	}
+	return nil
+}
