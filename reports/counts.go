@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -77,11 +78,11 @@ func (d *decoder) readCounts(l *jsonlex.Lexer) CountryCounts {
 		if !ok {
 			break
 		}
-		country := d.country(l, name)
+		code := d.country(l, name)
 		n := next(l, &d.counts)
-		n.Country, n.Count = country, count(l)
-		sorted = sorted && (i == 0 || last < country)
-		last = country
+		n.Country, n.Count = code, count(l)
+		sorted = sorted && (i == 0 || last < code)
+		last = code
 	}
 	list := CountryCounts(d.counts.List())
 	if !sorted {
@@ -98,24 +99,9 @@ func (c CountryCounts) sorted() CountryCounts {
 	return slices.CompactFunc(c, func(a, b CountryCount) bool { return a.Country == b.Country })
 }
 
-// countryCodes holds all pairs of lowercase letters, one after the other, so that
-// the code of a country is a part of it.
-var countryCodes = func() string {
-	var codes []byte
-	for a := byte('a'); a <= 'z'; a++ {
-		for b := byte('a'); b <= 'z'; b++ {
-			codes = append(codes, a, b)
-		}
-	}
-	return string(codes)
-}()
-
 func (d *decoder) country(l *jsonlex.Lexer, name []byte) string {
-	if len(name) == 2 {
-		if a, b := name[0]-'a', name[1]-'a'; a < 26 && b < 26 {
-			at := 2 * (int(a)*26 + int(b))
-			return countryCodes[at : at+2]
-		}
+	if code, ok := country.Code(name); ok {
+		return code
 	}
 	return d.copy(l, name)
 }

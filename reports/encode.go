@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -128,7 +129,7 @@ func (e *encoder) counts(b []byte, counts CountryCounts) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if letterPair(c.Country) != 0 {
+		if country.Pair(c.Country) != 0 {
 			b = append(b, '"', c.Country[0], c.Country[1], '"', ':')
 		} else {
 			b = append(b, '"')

@@ -232,7 +232,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 			assert.Len(t, writes(srv), 5)
 			assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
 			assert.Less(t, time.Since(start), time.Hour)
-			require.Len(t, waits, 5, "no answer shows that a write has ended, so each takes Settle")
+			require.Len(t, waits, 5, "no answer shows that a write has ended, so each takes MaxProcessing")
 			assert.Contains(t, reason, "the answer to the last request was lost")
 		})
 	}

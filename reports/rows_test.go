@@ -234,8 +234,8 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats, BadRows: reports.LeaveOutBadRows})
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, receipt.Skipped)
-	require.Len(t, receipt.LeftOut, 3)
-	assert.Equal(t, "report-datasets[5].data-type", receipt.LeftOut[2].Path)
+	require.Len(t, receipt.Faults, 3)
+	assert.Equal(t, "report-datasets[5].data-type", receipt.Faults[2].Path)
 	got := stored(t, c, receipt.ReportID)
 	require.Len(t, got, 3)
 	for i, want := range []int64{14, 7, 7} {

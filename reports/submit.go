@@ -39,28 +39,18 @@ type SubmitOptions struct {
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
 	TempDir     string // folder for temporary files and the lock; "" means the system's. Runs that share it never submit one report at once
 
-	// Settle is how long the service may still work on a request after its
+	// MaxProcessing is how long the service may still work on a request after its
 	// connection was lost. Until then nothing else is written, unless the service
 	// shows that the work has ended. 0 means 5 minutes: the deployed service was
 	// seen to take 20 to 50 seconds for a full subset on a machine of its own,
 	// gateways give up after 60, and a service under load needs several times as
 	// long. If no answer ever gets through, each subset takes so long.
-	Settle time.Duration
-	// Patience is how long Submit goes on looking at a service that does not
-	// answer, or cannot read the report. 0 means 30 minutes, several times Settle,
+	MaxProcessing time.Duration
+	// MaxOutage is how long Submit goes on looking at a service that does not
+	// answer, or cannot read the report. 0 means 30 minutes, several times MaxProcessing,
 	// so that a report is not called broken while somebody still writes to it.
-	Patience time.Duration
+	MaxOutage time.Duration
 }
-
-// BadRows says what [Client.Submit] does with a dataset that breaks a rule.
-type BadRows int
-
-const (
-	// StopAtBadRows fails before anything is sent, naming the first faults.
-	StopAtBadRows BadRows = iota
-	// LeaveOutBadRows sends the others; Receipt.LeftOut lists what was left out.
-	LeaveOutBadRows
-)
 
 // A Stage is what a submission is doing.
 type Stage string
@@ -77,7 +67,7 @@ type Progress struct {
 	Stage    Stage
 	ReportID string // "" while building
 	Subsets  int    // built, or stored, so far
-	Of       int    // subsets of the whole report; 0 while that is not known
+	Total    int    // subsets of the whole report; 0 while that is not known
 	Datasets int64  // in the Subsets
 	Bytes    int64  // of the Subsets, compressed
 
@@ -93,7 +83,7 @@ type Receipt struct {
 	Datasets int64    // in all subsets
 
 	Sent    int           // how many of the Subsets this call sent; the others were there already
-	LeftOut []*FieldError // faults of the datasets that were left out, the first 100
+	Faults  []*FieldError // faults of the datasets that were left out, the first 100
 	Skipped int64         // how many datasets were left out
 }
 
@@ -117,7 +107,7 @@ type Subset struct {
 //
 // A POST adds its subset each time it arrives, and two writes at once make a
 // report unreadable for good. So when an answer is lost, Submit waits and looks
-// before it sends anything again (Settle); Progress tells what it waits for. What
+// before it sends anything again (MaxProcessing); Progress tells what it waits for. What
 // it cannot finish is a [*SubmitError] that says what is stored; running Submit
 // again with the same data goes on from there.
 //
@@ -162,20 +152,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
 	}
 	defer s.spool.Close()
-	b, err := newBuild(s, src)
-	if err != nil {
+	if err := s.build(ctx, src); err != nil {
 		return nil, err
 	}
-	defer b.close()
-	err = b.run(ctx, &s.spool, func(p Subset) error {
-		s.plan = append(s.plan, p)
-		s.progress(Progress{Stage: Building}, len(s.plan))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.whole = true
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
@@ -192,7 +171,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
 		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
-		Sent: s.sent, LeftOut: b.leftOut, Skipped: b.skipped,
+		Sent: s.sent, Faults: s.faults, Skipped: s.skipped,
 	}, nil
 }
 
@@ -218,8 +197,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.Level = cmp.Or(o.Level, 6)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
-	out.Settle = cmp.Or(o.Settle, 5*time.Minute)
-	out.Patience = cmp.Or(o.Patience, 30*time.Minute)
+	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
+	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
 	var faults []error
 	for _, f := range []struct {
 		name             string
@@ -231,9 +210,9 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"Workers", int64(out.Workers), 1, 1024},
 		{"SpoolMemory", out.SpoolMemory, 1, 1 << 50},
 		{"BadRows", int64(out.BadRows), 0, int64(LeaveOutBadRows)},
-		{"Repeats", int64(out.Repeats), 0, int64(SendRepeats)},
-		{"Settle", int64(out.Settle), 1, 1 << 62},
-		{"Patience", int64(out.Patience), 1, 1 << 62},
+		{"Repeats", int64(out.Repeats), 0, int64(MergeRepeats)},
+		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
+		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
 			faults = append(faults, &FieldError{"SubmitOptions." + f.name, fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
@@ -259,8 +238,10 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // subsets that Progress was told of as stored
 	sent     int
-	spool    spool.Spool  // the bodies of the plan
-	sums     []contentSum // of the first subsets of the plan, where needed
+	spool    spool.Spool   // the bodies of the plan
+	faults   []*FieldError // of the datasets left out, the first ones
+	skipped  int64         // how many those are
+	sums     []contentSum  // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones
 	// do: another compressor made them, or they were cut elsewhere.
@@ -338,7 +319,7 @@ func (s *submission) progress(p Progress, done int) {
 		p.Bytes += part.Bytes
 	}
 	if s.whole {
-		p.Of = len(s.plan)
+		p.Total = len(s.plan)
 	}
 	s.options.Progress(p)
 }

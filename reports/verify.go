@@ -22,15 +22,15 @@ const (
 	// once, none missing, none more, in any order. Of a service that shows
 	// datasets instead of subsets, it compares their number.
 	VerifyChecksums
-	// VerifyCount also proves each checksum by the data, and counts the datasets.
-	VerifyCount
+	// VerifyData also proves each checksum by the data, and counts the datasets.
+	VerifyData
 )
 
 // Verify reads a stored report and compares it with the receipt of its
 // submission, as far as it can be done: it is [Client.VerifyAt] with
-// [VerifyCount].
+// [VerifyData].
 func (c *Client) Verify(ctx context.Context, r *Receipt) error {
-	return c.VerifyAt(ctx, r, VerifyCount)
+	return c.VerifyAt(ctx, r, VerifyData)
 }
 
 // VerifyAt reads a stored report and compares it with the receipt of its
@@ -43,11 +43,11 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 	if err := checkUUID("Receipt.ReportID", r.ReportID); err != nil {
 		return err
 	}
-	if level < VerifyHeader || level > VerifyCount {
-		return &FieldError{"level", fmt.Sprintf("is %d, not between VerifyHeader and VerifyCount", level)}
+	if level < VerifyHeader || level > VerifyData {
+		return &FieldError{"level", fmt.Sprintf("is %d, not between VerifyHeader and VerifyData", level)}
 	}
 	find := c.scan
-	if level == VerifyCount {
+	if level == VerifyData {
 		find = c.count
 	}
 	stored, err := find(ctx, op, r.ReportID)
@@ -122,7 +122,7 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 			return fmt.Sprintf("subset %s is stored twice", shortened(s.Checksum))
 		case len(sent) == 0:
 			return fmt.Sprintf("%d subsets stored, %d sent; that with checksum %s was not sent", len(stored), len(r.Subsets), shortened(s.Checksum))
-		case level == VerifyCount && sent[0].Datasets > 0 && s.Datasets != sent[0].Datasets:
+		case level == VerifyData && sent[0].Datasets > 0 && s.Datasets != sent[0].Datasets:
 			return fmt.Sprintf("subset %s holds %d datasets, that sent %d", shortened(s.Checksum), s.Datasets, sent[0].Datasets)
 		default:
 			found[key], left[key] = true, sent[1:]
@@ -131,7 +131,7 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 	switch {
 	case len(stored) < len(r.Subsets):
 		return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
-	case level == VerifyCount && datasets != r.Datasets:
+	case level == VerifyData && datasets != r.Datasets:
 		return fmt.Sprintf("%d datasets stored, %d sent", datasets, r.Datasets)
 	}
 	return ""

@@ -177,7 +177,7 @@ func (p *program) submit(ctx context.Context, s settings, in *input, show *meter
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
 		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
 		Warn: in.warn, Progress: watch.progress,
-		MaxDatasets: s.maxDatasets, Settle: s.settle,
+		MaxDatasets: s.maxDatasets, MaxProcessing: s.maxProcessing,
 	})
 	if err != nil {
 		return nil, err

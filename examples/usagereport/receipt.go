@@ -49,7 +49,7 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 			r.Faults = append(r.Faults, f.String())
 		}
 	}
-	for _, f := range stored.LeftOut {
+	for _, f := range stored.Faults {
 		r.Faults = append(r.Faults, in.place(f.Path)+" "+f.Reason)
 	}
 	if r.InMemory {

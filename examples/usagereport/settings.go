@@ -27,11 +27,11 @@ type settings struct {
 	json   bool
 	quiet  bool
 
-	badRows     reports.BadRows
-	repeats     reports.Repeats
-	helpURL     string
-	maxDatasets int
-	settle      time.Duration
+	badRows       reports.BadRows
+	repeats       reports.Repeats
+	helpURL       string
+	maxDatasets   int
+	maxProcessing time.Duration
 }
 
 func (s *settings) inMemory() bool { return s.api == "" && !s.dryRun }
@@ -63,10 +63,10 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
-	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, merge (add up neighbours), or send")
+	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
-	flags.DurationVar(&s.settle, "settle", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
+	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
 	files, given, err := parse(flags, usage, args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -130,8 +130,8 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return errors.New("-json has no effect with -quiet; leave one of them out")
 	case s.maxDatasets < 1 || s.maxDatasets > reports.MaxDatasets:
 		return fmt.Errorf("-max-datasets is %d, not between 1 and %d", s.maxDatasets, reports.MaxDatasets)
-	case s.settle <= 0:
-		return fmt.Errorf("-settle is %v; it must be more than nothing", s.settle)
+	case s.maxProcessing <= 0:
+		return fmt.Errorf("-max-processing is %v; it must be more than nothing", s.maxProcessing)
 	case s.table.maxRows < 1:
 		return fmt.Errorf("-max-rows is %d", s.table.maxRows)
 	}
@@ -145,7 +145,7 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return err
 	}
 	if s.repeats, err = choice("-repeats", o.repeats, map[string]reports.Repeats{
-		"refuse": reports.RefuseRepeats, "merge": reports.MergeRepeats, "send": reports.SendRepeats,
+		"refuse": reports.RefuseRepeats, "merge": reports.MergeRepeats,
 	}); err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -111,7 +113,7 @@ func (v *validator) report(r *Report) {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		v.dataset(i, d)
-		entry = v.entry(entry[:0], i, d)
+		entry = v.encode(entry[:0], i, d)
 		if most := jsonlex.MaxValue; len(entry) > most/6 && len(entry) <= most { // encoding/json makes six bytes of some characters
 			data, _ := json.Marshal(d)
 			v.size(i, len(data))
@@ -119,12 +121,12 @@ func (v *validator) report(r *Report) {
 	}
 }
 
-// entry appends the JSON of dataset i. It is a fault if that cannot be sent, or not
+// encode appends the JSON of dataset i. It is a fault if that cannot be sent, or not
 // be read back.
-func (v *validator) entry(dst []byte, i int, d *Dataset) []byte {
+func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 	entry, err := appendDataset(dst, d)
 	if err != nil {
-		v.encoding(i, d)
+		v.utf8(i, d)
 		return dst
 	}
 	v.size(i, len(entry)-len(dst))
@@ -259,9 +261,9 @@ func (v *validator) warning(field, reason string) {
 	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
 }
 
-// encoding names the texts of dataset i which JSON cannot carry unchanged. Others
-// that v.dataset finds no fault with are ASCII.
-func (v *validator) encoding(i int, d *Dataset) {
+// utf8 names the texts of dataset i that are not UTF-8. The texts that it does not
+// look at have been compared with lists of ASCII words.
+func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	text := func(field, value string) {
 		if !utf8.ValidString(value) {
@@ -335,10 +337,10 @@ func (v *validator) countries(n *Instance) {
 	for i := range n.CountryCounts {
 		c := &n.CountryCounts[i]
 		sum += c.Count
-		pair := letterPair(c.Country)
+		pair := country.Pair(c.Country)
 		if pair == 0 {
 			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
-		} else if (v.warn != nil || !v.compressed) && !knownCountry(pair) {
+		} else if (v.warn != nil || !v.compressed) && !country.Known(pair) {
 			report := v.fault
 			if v.compressed {
 				report = v.warning
@@ -373,34 +375,78 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	}
 }
 
-// letterPair is a number for two lowercase letters, larger for later ones, or 0
-// for anything else.
-func letterPair(s string) int {
-	if len(s) != 2 || s[0]-'a' >= 26 || s[1]-'a' >= 26 {
-		return 0
-	}
-	return int(s[0])<<8 | int(s[1])
+// BadRows says what [Client.Submit] does with a dataset that breaks a rule.
+type BadRows int
+
+const (
+	// StopAtBadRows fails before anything is sent, naming the first faults.
+	StopAtBadRows BadRows = iota
+	// LeaveOutBadRows sends the others; Receipt.Faults says why the rest was left out.
+	LeaveOutBadRows
+)
+
+// mostFaults bounds the list of faults of a source of any length.
+const mostFaults = 100
+
+// A checker finds the datasets of a source that may be sent.
+type checker struct {
+	validator
+	badRows BadRows
+	stopped bool // by a fault: nothing will be sent
+	leftOut []*FieldError
+	skipped int64
 }
 
-// isoCountries are the 249 codes of ISO 3166-1 alpha-2, side by side.
-const isoCountries = "adaeafagaialamaoaqarasatauawaxaz" +
-	"babbbdbebfbgbhbibjblbmbnbobqbrbsbtbvbwbybz" +
-	"cacccdcfcgchcickclcmcncocrcucvcwcxcycz" +
-	"dedjdkdmdodz" + "eceeegeheresetfifjfkfmfofr" +
-	"gagbgdgegfggghgiglgmgngpgqgrgsgtgugwgy" + "hkhmhnhrhthu" +
-	"idieiliminioiqirisit" + "jejmjojp" + "kekgkhkikmknkpkrkwkykz" +
-	"lalblclilklrlsltlulvly" +
-	"mamcmdmemfmgmhmkmlmmmnmompmqmrmsmtmumvmwmxmymz" +
-	"nancnenfngninlnonpnrnunz" + "om" + "papepfpgphpkplpmpnprpsptpwpy" + "qa" +
-	"rerorsrurw" + "sasbscsdsesgshsisjskslsmsnsosrssstsvsxsysz" +
-	"tctdtftgthtjtktltmtntotrtttvtwtz" + "uaugumusuyuz" + "vavcvevgvivnvu" + "wfws" + "yeyt" + "zazmzw"
+// An entry is a dataset that may be sent, and how. It is valid until the next
+// iteration.
+type entry struct {
+	number  int // in the source
+	dataset *Dataset
+	json    []byte
+}
 
-// knownCountries has a bit for each second letter, by first letter.
-var knownCountries = func() (bits ['z' + 1]uint32) {
-	for i := 0; i < len(isoCountries); i += 2 {
-		bits[isoCountries[i]] |= 1 << (isoCountries[i+1] - 'a')
+// entries yields the datasets of src that break no rule. After a fault that stops
+// the submission it reads on, to name further ones, and ends with all of them.
+func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		var d Dataset // one for all, since its address is passed on
+		e := entry{number: -1, dataset: &d}
+		for next, err := range src {
+			if err != nil {
+				yield(entry{}, err)
+				return
+			}
+			d = next
+			e.number++
+			before := len(c.faults)
+			c.dataset(e.number, &d)
+			e.json = c.encode(e.json[:0], e.number, &d)
+			if c.passes(before) && !yield(e, nil) {
+				return
+			}
+			if len(c.faults) >= mostFaults {
+				break
+			}
+		}
+		if c.stopped {
+			yield(entry{}, c.err())
+		}
 	}
-	return bits
-}()
+}
 
-func knownCountry(pair int) bool { return knownCountries[pair>>8]>>(pair&0xff-'a')&1 != 0 }
+// passes tells whether an entry is to be sent, given the number of faults before it.
+func (c *checker) passes(before int) bool {
+	faults := c.faults[before:]
+	switch {
+	case len(faults) == 0:
+		return !c.stopped
+	case c.badRows == StopAtBadRows:
+		c.stopped = true
+		return false
+	}
+	room := mostFaults - len(c.leftOut)
+	c.leftOut = append(c.leftOut, faults[:min(len(faults), room)]...)
+	c.faults = c.faults[:before]
+	c.skipped++
+	return false
+}
