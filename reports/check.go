@@ -311,16 +311,11 @@ func (v *validator) performance(p *Performance) {
 }
 
 func (v *validator) instance(n *Instance) {
-	switch n.MetricType {
-	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
-	default:
-		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s, %s, %s and %s", n.MetricType,
-			TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations))
+	if !n.MetricType.known() {
+		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
 	}
-	switch n.AccessMethod {
-	case Regular, Machine:
-	default:
-		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s and %s", n.AccessMethod, Regular, Machine))
+	if !n.AccessMethod.known() {
+		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
 	}
 	if n.Count < 0 {
 		v.fault("count", fmt.Sprintf("is %d", n.Count))
@@ -330,6 +325,21 @@ func (v *validator) instance(n *Instance) {
 	}
 	v.countries(n)
 }
+
+const (
+	knownMetrics = TotalDatasetRequests + ", " + UniqueDatasetRequests + ", " + TotalDatasetInvestigations + " and " + UniqueDatasetInvestigations
+	knownAccess  = Regular + " and " + Machine
+)
+
+func (m MetricType) known() bool {
+	switch m {
+	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
+		return true
+	}
+	return false
+}
+
+func (m AccessMethod) known() bool { return m == Regular || m == Machine }
 
 func (v *validator) countries(n *Instance) {
 	var sum int64

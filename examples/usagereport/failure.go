@@ -14,18 +14,8 @@ import (
 // explain prints what went wrong and what to do, and returns the exit code.
 func explain(ctx context.Context, out io.Writer, err error) int {
 	const name = "usagereport:"
-	if table, ok := errors.AsType[*tableError](err); ok {
-		fmt.Fprintf(out, "%s faults in %s: %d; nothing was sent\n", name, table.name, table.all)
-		for _, f := range table.faults {
-			fmt.Fprintln(out, " ", f)
-		}
-		if more := table.all - len(table.faults); more > 0 {
-			fmt.Fprintf(out, "  and %d more\n", more)
-		}
-		return exitFault
-	}
 	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
-		fmt.Fprintf(out, "%s faults in the report, the first %d; nothing was sent\n", name, len(faults.Faults))
+		fmt.Fprintf(out, "%s faults in the input, the first %d; nothing was sent\n", name, len(faults.Faults))
 		for _, f := range faults.Faults {
 			fmt.Fprintln(out, " ", f.Path, f.Reason)
 		}

@@ -23,9 +23,9 @@
 // further row counts one metric of one DOI, for one kind of access and one
 // country; an empty country stands for use whose country is not known. The count
 // of a metric is the sum over its countries. Rows of one DOI make one dataset.
-// If the rows are sorted by doi, they are read as a stream; if not, the table is
-// read into memory, up to -max-rows rows. Both send the same report. The table
-// may be compressed with gzip.
+// They may come in any order and number, and make the same report in any order:
+// they are sorted, beyond 64 MiB in a temporary file. The table may be compressed
+// with gzip.
 //
 // A row that counts what another row counted already is a fault, and so is a cell
 // that does not hold what its column says. Under -bad-rows leave-out the whole
@@ -123,7 +123,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	show.end()
 	if err != nil {
 		in.printWarnings(p.stderr)
-		code := explain(ctx, p.stderr, in.located(err))
+		code := explain(ctx, p.stderr, err)
 		if s.inMemory() {
 			fmt.Fprintln(p.stderr, "This was in memory: no real service was sent anything, and nothing is stored.")
 		}

@@ -404,7 +404,7 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		{"-max-datasets is 50001", []string{"-max-datasets", "50001", file}},
 		{"-max-processing is", []string{"-max-processing", "-1s", file}},
 		{"-creator has no effect without -csv", []string{"-creator", "Me", file}},
-		{"-max-rows has no effect without -csv", []string{file, "-max-rows", "9"}},
+		{"-platform has no effect without -csv", []string{file, "-platform", "x"}},
 		{"-csv needs -creator and -month", []string{"-csv", file}},
 		{"not YYYY-MM", []string{"-csv", file, "-creator", "Me", "-month", "10/2024"}},
 		{"is not over", []string{"-csv", file, "-creator", "Me", "-month", "9999-01"}},

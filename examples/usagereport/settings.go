@@ -44,7 +44,7 @@ type options struct {
 }
 
 // ofTables are the options that a report file has no use for.
-var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher", "max-rows"}
+var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher"}
 
 func readSettings(args []string, getenv func(string) string, stdout io.Writer) (s settings, err error) {
 	var o options
@@ -57,7 +57,6 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.reportID, "report-id", "dsr", "with -csv: short `code` of the report type")
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
-	flags.IntVar(&s.table.maxRows, "max-rows", 1_000_000, "with -csv: most `rows` to read into memory, some 300 bytes each, where they are not sorted by doi")
 	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact nobody")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
@@ -132,8 +131,6 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return fmt.Errorf("-max-datasets is %d, not between 1 and %d", s.maxDatasets, reports.MaxDatasets)
 	case s.maxProcessing <= 0:
 		return fmt.Errorf("-max-processing is %v; it must be more than nothing", s.maxProcessing)
-	case s.table.maxRows < 1:
-		return fmt.Errorf("-max-rows is %d", s.table.maxRows)
 	}
 	s.csv = o.csv != ""
 	if s.file = o.csv; !s.csv {
@@ -149,8 +146,6 @@ func (s *settings) apply(o options, files []string) (err error) {
 	}); err != nil {
 		return err
 	}
-	s.table.leaveOut = s.badRows == reports.LeaveOutBadRows
-	s.table.merge = s.repeats == reports.MergeRepeats
 	return s.applyHeader(o)
 }
 

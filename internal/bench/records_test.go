@@ -37,15 +37,15 @@ func pageOfRecords(detail bool) []byte {
 		}
 		fmt.Fprintf(&b, `{"id":"10.5072/r%04d","type":"dois","attributes":{"doi":"10.5072/r%04d","identifiers":[{"identifier":"core-%d","identifierType":"Local"}],"creators":[%s,%s,%s],"titles":[{"title":"Ice core measurements, drilling site %d, with \"raw\" data"}],"publisher":{"name":"Ice Archive","schemeUri":"https://ror.org","publisherIdentifier":"https://ror.org/04z8jg394","publisherIdentifierScheme":"ROR"},"container":{},"publicationYear":2020,"subjects":[{"subject":"ice cores"},{"subject":"glaciology","subjectScheme":"GCMD"},{"subject":"climate"}],"contributors":[],"dates":[{"date":"2020-03-01","dateType":"Issued"},{"date":"2019","dateType":"Collected"}],"language":"en","types":{"ris":"DATA","bibtex":"misc","citeproc":"dataset","schemaOrg":"Dataset","resourceType":"Table","resourceTypeGeneral":"Dataset"},"relatedIdentifiers":[{"relationType":"IsCitedBy","relatedIdentifier":"10.5072/paper-%d","relatedIdentifierType":"DOI"}],"relatedItems":[],"sizes":["5 MB"],"formats":["text/csv"],"version":"1.0","rightsList":[{"rights":"Creative Commons Attribution 4.0 International","rightsUri":"https://creativecommons.org/licenses/by/4.0/legalcode","schemeUri":"https://spdx.org/licenses/","rightsIdentifier":"cc-by-4.0","rightsIdentifierScheme":"SPDX"}],"descriptions":[{"description":"%s","descriptionType":"Abstract"}],"geoLocations":[{"geoLocationPoint":{"pointLatitude":"78.22","pointLongitude":"15.65"},"geoLocationPlace":"Svalbard"}],"fundingReferences":[{"funderName":"Ice Council","awardNumber":"42"}],"url":"https://repository.example.org/records/%d","contentUrl":null,"metadataVersion":2,"schemaVersion":"http://datacite.org/schema/kernel-4","source":"mds","isActive":true,"state":"findable","reason":null,"viewCount":12,"downloadCount":3,"referenceCount":0,"citationCount":1,"partCount":0,"partOfCount":0,"versionCount":0,"versionOfCount":0,"created":"2020-03-01T10:00:00Z","registered":"2020-03-01T10:00:01Z","published":null,"updated":"2021-07-08T09:53:54Z"`,
 			i, i, i, person(3*i), person(3*i+1), person(3*i+2), i, i, strings.Repeat("The site was drilled to a depth of four hundred metres. ", 12), i)
-		related := ""
+		var related strings.Builder
 		if detail {
 			xml := strings.Repeat("PHJlc291cmNlIHhtbG5zPSJodHRwOi8vZGF0YWNpdGUub3JnL3NjaGVtYS9rZXJuZWwtNCI+", 45)
 			fmt.Fprintf(&b, `,"xml":"%s","prefix":"10.5072","suffix":"r%04d","viewsOverTime":[{"yearMonth":"2020-04","total":7},{"yearMonth":"2020-05","total":5}],"downloadsOverTime":[{"yearMonth":"2020-05","total":3}],"citationsOverTime":[{"year":"2021","total":1}],"landingPage":null`, xml[:len(xml)/4*4], i)
 			for n := range 20 {
-				related += fmt.Sprintf(`%s{"id":"10.5072/reference-%d","type":"dois"}`, map[bool]string{true: ","}[n > 0], n)
+				fmt.Fprintf(&related, `%s{"id":"10.5072/reference-%d","type":"dois"}`, map[bool]string{true: ","}[n > 0], n)
 			}
 		}
-		fmt.Fprintf(&b, `},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}},"references":{"data":[%s]}}}`, related)
+		fmt.Fprintf(&b, `},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}},"references":{"data":[%s]}}}`, related.String())
 	}
 	fmt.Fprintf(&b, `],"meta":{"total":%d,"totalPages":1,"page":1},"links":{"self":"https://localhost/dois"}}`, pageRecords)
 	return b.Bytes()

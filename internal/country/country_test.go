@@ -10,8 +10,8 @@ import (
 
 func TestCodes(t *testing.T) {
 	assigned, last := 0, 0
-	for a := 0; a < 256; a++ {
-		for b := 0; b < 256; b++ {
+	for a := range 256 {
+		for b := range 256 {
 			letters := []byte{byte(a), byte(b)}
 			pair := country.Pair(string(letters))
 			code, ok := country.Code(letters)
