@@ -323,14 +323,3 @@ func (s *submission) progress(p Progress, done int) {
 	}
 	s.options.Progress(p)
 }
-
-// Each makes a source for [Client.Submit] of a slice.
-func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
-	return func(yield func(Dataset, error) bool) {
-		for _, d := range datasets {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}

@@ -11,17 +11,15 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// NewReader starts to read a report from a file or another stream, plain or
-// compressed with gzip: as it is sent, or in any shape in which the service shows
-// it. If its subsets come before its datasets, or its header comes after them,
-// src has to be an [io.Seeker] too, so that it can be read twice.
-func NewReader(src io.Reader) (*Reader, error) {
-	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
-	r.source = r.files(src)
-	if err := r.open(); err != nil {
-		return nil, err
+// Each makes a source for [Client.Submit] of a slice.
+func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
+	return func(yield func(Dataset, error) bool) {
+		for _, d := range datasets {
+			if !yield(d, nil) {
+				return
+			}
+		}
 	}
-	return r, nil
 }
 
 // ReadFile reads a report in the service's JSON, plain or compressed with gzip:

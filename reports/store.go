@@ -68,7 +68,7 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 
 // storeAlone stores a compressed body that has to be all that the report holds.
 func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body) (*Stored, error) {
-	stored, err := c.store(ctx, b.request(op, method, path))
+	stored, err := c.requestStored(ctx, b.request(op, method, path))
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (b body) request(op, method, path string) transport.Request {
 
 // store sends a compressed body and reads from the answer what is stored. The
 // answer repeats every subset of the report, so it is read without being held.
-func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport, error) {
+func (c *Client) requestStored(ctx context.Context, r transport.Request) (*storedReport, error) {
 	res, err := c.authorized(ctx, r)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport,
 
 // scan reads what the service holds of a report, without its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
-	return c.store(ctx, scanning(op, id))
+	return c.requestStored(ctx, scanning(op, id))
 }
 
 func scanning(op, id string) transport.Request {
