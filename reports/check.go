@@ -17,11 +17,11 @@ import (
 // §8). Submit sends larger reports in subsets.
 const MaxDatasets = 50_000
 
-// A Finding is something about a report that is wrong, or looks wrong.
+// A Finding is a fault of a report, or something suspicious.
 type Finding struct {
 	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
 	Reason  string // what is wrong and what would be right
-	Warning bool   // the service takes it; errors are what it refuses, or drops without a word
+	Warning bool   // the service accepts it; faults are what it refuses, or drops silently
 }
 
 // String names the place and the reason.
@@ -29,23 +29,22 @@ func (f Finding) String() string { return f.Path + " " + f.Reason }
 
 // Validate checks the report against the rules of specification §2.1 and §8
 // and those of the deployed service, and returns every fault, each with its
-// place, as a [*ValidationError], or nil. The service tells some of these
-// faults late or never, and may have replaced the stored report by then.
+// place, as a [*ValidationError], or nil. The service reports some of these faults
+// late or never, and may have replaced the stored report by then.
 //
 // A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the
 // header carries exception 69: the service refuses it in an uncompressed report
 // only. To [Client.Submit], which always compresses, it is a warning. A reporting
-// period must not begin later than today in UTC+14, where the day is furthest on.
+// period must not begin after today in UTC+14, the earliest time zone.
 func (r *Report) Validate() error {
 	v := validator{most: -1}
 	v.report(r)
 	return v.err()
 }
 
-// Findings returns what [Report.Validate] finds, and warnings beside: a reporting
-// period whose last day is not over in UTC+14, counts of zero, counts by country
-// that do not add up to the whole, countries that do not exist, and DOIs that occur
-// twice.
+// Findings returns the faults of [Report.Validate], and warnings: a reporting period
+// whose last day is not over in UTC+14, counts of zero, counts by country that do not
+// add up to the whole, countries that do not exist, and DOIs that occur twice.
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
@@ -105,7 +104,7 @@ func (v *validator) report(r *Report) {
 	v.header(&r.Header)
 	switch n := len(r.Datasets); {
 	case n == 0:
-		v.add("report-datasets", "is empty; the service takes no report without datasets")
+		v.add("report-datasets", "is empty; the service accepts no report without datasets")
 	case n > MaxDatasets:
 		v.add("report-datasets", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
 	}
@@ -186,14 +185,14 @@ func (v *validator) text(path, value string) {
 	}
 }
 
-// creatorEnd is what the deployed service wants a creator's name to end with.
+// creatorEnd is what the deployed service accepts at the end of a creator's name.
 func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
 
 func (v *validator) month(path string, p Period) {
 	begin, end, ok := v.days(p, func(date string) string { return path + "." + date })
-	now := time.Now().UTC().Add(14 * time.Hour) // where the day is furthest on
+	now := time.Now().UTC().Add(14 * time.Hour) // UTC+14, the earliest time zone
 	switch {
 	case !ok:
 	case begin.Year() != end.Year() || begin.Month() != end.Month():
@@ -237,7 +236,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 		v.fault("data-type", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
-		v.fault("dataset-id", "is empty; without an identifier the counts belong to nothing")
+		v.fault("dataset-id", "is empty; counts need an identifier")
 	}
 	for j := range d.DatasetID {
 		if strings.TrimSpace(d.DatasetID[j].Value) == "" {
@@ -321,7 +320,7 @@ func (v *validator) instance(n *Instance) {
 		v.fault("count", fmt.Sprintf("is %d", n.Count))
 	}
 	if n.Count == 0 && v.warn != nil {
-		v.warning("count", "is 0; what was not used need not be reported")
+		v.warning("count", "is 0; unused datasets need not be reported")
 	}
 	v.countries(n)
 }
@@ -385,13 +384,13 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	}
 }
 
-// BadRows says what [Client.Submit] does with a dataset that breaks a rule.
+// BadRows says what [Client.Submit] does with an invalid dataset.
 type BadRows int
 
 const (
 	// StopAtBadRows fails before anything is sent, naming the first faults.
 	StopAtBadRows BadRows = iota
-	// LeaveOutBadRows sends the others; Receipt.Faults says why the rest was left out.
+	// LeaveOutBadRows sends the others. Receipt.Faults says what was wrong.
 	LeaveOutBadRows
 )
 

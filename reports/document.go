@@ -126,8 +126,8 @@ func (d *document) elements(entry, subset func() bool) bool {
 	return true
 }
 
-// object reads what is there in the place of a list: null, a single subset, or
-// the remark of an old server that the list would be too long.
+// object reads what stands instead of a list: null, a single subset, or the note of
+// an old server that the list would be too long.
 func (d *document) object(subset func() bool) bool {
 	if d.lex.Known(d.subset) >= 0 {
 		return subset()

@@ -16,8 +16,8 @@ import (
 // MaxPageSize is the most reports that the service puts on one page.
 const MaxPageSize = 1000
 
-// ListOptions choose reports. The service honours one of the filters CreatedBy,
-// Year and ClientID at a time, so more than one is refused.
+// ListOptions choose reports. The service applies only one of the filters
+// CreatedBy, Year and ClientID, so more than one is refused.
 type ListOptions struct {
 	CreatedBy string     // reports of one creator; for the deployed service case and accents do not count
 	Year      int        // reports that begin in this year
@@ -155,15 +155,15 @@ func (r *Results) turn(page query.Page) {
 	}
 }
 
-// All returns the reports that match opts, one by one, each once, asking for
-// further pages as the loop goes on. opts.Page.Size is the size of those pages;
+// All returns the reports that match opts, one by one, each once, requesting
+// further pages as needed. opts.Page.Size is the size of those pages;
 // 0 means the largest. An error ends the sequence and comes with a nil summary.
 // Ranging over the result again starts from the first page.
 //
 // The service lists reports by id, and ids are random: a report stored during
-// the walk may land on a page already read. All notices by the total that the
-// service counts, and ends with an error that matches [ErrIncomplete]. So does a
-// walk whose pages show nothing new though there should be more.
+// the walk may land on a page already read. All compares with the total that the
+// service gives, and ends with an error that matches [ErrIncomplete] if reports are
+// missing, or if a page shows nothing new though more should follow.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
 	var o ListOptions
 	if opts != nil {

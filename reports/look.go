@@ -15,8 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// look compares what the service holds with the plan. An error comes with what
-// kind of failure it is; unseen is one that another look does not mend.
+// look compares what the service holds with the plan. An error comes with its
+// kind; unseen is one that another look cannot fix.
 func (s *submission) look(ctx context.Context) (sight, error) {
 	request := scanning("reports.Submit", s.id)
 	request.Replay = transport.IfUnsent // deliver has pauses of its own

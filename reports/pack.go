@@ -26,7 +26,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 		entries = c.merged(entries)
 	}
 	repeats := repeat.NewFinder(s.options.TempDir)
-	defer repeats.Close() // a temporary file that nobody needs any more
+	defer repeats.Close() // the temporary file is of no further use
 	err := pack(ctx, s.header, items(entries, repeats), s.options, &s.spool, func(p Subset) error {
 		s.plan = append(s.plan, p)
 		s.progress(Progress{Stage: Building}, len(s.plan))

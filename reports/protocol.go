@@ -14,8 +14,8 @@ import "time"
 //
 //  1. A POST adds its subset each time it arrives. It is sent again only after
 //     it was seen not to have arrived.
-//  2. Of two writes at once one document is lost, and the report is unreadable
-//     for good. So nothing is sent while another write may be under way. A write
+//  2. Of two writes at once one document is lost, and the report is permanently
+//     unreadable. So nothing is sent while another write may be under way. A write
 //     goes on after its connection is gone; MaxProcessing bounds for how long.
 //  3. While a POST adds to a report that has a document, GET fails until the new
 //     document is stored. So a subset that is seen then proves that its POST has
@@ -66,7 +66,7 @@ type sight struct {
 type sightKind int
 
 const (
-	unseen      sightKind = iota // nobody has looked since something was sent
+	unseen      sightKind = iota // no look since something was sent
 	unreachable                  // the service does not answer
 	unreadable                   // the service cannot read the report: it is being written, or broken
 	shown                        // as first and foreign say; a report that does not exist has no subsets
@@ -86,7 +86,7 @@ func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
 type step struct {
 	do     action
 	at     time.Time // of look: when
-	until  time.Time // of look: when the waiting ends at the latest, for good or ill
+	until  time.Time // of look: the latest end of the wait
 	why    string    // of look: what is waited for
 	subset int       // of send: 0 by PUT, the others by POST
 	state  SubmitState
@@ -184,7 +184,7 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 	case !d.written && d.watched.kind == unseen && (d.suspect || part && d.until.IsZero()):
 		// Another program is at work, or it left a part and no record of its last
 		// request on this machine. If nothing changes while a request could be
-		// under way, nobody is.
+		// in progress, that is not so.
 		d.watched, d.until = s, now.Add(d.maxProcessing)
 	}
 	return d

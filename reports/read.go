@@ -42,12 +42,11 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 }
 
 // Open starts to read a stored report. Its datasets come one by one from
-// [Reader.Datasets], in constant memory however many they are; the caller closes
-// the Reader. No credentials are needed.
+// [Reader.Datasets], in constant memory; the caller closes the Reader. No credentials are needed.
 //
-// Open sends GET /reports/{id} (specification §4.1). Reading sends it once more
-// if the service shows the parts of the report in an order that does not tell
-// early enough which of them hold the data.
+// Open sends GET /reports/{id} (specification §4.1). Reading sends it a
+// second time if the parts of the report come in an order that does not tell in time
+// which of them hold the data.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
 	return c.open(ctx, "reports.Open", id, nil)
 }
@@ -94,8 +93,8 @@ const (
 	maxSubsets = 100_000  // subsets that one report may have
 )
 
-// A connection knows whether it broke, which tells a report that is damaged from
-// one that came through in part.
+// A connection remembers whether it broke, to tell a damaged report from a truncated
+// answer.
 type connection struct {
 	io.ReadCloser
 	broken, closed atomic.Bool
@@ -116,8 +115,8 @@ func (c *connection) Close() error {
 
 // A Reader reads the datasets of one report.
 //
-// A report that is stored in two ways, with its datasets shown and once more in
-// a subset that the service made, is read in one of them.
+// A report that is stored twice, as plain datasets and as a subset that the service
+// made of them, is read once.
 type Reader struct {
 	ID     string // of the report
 	Header Header // complete once Datasets has ended; the service sends it first
@@ -206,11 +205,11 @@ func (r *Reader) Close() error {
 }
 
 // Datasets returns a single-use iterator over the datasets, as the service shows
-// them: the deployed one keeps no order of subsets. An error ends it: of the connection, an answer that is cut off, a report that
-// is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), a subset that
-// does not match its checksum, or a compressed report that has lost all its subsets
-// (they match [ErrIncomplete]). The last dataset of a subset comes after its
-// checksum is proved.
+// them: the deployed one keeps no order of subsets. An error ends it: a broken
+// connection, a truncated answer, a report larger than ClientOptions.MaxReport
+// ([ErrTooLarge]), a subset that does not match its checksum, or a compressed report
+// without subsets ([ErrIncomplete]). The last dataset of a subset is yielded after
+// its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		r.read(newEmitter(r.doc.dec, func(d *Dataset, err error) bool { return yield(*d, err) }))

@@ -38,7 +38,7 @@ type Header struct {
 const ReleaseRD1 = "rd1"
 
 // A Date is a day as YYYY-MM-DD. Stored reports also hold timestamps here,
-// which are kept as they are.
+// which are kept unchanged.
 type Date string
 
 // Day returns the Date of t in t's own time zone.
@@ -53,15 +53,16 @@ func (d Date) Time() (time.Time, error) {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), err
 }
 
-// A Period is the first and the last day of what was counted.
+// A Period is the first and the last day that were counted.
 type Period struct {
 	BeginDate Date `json:"begin-date"`
 	EndDate   Date `json:"end-date"`
 }
 
 // Month is the period of a whole calendar month, which is what the service
-// expects of a report. There is no month 13 and no year 0 or 10000: for those the
-// dates are none, such as "2026-13-01", which [Report.Validate] refuses.
+// expects of a report. For a month or year that does not exist, such as month 13 or
+// year 10000, the dates are invalid, such as "2026-13-01", and [Report.Validate]
+// refuses them.
 func Month(year int, month time.Month) Period {
 	if year < 1 || year > 9999 || month < time.January || month > time.December {
 		none := Date(fmt.Sprintf("%d-%02d-01", year, month))
@@ -78,7 +79,7 @@ func (p Period) yearMonth() (year, month string) {
 }
 
 // A NameValue is a filter or an attribute of a report. One without a name is
-// written as a bare text.
+// written as a plain string.
 type NameValue struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -94,8 +95,8 @@ type Exception struct {
 }
 
 // CodeCompressed is the code of the exception that a compressed report carries
-// (specification §4.1, Large reports, 5). The clients add it when, and only
-// when, they send a compressed body.
+// (specification §4.1, Large reports, 5). The client adds it if and only if
+// it sends a compressed body.
 const CodeCompressed = 69
 
 // A Dataset is what was counted for one dataset (specification §2.1).
@@ -114,11 +115,11 @@ type Dataset struct {
 	Performance  []Performance `json:"performance"`
 }
 
-// DataTypeDataset is the one data type in use. Reports on anything else must be
-// arranged with the operator of the service beforehand.
+// DataTypeDataset is the one data type in use. Reports on anything else need an
+// agreement with the operator of the service.
 const DataTypeDataset = "dataset"
 
-// A TypedValue is an identifier, a date or a name together with what kind it is.
+// A TypedValue is an identifier, a date or a name, with its type.
 type TypedValue struct {
 	Type  string `json:"type"`
 	Value string `json:"value"`
@@ -177,8 +178,8 @@ func (c CountryCounts) Sum() int64 {
 	return sum
 }
 
-// A MetricType says what an [Instance] counts. Values that this package does not
-// know survive reading; Validate points at them before they are sent.
+// A MetricType says what an [Instance] counts. Values unknown to this package
+// survive reading; Validate reports them before they are sent.
 type MetricType string
 
 // The metric types of specification §2.1.
@@ -189,7 +190,7 @@ const (
 	UniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
 )
 
-// An AccessMethod says whether people or programs are counted.
+// An AccessMethod says whether use by people or by programs is counted.
 type AccessMethod string
 
 // The access methods of specification §2.1.

@@ -19,7 +19,7 @@ import (
 )
 
 // A Row is one count, as tables and databases have it: how often one dataset was
-// used in one way, from one country. [Group] makes datasets of rows.
+// used, by metric, access method and country. [Group] makes datasets of rows.
 type Row struct {
 	DOI string // bare, or in any form that people paste
 
@@ -68,11 +68,11 @@ type GroupOptions struct {
 // same order.
 //
 // Each row is checked: its DOI, date, metric, access method and country, that its
-// texts are UTF-8, and that its count is not negative. Faults come back all at once,
-// after the last row, as a [*ValidationError]; no dataset is yielded after the
-// first one. GroupOptions.LeaveOut goes on without the datasets concerned. An error of
+// texts are UTF-8, and that its count is not negative. All faults are returned
+// at once, after the last row, as a [*ValidationError], the first 100 of them; no
+// dataset is yielded after the first one. GroupOptions.LeaveOut goes on without the datasets concerned. An error of
 // rows that is a [*FieldError] is a fault of its row, of which at least the DOI
-// counts. Any other one ends the sequence.
+// counts. Any other error ends the sequence.
 //
 // What rows do not have, such as PublisherID, a sequence around this one can add.
 // The result can be ranged over as often as rows.
@@ -188,7 +188,7 @@ func (r *checkedRow) check() {
 func (g *grouping) sorted(rows iter.Seq2[*checkedRow, error]) iter.Seq2[*checkedRow, error] {
 	return func(yield func(*checkedRow, error) bool) {
 		s := &extsort.Sorter{Memory: cmp.Or(g.Memory, 64<<20), Dir: cmp.Or(g.TempDir, os.TempDir())}
-		defer s.Close() // a temporary file that nobody needs any more
+		defer s.Close() // the temporary file is of no further use
 		var value []byte
 		for r, err := range rows {
 			if err == nil {

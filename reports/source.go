@@ -23,8 +23,8 @@ func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
 }
 
 // ReadFile reads a report in the service's JSON, plain or compressed with gzip:
-// its header at once, its datasets one by one from a single-use iterator, so
-// that a file of any size can be a source for [Client.Submit]. Unless r is an
+// its header at once, its datasets one by one from a single-use iterator. A file of
+// any size can be a source for [Client.Submit]. Unless r is an
 // [io.Seeker] too, report-header must come before report-datasets.
 //
 // The report may have any shape that [NewReader] reads. What the service adds to
@@ -85,7 +85,7 @@ func (r *Reader) findHeader() error {
 }
 
 // errNotTwice: a stream cannot be read from its start again.
-var errNotTwice = errors.New("its subsets come before its datasets, and it is no io.Seeker that could be read twice")
+var errNotTwice = errors.New("its subsets come before its datasets, and it is not an io.Seeker that can be read twice")
 
 // files makes a source of a stream.
 func (r *Reader) files(src io.Reader) func() (io.Reader, error) {

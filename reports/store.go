@@ -21,11 +21,11 @@ import (
 // and Put send it compressed (specification §8).
 const CompressAbove = 10_000_000
 
-// Stored is what the service answers to a report that was sent.
+// Stored is the service's answer to a report that was sent.
 type Stored struct {
 	ID      string
 	Header  Header   // as stored; after Put the deployed service echoes what was sent
-	Subsets []Subset // compressed parts that the report consists of, in no order; Datasets is not known
+	Subsets []Subset // compressed parts of the report, in no order; their Datasets is 0
 
 	// Existing is true when the service already had a report of this creator and
 	// period and returned that one: what was sent was not stored.
@@ -39,12 +39,13 @@ type Stored struct {
 // The report is validated first. It is sent compressed, with the exception 69
 // that belongs to it, when its JSON is longer than [CompressAbove] or its header
 // carries that exception already. Since the service would add a compressed
-// report to one that is there, Create looks for one before it sends: of the same
-// creator and begin date, or whatever the service takes for that (the deployed
-// one: the same month, and a name that differs in case or accents). If one was
-// made meanwhile, the service has added the data to it, and the error matches
-// [ErrConflict] and says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a compressed report
-// is not sent again: the error matches [ErrUnclear]; look with List.
+// report to an existing one, Create looks for that before it sends: one of the same
+// creator and begin date, or what the service treats as such (the deployed one: the
+// same month, and a name that differs in case or accents). If one was created in the
+// meantime, the service has added the data to it; the error matches [ErrConflict] and
+// says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a
+// compressed report is not sent again: the error matches [ErrUnclear]; look with
+// List.
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
@@ -73,7 +74,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 		return nil, err
 	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
-		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; somebody else writes to it", op, ErrConflict, n, stored.ID)
+		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, ErrConflict, n, stored.ID)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
@@ -90,10 +91,10 @@ func (c *Client) createPlain(ctx context.Context, op string, r *Report, b body) 
 	return &Stored{ID: string(a.ID), Header: a.Header, Existing: existing}, nil
 }
 
-// Put stores a report under an id that the caller chooses, a UUID, instead of
+// Put stores a report under an id that the caller chooses, a UUID, replacing
 // whatever is stored there. Sending it twice has the same effect as once. The
-// service does not check who owns a report, so an id that is not yours
-// overwrites somebody else's. Validation and compression are those of
+// service does not check who owns a report, so the id of another
+// account's report overwrites that report. Validation and compression are those of
 // [Client.Create].
 //
 // Every member of the header is sent, also if it is empty, because the deployed
@@ -175,7 +176,7 @@ func (h Header) withCompressed(helpURL string) Header {
 
 // request is the request that stores a body, with the headers of specification
 // §4.1. A compressed POST adds a subset each time it arrives, so it is not sent
-// again unless it surely did not.
+// again unless it certainly did not.
 func (b body) request(op, method, path string) transport.Request {
 	r := transport.Request{
 		Op: op, Method: method, Path: path, Body: b.Body,
@@ -286,7 +287,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
 		case !uuidForm.MatchString(s.ID):
 			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, ErrUnreadable, s.ID)
 		}
@@ -303,7 +304,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for _, s := range similar {
 		stored, err := c.scan(ctx, op, s.ID)
 		if err != nil {
-			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
 		}
 		if stored.Year == year && stored.Month == month {
 			return s, nil

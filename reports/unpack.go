@@ -10,7 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// errStopped ends the lexer of a document whose reader has had enough.
+// errStopped ends the lexer of a document whose reader has stopped.
 var errStopped = errors.New("reading has been stopped")
 
 // subset reads a subset and proves its checksum.
@@ -81,8 +81,7 @@ func (r *Reader) inflate(content io.Reader, e *emitter) error {
 	return err
 }
 
-// A plainSubset reads what the compressed content of a subset holds, with the
-// memory that it had for the one before.
+// A plainSubset reads what the compressed content of a subset holds, reusing the memory of the one before.
 type plainSubset struct {
 	gunzip *gunzip.Reader
 	lex    *jsonlex.Lexer
@@ -108,7 +107,7 @@ func (p *plainSubset) lexer(src io.Reader) *jsonlex.Lexer {
 }
 
 // compareChecksum compares the checksum of the subset with number i with the one that the
-// service shows; "" is none.
+// service shows, if it shows one.
 func (s *Subset) compareChecksum(i int, shown string) error {
 	if shown == "" || strings.EqualFold(shown, s.Checksum) {
 		return nil

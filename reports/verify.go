@@ -9,26 +9,24 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// VerifyLevel says how far [Client.VerifyAt] looks.
+// VerifyLevel says how much [Client.VerifyAt] compares.
 type VerifyLevel int
 
-// The levels of verification; each includes those before it. The first two read
-// what the service says of a report and drop the data as they come in; the last
-// one inflates and decodes all of them.
+// The levels of verification; each includes those before it. The first two drop
+// the data as they come in; the last one inflates and decodes all of them.
 const (
 	// VerifyHeader compares the header, if the receipt has one.
 	VerifyHeader VerifyLevel = iota + 1
 	// VerifyChecksums also compares the set of subsets with those sent: each
-	// once, none missing, none more, in any order. Of a service that shows
+	// once, none missing, no others, in any order. Of a service that shows
 	// datasets instead of subsets, it compares their number.
 	VerifyChecksums
-	// VerifyData also proves each checksum by the data, and counts the datasets.
+	// VerifyData also checks the data against each checksum, and counts the datasets.
 	VerifyData
 )
 
 // Verify reads a stored report and compares it with the receipt of its
-// submission, as far as it can be done: it is [Client.VerifyAt] with
-// [VerifyData].
+// submission, completely: it is [Client.VerifyAt] with [VerifyData].
 func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 	return c.VerifyAt(ctx, r, VerifyData)
 }
@@ -81,7 +79,8 @@ func (c *Client) count(ctx context.Context, op, id string) (*storedReport, error
 	return s, nil
 }
 
-// differs says what is stored otherwise than the receipt has it; "" is nothing.
+// differs describes the first difference between what is stored and the receipt; ""
+// if there is no difference.
 func (r *Receipt) differs(s *storedReport, level VerifyLevel) string {
 	if h := &r.Header; h.CreatedBy != "" {
 		switch difference := h.differs(&s.Header); {
@@ -140,8 +139,8 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 // shortened bounds a text of the service that should be a checksum.
 func shortened(checksum string) string { return fmt.Sprintf("%.64q", checksum) }
 
-// differs names the first member of which the service stores something else; ""
-// is none. It leaves out created-by and report-id, which never change after a
+// differs names the first member that the service stores differently; "" if there
+// is no difference. It leaves out created-by and report-id, which never change after a
 // report was created.
 func (h *Header) differs(stored *Header) string {
 	for _, m := range []struct {

@@ -43,20 +43,20 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 	return code
 }
 
-// advise says what to do after a submission that did not come to its end.
+// advise says what to do after a submission that did not finish.
 func advise(ctx context.Context, out io.Writer, err error) {
 	switch {
 	case errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict): // another run would end the same way
 	case errors.Is(err, reports.ErrBroken):
-		fmt.Fprintln(out, "The service cannot read the report, and another run cannot mend that. Send its operator the id of the report, and that of the request if there is one.")
+		fmt.Fprintln(out, "The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one.")
 	case ctx.Err() != nil:
 		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
 	case ofTheFolder(err):
-		fmt.Fprintln(out, "Mend that, then run the same command again, and it goes on from what is stored.")
+		fmt.Fprintln(out, "Fix that, then run the same command again, and it goes on from what is stored.")
 	case errors.Is(err, reports.ErrBusy):
 		fmt.Fprintln(out, "Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored.")
 	default:
-		fmt.Fprintln(out, "The submission did not come to its end. Run the same command again, and it goes on from what is stored.")
+		fmt.Fprintln(out, "The submission did not finish. Run the same command again, and it goes on from what is stored.")
 	}
 }
 

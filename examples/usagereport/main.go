@@ -13,8 +13,8 @@
 //	DATACITE_TOKEN=… usagereport -api https://api.test.datacite.org report.json.gz
 //
 // For a first try over HTTP, examples/sandbox serves the same service in memory
-// on a port and prints a token. Option -dry-run checks everything, prints what
-// would be sent, and contacts nobody.
+// on a port and prints a token. Option -dry-run checks everything and prints what
+// would be sent, without contacting the service.
 //
 // # The table
 //
@@ -43,14 +43,14 @@
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
 //	1  the input, the options or the token are at fault; nothing was changed on
 //	   the service
-//	2  the submission did not come to its end, or its receipt could not be
+//	2  the submission did not finish, or its receipt could not be
 //	   printed; what is stored is said
 //	3  the folder for temporary files cannot be used or is full; nothing was
 //	   changed on the service
 //
 // After 2, which is also how an interruption ends, run the same command again: it
 // looks at what the service holds and goes on from there. Running it again after 0
-// changes nothing; after 1 and 3 something else has to be mended first.
+// changes nothing; after 1 and 3 something else has to be fixed first.
 //
 // When an answer is lost, the program waits before it looks or sends again, and
 // says what for and until when: the service may still be working on the request.
@@ -96,7 +96,7 @@ type program struct {
 const (
 	exitHeld       = 0 // the service holds exactly the report
 	exitFault      = 1 // input, options or token are at fault; nothing was changed
-	exitIncomplete = 2 // the submission did not come to its end
+	exitIncomplete = 2 // the submission did not finish
 	exitNoRoom     = 3 // the folder for temporary files is at fault; nothing was changed
 )
 
@@ -161,7 +161,7 @@ func warnOnce(show *meter) func(time.Time) {
 	warned := false
 	return func(at time.Time) {
 		if !warned {
-			show.say("warning: DATACITE_TOKEN is good until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+			show.say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 		}
 		warned = true
 	}

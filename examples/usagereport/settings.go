@@ -58,7 +58,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
 	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
-	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact nobody")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact no service")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
@@ -110,7 +110,7 @@ Exit codes:
   0  the service holds exactly the report (with -dry-run: it could be sent)
   1  the input, the flags or the token are at fault; nothing was changed on the
      service
-  2  the submission did not come to its end, or its receipt could not be printed;
+  2  the submission did not finish, or its receipt could not be printed;
      what is stored is said; run the same command again
   3  the folder for temporary files cannot be used or is full; nothing was changed
      on the service

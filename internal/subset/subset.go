@@ -84,7 +84,7 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 	}
 	var stages sync.WaitGroup
 	defer stages.Wait()
-	defer stop(nil) // in a panic, nobody takes the parts any more
+	defer stop(nil) // after a panic, no one receives the parts
 	for _, c := range compressors {
 		stages.Go(func() {
 			if err := p.compress(ctx, c); err != nil {
