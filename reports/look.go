@@ -18,7 +18,7 @@ import (
 // look compares what the service holds with the plan. An error comes with its
 // kind; unseen is one that another look cannot fix.
 func (s *submission) look(ctx context.Context) (sight, error) {
-	request := scanning("reports.Submit", s.id)
+	request := reading("reports.Submit", s.id)
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)
 	switch {

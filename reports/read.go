@@ -10,7 +10,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // Get returns a stored report with all its datasets, those of compressed
@@ -56,9 +55,7 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}
-	request := transport.Request{
-		Op: op, Method: "GET", Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
-	}
+	request := reading(op, id)
 	r := &Reader{ID: id, limit: c.maxReport, memory: memory}
 	r.source = func() (io.Reader, error) {
 		res, err := c.core.Do(ctx, request)

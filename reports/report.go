@@ -168,16 +168,6 @@ func NewCountryCounts(counts map[string]int64) CountryCounts {
 
 func byCountry(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) }
 
-// Sum adds up the counts. It may be less than the count of the instance, since
-// not every address tells its country.
-func (c CountryCounts) Sum() int64 {
-	var sum int64
-	for _, n := range c {
-		sum += n.Count
-	}
-	return sum
-}
-
 // A MetricType says what an [Instance] counts. Values unknown to this package
 // survive reading; Validate reports them before they are sent.
 type MetricType string

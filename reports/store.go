@@ -55,7 +55,15 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 		return nil, err
 	}
 	if !body.compressed {
-		return c.createPlain(ctx, op, r, body)
+		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
+		if err != nil {
+			return nil, err
+		}
+		existing, err := stored.differs(r)
+		if err != nil {
+			return nil, err
+		}
+		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing}, nil
 	}
 	found, err := c.find(ctx, op, r.Header)
 	if err != nil {
@@ -77,18 +85,6 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, ErrConflict, n, stored.ID)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
-}
-
-func (c *Client) createPlain(ctx context.Context, op string, r *Report, b body) (*Stored, error) {
-	a, err := c.storePlain(ctx, b.request(op, http.MethodPost, "/reports"))
-	if err != nil {
-		return nil, err
-	}
-	existing, err := a.differs(r)
-	if err != nil {
-		return nil, err
-	}
-	return &Stored{ID: string(a.ID), Header: a.Header, Existing: existing}, nil
 }
 
 // Put stores a report under an id that the caller chooses, a UUID, replacing
@@ -113,14 +109,14 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 		return nil, err
 	}
 	if !body.compressed {
-		a, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
+		stored, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
 		if err != nil {
 			return nil, err
 		}
-		if a.dropped() {
+		if stored.Datasets != nil && len(stored.Datasets) == 0 {
 			return nil, fmt.Errorf("reports.Put: report %s: %w: the service shows none of the %d datasets that were sent", id, ErrIncomplete, len(r.Datasets))
 		}
-		return &Stored{ID: string(a.ID), Header: a.Header}, nil
+		return &Stored{ID: stored.ID, Header: stored.Header}, nil
 	}
 	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
 }
@@ -212,10 +208,11 @@ func (c *Client) requestStored(ctx context.Context, r transport.Request) (*store
 
 // scan reads what the service holds of a report, without its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
-	return c.requestStored(ctx, scanning(op, id))
+	return c.requestStored(ctx, reading(op, id))
 }
 
-func scanning(op, id string) transport.Request {
+// reading is the request that reads a report.
+func reading(op, id string) transport.Request {
 	return transport.Request{
 		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
 	}
@@ -251,9 +248,6 @@ func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, 
 	_, err := c.authorized(ctx, r)
 	return &stored, err
 }
-
-// dropped reports whether the service shows that it stored no datasets.
-func (r *Report) dropped() bool { return r.Datasets != nil && len(r.Datasets) == 0 }
 
 // differs reports whether the service returned another report than r. It does
 // not say so itself: both answers are 201.

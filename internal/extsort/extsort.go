@@ -81,7 +81,7 @@ func (s *Sorter) spill() (err error) {
 }
 
 // Values returns an iterator over the values, in the order of their keys. A value
-// is valid until the next iteration. Nothing can be added any more.
+// is valid until the next iteration. It is called once, and nothing is added after it.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.values(func(value []byte) bool { return yield(value, nil) }); err != nil {
