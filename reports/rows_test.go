@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -198,4 +199,36 @@ func TestGroupAddsRepeatsIfTold(t *testing.T) {
 	assert.Equal(t, []string{
 		"row 2, title differs from row 1 of 10.5072/a, whose text is taken", "row 3, title differs from row 1 of 10.5072/a, whose text is taken",
 	}, warned)
+}
+
+// TestGroupNeedsLittleMemory: what is held does not grow with the number of rows.
+func TestGroupNeedsLittleMemory(t *testing.T) {
+	const n = 80_000 // some 24 MiB of rows, if they were held
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, peak, datasets := held(), uint64(0), 0
+	rows := func(yield func(reports.Row, error) bool) {
+		for i := range n {
+			r := use(fmt.Sprintf("10.5072/d%07d", i*7919%n), 1, "de", 1)
+			r.Title = fmt.Sprintf("%0100d", i)
+			if i%20_000 == 0 {
+				peak = max(peak, held())
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	for _, err := range reports.Group(rows, &reports.GroupOptions{Memory: 1 << 20, TempDir: t.TempDir()}) {
+		require.NoError(t, err)
+		if datasets++; datasets%20_000 == 0 {
+			peak = max(peak, held())
+		}
+	}
+	assert.Equal(t, n, datasets)
+	assert.Less(t, int64(peak)-int64(before), int64(8<<20), "bytes more than before")
 }
