@@ -28,25 +28,25 @@ type Client struct {
 // writing needs Token or TokenSource.
 type ClientOptions struct {
 	Token       string                                // JSON web token from the operator, without quotes; not an API key
-	TokenSource func(context.Context) (string, error) // asked for a token before each write, in place of Token
+	TokenSource func(context.Context) (string, error) // asked for a token before each write, instead of Token
 
 	// TokenExpiring is called before a write whose token expires within
-	// TokenMargin, or has expired; nil means nobody is told.
+	// TokenMargin, or has expired; nil means no warning.
 	TokenExpiring func(at time.Time)
 	TokenMargin   time.Duration // 0 means 30 days
 
-	MaxReport int64 // bytes that reading one stored report may take, as sent and again when its subsets are inflated; 0 means 16 GiB
+	MaxReport int64 // most bytes of one stored report, counted as sent and again when its subsets are inflated; 0 means 16 GiB
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
-	Logger      *slog.Logger  // one record an attempt: debug for success, warn for failure; nil is silent
+	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once
-	MaxWait     time.Duration // longest pause between two attempts, whatever the service asks; 0 means 30 seconds
+	MaxWait     time.Duration // longest pause between two attempts, even if the service asks for more; 0 means 30 seconds
 	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 5 minutes: a full subset takes the deployed service up to one
 	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
-	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+	Limiter     Limiter       // asked before each attempt; nil means no limit
 }
 
 const defaultMaxReport = 16 << 30
@@ -59,7 +59,7 @@ type Limiter interface {
 }
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
-// [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. Each bad
+// [Test]: HTTPS, or plain HTTP on a loopback host. It sends nothing. Each invalid
 // option is a [*FieldError]; the error joins them.
 func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if opts == nil {

@@ -202,7 +202,7 @@ func roundTrip[T any](t *testing.T, value T) {
 	assert.Equal(t, value, got)
 }
 
-// Datasets may be kept, and those of Scan are as good until the next one comes.
+// Datasets may be kept, and those of Scan are valid until the next iteration.
 func TestDatasetsAreIndependent(t *testing.T) {
 	const n = 500
 	r := report("Example", n)

@@ -222,7 +222,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 	var last error
 	for _, last = range r.Datasets() {
 	}
-	assert.ErrorContains(t, last, "no io.Seeker", "a pipe cannot be read twice")
+	assert.ErrorContains(t, last, "not an io.Seeker", "a pipe cannot be read twice")
 }
 
 func TestReaderTellsTheSubsets(t *testing.T) {

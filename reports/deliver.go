@@ -1,12 +1,10 @@
 package reports
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -97,7 +95,7 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
 	request.Before = s.lock.UnderWay
 	s.listed = nil
-	a, err := s.client.store(ctx, request)
+	a, err := s.client.requestStored(ctx, request)
 	switch {
 	case err != nil:
 		return sight{}, err
@@ -111,86 +109,6 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 	}
 	s.listed = a.Subsets // which may hold the same, and only a look can tell
 	return sight{}, nil
-}
-
-// look compares what the service holds with the plan. An error comes with what
-// kind of failure it is; unseen is one that another look does not mend.
-func (s *submission) look(ctx context.Context) (sight, error) {
-	request := scanning("reports.Submit", s.id)
-	request.Replay = transport.IfUnsent // deliver has pauses of its own
-	stored, err := s.client.store(ctx, request)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return sight{kind: shown}, nil
-	case err != nil:
-		return sight{kind: failure(err)}, err
-	}
-	if err := s.mayWrite(stored); err != nil {
-		return sight{}, err
-	}
-	if stored.Shown == 0 && len(stored.Subsets) == 0 {
-		return sight{kind: shown}, nil
-	}
-	if s.header.differs(&stored.Header) != "" {
-		return sight{kind: shown, foreign: true}, nil
-	}
-	if first, ok := s.holds(stored.Subsets); ok && stored.Shown == 0 {
-		return sight{kind: shown, first: first}, nil
-	}
-	// Another release of a compressor may have made the subsets, or a service
-	// shows datasets and no subsets.
-	first, held, err := s.holdsContent(ctx)
-	switch {
-	case err != nil:
-		return sight{kind: failure(err)}, err
-	case first == 0:
-		return sight{kind: shown, foreign: true}, nil
-	case len(held) > 0:
-		s.accepted, s.covered = held, first
-	case s.listed != nil:
-		s.accepted, s.covered = s.listed, first
-	}
-	return sight{kind: shown, first: first}, nil
-}
-
-// mayWrite compares the report that is stored under our id with the one that a
-// POST would add to. A PUT is never refused for that: it would replace somebody
-// else's report.
-func (s *submission) mayWrite(stored *storedReport) error {
-	h := &stored.Header
-	conflict := func(what, is, ours string) error {
-		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", ErrConflict, what, s.id, is, ours)
-	}
-	year, month := s.header.ReportingPeriod.yearMonth()
-	switch {
-	case stored.Account != "" && s.account != "" && !strings.EqualFold(stored.Account, s.account):
-		return conflict("account", stored.Account, s.account)
-	case !strings.EqualFold(h.CreatedBy, cmp.Or(s.kept.CreatedBy, s.header.CreatedBy)):
-		return conflict("creator", h.CreatedBy, s.header.CreatedBy)
-	case stored.Month != "" && (stored.Year != year || stored.Month != month):
-		return conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
-	}
-	s.keep(h)
-	return nil
-}
-
-// holds tells how many of the planned subsets are stored, if they are the first
-// ones and nothing else is.
-func (s *submission) holds(stored []Subset) (first int, ok bool) {
-	first = s.covered + len(stored) - len(s.accepted)
-	return first, first >= s.covered && first <= len(s.plan) && sameSubsets(stored, s.subsets(first))
-}
-
-// sameSubsets compares lists without regard to order.
-func sameSubsets(a, b []Subset) bool { return slices.Equal(sortedChecksums(a), sortedChecksums(b)) }
-
-func sortedChecksums(subsets []Subset) []string {
-	sums := make([]string, len(subsets))
-	for i, s := range subsets {
-		sums[i] = strings.ToLower(s.Checksum)
-	}
-	slices.Sort(sums)
-	return sums
 }
 
 // also is what stopped a run, after what was wrong before.
@@ -230,23 +148,6 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 		ReportID: s.id, State: state, Stored: s.subsets(d.stored), Datasets: s.datasets(d.stored),
 		Of: len(s.subsets(len(s.plan))), Err: err,
 	}
-}
-
-// failure tells what the error of a look means. Failures that pass are a service
-// that cannot be reached, and one that cannot read a report because it is being
-// written.
-func failure(err error) sightKind {
-	e, ok := errors.AsType[*Error](err)
-	switch {
-	case !ok || errors.Is(err, ErrTooLarge):
-		return unseen
-	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
-		return unreadable
-	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
-		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, ErrUnreadable):
-		return unreachable
-	}
-	return unseen
 }
 
 // neverSent tells whether no connection could be made.

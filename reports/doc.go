@@ -1,7 +1,7 @@
-// Package reports stores and reads usage reports: what repositories counted of
-// the use of their datasets, month by month, in the service's JSON. It is a
-// client of interface A of the registration service whose public deployment is
-// DataCite; the [specification] describes it.
+// Package reports stores and reads usage reports: how often the datasets
+// of a repository were used, month by month, in the service's JSON. It is a client
+// of interface A of the registration service whose public deployment is DataCite; the
+// [specification] describes it.
 //
 //	client, err := reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
 //	if err != nil {
@@ -16,22 +16,24 @@
 //
 // # Sending
 //
-// [Client.Submit] is what most programs need: it takes datasets one by one from
-// a database or a file, of any number, and makes the service's report of that
-// creator and month hold exactly these, each once. It compresses, cuts the report
-// into subsets of at most 50,000 datasets and 16 MB, adds the exception that
-// compressed reports carry, and holds little in memory, however many there are.
+// [Client.Submit] is what most programs need: it takes any number of
+// datasets, one by one, from a database or a file, and makes the service's report of
+// that creator and month hold exactly these, each once. It compresses, cuts the
+// report into subsets of at most 50,000 datasets and 16 MB, adds the exception that
+// compressed reports carry, and needs little memory whatever the number.
+//
+// [Group] makes the datasets of rows: counts by DOI, metric, access method and
+// country, as tables and databases have them, in any order.
 //
 // Nothing is sent before all has been read and checked. Then Submit looks at what
 // the service holds: it does nothing if that is the report, goes on where an
-// earlier run stopped, and starts over otherwise. When an answer is lost it looks
-// before it sends again, since the service stores a subset as often as it
-// arrives; and it waits until the service has surely ended its work, since two
-// writes at once make a report unreadable for good. That is the ordinary case for
-// full subsets, which take the service longer than many gateways wait, so
-// SubmitOptions.Progress tells of each wait why it is and until when. What Submit
-// cannot finish is a [*SubmitError] that says what is stored. So the whole
-// strategy of a cron job is to run it again:
+// earlier run stopped, and starts over otherwise. When an answer is lost, it looks
+// before it sends again, since the service stores a subset each time it arrives.
+// It first waits until the service has certainly finished, since two writes at once
+// make a report permanently unreadable. Lost answers are common for full subsets,
+// which take the service longer than many gateways wait; SubmitOptions.Progress
+// gives the reason and the end of each wait. A submission that cannot finish is a
+// [*SubmitError] that says what is stored. A cron job only has to run it again:
 //
 //	receipt, err := client.Submit(ctx, header, datasets, nil)
 //	if err != nil {
@@ -46,13 +48,13 @@
 // and begin date: Create returns the one that is there and says so
 // ([Stored].Existing), Put replaces it.
 //
-// Everything is validated before it is sent, because the service tells some
-// faults late or never, and may have replaced the stored report by then. Faults
-// come back all at once, each with its place, as a [*ValidationError].
+// Everything is validated before it is sent, because the service reports some
+// faults late or never, and may have replaced the stored report by then. All faults
+// are returned at once, each with its place, as a [*ValidationError].
 //
 // The service lets any account replace any report. Submit compares the account
-// that a stored report shows with that of the token before it sends anything;
-// Put does not: the id is the caller's.
+// that a stored report shows with that of the token before it sends anything. Put
+// does not: the caller chooses the id.
 //
 // # Reading
 //
@@ -61,19 +63,18 @@
 // wherever the service keeps them: in the report, or compressed in subsets, whose
 // checksums are checked. [Client.Open] yields them one by one, in constant memory
 // ([Reader.Datasets], or [Reader.Scan], which is faster and lends each dataset for
-// one round of the loop); ClientOptions.MaxReport stops a report without end.
+// one iteration). ClientOptions.MaxReport bounds what is read.
 // [Client.Verify] compares what is stored with a [Receipt], and [Client.VerifyAt]
-// looks less closely. Reading needs no credentials.
+// can check less. Reading needs no credentials.
 //
 // [NewReader] and [ReadFile] read a report in a file, in any shape in which the
-// service has kept reports over the years. They were made by many programs:
-// numbers written as texts, texts as numbers, missing and unknown members do not
-// fail a report.
+// service has kept reports over the years. Many programs wrote them:
+// numbers as strings, strings as numbers, missing and unknown members are no errors.
 //
 // # Authentication
 //
 // Writing needs a token, a JSON web token that the operator issues to members.
-// It is good for one year (specification §5); [TokenExpiry] tells until when.
+// It is valid for one year (specification §5); [TokenExpiry] tells when it expires.
 // Give it as ClientOptions.Token, or let ClientOptions.TokenSource fetch it for
 // each write. It is sent over HTTPS only, to the host of the base URL only, and
 // appears in no error and no log. The API keys that the deployed service issues for
@@ -87,21 +88,21 @@
 //
 //	switch {
 //	case errors.Is(err, reports.ErrTokenExpired): // ask the operator for a new one
-//	case errors.Is(err, reports.ErrInvalid): // the data are at fault, here or by the service's word
-//	case errors.Is(err, reports.ErrUnclear): // sent, and not known whether it was carried out
+//	case errors.Is(err, reports.ErrInvalid): // the data are invalid: found here or by the service
+//	case errors.Is(err, reports.ErrUnclear): // sent, but it is unknown whether it took effect
 //	}
 //
-// What may be sent twice without harm is sent again after a lost connection or a
+// Idempotent requests are sent again after a lost connection or a
 // failure of the service, up to MaxAttempts times with growing pauses: reads,
 // Put, and an uncompressed Create. A compressed POST adds data each time it
-// arrives, so it is sent again only if no connection could be made. After a lost
-// answer, or a 429 or 5xx, which a gateway may give while the service goes on with
-// the work, its error matches [ErrUnclear].
+// arrives, so it is sent again only if the connection could not be made. After a lost
+// answer, or a 429 or 5xx, which a gateway may return while the service is still
+// working, its error matches [ErrUnclear].
 //
 // # Testing
 //
-// Package reportstest has a server in memory that plays the service, with a
-// client for it, so that your tests need no network:
+// Package reportstest has an in-memory server that behaves like the service, and a
+// client for it. Tests need no network:
 //
 //	srv := reportstest.NewServer(nil)
 //	defer srv.Close()
@@ -110,7 +111,7 @@
 // # Where the deployed service differs from its specification
 //
 //   - It answers an expired token with 401 instead of 403, and a missing one with
-//     422. [ErrTokenExpired] and [ErrUnauthorized] hold for both: the token's own
+//     422. [ErrTokenExpired] and [ErrUnauthorized] cover both: the token's own
 //     expiry tells them apart.
 //   - It answers a PUT of an existing report with 200 instead of 201.
 //   - It finds the report of a POST by the month of the begin date, not by the
@@ -122,9 +123,9 @@
 //     never changes created-by, report-id, year and month. The methods here send
 //     every member.
 //   - Exception 69 on an uncompressed body makes it drop the data. The methods
-//     here never send that. Without data, [ErrIncomplete] tells of it.
-//   - A subset that is seen may not be stored for good yet, and a gateway's 429,
-//     503 or 504 may hide work that goes on.
+//     here never send that. A report without data is [ErrIncomplete].
+//   - A subset that is shown may not be stored permanently yet, and a gateway's 429,
+//     503 or 504 may hide work in progress.
 //
 // Each such rule, with the evidence for it and the test that shows it, is in
 // testdata/deployed-reports.md of this module.

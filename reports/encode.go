@@ -1,9 +1,12 @@
 package reports
 
 import (
+	"encoding/json"
 	"errors"
+	"strconv"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -128,7 +131,7 @@ func (e *encoder) counts(b []byte, counts CountryCounts) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if letterPair(c.Country) != 0 {
+		if country.Pair(c.Country) != 0 {
 			b = append(b, '"', c.Country[0], c.Country[1], '"', ':')
 		} else {
 			b = append(b, '"')
@@ -145,4 +148,70 @@ func (e *encoder) text(b []byte, s string) []byte {
 	b, all := jsonlex.AppendText(b, s)
 	e.beyondASCII |= all
 	return b
+}
+
+// MarshalJSON writes every member, lists as [] when they are empty: the service
+// keeps the old value of one that is left out.
+func (h Header) MarshalJSON() ([]byte, error) {
+	type plain Header
+	h.ReportFilters = orEmpty(h.ReportFilters)
+	h.ReportAttributes = orEmpty(h.ReportAttributes)
+	h.Exceptions = orEmpty(h.Exceptions)
+	return json.Marshal(plain(h))
+}
+
+// MarshalJSON writes the lists that the service requires as [] when they are empty.
+func (d Dataset) MarshalJSON() ([]byte, error) {
+	type plain Dataset
+	d.PublisherID = orEmpty(d.PublisherID)
+	d.DatasetID = orEmpty(d.DatasetID)
+	d.Performance = orEmpty(d.Performance)
+	return json.Marshal(plain(d))
+}
+
+// MarshalJSON writes the list of instances as [] when it is empty.
+func (p Performance) MarshalJSON() ([]byte, error) {
+	type plain Performance
+	p.Instance = orEmpty(p.Instance)
+	return json.Marshal(plain(p))
+}
+
+// MarshalJSON writes the list of datasets as [] when it is empty.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	r.Datasets = orEmpty(r.Datasets)
+	return json.Marshal(plain(r))
+}
+
+// MarshalJSON writes a bare text when there is no name.
+func (n NameValue) MarshalJSON() ([]byte, error) {
+	if n.Name == "" {
+		return json.Marshal(n.Value)
+	}
+	type plain NameValue
+	return json.Marshal(plain(n))
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// MarshalJSON writes a JSON object, in the order of the list.
+func (c CountryCounts) MarshalJSON() ([]byte, error) {
+	buf := []byte{'{'}
+	for i, n := range c {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		name, err := json.Marshal(n.Country)
+		if err != nil {
+			return nil, err
+		}
+		buf = append(append(buf, name...), ':')
+		buf = strconv.AppendInt(buf, n.Count, 10)
+	}
+	return append(buf, '}'), nil
 }

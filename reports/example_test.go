@@ -153,3 +153,38 @@ func ExampleReport_Validate() {
 	// report-header.reporting-period.end-date 2025-09-30 is before begin-date 2025-10-01
 	// report-datasets[0].data-type is "Dataset"; the service accepts "dataset"
 }
+
+// Group makes datasets of the rows of a table or a database, in any order.
+func ExampleGroup() {
+	srv := reportstest.NewServer(nil)
+	defer srv.Close()
+
+	rows := func(yield func(reports.Row, error) bool) {
+		for _, r := range []reports.Row{
+			{DOI: "10.5072/glacier-2", Title: "Glacier area", Date: "2025-10-03", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "no", Count: 3},
+			{DOI: "10.5072/glacier-1", Title: "Glacier length", Date: "2025-10-03", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "ch", Count: 5},
+			{DOI: "https://doi.org/10.5072/GLACIER-1", Date: "2025-10-04", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "ch", Count: 4},
+		} {
+			r.Platform, r.Publisher = "Example Repository", "Example Repository"
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	for d, err := range reports.Group(rows, nil) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d.Title, d.Performance[0].Instance[0].Count)
+	}
+
+	receipt, err := srv.Client().Submit(context.Background(), october(), reports.Group(rows, nil), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(receipt.Datasets, "datasets stored")
+	// Output:
+	// Glacier length 9
+	// Glacier area 3
+	// 2 datasets stored
+}

@@ -16,8 +16,8 @@ import (
 // MaxPageSize is the most reports that the service puts on one page.
 const MaxPageSize = 1000
 
-// ListOptions choose reports. The service honours one of the filters CreatedBy,
-// Year and ClientID at a time, so more than one is refused.
+// ListOptions choose reports. The service applies only one of the filters
+// CreatedBy, Year and ClientID, so more than one is refused.
 type ListOptions struct {
 	CreatedBy string     // reports of one creator; for the deployed service case and accents do not count
 	Year      int        // reports that begin in this year
@@ -155,15 +155,15 @@ func (r *Results) turn(page query.Page) {
 	}
 }
 
-// All returns the reports that match opts, one by one, each once, asking for
-// further pages as the loop goes on. opts.Page.Size is the size of those pages;
+// All returns the reports that match opts, one by one, each once, requesting
+// further pages as needed. opts.Page.Size is the size of those pages;
 // 0 means the largest. An error ends the sequence and comes with a nil summary.
 // Ranging over the result again starts from the first page.
 //
 // The service lists reports by id, and ids are random: a report stored during
-// the walk may land on a page already read. All notices by the total that the
-// service counts, and ends with an error that matches [ErrIncomplete]. So does a
-// walk whose pages show nothing new though there should be more.
+// the walk may land on a page already read. All compares with the total that the
+// service gives, and ends with an error that matches [ErrIncomplete] if reports are
+// missing, or if a page shows nothing new though more should follow.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
 	var o ListOptions
 	if opts != nil {
@@ -171,35 +171,45 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 	}
 	o.Page.Size = cmp.Or(o.Page.Size, MaxPageSize)
 	return func(yield func(*Summary, error) bool) {
-		o := o
-		seen := map[string]bool{}
-		for {
-			page, err := c.list(ctx, "reports.All", &o)
+		w := walk{seen: map[string]bool{}, whole: o.Page.Number <= 1}
+		for o, more := o, true; more; o.Page = w.page.Next {
+			var err error
+			if w.page, err = c.list(ctx, "reports.All", &o); err == nil {
+				more, err = w.turn(&o, yield)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			before := len(seen)
-			for _, s := range page.Reports {
-				if seen[s.ID] {
-					continue
-				}
-				seen[s.ID] = true
-				if !yield(&s, nil) {
-					return
-				}
-			}
-			if page.More && len(seen) == before {
-				yield(nil, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", ErrIncomplete, max(o.Page.Number, 1)))
-				return
-			}
-			if !page.More {
-				if missing := page.Total - len(seen); o.Page.Number <= 1 && missing > 0 {
-					yield(nil, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", ErrIncomplete, missing, page.Total))
-				}
-				return
-			}
-			o.Page = page.Next
 		}
 	}
+}
+
+// A walk goes through the pages of a list.
+type walk struct {
+	page  *Results
+	seen  map[string]bool // ids
+	whole bool            // from the first page on
+}
+
+// turn yields what is new on the page, and tells whether another one follows.
+func (w *walk) turn(o *ListOptions, yield func(*Summary, error) bool) (more bool, err error) {
+	before := len(w.seen)
+	for _, s := range w.page.Reports {
+		if w.seen[s.ID] {
+			continue
+		}
+		w.seen[s.ID] = true
+		if !yield(&s, nil) {
+			return false, nil
+		}
+	}
+	missing := w.page.Total - len(w.seen)
+	switch {
+	case w.page.More && len(w.seen) == before:
+		return false, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", ErrIncomplete, max(o.Page.Number, 1))
+	case !w.page.More && w.whole && missing > 0:
+		return false, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", ErrIncomplete, missing, w.page.Total)
+	}
+	return w.page.More, nil
 }

@@ -38,14 +38,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const crowdSettle = 3 * time.Second
+const crowdProcessing = 3 * time.Second
 
 // submitAsProcess submits six datasets and says how it ended.
 func submitAsProcess(url, token, temp string) int {
 	c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
 	if err == nil {
 		var receipt *reports.Receipt
-		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, TempDir: temp, Settle: crowdSettle})
+		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, TempDir: temp, MaxProcessing: crowdProcessing})
 		switch {
 		case err == nil:
 			fmt.Println("sent", receipt.Sent)
@@ -170,13 +170,13 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 			}
 			require.NoError(t, tt.place(path))
 			start := time.Now()
-			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, Settle: time.Second})
+			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, MaxProcessing: time.Second})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				assert.Less(t, time.Since(start), time.Second)
 				return
 			}
-			require.NoError(t, err, "after Settle")
+			require.NoError(t, err, "after MaxProcessing")
 		})
 	}
 	kept, err := os.ReadFile(elsewhere)

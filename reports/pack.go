@@ -3,39 +3,112 @@ package reports
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 
+	"github.com/datacite-go/datacite-go/internal/repeat"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
+// build reads src to its end and packs what may be sent into the spool.
+func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
+	c := &checker{validator: validator{most: mostFaults, warn: s.options.Warn}, badRows: s.options.BadRows}
+	c.header(&s.header)
+	if err := c.err(); err != nil {
+		return err
+	}
+	entries := c.entries(src)
+	if s.options.Repeats == MergeRepeats {
+		entries = c.merged(entries)
+	}
+	repeats := repeat.NewFinder(s.options.TempDir)
+	defer repeats.Close() // the temporary file is of no further use
+	err := pack(ctx, s.header, items(entries, repeats), s.options, &s.spool, func(p Subset) error {
+		s.plan = append(s.plan, p)
+		s.progress(Progress{Stage: Building}, len(s.plan))
+		return nil
+	})
+	s.faults, s.skipped = c.leftOut, c.skipped
+	switch {
+	case c.stopped:
+		return c.err()
+	case err != nil:
+		return fmt.Errorf("reports.Submit: %w", err)
+	case len(s.plan) == 0 && c.skipped > 0:
+		nothing := &FieldError{"report-datasets", fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.skipped)}
+		return &ValidationError{append([]*FieldError{nothing}, c.leftOut...)}
+	case len(s.plan) == 0:
+		return &FieldError{"report-datasets", "is empty; the service takes no report without datasets"}
+	}
+	s.whole = true
+	return noRepeats(repeats)
+}
+
+// items are entries as they are packed. Their DOIs go to repeats.
+func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[subset.Item, error] {
+	return func(yield func(subset.Item, error) bool) {
+		var name []byte
+		for e, err := range entries {
+			if err != nil {
+				yield(subset.Item{}, err)
+				return
+			}
+			if name = appendDOI(name[:0], e.dataset); len(name) > 0 {
+				err = repeats.See(e.number, name)
+			}
+			if !yield(subset.Item{Number: e.number, Text: e.json}, err) {
+				return
+			}
+		}
+	}
+}
+
 // pack reads src to its end, writes all subsets to w, one after the other, and
-// calls emit with each, in order. Head is the JSON of the header; add appends the
-// entry of a dataset, which has the number i in src, or nothing to leave it out.
-// Src, add and emit run on the caller's goroutine, w on another one. An error of
-// src or add ends it after the subsets that were full by then have been emitted;
-// one of w or emit, or the end of ctx, ends it at once. A dataset that is too large
-// for a subset is a [*FieldError].
+// calls emit with each, in order. Src and emit run on the caller's goroutine, w on
+// another one. An error of src ends it after the subsets that were full by then
+// have been emitted; one of w or emit, or the end of ctx, ends it at once. An item
+// that is too large for a subset is a [*FieldError].
 //
 // The data, and the options MaxDatasets, MaxBytes and Level, alone decide where
 // subsets end and what bytes they are.
-func pack(ctx context.Context, head []byte, src iter.Seq2[Dataset, error], add subset.Appender[Dataset], o SubmitOptions, w io.Writer, emit func(Subset) error) error {
-	err := subset.Pack(ctx, subset.Settings{
+func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o SubmitOptions, w io.Writer, emit func(Subset) error) error {
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	err = subset.Pack(ctx, subset.Settings{
 		MaxItems: o.MaxDatasets, MaxBytes: o.MaxBytes, Workers: o.Workers, Level: o.Level,
 		Head:      slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`)),
 		Separator: []byte(`,`),
 		Tail:      []byte(`]}`),
-	}, src, add, w, func(p subset.Part) error {
+	}, src, w, func(p subset.Part) error {
 		return emit(Subset{hex.EncodeToString(p.Checksum[:]), p.Items, p.Bytes})
 	})
 	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {
 		return &FieldError{
-			fmt.Sprintf("report-datasets[%d]", e.Index),
+			fmt.Sprintf("report-datasets[%d]", e.Number),
 			fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
 		}
 	}
 	return err
+}
+
+// noRepeats fails if a DOI occurred twice.
+func noRepeats(repeats *repeat.Finder) error {
+	found, count, err := repeats.Repeats(mostFaults)
+	if err != nil {
+		return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)
+	}
+	if count == 0 {
+		return nil
+	}
+	v := &ValidationError{}
+	for _, r := range found {
+		v.Faults = append(v.Faults, repeated(r))
+	}
+	return v
 }

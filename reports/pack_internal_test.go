@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
 var packing = SubmitOptions{MaxDatasets: 1000, MaxBytes: 100_000, Workers: 2, Level: 6}
@@ -26,10 +29,19 @@ func numbered(n int) []Dataset {
 	return list
 }
 
-// An appender says what becomes of a dataset.
-type appender = func(dst []byte, i int, d *Dataset) ([]byte, error)
-
-func allOfThem(dst []byte, _ int, d *Dataset) ([]byte, error) { return appendDataset(dst, d) }
+// encoded are the datasets as they are packed.
+func encoded(datasets []Dataset) iter.Seq2[subset.Item, error] {
+	return func(yield func(subset.Item, error) bool) {
+		var text []byte
+		for i := range datasets {
+			var err error
+			text, err = appendDataset(text[:0], &datasets[i])
+			if !yield(subset.Item{Number: i, Text: text}, err) {
+				return
+			}
+		}
+	}
+}
 
 // A packed is a subset with its body.
 type packed struct {
@@ -37,10 +49,10 @@ type packed struct {
 	body []byte
 }
 
-func packAll(t *testing.T, s SubmitOptions, datasets []Dataset, add appender) (all []packed, err error) {
+func packAll(t *testing.T, s SubmitOptions, src iter.Seq2[subset.Item, error]) (all []packed, err error) {
 	t.Helper()
 	var bodies bytes.Buffer
-	err = pack(t.Context(), []byte(`{"created-by":"Example"}`), Each(datasets), add, s, &bodies, func(s Subset) error {
+	err = pack(t.Context(), Header{CreatedBy: "Example"}, src, s, &bodies, func(s Subset) error {
 		all = append(all, packed{Subset: s})
 		return nil
 	})
@@ -58,11 +70,11 @@ func unpack(t *testing.T, p packed) []Dataset {
 	data, err := io.ReadAll(r)
 	require.NoError(t, err)
 	var report struct {
-		Header   map[string]string `json:"report-header"`
-		Datasets []Dataset         `json:"report-datasets"`
+		Header   Header    `json:"report-header"`
+		Datasets []Dataset `json:"report-datasets"`
 	}
 	require.NoError(t, json.Unmarshal(data, &report))
-	assert.Equal(t, map[string]string{"created-by": "Example"}, report.Header)
+	assert.Equal(t, "Example", report.Header.CreatedBy)
 
 	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256(p.body)), p.Checksum)
 	assert.Len(t, report.Datasets, p.Datasets)
@@ -75,7 +87,7 @@ func TestPackedSubsetsHoldTheSource(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		s := packing
 		s.Workers = workers
-		all, err := packAll(t, s, datasets, allOfThem)
+		all, err := packAll(t, s, encoded(datasets))
 		require.NoError(t, err)
 		if want == nil {
 			want = all
@@ -95,36 +107,20 @@ func TestPackedSubsetsHoldTheSource(t *testing.T) {
 	assert.Equal(t, len(datasets), next)
 }
 
-func TestPackLeavesOutAndStops(t *testing.T) {
-	all, err := packAll(t, packing, numbered(10), func(dst []byte, i int, d *Dataset) ([]byte, error) {
-		assert.Equal(t, fmt.Sprintf("dataset %d \"é\"", i), d.Title)
-		if i%5 != 0 {
-			return dst, nil
-		}
-		return appendDataset(dst, d)
-	})
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-	kept := unpack(t, all[0])
-	require.Len(t, kept, 2)
-	assert.Equal(t, "dataset 5 \"é\"", kept[1].Title)
-
+func TestPackStops(t *testing.T) {
 	bad := errors.New("bad row")
-	_, err = packAll(t, packing, numbered(10), func(dst []byte, i int, d *Dataset) ([]byte, error) {
-		if i == 3 {
-			return dst, bad
+	_, err := packAll(t, packing, func(yield func(subset.Item, error) bool) {
+		for item := range encoded(numbered(3)) {
+			yield(item, nil)
 		}
-		return appendDataset(dst, d)
+		yield(subset.Item{}, bad)
 	})
 	require.ErrorIs(t, err, bad)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = pack(ctx, []byte(`{}`), Each(numbered(10)), allOfThem, packing, io.Discard, func(Subset) error { return nil })
+	err = pack(ctx, Header{}, encoded(numbered(10)), packing, io.Discard, func(Subset) error { return nil })
 	require.ErrorIs(t, err, context.Canceled)
-
-	_, err = packAll(t, packing, []Dataset{{Title: "\xff"}}, allOfThem)
-	require.ErrorIs(t, err, errNotUTF8)
 }
 
 func TestPackNamesADatasetThatIsTooLarge(t *testing.T) {
@@ -134,7 +130,7 @@ func TestPackNamesADatasetThatIsTooLarge(t *testing.T) {
 		fmt.Fprintf(&title, "%x", i*i*i)
 	}
 	datasets[1].Title = title.String()
-	_, err := packAll(t, packing, datasets, allOfThem)
+	_, err := packAll(t, packing, encoded(datasets))
 	e, ok := errors.AsType[*FieldError](err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, "report-datasets[1]", e.Path)

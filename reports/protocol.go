@@ -14,9 +14,9 @@ import "time"
 //
 //  1. A POST adds its subset each time it arrives. It is sent again only after
 //     it was seen not to have arrived.
-//  2. Of two writes at once one document is lost, and the report is unreadable
-//     for good. So nothing is sent while another write may be under way. A write
-//     goes on after its connection is gone; Settle bounds for how long.
+//  2. Of two writes at once one document is lost, and the report is permanently
+//     unreadable. So nothing is sent while another write may be under way. A write
+//     goes on after its connection is gone; MaxProcessing bounds for how long.
 //  3. While a POST adds to a report that has a document, GET fails until the new
 //     document is stored. So a subset that is seen then proves that its POST has
 //     ended.
@@ -34,10 +34,10 @@ import "time"
 // delivery is a plain value and asks no clock, so a test can explore all that may
 // happen: see TestEveryInterleaving.
 type delivery struct {
-	subsets    int // planned
-	settle     time.Duration
-	patience   time.Duration
-	firstPause time.Duration // between two looks; each further one is twice as long
+	subsets       int // planned
+	maxProcessing time.Duration
+	maxOutage     time.Duration
+	firstPause    time.Duration // between two looks; each further one is twice as long
 
 	seen    sight     // by the last look, or in the last answer
 	asked   time.Time // when that look began: what it shows is no newer
@@ -66,7 +66,7 @@ type sight struct {
 type sightKind int
 
 const (
-	unseen      sightKind = iota // nobody has looked since something was sent
+	unseen      sightKind = iota // no look since something was sent
 	unreachable                  // the service does not answer
 	unreadable                   // the service cannot read the report: it is being written, or broken
 	shown                        // as first and foreign say; a report that does not exist has no subsets
@@ -75,9 +75,9 @@ const (
 // newDelivery begins a run. If an earlier run on this machine stopped, lastRequest
 // is when a request may have been under way, else zero.
 func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
-	d := delivery{subsets: subsets, settle: o.Settle, patience: max(o.Patience, o.Settle), firstPause: time.Second}
+	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: max(o.MaxOutage, o.MaxProcessing), firstPause: time.Second}
 	if !lastRequest.IsZero() {
-		d.until = lastRequest.Add(o.Settle)
+		d.until = lastRequest.Add(o.MaxProcessing)
 	}
 	return d
 }
@@ -86,7 +86,7 @@ func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
 type step struct {
 	do     action
 	at     time.Time // of look: when
-	until  time.Time // of look: when the waiting ends at the latest, for good or ill
+	until  time.Time // of look: the latest end of the wait
 	why    string    // of look: what is waited for
 	subset int       // of send: 0 by PUT, the others by POST
 	state  SubmitState
@@ -109,7 +109,7 @@ func (d delivery) next(now time.Time) step {
 	over := !now.Before(d.until) // nothing that we know of is under way
 	again := step{do: look, at: d.seenAt.Add(d.pause()), until: d.until, why: d.waitingFor()}
 	if !d.failing.IsZero() {
-		again.until = later(d.until, d.failing.Add(d.patience))
+		again.until = later(d.until, d.failing.Add(d.maxOutage))
 	}
 	switch {
 	case d.seen.kind == unseen && !d.lost:
@@ -121,7 +121,7 @@ func (d delivery) next(now time.Time) step {
 		return again
 
 	// Looks fail.
-	case d.seen.kind != shown && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.patience:
+	case d.seen.kind != shown && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.maxOutage:
 		return step{do: stop, state: d.failed()}
 	case d.seen.kind != shown:
 		return again
@@ -184,8 +184,8 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 	case !d.written && d.watched.kind == unseen && (d.suspect || part && d.until.IsZero()):
 		// Another program is at work, or it left a part and no record of its last
 		// request on this machine. If nothing changes while a request could be
-		// under way, nobody is.
-		d.watched, d.until = s, now.Add(d.settle)
+		// in progress, that is not so.
+		d.watched, d.until = s, now.Add(d.maxProcessing)
 	}
 	return d
 }
@@ -207,7 +207,7 @@ func (d delivery) answered(s sight, now time.Time) delivery {
 // lostAnswer takes in that it is not known whether the service carries out what
 // was sent.
 func (d delivery) lostAnswer(now time.Time) delivery {
-	d.lost, d.until, d.seenAt = true, now.Add(d.settle), now
+	d.lost, d.until, d.seenAt = true, now.Add(d.maxProcessing), now
 	return d
 }
 

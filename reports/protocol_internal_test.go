@@ -35,8 +35,8 @@ func TestEveryInterleaving(t *testing.T) {
 
 // The times of the model, in minutes: short, because each look is a state.
 const (
-	modelSettle   = 2 * time.Minute
-	modelPatience = 2 * time.Minute
+	modelProcessing = 2 * time.Minute
+	modelOutage     = 2 * time.Minute
 )
 
 // epoch is now, always: a world has all times relative to it.
@@ -107,7 +107,7 @@ func starts(deployed bool, subsets, faults int) (list []world) {
 
 // begin starts a run.
 func (w *world) begin(subsets int) {
-	o := SubmitOptions{Settle: modelSettle, Patience: modelPatience}
+	o := SubmitOptions{MaxProcessing: modelProcessing, MaxOutage: modelOutage}
 	w.delivery = newDelivery(subsets, o, w.record)
 	w.delivery.firstPause = time.Minute
 	w.running, w.result = true, step{}
@@ -174,7 +174,7 @@ func (w world) moves() (list []move) {
 	case !w.running:
 		w.afterwards(may)
 	case w.looking:
-		end := epoch.Add(modelSettle)
+		end := epoch.Add(modelProcessing)
 		if w.quietUntil(end) {
 			may("the look ends", func(n *world) {
 				n.pass(end)
@@ -264,10 +264,10 @@ func (w *world) arrives(subset int) int8 {
 }
 
 // lose ends the connection of the request that is waited for. The service goes on
-// with it, for as long as Settle at most.
+// with it, for as long as MaxProcessing at most.
 func (w *world) lose() {
 	r := &w.work[w.waiting]
-	r.lost, r.until = true, epoch.Add(modelSettle)
+	r.lost, r.until = true, epoch.Add(modelProcessing)
 	w.waiting = -1
 	w.delivery = w.delivery.lostAnswer(epoch)
 	w.record = epoch
@@ -363,7 +363,7 @@ func (w *world) tidy() {
 	}
 	w.delivery.looks = 0 // pauses do not grow in the model
 	for _, t := range []*time.Time{&w.delivery.until, &w.record} {
-		if !t.IsZero() && epoch.Sub(*t) > modelSettle {
+		if !t.IsZero() && epoch.Sub(*t) > modelProcessing {
 			*t = old
 		}
 	}

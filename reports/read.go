@@ -10,7 +10,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // Get returns a stored report with all its datasets, those of compressed
@@ -42,12 +41,11 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 }
 
 // Open starts to read a stored report. Its datasets come one by one from
-// [Reader.Datasets], in constant memory however many they are; the caller closes
-// the Reader. No credentials are needed.
+// [Reader.Datasets], in constant memory; the caller closes the Reader. No credentials are needed.
 //
-// Open sends GET /reports/{id} (specification §4.1). Reading sends it once more
-// if the service shows the parts of the report in an order that does not tell
-// early enough which of them hold the data.
+// Open sends GET /reports/{id} (specification §4.1). Reading sends it a
+// second time if the parts of the report come in an order that does not tell in time
+// which of them hold the data.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
 	return c.open(ctx, "reports.Open", id, nil)
 }
@@ -57,9 +55,7 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}
-	request := transport.Request{
-		Op: op, Method: "GET", Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
-	}
+	request := reading(op, id)
 	r := &Reader{ID: id, limit: c.maxReport, memory: memory}
 	r.source = func() (io.Reader, error) {
 		res, err := c.core.Do(ctx, request)
@@ -76,13 +72,26 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	return r, nil
 }
 
+// NewReader starts to read a report from a file or another stream, plain or
+// compressed with gzip: as it is sent, or in any shape in which the service shows
+// it. If its subsets come before its datasets, or its header comes after them,
+// src has to be an [io.Seeker] too, so that it can be read twice.
+func NewReader(src io.Reader) (*Reader, error) {
+	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
+	r.source = r.files(src)
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 const (
 	maxMemory  = 64 << 20 // bytes that one dataset, or what an answer says of a report, may take
 	maxSubsets = 100_000  // subsets that one report may have
 )
 
-// A connection knows whether it broke, which tells a report that is damaged from
-// one that came through in part.
+// A connection remembers whether it broke, to tell a damaged report from a truncated
+// answer.
 type connection struct {
 	io.ReadCloser
 	broken, closed atomic.Bool
@@ -103,8 +112,8 @@ func (c *connection) Close() error {
 
 // A Reader reads the datasets of one report.
 //
-// A report that is stored in two ways, with its datasets shown and once more in
-// a subset that the service made, is read in one of them.
+// A report that is stored twice, as plain datasets and as a subset that the service
+// made of them, is read once.
 type Reader struct {
 	ID     string // of the report
 	Header Header // complete once Datasets has ended; the service sends it first
@@ -193,64 +202,63 @@ func (r *Reader) Close() error {
 }
 
 // Datasets returns a single-use iterator over the datasets, as the service shows
-// them: the deployed one keeps no order of subsets. An error ends it: of the connection, an answer that is cut off, a report that
-// is larger than ClientOptions.MaxReport (it matches [ErrTooLarge]), a subset that
-// does not match its checksum, or a compressed report that has lost all its subsets
-// (they match [ErrIncomplete]). The last dataset of a subset comes after its
-// checksum is proved.
+// them: the deployed one keeps no order of subsets. An error ends it: a broken
+// connection, a truncated answer, a report larger than ClientOptions.MaxReport
+// ([ErrTooLarge]), a subset that does not match its checksum, or a compressed report
+// without subsets ([ErrIncomplete]). The last dataset of a subset is yielded after
+// its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
-		r.read(false, func(d *Dataset, err error) bool { return yield(*d, err) })
+		r.read(newEmitter(r.doc.dec, func(d *Dataset, err error) bool { return yield(*d, err) }))
 	}
 }
 
-// Scan is Datasets for programs that keep no datasets: the lists of one are good
-// until the next one only, which makes it faster. Texts may be kept.
+// Scan is Datasets for programs that keep no datasets: the lists of a dataset are
+// valid until the next iteration, which makes it faster. Texts may be kept.
 func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
-	return func(yield func(*Dataset, error) bool) { r.read(true, yield) }
+	return func(yield func(*Dataset, error) bool) { r.read(newLendingEmitter(r.doc.dec, yield)) }
 }
 
-// read yields all datasets, and an error as the last thing.
-func (r *Reader) read(reuse bool, yield func(*Dataset, error) bool) {
-	f := newFlow(r.doc.dec, reuse, yield)
-	err := r.members(f)
-	if err == nil && r.postponed && r.from == jsonlex.End && !f.stopped {
-		err = r.again(f)
+// read emits all datasets, and an error as the last thing.
+func (r *Reader) read(e *emitter) {
+	err := r.members(e)
+	if err == nil && r.postponed && r.from == jsonlex.End && !e.stopped {
+		err = r.again(e)
 	}
-	if err != nil && !f.stopped {
-		yield(&Dataset{}, err)
+	if err != nil && !e.stopped {
+		e.yield(&Dataset{}, err)
 	}
 }
 
 // members reads what is left of the document.
-func (r *Reader) members(f *flow) error {
+func (r *Reader) members(e *emitter) error {
 	if r.inflater != nil {
 		r.inflater.Start()
 		defer r.inflater.Stop()
 	}
-	for ; r.next != jsonlex.End && !f.stopped; r.next = r.advance() {
-		r.member(f)
+	for ; r.next != jsonlex.End && !e.stopped; r.next = r.advance() {
+		r.member(e)
 	}
-	if f.stopped {
+	if e.stopped {
 		return nil
 	}
 	err := r.found()
 	switch {
 	case err == nil && r.from == reportGzip:
-		err = r.Subsets[0].prove(0, r.doc.checksum)
+		err = r.Subsets[0].compareChecksum(0, r.doc.checksum)
 	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
 		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", ErrIncomplete)
 	}
 	if err != nil {
-		return r.failed(f.place(err))
+		return r.failed(e.place(err))
 	}
-	f.release()
+	e.release()
 	return nil
 }
 
 // again reads the document a second time, now that it is known that no datasets
 // are shown.
-func (r *Reader) again(f *flow) error {
+func (r *Reader) again(e *emitter) error {
 	if err := r.Close(); err != nil {
 		return r.failed(err)
 	}
@@ -258,104 +266,125 @@ func (r *Reader) again(f *flow) error {
 		return err
 	}
 	r.shown = true
-	return r.members(f)
+	return r.members(e)
 }
 
-// member reads the value that comes next, and the data if they are there.
-// Datasets shown have priority: subsets that come before them have to wait,
-// unless the header says that the report is compressed.
-func (r *Reader) member(f *flow) {
+// member reads the value that comes next. All data come from one member.
+func (r *Reader) member(e *emitter) {
 	l := r.doc.lex
 	r.listed = r.listed || l.Kind() == '['
-	switch {
-	case r.from != jsonlex.End:
+	if r.from != jsonlex.End {
 		l.Skip()
+		return
+	}
+	r.data(e)
+	if e.count > 0 || len(r.Subsets) > 0 {
+		r.from = r.next
+	}
+}
+
+// data reads the data in the value that comes next, if they are there. Datasets
+// shown have priority: subsets that come before them have to wait, unless the
+// header says that the report is compressed.
+func (r *Reader) data(e *emitter) {
+	l := r.doc.lex
+	entry := func() bool { return e.entry(l) }
+	subset := func() bool { return r.subset(e) }
+	switch {
 	case r.next == reportDatasets:
 		r.shown = true
-		r.doc.elements(func() bool { return f.entry(l) }, func() bool { return r.subset(f) })
+		r.doc.elements(entry, subset)
 	case !r.shown && !r.doc.header.compressed():
 		r.postponed = true
 		l.Skip()
 	case r.next == reportSubsets:
 		r.emptied = l.Kind() == '['
-		r.doc.elements(func() bool { return r.subset(f) }, func() bool { return r.subset(f) })
+		r.doc.elements(subset, subset)
 	case l.Kind() == '"':
-		f.hold = true
-		r.expand(f)
+		e.hold = true
+		r.expand(e)
 	default:
 		l.Skip()
 	}
-	if r.from == jsonlex.End && (f.count > 0 || len(r.Subsets) > 0) {
-		r.from = r.next
-	}
 }
 
-// subset reads a subset and proves its checksum.
-func (r *Reader) subset(f *flow) bool {
-	d, i := r.doc, len(r.Subsets)
-	f.hold, r.emptied = true, false
-	checksum := d.readSubset(func() { r.expand(f) })
-	if d.lex.Err() != nil {
+// An emitter hands on the datasets of a report.
+type emitter struct {
+	yield    func(*Dataset, error) bool
+	decoders [2]*decoder // in turn: the dataset held and the one being read
+	slots    [2]Dataset
+	count    int      // datasets read
+	reading  bool     // one is being read
+	hold     bool     // keep the last one until release
+	held     *Dataset // nil: none
+	stopped  bool     // yield has returned false
+}
+
+func newEmitter(d *decoder, yield func(*Dataset, error) bool) *emitter {
+	return &emitter{yield: yield, decoders: [2]*decoder{d, d}}
+}
+
+// newLendingEmitter makes an emitter of datasets whose lists are valid until the
+// next iteration.
+func newLendingEmitter(d *decoder, yield func(*Dataset, error) bool) *emitter {
+	second := newDecoder()
+	second.budget, second.reuse, d.reuse = d.budget, true, true
+	return &emitter{yield: yield, decoders: [2]*decoder{d, second}}
+}
+
+// entry reads a dataset and hands it on, or the one before if the last one is to
+// be held. It returns false when reading has to end.
+func (e *emitter) entry(l *jsonlex.Lexer) bool {
+	turn := e.count & 1
+	d := &e.slots[turn]
+	e.reading = true
+	e.decoders[turn].readDataset(l, d)
+	if l.Err() != nil {
 		return false
 	}
-	if i < len(r.Subsets) {
-		if err := r.Subsets[i].prove(i, checksum); err != nil {
-			d.lex.Fail(err)
-			return false
+	e.reading = false
+	e.count++
+	if e.hold {
+		d, e.held = e.held, d
+	}
+	return d == nil || e.give(d)
+}
+
+func (e *emitter) give(d *Dataset) bool {
+	e.stopped = !e.yield(d, nil)
+	return !e.stopped
+}
+
+// release hands on the dataset that was held.
+func (e *emitter) release() bool {
+	d := e.held
+	e.hold, e.held = false, nil
+	return d == nil || e.give(d)
+}
+
+// document reads the datasets of a document in which they are shown.
+func (e *emitter) document(d *document) error {
+	skip := func() bool {
+		d.lex.Skip()
+		return true
+	}
+	for m := d.next(); m != jsonlex.End; m = d.next() {
+		if m != reportDatasets {
+			d.lex.Skip()
+		} else if d.elements(func() bool { return e.entry(d.lex) }, skip); e.stopped {
+			return nil
 		}
 	}
-	return f.release()
+	return d.lex.Err()
 }
 
-// expand reads the datasets of the compressed content that comes next. Its
-// errors become those of the document's lexer.
-func (r *Reader) expand(f *flow) {
-	content := r.doc.lex.Base64()
-	before := f.count
-	err := r.inflate(content, f)
-	if err == nil && !f.stopped {
-		err = content.Drain()
-	}
-	switch {
-	case f.stopped:
-		r.doc.lex.Fail(errStopped)
-	case err != nil:
-		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, f.place(err)))
-	case len(r.Subsets) == maxSubsets:
-		r.doc.lex.Fail(fmt.Errorf("%w: more than %d subsets", jsonlex.ErrTooLarge, maxSubsets))
-	default:
-		r.Subsets = append(r.Subsets, Subset{Checksum: content.Checksum(), Datasets: f.count - before, Bytes: content.Size()})
-	}
-}
-
-// inflate yields the datasets of a subset: a report with a header of its own,
-// which may differ from the stored one and does not count. Some subsets hold it
-// as JSON in a JSON text.
-func (r *Reader) inflate(content io.Reader, f *flow) error {
-	if err := r.plain.open(content); err != nil {
+// place adds to an error the dataset that it was found in.
+func (e *emitter) place(err error) error {
+	if !e.reading {
 		return err
 	}
-	finished := false
-	r.plain.gunzip.Start()
-	defer func() {
-		if !finished {
-			r.Close() // so that Stop need not wait for the network
-		}
-		r.plain.gunzip.Stop()
-	}()
-	lex := r.plain.lexer(r.bounded(r.plain.gunzip, &r.inflated))
-	var err error
-	if lex.Kind() != '"' {
-		err = f.document(newDocumentOf(lex, r.doc.dec))
-	} else {
-		lex.OpenText()
-		if err = f.document(newDocument(lex.Reader(), r.doc.dec)); err == nil {
-			lex.End()
-			err = lex.Err()
-		}
-	}
-	finished = err == nil && !f.stopped
-	return err
+	e.reading = false
+	return fmt.Errorf("dataset %d: %w", e.count, err)
 }
 
 // bounded ends a stream with an error when more bytes come out of it than the

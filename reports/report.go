@@ -1,8 +1,11 @@
 package reports
 
 import (
-	"encoding/json"
+	"cmp"
+	"crypto/sha1"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -35,7 +38,7 @@ type Header struct {
 const ReleaseRD1 = "rd1"
 
 // A Date is a day as YYYY-MM-DD. Stored reports also hold timestamps here,
-// which are kept as they are.
+// which are kept unchanged.
 type Date string
 
 // Day returns the Date of t in t's own time zone.
@@ -50,15 +53,16 @@ func (d Date) Time() (time.Time, error) {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), err
 }
 
-// A Period is the first and the last day of what was counted.
+// A Period is the first and the last day that were counted.
 type Period struct {
 	BeginDate Date `json:"begin-date"`
 	EndDate   Date `json:"end-date"`
 }
 
 // Month is the period of a whole calendar month, which is what the service
-// expects of a report. There is no month 13 and no year 0 or 10000: for those the
-// dates are none, such as "2026-13-01", which [Report.Validate] refuses.
+// expects of a report. For a month or year that does not exist, such as month 13 or
+// year 10000, the dates are invalid, such as "2026-13-01", and [Report.Validate]
+// refuses them.
 func Month(year int, month time.Month) Period {
 	if year < 1 || year > 9999 || month < time.January || month > time.December {
 		none := Date(fmt.Sprintf("%d-%02d-01", year, month))
@@ -75,7 +79,7 @@ func (p Period) yearMonth() (year, month string) {
 }
 
 // A NameValue is a filter or an attribute of a report. One without a name is
-// written as a bare text.
+// written as a plain string.
 type NameValue struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -91,8 +95,8 @@ type Exception struct {
 }
 
 // CodeCompressed is the code of the exception that a compressed report carries
-// (specification §4.1, Large reports, 5). The clients add it when, and only
-// when, they send a compressed body.
+// (specification §4.1, Large reports, 5). The client adds it if and only if
+// it sends a compressed body.
 const CodeCompressed = 69
 
 // A Dataset is what was counted for one dataset (specification §2.1).
@@ -111,11 +115,11 @@ type Dataset struct {
 	Performance  []Performance `json:"performance"`
 }
 
-// DataTypeDataset is the one data type in use. Reports on anything else must be
-// arranged with the operator of the service beforehand.
+// DataTypeDataset is the one data type in use. Reports on anything else need an
+// agreement with the operator of the service.
 const DataTypeDataset = "dataset"
 
-// A TypedValue is an identifier, a date or a name together with what kind it is.
+// A TypedValue is an identifier, a date or a name, with its type.
 type TypedValue struct {
 	Type  string `json:"type"`
 	Value string `json:"value"`
@@ -142,8 +146,30 @@ type Instance struct {
 	CountryCounts CountryCounts `json:"country-counts,omitempty"`
 }
 
-// A MetricType says what an [Instance] counts. Values that this package does not
-// know survive reading; Validate points at them before they are sent.
+// CountryCounts are counts by country, sorted by country. On the wire they are
+// a JSON object whose keys are lowercase two-letter country codes.
+type CountryCounts []CountryCount
+
+// A CountryCount is the count of one country.
+type CountryCount struct {
+	Country string // lowercase ISO 3166-1 alpha-2 code, such as "de"
+	Count   int64
+}
+
+// NewCountryCounts sorts counts by country.
+func NewCountryCounts(counts map[string]int64) CountryCounts {
+	list := make(CountryCounts, 0, len(counts))
+	for country, count := range counts {
+		list = append(list, CountryCount{country, count})
+	}
+	slices.SortFunc(list, byCountry)
+	return list
+}
+
+func byCountry(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) }
+
+// A MetricType says what an [Instance] counts. Values unknown to this package
+// survive reading; Validate reports them before they are sent.
 type MetricType string
 
 // The metric types of specification §2.1.
@@ -154,7 +180,7 @@ const (
 	UniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
 )
 
-// An AccessMethod says whether people or programs are counted.
+// An AccessMethod says whether use by people or by programs is counted.
 type AccessMethod string
 
 // The access methods of specification §2.1.
@@ -163,51 +189,28 @@ const (
 	Machine AccessMethod = "machine"
 )
 
-// MarshalJSON writes every member, lists as [] when they are empty: the service
-// keeps the old value of one that is left out.
-func (h Header) MarshalJSON() ([]byte, error) {
-	type plain Header
-	h.ReportFilters = orEmpty(h.ReportFilters)
-	h.ReportAttributes = orEmpty(h.ReportAttributes)
-	h.Exceptions = orEmpty(h.Exceptions)
-	return json.Marshal(plain(h))
-}
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// MarshalJSON writes the lists that the service requires as [] when they are empty.
-func (d Dataset) MarshalJSON() ([]byte, error) {
-	type plain Dataset
-	d.PublisherID = orEmpty(d.PublisherID)
-	d.DatasetID = orEmpty(d.DatasetID)
-	d.Performance = orEmpty(d.Performance)
-	return json.Marshal(plain(d))
-}
-
-// MarshalJSON writes the list of instances as [] when it is empty.
-func (p Performance) MarshalJSON() ([]byte, error) {
-	type plain Performance
-	p.Instance = orEmpty(p.Instance)
-	return json.Marshal(plain(p))
-}
-
-// MarshalJSON writes the list of datasets as [] when it is empty.
-func (r Report) MarshalJSON() ([]byte, error) {
-	type plain Report
-	r.Datasets = orEmpty(r.Datasets)
-	return json.Marshal(plain(r))
-}
-
-// MarshalJSON writes a bare text when there is no name.
-func (n NameValue) MarshalJSON() ([]byte, error) {
-	if n.Name == "" {
-		return json.Marshal(n.Value)
+func checkUUID(path, id string) error {
+	if !uuidForm.MatchString(id) {
+		return &FieldError{path, fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)}
 	}
-	type plain NameValue
-	return json.Marshal(plain(n))
+	return nil
 }
 
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
+// idSpace is the name space of the ids that this package derives.
+var idSpace = [16]byte{0x5b, 0x1f, 0x3c, 0x52, 0x9e, 0x0d, 0x4e, 0x6a, 0x8c, 0x2b, 0x71, 0x94, 0x0a, 0xd3, 0x66, 0xe1}
+
+// DeriveID returns the id that [Client.Submit] gives to a report unless told
+// otherwise: a UUID (version 5) that depends on the creator and the begin date
+// only, so that every run for that month arrives at the same report.
+func DeriveID(h Header) string {
+	begin := string(h.ReportingPeriod.BeginDate)
+	hash := sha1.New()
+	hash.Write(idSpace[:])
+	fmt.Fprintf(hash, "%s\n%s", h.CreatedBy, begin[:min(len(begin), len(time.DateOnly))])
+	sum := hash.Sum(nil)[:16]
+	sum[6] = sum[6]&0x0f | 0x50
+	sum[8] = sum[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"reflect"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,241 +18,217 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-func TestLongFiltersAreNoFault(t *testing.T) {
-	r := report("Example", 1)
-	r.Header.ReportFilters = []reports.NameValue{{Name: strings.Repeat("n", 300), Value: strings.Repeat("v", 3000)}}
-	r.Header.ReportAttributes = r.Header.ReportFilters
-	assert.NoError(t, r.Validate())
-}
-
-func TestMonth(t *testing.T) {
-	for _, tt := range []struct {
-		year  int
-		month time.Month
-		begin reports.Date
-	}{
-		{1999, 13, "1999-13-01"}, {1999, 0, "1999-00-01"}, {1999, -1, "1999--1-01"}, {1999, 113, "1999-113-01"},
-		{0, 1, "0-01-01"}, {-1, 1, "-1-01-01"}, {10_000, 1, "10000-01-01"}, {1, 13, "1-13-01"},
-	} {
-		r := report("Example", 1)
-		r.Header.ReportingPeriod = reports.Month(tt.year, tt.month)
-		assert.Equal(t, tt.begin, r.Header.ReportingPeriod.BeginDate)
-		assert.ErrorIs(t, r.Validate(), reports.ErrInvalid, tt.begin)
-	}
-	r := report("Example", 1)
-	r.Header.ReportingPeriod = reports.Month(1, time.January)
-	assert.NoError(t, r.Validate())
-}
-
-// TestPeriodsThatAreNotOver: in synctest it is midnight UTC of 1 January 2000, and
-// two in the afternoon of that day where the day is furthest on.
-func TestPeriodsThatAreNotOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := report("Example", 1)
-		for _, tt := range []struct {
-			wait   time.Duration
-			period reports.Period
-			want   string
-		}{
-			{0, reports.Month(1999, time.December), ""},
-			{0, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
-			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
-			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
-			{1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
-			{30*24*time.Hour - 1, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
-			{1, reports.Month(2000, time.January), ""},
-			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date is 2000-02-29, which is not over yet"},
-		} {
-			time.Sleep(tt.wait)
-			r.Header.ReportingPeriod = tt.period
-			var got strings.Builder
-			for _, f := range r.Findings() {
-				got.WriteString(f.String())
-				assert.Equal(t, strings.Contains(f.Reason, "over yet"), f.Warning)
-			}
-			assert.Equal(t, tt.want, got.String(), "%s", time.Now())
-			assert.Equal(t, strings.Contains(tt.want, "future"), r.Validate() != nil)
-		}
-	})
-}
-
-func TestUnknownCountries(t *testing.T) {
-	for _, country := range []string{"xk", "uk", "zz", "eu", "an"} {
-		r := report("Example", 1)
-		r.Datasets[0].Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{country, 7}}
-		require.ErrorIs(t, r.Validate(), reports.ErrInvalid, country)
-		require.Len(t, r.Findings(), 1)
-		assert.False(t, r.Findings()[0].Warning)
-		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-		require.NoError(t, r.Validate(), country)
-		require.Len(t, r.Findings(), 1)
-		assert.True(t, r.Findings()[0].Warning)
+// use is one regular request on a day of October 1999.
+func use(doi string, day int, country string, count int64) reports.Row {
+	return reports.Row{
+		DOI: doi, Date: reports.Date(fmt.Sprintf("1999-10-%02d", day)),
+		Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: country, Count: count,
 	}
 }
 
-// TestLargestEntry sends the longest entry that can be read back, and no longer one.
-func TestLargestEntry(t *testing.T) {
-	c := server(t).Client()
-	d := dataset(0)
-	d.Title = ""
-	send := func(size int) (*reports.Receipt, error) {
-		d.Title = strings.Repeat("x", size)
-		return c.Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset(1), d}), nil)
-	}
-	_, err := send(16 << 20)
-	e, ok := errors.AsType[*reports.FieldError](err)
-	require.True(t, ok)
-	var size int
-	assert.Equal(t, "report-datasets[1]", e.Path)
-	_, err = fmt.Sscanf(e.Reason, "takes %d bytes of JSON; more than 16777216 cannot be read back", &size)
-	require.NoError(t, err)
-
-	receipt, err := send(16<<20 - (size - 16<<20))
-	require.NoError(t, err)
-	assert.True(t, reflect.DeepEqual([]reports.Dataset{d, dataset(1)}, stored(t, c, receipt.ReportID)))
-	_, err = send(16<<20 - (size - 16<<20) + 1)
-	require.ErrorIs(t, err, reports.ErrInvalid)
-}
-
-func TestNothingIsLeftToSend(t *testing.T) {
-	all := func(yield func(reports.Dataset, error) bool) {
-		for range 150 {
-			if !yield(reports.Dataset{DataType: "book"}, nil) {
-				return
-			}
-		}
-	}
-	for _, repeats := range []reports.Repeats{reports.RefuseRepeats, reports.MergeRepeats} {
-		srv := server(t)
-		_, err := srv.Client().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows, Repeats: repeats})
-		v, ok := errors.AsType[*reports.ValidationError](err)
-		require.True(t, ok, "%v", err)
-		assert.Len(t, v.Faults, 101)
-		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 entries break a rule; report-datasets[0].data-type")
-		assert.Empty(t, writes(srv))
-	}
-}
-
-// spelled yields datasets of the given DOIs, in lists that it uses again.
-func spelled(edit func(i int, d *reports.Dataset), names ...string) iter.Seq2[reports.Dataset, error] {
-	return func(yield func(reports.Dataset, error) bool) {
-		id := []reports.TypedValue{{Type: "doi"}}
-		instances := make([]reports.Instance, 4)
-		for i, name := range names {
-			d := dataset(i)
-			id[0].Value = name
-			copy(instances, d.Performance[0].Instance)
-			d.DatasetID, d.Performance[0].Instance = id, instances
-			if edit != nil {
-				edit(i, &d)
-			}
-			if !yield(d, nil) {
+func rowsOf(rows ...reports.Row) iter.Seq2[reports.Row, error] {
+	return func(yield func(reports.Row, error) bool) {
+		for _, r := range rows {
+			if !yield(r, nil) {
 				return
 			}
 		}
 	}
 }
 
-// TestSpellingsOfADOI: merging and the search for repeats know them all, and take
-// no other letter for an ASCII one.
-func TestSpellingsOfADOI(t *testing.T) {
-	same := []string{"10.5072/Kit", "https://doi.org/10.5072/KIT", "http://dx.doi.org/10.5072/kit", "doi:10.5072/kit", "DOI: 10.5072/kit", " https://doi.org/10.5072%2Fk%69t"}
-	others := []string{"10.5072/\u212ait", "10.5072/K\u0130t", "10.5072/k%69t"}
-	c := server(t).Client()
-	h := header("Example", time.October)
-	merge := &reports.SubmitOptions{Repeats: reports.MergeRepeats}
-	receipt, err := c.Submit(t.Context(), h, spelled(nil, append(same, others...)...), merge)
-	require.NoError(t, err)
-	got := stored(t, c, receipt.ReportID)
-	require.Len(t, got, 1+len(others))
-	assert.Equal(t, same[0], got[0].DatasetID[0].Value)
-	assert.EqualValues(t, 7*len(same), got[0].Performance[0].Instance[0].Count)
-	assert.EqualValues(t, 4*len(same), got[0].Performance[0].Instance[0].CountryCounts[0].Count)
-	assert.EqualValues(t, 7, got[1].Performance[0].Instance[0].Count)
-
-	_, err = c.Submit(t.Context(), h, spelled(nil, append(others, same...)...), nil)
-	v, ok := errors.AsType[*reports.ValidationError](err)
-	require.True(t, ok)
-	assert.Len(t, v.Faults, len(same)-1)
-	assert.Equal(t, "report-datasets[4].dataset-id", v.Faults[0].Path)
-
-	r := report("Example", 0)
-	for d := range spelled(nil, append(others, same...)...) {
-		d.DatasetID = []reports.TypedValue{d.DatasetID[0]}
-		r.Datasets = append(r.Datasets, d)
+// grouped returns the datasets before the first error.
+func grouped(rows iter.Seq2[reports.Row, error], opts *reports.GroupOptions) (list []reports.Dataset, err error) {
+	for d, err := range reports.Group(rows, opts) {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, d)
 	}
-	assert.Len(t, r.Findings(), len(same)-1)
+	return list, nil
 }
 
-// TestMergingRefuses names the rows by their numbers in the source.
-func TestMergingRefuses(t *testing.T) {
-	first := func(d *reports.Dataset) *reports.Instance { return &d.Performance[0].Instance[0] }
-	at := func(row int, edit func(*reports.Dataset)) func(int, *reports.Dataset) {
-		return func(i int, d *reports.Dataset) {
-			if i == row {
-				edit(d)
-			}
+func TestGroupAddsUp(t *testing.T) {
+	robot := use("10.5072/a", 1, "", 6)
+	robot.Access = reports.Machine
+	later := use("10.5072/a", 1, "de", 100)
+	later.Date = "1999-11-30"
+	first, second := use("https://doi.org/10.5072/B", 1, "DE", 1), use("10.5072/b", 2, "de", 2)
+	first.Title, second.Publisher = "Glacier length", "University"
+	list, err := grouped(rowsOf(second, first, use("10.5072/A", 1, "fr", 4), use("10.5072/a", 1, "de", 5), use("10.5072/a", 2, "", 3), robot, later), nil)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, []reports.TypedValue{{Type: "doi", Value: "10.5072/A"}}, list[0].DatasetID, "as its first row writes it")
+	assert.Equal(t, []reports.Performance{
+		{Period: reports.Month(1999, 10), Instance: []reports.Instance{
+			{Count: 6, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine},
+			{Count: 12, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 5}, {"fr", 4}}},
+		}},
+		{Period: reports.Month(1999, 11), Instance: []reports.Instance{
+			{Count: 100, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 100}}},
+		}},
+	}, list[0].Performance)
+	assert.Equal(t, "Glacier length", list[1].Title)
+	assert.Equal(t, "University", list[1].Publisher)
+	assert.EqualValues(t, 3, list[1].Performance[0].Instance[0].Count)
+	list, err = grouped(rowsOf(), nil)
+	require.NoError(t, err)
+	assert.Empty(t, list)
+}
+
+// TestGroupInAnyOrder: the same rows make the same datasets in the same order, in
+// memory or with a temporary file, sorted or not.
+func TestGroupInAnyOrder(t *testing.T) {
+	var rows []reports.Row
+	for i := range 3000 {
+		r := use(fmt.Sprintf("10.5072/d%03d", i%300), 1+i/300, []string{"", "de", "fr"}[i%3], int64(i))
+		r.Title = fmt.Sprint("Dataset ", i%300)
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b reports.Row) int { return strings.Compare(a.DOI, b.DOI) })
+	want, err := grouped(rowsOf(rows...), &reports.GroupOptions{Sorted: true, TempDir: "/dev/null/none"})
+	require.NoError(t, err)
+	require.Len(t, want, 300)
+	for seed := range uint64(3) {
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for _, memory := range []int{0, 1, 10_000} {
+			dir := t.TempDir()
+			got, err := grouped(rowsOf(rows...), &reports.GroupOptions{Memory: memory, TempDir: dir})
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			assert.Empty(t, left)
 		}
 	}
+	_, err = grouped(rowsOf(rows...), &reports.GroupOptions{Sorted: true})
+	require.ErrorContains(t, err, "sort the rows, or leave GroupOptions.Sorted unset")
+	_, err = grouped(rowsOf(rows...), &reports.GroupOptions{Memory: 1, TempDir: t.TempDir() + "/none"})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestGroupNamesEachFault(t *testing.T) {
+	with := func(edit func(*reports.Row)) reports.Row {
+		r := use("10.5072/a", 3, "de", 1)
+		r.Place = "line 7"
+		edit(&r)
+		return r
+	}
 	for _, tt := range []struct {
-		name string
-		edit func(i int, d *reports.Dataset)
+		row  reports.Row
 		want string
 	}{
-		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count is -5"},
-		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title is not valid UTF-8"},
-		{"a sum of counts", at(3, func(d *reports.Dataset) { first(d).Count = math.MaxInt64 }),
-			"report-datasets[3].performance[0].instance[0] cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
-		{"a sum of countries", at(2, func(d *reports.Dataset) { first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}} }),
-			"report-datasets[2].performance[0].instance[0] cannot be added to that of report-datasets[1], "},
-		{"another period", at(2, func(d *reports.Dataset) { d.Performance[0].Period = reports.Month(1998, time.May) }),
-			"report-datasets[2].performance[0].period cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
-		{"several performances", at(1, func(d *reports.Dataset) { d.Performance = append(d.Performance, d.Performance[0]) }),
-			"report-datasets[2].performance cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
-		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id is that of report-datasets[0]"},
+		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7, doi is "abc", not a DOI such as 10.5072/abc`},
+		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7, title is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.Date = "October" }), `line 7, date is "October", not a date`},
+		{with(func(r *reports.Row) { r.Date = "" }), `line 7, date is ""`},
+		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7, metric is "downloads"; the service knows total-dataset-requests`},
+		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7, access is "robot"; the service knows regular and machine`},
+		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7, country is "germany", not a country code`},
+		{with(func(r *reports.Row) { r.Count = -1 }), "line 7, count is -1"},
+		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7 counts what row 1 of 10.5072/a counts already"},
+		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7, count makes a sum of more than 9223372036854775807"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			srv := server(t)
-			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
-			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats})
-			_, ok := errors.AsType[*reports.FieldError](err)
+		t.Run(tt.want, func(t *testing.T) {
+			rows := rowsOf(use("10.5072/a", 1, "de", 1), tt.row, use("10.5072/b", 1, "", 1))
+			list, err := grouped(rows, nil)
+			_, ok := errors.AsType[*reports.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, reports.ErrInvalid)
-			assert.ErrorContains(t, err, tt.want)
-			assert.Empty(t, writes(srv))
+			require.ErrorContains(t, err, tt.want)
+			assert.Empty(t, list, "nothing is yielded after a fault")
+
+			var leftOut []string
+			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []*reports.FieldError) {
+				leftOut = append(leftOut, doi)
+				require.Len(t, faults, 1)
+				assert.ErrorContains(t, faults[0], tt.want)
+			}})
+			require.NoError(t, err)
+			require.Len(t, leftOut, 1)
+			if leftOut[0] == "" {
+				assert.Len(t, list, 2, "a row that names no DOI leaves no dataset out")
+				return
+			}
+			assert.Equal(t, "10.5072/a", leftOut[0])
+			require.Len(t, list, 1)
+			assert.Equal(t, "10.5072/b", list[0].DatasetID[0].Value)
 		})
 	}
 }
 
-// TestMergingWithRowsLeftOut: the rows keep their numbers, and bad ones do not count.
-func TestMergingWithRowsLeftOut(t *testing.T) {
-	c := server(t).Client()
-	source := spelled(func(i int, d *reports.Dataset) {
-		if i == 0 || i == 2 || i == 5 {
-			d.DataType = "book"
+func TestGroupBoundsItsFaults(t *testing.T) {
+	read := 0
+	_, err := grouped(func(yield func(reports.Row, error) bool) {
+		for read = range 1000 {
+			if !yield(reports.Row{DOI: "10.5072/a"}, &reports.FieldError{Path: "line 2", Reason: "has too few cells"}) {
+				return
+			}
 		}
-	}, "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/b", "10.5072/b", "10.5072/c")
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats, BadRows: reports.LeaveOutBadRows})
-	require.NoError(t, err)
-	assert.EqualValues(t, 3, receipt.Skipped)
-	require.Len(t, receipt.LeftOut, 3)
-	assert.Equal(t, "report-datasets[5].data-type", receipt.LeftOut[2].Path)
-	got := stored(t, c, receipt.ReportID)
-	require.Len(t, got, 3)
-	for i, want := range []int64{14, 7, 7} {
-		assert.Equal(t, want, got[i].Performance[0].Instance[0].Count)
+	}, nil)
+	v, ok := errors.AsType[*reports.ValidationError](err)
+	require.True(t, ok, "%v", err)
+	assert.Len(t, v.Faults, 100)
+	assert.Equal(t, 99, read, "it reads on to name further faults, and not for ever")
+}
+
+// TestGroupAndItsSource: what the source says comes through.
+func TestGroupAndItsSource(t *testing.T) {
+	broken := errors.New("broken")
+	failing := func(yield func(reports.Row, error) bool) {
+		_ = yield(use("10.5072/a", 1, "", 1), nil) && yield(reports.Row{}, broken)
+	}
+	for _, sorted := range []bool{false, true} {
+		_, err := grouped(failing, &reports.GroupOptions{Sorted: sorted})
+		assert.ErrorIs(t, err, broken)
+	}
+	_, err := grouped(failing, &reports.GroupOptions{Memory: -1})
+	assert.ErrorIs(t, err, reports.ErrInvalid)
+	for range reports.Group(rowsOf(use("10.5072/a", 1, "", 1), use("10.5072/b", 1, "", 1)), nil) {
+		break
 	}
 }
 
-// TestAPanicOfProgressReachesTheCaller on its own goroutine, whatever the stage.
-func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
-	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
-		c := server(t).Client()
-		opts := &reports.SubmitOptions{MaxDatasets: 10, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
-			if p.Stage == stage {
-				panic(stage)
-			}
-		}}
-		assert.PanicsWithValue(t, stage, func() { _, _ = c.Submit(t.Context(), header("Example", time.October), datasets(25), opts) })
+func TestGroupAddsRepeatsIfTold(t *testing.T) {
+	a, b := use("10.5072/a", 1, "de", 1), use("10.5072/a", 1, "de", 2)
+	a.Title, b.Title = "Glacier", "Volcano"
+	var warned []string
+	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{AddRepeats: true, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }})
+	require.NoError(t, err)
+	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
+	assert.Equal(t, "Glacier", list[0].Title)
+	assert.Equal(t, []string{
+		"row 2, title differs from row 1 of 10.5072/a, whose text is taken", "row 3, title differs from row 1 of 10.5072/a, whose text is taken",
+	}, warned)
+}
+
+// TestGroupNeedsLittleMemory: what is held does not grow with the number of rows.
+func TestGroupNeedsLittleMemory(t *testing.T) {
+	const n = 80_000 // some 24 MiB of rows, if they were held
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
 	}
+	before, peak, datasets := held(), uint64(0), 0
+	rows := func(yield func(reports.Row, error) bool) {
+		for i := range n {
+			r := use(fmt.Sprintf("10.5072/d%07d", i*7919%n), 1, "de", 1)
+			r.Title = fmt.Sprintf("%0100d", i)
+			if i%20_000 == 0 {
+				peak = max(peak, held())
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	for _, err := range reports.Group(rows, &reports.GroupOptions{Memory: 1 << 20, TempDir: t.TempDir()}) {
+		require.NoError(t, err)
+		if datasets++; datasets%20_000 == 0 {
+			peak = max(peak, held())
+		}
+	}
+	assert.Equal(t, n, datasets)
+	assert.Less(t, int64(peak)-int64(before), int64(8<<20), "bytes more than before")
 }

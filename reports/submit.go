@@ -26,10 +26,10 @@ type SubmitOptions struct {
 	ID      string // id of the report, a UUID; "" means that of the report that is there already, else DeriveID
 	HelpURL string // goes into the exception that says the report is compressed
 
-	BadRows  BadRows        // what to do with a dataset that breaks a rule; 0 means StopAtBadRows
+	BadRows  BadRows        // what to do with an invalid dataset; 0 means StopAtBadRows
 	Repeats  Repeats        // what to do with a DOI that occurs twice; 0 means RefuseRepeats
-	Warn     func(Finding)  // called for whatever looks wrong and is sent all the same
-	Progress func(Progress) // called after each subset that was built or stored, and before each wait; must not block
+	Warn     func(Finding)  // called for each finding that does not stop the submission
+	Progress func(Progress) // called after each subset is built or stored, and before each wait; must not block
 
 	MaxDatasets int   // most datasets in a subset; 0 means 50,000, which is also the most
 	MaxBytes    int64 // most compressed bytes in a subset; 0 means MaxSubsetBytes
@@ -39,37 +39,28 @@ type SubmitOptions struct {
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
 	TempDir     string // folder for temporary files and the lock; "" means the system's. Runs that share it never submit one report at once
 
-	// Settle is how long the service may still work on a request after its
-	// connection was lost. Until then nothing else is written, unless the service
-	// shows that the work has ended. 0 means 5 minutes: the deployed service was
-	// seen to take 20 to 50 seconds for a full subset on a machine of its own,
+	// MaxProcessing is the longest time that the service may go on processing a
+	// request after its connection was lost. Until then nothing else is written,
+	// unless the service shows that it has finished. 0 means 5 minutes: the deployed
+	// service took 20 to 50 seconds for a full subset on a machine of its own,
 	// gateways give up after 60, and a service under load needs several times as
-	// long. If no answer ever gets through, each subset takes so long.
-	Settle time.Duration
-	// Patience is how long Submit goes on looking at a service that does not
-	// answer, or cannot read the report. 0 means 30 minutes, several times Settle,
-	// so that a report is not called broken while somebody still writes to it.
-	Patience time.Duration
+	// long. If every answer is lost, each subset takes this long.
+	MaxProcessing time.Duration
+	// MaxOutage is how long the service may be unreachable, or unable to read the
+	// report, before Submit gives up. 0 means 30 minutes, several times
+	// MaxProcessing: a report is unreadable while another program writes to it. Less
+	// than MaxProcessing means MaxProcessing.
+	MaxOutage time.Duration
 }
 
-// BadRows says what [Client.Submit] does with a dataset that breaks a rule.
-type BadRows int
-
-const (
-	// StopAtBadRows fails before anything is sent, naming the first faults.
-	StopAtBadRows BadRows = iota
-	// LeaveOutBadRows sends the others; Receipt.LeftOut lists what was left out.
-	LeaveOutBadRows
-)
-
-// A Stage is what a submission is doing.
+// A Stage is a phase of a submission.
 type Stage string
 
 // The stages of a submission.
 const (
 	Building Stage = "building" // reading, checking and compressing the datasets
 	Sending  Stage = "sending"
-	Waiting  Stage = "waiting" // for the time to look at the service again; Progress.Reason says why
+	Waiting  Stage = "waiting" // before the next look at the service; Progress.Reason says why
 )
 
 // Progress tells how far a submission has come.
@@ -77,12 +68,12 @@ type Progress struct {
 	Stage    Stage
 	ReportID string // "" while building
 	Subsets  int    // built, or stored, so far
-	Of       int    // subsets of the whole report; 0 while that is not known
+	Total    int    // subsets of the whole report; 0 while it is being built
 	Datasets int64  // in the Subsets
 	Bytes    int64  // of the Subsets, compressed
 
 	Reason string    // while waiting: what for
-	Until  time.Time // while waiting: until when at the latest; it may end sooner
+	Until  time.Time // while waiting: the latest end; it may end sooner
 }
 
 // A Receipt says what the service holds after [Client.Submit].
@@ -92,52 +83,51 @@ type Receipt struct {
 	Subsets  []Subset // those of Datasets; the service keeps no order of them
 	Datasets int64    // in all subsets
 
-	Sent    int           // how many of the Subsets this call sent; the others were there already
-	LeftOut []*FieldError // faults of the datasets that were left out, the first 100
-	Skipped int64         // how many datasets were left out
+	Sent    int           // how many of the Subsets this call sent; the others were stored before
+	Faults  []*FieldError // of the datasets that were left out, the first 100
+	Skipped int64         // datasets that were left out
 }
 
 // A Subset is one compressed part of a report.
 type Subset struct {
 	Checksum string // SHA-256 of the compressed bytes, in hexadecimal digits; the service uses the same
-	Datasets int    // 0 if that is not known, of a part that another program compressed
+	Datasets int    // 0 if not known, for a part that another program compressed
 	Bytes    int64  // compressed
 }
 
 // Submit makes the service's report of the header's creator and month hold
 // exactly the datasets of src, each once, and running it again changes nothing.
 //
-// First src is read to its end: every dataset is validated, compressed, and kept
-// in subsets of at most 50,000, in memory or in a temporary file. Faults come
-// back as a [*ValidationError], and an error of src as it is, with nothing
-// changed on the service. Then Submit looks at what the service holds, and does
+// First src is read to its end: every dataset is validated and compressed, and
+// subsets of at most 50,000 are kept in memory or in a temporary file. Faults are
+// returned as a [*ValidationError], an error of src is wrapped; nothing has changed
+// on the service then. Then Submit looks at what the service holds, and does
 // nothing if that is the report, goes on where an earlier run stopped, or starts
 // over. It sends a PUT, which clears what was there, and a POST for each further
 // subset, strictly one after the other (specification §4.1, Large reports, 4).
 //
 // A POST adds its subset each time it arrives, and two writes at once make a
-// report unreadable for good. So when an answer is lost, Submit waits and looks
-// before it sends anything again (Settle); Progress tells what it waits for. What
-// it cannot finish is a [*SubmitError] that says what is stored; running Submit
-// again with the same data goes on from there.
+// report permanently unreadable. So when an answer is lost, Submit waits and looks
+// before it sends anything again (MaxProcessing); Progress gives the reason. If it
+// cannot finish, the error is a [*SubmitError] that says what is stored; running
+// Submit again with the same data goes on from there.
 //
 // The service lets any account replace any report. Submit compares the account
 // that a stored report shows with that of the token, and its creator and month
 // with the header's; if they differ it sends nothing, and the error matches
 // [ErrConflict]. The name of the creator and the report id of a stored report
-// never change: the service takes "repo" for "Repo", Warn is told, and
+// never change: the service treats "repo" as "Repo". Warn is called, and
 // Receipt.Header has them as stored.
 //
-// The header gets the exception 69 that compressed reports carry. A token that is
-// none, or has expired, and a folder that cannot hold temporary files are errors
-// before src is read. All callbacks run on the caller's goroutine.
+// The header gets the exception 69 that compressed reports carry. A missing,
+// malformed or expired token, and a folder that cannot hold temporary files, are
+// errors before src is read. All callbacks run on the caller's goroutine.
 //
-// Two runs for one report must not go on at once, since the service has no lock.
-// On one machine the second one fails with [ErrBusy] while the first is alive,
-// and a run after one that was killed waits until the request that may still be
-// under way is surely over. Between machines a run notices what changes while it
-// looks and what does not belong in the answers it gets; see to it that a report
-// is submitted from one place.
+// Two runs must not submit one report at the same time, since the service has no
+// lock. On one machine the second one fails with [ErrBusy] while the first is alive,
+// and a run after one that was killed waits until a request that may still be in
+// progress has certainly ended. Across machines, a run only notices changes between
+// its looks and unexpected subsets in answers: submit a report from one machine.
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (*Receipt, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -148,7 +138,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
 	if o.TempDir, err = runlock.Folder(cmp.Or(o.TempDir, os.TempDir())); err != nil {
-		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) cannot be used: %w", err)
+		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) is unusable: %w", err)
 	}
 	year, month := h.ReportingPeriod.yearMonth()
 	byName, err := c.lock(o.TempDir, strings.ToLower(h.CreatedBy), year, month)
@@ -162,20 +152,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
 	}
 	defer s.spool.Close()
-	b, err := newBuild(s, src)
-	if err != nil {
+	if err := s.build(ctx, src); err != nil {
 		return nil, err
 	}
-	defer b.close()
-	err = b.run(ctx, &s.spool, func(p Subset) error {
-		s.plan = append(s.plan, p)
-		s.progress(Progress{Stage: Building}, len(s.plan))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.whole = true
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
@@ -192,11 +171,11 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
 		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
-		Sent: s.sent, LeftOut: b.leftOut, Skipped: b.skipped,
+		Sent: s.sent, Faults: s.faults, Skipped: s.skipped,
 	}, nil
 }
 
-// lock keeps other runs on this machine away from a report.
+// lock excludes other runs on this machine.
 func (c *Client) lock(folder string, key ...string) (*runlock.Lock, error) {
 	lock, err := runlock.Take(folder, strings.Join(append(key, c.core.BaseURL()), "\n"))
 	switch {
@@ -218,8 +197,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.Level = cmp.Or(o.Level, 6)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
-	out.Settle = cmp.Or(o.Settle, 5*time.Minute)
-	out.Patience = cmp.Or(o.Patience, 30*time.Minute)
+	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
+	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
 	var faults []error
 	for _, f := range []struct {
 		name             string
@@ -231,9 +210,9 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"Workers", int64(out.Workers), 1, 1024},
 		{"SpoolMemory", out.SpoolMemory, 1, 1 << 50},
 		{"BadRows", int64(out.BadRows), 0, int64(LeaveOutBadRows)},
-		{"Repeats", int64(out.Repeats), 0, int64(SendRepeats)},
-		{"Settle", int64(out.Settle), 1, 1 << 62},
-		{"Patience", int64(out.Patience), 1, 1 << 62},
+		{"Repeats", int64(out.Repeats), 0, int64(MergeRepeats)},
+		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
+		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
 			faults = append(faults, &FieldError{"SubmitOptions." + f.name, fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
@@ -259,8 +238,10 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // subsets that Progress was told of as stored
 	sent     int
-	spool    spool.Spool  // the bodies of the plan
-	sums     []contentSum // of the first subsets of the plan, where needed
+	spool    spool.Spool   // the bodies of the plan
+	faults   []*FieldError // of the datasets left out, the first ones
+	skipped  int64         // how many those are
+	sums     []contentSum  // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones
 	// do: another compressor made them, or they were cut elsewhere.
@@ -302,7 +283,7 @@ func (s *submission) keep(stored *Header) {
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if m.sent != m.stored {
-			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q, and stays %q, as the report that is there has it", m.sent, m.stored), true})
+			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q, and stays %q, as in the stored report", m.sent, m.stored), true})
 		}
 	}
 }
@@ -338,18 +319,7 @@ func (s *submission) progress(p Progress, done int) {
 		p.Bytes += part.Bytes
 	}
 	if s.whole {
-		p.Of = len(s.plan)
+		p.Total = len(s.plan)
 	}
 	s.options.Progress(p)
-}
-
-// Each makes a source for [Client.Submit] of a slice.
-func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
-	return func(yield func(Dataset, error) bool) {
-		for _, d := range datasets {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
 }

@@ -9,28 +9,26 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// VerifyLevel says how far [Client.VerifyAt] looks.
+// VerifyLevel says how much [Client.VerifyAt] compares.
 type VerifyLevel int
 
-// The levels of verification; each includes those before it. The first two read
-// what the service says of a report and drop the data as they come in; the last
-// one inflates and decodes all of them.
+// The levels of verification; each includes those before it. The first two drop
+// the data as they come in; the last one inflates and decodes all of them.
 const (
 	// VerifyHeader compares the header, if the receipt has one.
 	VerifyHeader VerifyLevel = iota + 1
 	// VerifyChecksums also compares the set of subsets with those sent: each
-	// once, none missing, none more, in any order. Of a service that shows
+	// once, none missing, no others, in any order. Of a service that shows
 	// datasets instead of subsets, it compares their number.
 	VerifyChecksums
-	// VerifyCount also proves each checksum by the data, and counts the datasets.
-	VerifyCount
+	// VerifyData also checks the data against each checksum, and counts the datasets.
+	VerifyData
 )
 
 // Verify reads a stored report and compares it with the receipt of its
-// submission, as far as it can be done: it is [Client.VerifyAt] with
-// [VerifyCount].
+// submission, completely: it is [Client.VerifyAt] with [VerifyData].
 func (c *Client) Verify(ctx context.Context, r *Receipt) error {
-	return c.VerifyAt(ctx, r, VerifyCount)
+	return c.VerifyAt(ctx, r, VerifyData)
 }
 
 // VerifyAt reads a stored report and compares it with the receipt of its
@@ -43,11 +41,11 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 	if err := checkUUID("Receipt.ReportID", r.ReportID); err != nil {
 		return err
 	}
-	if level < VerifyHeader || level > VerifyCount {
-		return &FieldError{"level", fmt.Sprintf("is %d, not between VerifyHeader and VerifyCount", level)}
+	if level < VerifyHeader || level > VerifyData {
+		return &FieldError{"level", fmt.Sprintf("is %d, not between VerifyHeader and VerifyData", level)}
 	}
 	find := c.scan
-	if level == VerifyCount {
+	if level == VerifyData {
 		find = c.count
 	}
 	stored, err := find(ctx, op, r.ReportID)
@@ -81,7 +79,8 @@ func (c *Client) count(ctx context.Context, op, id string) (*storedReport, error
 	return s, nil
 }
 
-// differs says what is stored otherwise than the receipt has it; "" is nothing.
+// differs describes the first difference between what is stored and the receipt; ""
+// if there is no difference.
 func (r *Receipt) differs(s *storedReport, level VerifyLevel) string {
 	if h := &r.Header; h.CreatedBy != "" {
 		switch difference := h.differs(&s.Header); {
@@ -122,7 +121,7 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 			return fmt.Sprintf("subset %s is stored twice", shortened(s.Checksum))
 		case len(sent) == 0:
 			return fmt.Sprintf("%d subsets stored, %d sent; that with checksum %s was not sent", len(stored), len(r.Subsets), shortened(s.Checksum))
-		case level == VerifyCount && sent[0].Datasets > 0 && s.Datasets != sent[0].Datasets:
+		case level == VerifyData && sent[0].Datasets > 0 && s.Datasets != sent[0].Datasets:
 			return fmt.Sprintf("subset %s holds %d datasets, that sent %d", shortened(s.Checksum), s.Datasets, sent[0].Datasets)
 		default:
 			found[key], left[key] = true, sent[1:]
@@ -131,7 +130,7 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 	switch {
 	case len(stored) < len(r.Subsets):
 		return fmt.Sprintf("%d subsets stored, %d sent", len(stored), len(r.Subsets))
-	case level == VerifyCount && datasets != r.Datasets:
+	case level == VerifyData && datasets != r.Datasets:
 		return fmt.Sprintf("%d datasets stored, %d sent", datasets, r.Datasets)
 	}
 	return ""
@@ -140,8 +139,8 @@ func (r *Receipt) differingSubsets(stored []Subset, level VerifyLevel) string {
 // shortened bounds a text of the service that should be a checksum.
 func shortened(checksum string) string { return fmt.Sprintf("%.64q", checksum) }
 
-// differs names the first member of which the service stores something else; ""
-// is none. It leaves out created-by and report-id, which never change after a
+// differs names the first member that the service stores differently; "" if there
+// is no difference. It leaves out created-by and report-id, which never change after a
 // report was created.
 func (h *Header) differs(stored *Header) string {
 	for _, m := range []struct {

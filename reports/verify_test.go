@@ -39,7 +39,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"another order", compressedDocument(b, a), none, ""},
 		{"one instead of another", compressedDocument(b, b), reports.VerifyChecksums, "is stored twice"},
 		{"none left", compressedDocument(), reports.VerifyChecksums, "reports: incomplete"},
-		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyCount, "subset 2 has checksum"},
+		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyData, "subset 2 has checksum"},
 		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, none, ""},
 		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, reports.VerifyChecksums, "2 datasets stored, 3 sent"},
 		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1), reports.VerifyHeader, `created-by is "Another", that sent "Outer"`},
@@ -50,7 +50,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			client := answering(t, 200, "application/json", tt.document)
-			for level := reports.VerifyHeader; level <= reports.VerifyCount; level++ {
+			for level := reports.VerifyHeader; level <= reports.VerifyData; level++ {
 				err := client.VerifyAt(t.Context(), receiptOf("a b", "c"), level)
 				if tt.from == none || level < tt.from {
 					require.NoError(t, err, "level %d", level)
@@ -74,7 +74,7 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	require.ErrorContains(t, client.Verify(t.Context(), r), "holds 2 datasets, that sent 3")
 	require.NoError(t, client.VerifyAt(t.Context(), r, reports.VerifyChecksums), "the data are not looked at")
 
-	for _, level := range []reports.VerifyLevel{0, -1, reports.VerifyCount + 1} {
+	for _, level := range []reports.VerifyLevel{0, -1, reports.VerifyData + 1} {
 		assert.ErrorIs(t, client.VerifyAt(t.Context(), r, level), reports.ErrInvalid)
 	}
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), reports.ErrInvalid)

@@ -26,7 +26,7 @@ func (d *demo) report(ctx context.Context) error {
 			case reports.Waiting: // only when something went wrong, such as a lost answer
 				d.say("waiting until %s: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
 			case reports.Sending:
-				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Of, p.Datasets, float64(p.Bytes)/1e6)
+				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Total, p.Datasets, float64(p.Bytes)/1e6)
 			}
 		},
 	})

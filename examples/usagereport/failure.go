@@ -14,18 +14,8 @@ import (
 // explain prints what went wrong and what to do, and returns the exit code.
 func explain(ctx context.Context, out io.Writer, err error) int {
 	const name = "usagereport:"
-	if table, ok := errors.AsType[*tableError](err); ok {
-		fmt.Fprintf(out, "%s faults in %s: %d; nothing was sent\n", name, table.name, table.all)
-		for _, f := range table.faults {
-			fmt.Fprintln(out, " ", f)
-		}
-		if more := table.all - len(table.faults); more > 0 {
-			fmt.Fprintf(out, "  and %d more\n", more)
-		}
-		return exitFault
-	}
 	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
-		fmt.Fprintf(out, "%s faults in the report, the first %d; nothing was sent\n", name, len(faults.Faults))
+		fmt.Fprintf(out, "%s faults in the input, the first %d; nothing was sent\n", name, len(faults.Faults))
 		for _, f := range faults.Faults {
 			fmt.Fprintln(out, " ", f.Path, f.Reason)
 		}
@@ -53,20 +43,20 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 	return code
 }
 
-// advise says what to do after a submission that did not come to its end.
+// advise says what to do after a submission that did not finish.
 func advise(ctx context.Context, out io.Writer, err error) {
 	switch {
 	case errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict): // another run would end the same way
 	case errors.Is(err, reports.ErrBroken):
-		fmt.Fprintln(out, "The service cannot read the report, and another run cannot mend that. Send its operator the id of the report, and that of the request if there is one.")
+		fmt.Fprintln(out, "The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one.")
 	case ctx.Err() != nil:
 		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
 	case ofTheFolder(err):
-		fmt.Fprintln(out, "Mend that, then run the same command again, and it goes on from what is stored.")
+		fmt.Fprintln(out, "Fix that, then run the same command again, and it goes on from what is stored.")
 	case errors.Is(err, reports.ErrBusy):
 		fmt.Fprintln(out, "Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored.")
 	default:
-		fmt.Fprintln(out, "The submission did not come to its end. Run the same command again, and it goes on from what is stored.")
+		fmt.Fprintln(out, "The submission did not finish. Run the same command again, and it goes on from what is stored.")
 	}
 }
 

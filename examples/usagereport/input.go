@@ -20,12 +20,16 @@ type input struct {
 	header   reports.Header
 	datasets iter.Seq2[reports.Dataset, error]
 	file     *countedFile
-	table    *table // nil for a report file
+	isTable  bool
+	doi      string // of the dataset read last
 
-	warnings []string // the first mostWarnings
+	warnings []reports.Finding // the first mostWarnings
 	warned   int
-	found    []reports.Finding // warnings of Submit, the first mostWarnings
+	faults   []string // of the datasets of a table that were left out, the first mostFaults
+	leftOut  int      // datasets, and rows that name none
 }
+
+const mostFaults = 100
 
 const mostWarnings = 20
 
@@ -43,11 +47,10 @@ func open(ctx context.Context, s settings, stdin io.Reader, show *meter) (*input
 	}
 	in := &input{file: file}
 	if s.csv {
-		err = in.openTable(ctx, s, show)
-	} else {
-		err = in.openReport()
+		in.openTable(ctx, s, show)
+		return in, nil
 	}
-	if err != nil {
+	if err := in.openReport(); err != nil {
 		in.close()
 		return nil, err
 	}
@@ -62,43 +65,48 @@ func (in *input) openReport() (err error) {
 	return nil
 }
 
-func (in *input) openTable(ctx context.Context, s settings, show *meter) (err error) {
-	in.header = s.header
-	in.table = &table{tableSettings: s.table, name: in.file.name, open: in.file.fromStart, warn: in.note}
-	in.datasets, err = in.table.datasets(ctx, in.file.again, show, in.file.fraction)
-	return err
+func (in *input) openTable(ctx context.Context, s settings, show *meter) {
+	in.header, in.isTable = s.header, true
+	t := &table{
+		tableSettings: s.table, name: in.file.name, open: in.file.inflated,
+		progress: func(rows int64) { show.at("Reading", in.file.fraction(), rows, "rows") },
+	}
+	opts := &reports.GroupOptions{AddRepeats: s.repeats == reports.MergeRepeats, Warn: in.warn}
+	if s.badRows == reports.LeaveOutBadRows {
+		opts.LeaveOut = in.leaveOut
+	}
+	in.datasets = reports.Group(t.rows(ctx), opts)
 }
 
 func (in *input) close() { _ = in.file.close() } // it was only read
 
-// warn takes the warnings of Submit. Where in a table they are is found out
-// later, when nothing is being read any more. That the countries add up to less
-// than the whole is no news in a table: it has rows whose country is not known.
-func (in *input) warn(f reports.Finding) {
-	if in.table != nil && strings.HasSuffix(f.Path, ".country-counts") {
-		return
-	}
-	in.warned++
-	if len(in.found) < mostWarnings {
-		in.found = append(in.found, f)
+// leaveOut counts a dataset of a table that is left out.
+func (in *input) leaveOut(_ string, faults []*reports.FieldError) {
+	in.leftOut++
+	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {
+		in.faults = append(in.faults, f.Path+" "+f.Reason)
 	}
 }
 
-// note takes the warnings of the table.
-func (in *input) note(text string) {
+// warn takes the warnings. In a table nobody finds a dataset by its number, so its
+// DOI is named. That the countries add up to less than the whole is no news there:
+// it has rows whose country is not known.
+func (in *input) warn(f reports.Finding) {
+	if _, field, ok := strings.Cut(f.Path, "]."); ok && in.isTable && strings.HasPrefix(f.Path, "report-datasets[") {
+		if strings.HasSuffix(field, ".country-counts") {
+			return
+		}
+		f.Path = in.doi + ": " + field
+	}
 	in.warned++
 	if len(in.warnings) < mostWarnings {
-		in.warnings = append(in.warnings, text)
+		in.warnings = append(in.warnings, f)
 	}
 }
 
 func (in *input) printWarnings(out io.Writer) {
-	texts := in.warnings
-	for _, f := range in.found {
-		texts = append(texts, in.place(f.Path)+" "+f.Reason)
-	}
-	for _, text := range texts[:min(len(texts), mostWarnings)] {
-		fmt.Fprintln(out, "warning:", text)
+	for _, f := range in.warnings {
+		fmt.Fprintln(out, "warning:", f)
 	}
 	if in.warned > mostWarnings {
 		fmt.Fprintf(out, "warnings: %d in all, of which %d are shown\n", in.warned, mostWarnings)
@@ -108,40 +116,19 @@ func (in *input) printWarnings(out io.Writer) {
 // fault marks what went wrong in reading as a fault of the input. An interruption
 // is none.
 func (in *input) fault(err error) error {
-	if _, ok := errors.AsType[*inputError](err); ok || in.table != nil {
+	if _, ok := errors.AsType[*inputError](err); ok || in.isTable {
 		return err
 	}
 	return &inputError{fmt.Errorf("%s: %w", in.file.name, err)}
 }
 
-// fraction is how much of the input n datasets are.
-func (in *input) fraction(n int64) float64 {
-	if in.table == nil || in.table.total == 0 {
-		return in.file.fraction()
+// fraction is how much of the input has become datasets; negative if that is not
+// known, as in a table, which is read to its end before.
+func (in *input) fraction() float64 {
+	if in.isTable {
+		return -1
 	}
-	return float64(n) / float64(in.table.total)
-}
-
-// place says where in the input a dataset is, if a person could not find it by
-// the path alone.
-func (in *input) place(path string) string {
-	if in.table == nil {
-		return path
-	}
-	return in.table.place(path)
-}
-
-// located says of faults where in the input they are.
-func (in *input) located(err error) error {
-	v, ok := errors.AsType[*reports.ValidationError](err)
-	if !ok || in.table == nil {
-		return err
-	}
-	moved := &reports.ValidationError{}
-	for _, f := range v.Faults {
-		moved.Faults = append(moved.Faults, &reports.FieldError{Path: in.place(f.Path), Reason: f.Reason})
-	}
-	return moved
+	return in.file.fraction()
 }
 
 // A countedFile is a file, or standard input, that knows how far it has been
@@ -200,13 +187,8 @@ func (f *countedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// fromStart returns the content of the file, inflated if it is compressed.
-func (f *countedFile) fromStart() (io.Reader, error) {
-	if f.at.Load() > 0 {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
+// inflated returns the content of the file, inflated if it is compressed.
+func (f *countedFile) inflated() (io.Reader, error) {
 	buffered := bufio.NewReaderSize(f, 64<<10)
 	if start, _ := buffered.Peek(2); len(start) == 2 && start[0] == 0x1f && start[1] == 0x8b {
 		return gzip.NewReader(buffered)

@@ -13,8 +13,8 @@
 //	DATACITE_TOKEN=… usagereport -api https://api.test.datacite.org report.json.gz
 //
 // For a first try over HTTP, examples/sandbox serves the same service in memory
-// on a port and prints a token. Option -dry-run checks everything, prints what
-// would be sent, and contacts nobody.
+// on a port and prints a token. Option -dry-run checks everything and prints what
+// would be sent, without contacting the service.
 //
 // # The table
 //
@@ -23,9 +23,9 @@
 // further row counts one metric of one DOI, for one kind of access and one
 // country; an empty country stands for use whose country is not known. The count
 // of a metric is the sum over its countries. Rows of one DOI make one dataset.
-// If the rows are sorted by doi, they are read as a stream; if not, the table is
-// read into memory, up to -max-rows rows. Both send the same report. The table
-// may be compressed with gzip.
+// They may come in any order and number, and make the same report in any order:
+// they are sorted, beyond 64 MiB in a temporary file. The table may be compressed
+// with gzip.
 //
 // A row that counts what another row counted already is a fault, and so is a cell
 // that does not hold what its column says. Under -bad-rows leave-out the whole
@@ -43,14 +43,14 @@
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
 //	1  the input, the options or the token are at fault; nothing was changed on
 //	   the service
-//	2  the submission did not come to its end, or its receipt could not be
+//	2  the submission did not finish, or its receipt could not be
 //	   printed; what is stored is said
 //	3  the folder for temporary files cannot be used or is full; nothing was
 //	   changed on the service
 //
 // After 2, which is also how an interruption ends, run the same command again: it
 // looks at what the service holds and goes on from there. Running it again after 0
-// changes nothing; after 1 and 3 something else has to be mended first.
+// changes nothing; after 1 and 3 something else has to be fixed first.
 //
 // When an answer is lost, the program waits before it looks or sends again, and
 // says what for and until when: the service may still be working on the request.
@@ -96,7 +96,7 @@ type program struct {
 const (
 	exitHeld       = 0 // the service holds exactly the report
 	exitFault      = 1 // input, options or token are at fault; nothing was changed
-	exitIncomplete = 2 // the submission did not come to its end
+	exitIncomplete = 2 // the submission did not finish
 	exitNoRoom     = 3 // the folder for temporary files is at fault; nothing was changed
 )
 
@@ -123,7 +123,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	show.end()
 	if err != nil {
 		in.printWarnings(p.stderr)
-		code := explain(ctx, p.stderr, in.located(err))
+		code := explain(ctx, p.stderr, err)
 		if s.inMemory() {
 			fmt.Fprintln(p.stderr, "This was in memory: no real service was sent anything, and nothing is stored.")
 		}
@@ -161,7 +161,7 @@ func warnOnce(show *meter) func(time.Time) {
 	warned := false
 	return func(at time.Time) {
 		if !warned {
-			show.say("warning: DATACITE_TOKEN is valid until %s only; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+			show.say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 		}
 		warned = true
 	}
@@ -177,7 +177,7 @@ func (p *program) submit(ctx context.Context, s settings, in *input, show *meter
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
 		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
 		Warn: in.warn, Progress: watch.progress,
-		MaxDatasets: s.maxDatasets, Settle: s.settle,
+		MaxDatasets: s.maxDatasets, MaxProcessing: s.maxProcessing,
 	})
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
 	var out, errors bytes.Buffer
 	env := func(name string) string { return map[string]string{"DATACITE_TOKEN": s.token}[name] }
-	args = append([]string{"-api", url, "-settle", "1ms"}, args...)
+	args = append([]string{"-api", url, "-max-processing", "1ms"}, args...)
 	p := &program{env, strings.NewReader(stdin), &out, &errors, s.http}
 	code := p.run(ctx, args)
 	return result{code, out.String(), errors.String()}
@@ -208,7 +208,7 @@ func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	srv := newService(t)
 	file := inFile(t, "report.json", report(t, 2, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
-	for _, more := range []string{"-dry-run", "-settle=1s"} {
+	for _, more := range []string{"-dry-run", "-max-processing=1s"} {
 		got := srv.runs(t, "", "-quiet", more, file)
 		assert.Equal(t, result{}, got)
 	}
@@ -334,7 +334,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		policy string
 		code   int
 		held   int
-	}{{"refuse", exitFault, 0}, {"merge", exitHeld, 2}, {"send", exitHeld, 3}} {
+	}{{"refuse", exitFault, 0}, {"merge", exitHeld, 2}} {
 		t.Run(test.policy, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, "", "-repeats", test.policy, file)
@@ -400,11 +400,11 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		{"is a folder", []string{filepath.Dir(file)}},
 		{"not defined: -unknown", []string{"-unknown", file}},
 		{`-bad-rows is "drop", not one of leave-out, stop`, []string{"-bad-rows", "drop", file}},
-		{`-repeats is "drop", not one of merge, refuse, send`, []string{"-repeats", "drop", file}},
+		{`-repeats is "drop", not one of merge, refuse`, []string{"-repeats", "drop", file}},
 		{"-max-datasets is 50001", []string{"-max-datasets", "50001", file}},
-		{"-settle is", []string{"-settle", "-1s", file}},
+		{"-max-processing is", []string{"-max-processing", "-1s", file}},
 		{"-creator has no effect without -csv", []string{"-creator", "Me", file}},
-		{"-max-rows has no effect without -csv", []string{file, "-max-rows", "9"}},
+		{"-platform has no effect without -csv", []string{file, "-platform", "x"}},
 		{"-csv needs -creator and -month", []string{"-csv", file}},
 		{"not YYYY-MM", []string{"-csv", file, "-creator", "Me", "-month", "10/2024"}},
 		{"is not over", []string{"-csv", file, "-creator", "Me", "-month", "9999-01"}},

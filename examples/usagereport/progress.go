@@ -194,7 +194,10 @@ func (w *watcher) datasets() iter.Seq2[reports.Dataset, error] {
 				return
 			}
 			n++
-			w.show.at("Building", w.in.fraction(n), n, "datasets")
+			if w.in.isTable {
+				w.in.doi = d.DatasetID[0].Value
+			}
+			w.show.at("Building", w.in.fraction(), n, "datasets")
 			if !yield(d, nil) {
 				return
 			}

@@ -132,8 +132,8 @@ func TestWaitsOnATerminal(t *testing.T) {
 func TestWatcherShowsBothStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		datasets := reports.Each(make([]reports.Dataset, 3))
-		w := &watcher{show: newMeter(&out), in: &input{datasets: datasets, table: &table{total: 3}}}
+		d := reports.Dataset{DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}}}
+		w := &watcher{show: newMeter(&out), in: &input{datasets: reports.Each([]reports.Dataset{d, d, d}), isTable: true}}
 		for _, err := range w.datasets() {
 			require.NoError(t, err)
 		}
@@ -142,6 +142,6 @@ func TestWatcherShowsBothStages(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		w.progress(reports.Progress{Stage: reports.Sending, Subsets: 2, Datasets: 3, Bytes: 400})
 		w.show.end()
-		assert.Equal(t, "Building 100%  3 datasets\nSending  100%  3 datasets  0/s\n", out.String())
+		assert.Equal(t, "Building  3 datasets\nSending  100%  3 datasets  0/s\n", out.String())
 	})
 }

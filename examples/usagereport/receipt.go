@@ -38,19 +38,13 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 		DryRun: s.dryRun, InMemory: s.inMemory(), Service: service, ReportID: stored.ReportID,
 		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
-		LeftOut: stored.Skipped, Faults: []string{}, Warnings: in.warned,
+		LeftOut: stored.Skipped + int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
 	}
 	for _, part := range stored.Subsets {
 		r.Subsets = append(r.Subsets, subset(part))
 	}
-	if in.table != nil {
-		r.LeftOut += int64(in.table.leftOut)
-		for _, f := range in.table.faults {
-			r.Faults = append(r.Faults, f.String())
-		}
-	}
-	for _, f := range stored.LeftOut {
-		r.Faults = append(r.Faults, in.place(f.Path)+" "+f.Reason)
+	for _, f := range stored.Faults {
+		r.Faults = append(r.Faults, f.Path+" "+f.Reason)
 	}
 	if r.InMemory {
 		r.Service = ""

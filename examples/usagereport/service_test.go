@@ -79,7 +79,7 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 		first := srv.runsAt(t.Context(), url, "", file)
 		require.Equal(t, exitHeld, first.code, first.errors)
 		assert.Equal(t, exitIncomplete, second.code, second.errors)
-		assert.Contains(t, second.errors, "another run on this machine is at it")
+		assert.Contains(t, second.errors, "another run on this machine holds the lock")
 		assert.Contains(t, second.errors, "This run changed nothing on the service.")
 		assert.Contains(t, second.errors, "Wait until it has ended, then run the same command again")
 		assert.Equal(t, 1, srv.writes())
@@ -91,7 +91,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 	srv.token = srv.Token(time.Now().Add(48 * time.Hour))
 	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, exitHeld, got.code, got.errors)
-	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN is valid until"))
+	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN expires on"))
 }
 
 // What to do after failures that a service is not easily brought to.

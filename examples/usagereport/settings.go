@@ -27,11 +27,11 @@ type settings struct {
 	json   bool
 	quiet  bool
 
-	badRows     reports.BadRows
-	repeats     reports.Repeats
-	helpURL     string
-	maxDatasets int
-	settle      time.Duration
+	badRows       reports.BadRows
+	repeats       reports.Repeats
+	helpURL       string
+	maxDatasets   int
+	maxProcessing time.Duration
 }
 
 func (s *settings) inMemory() bool { return s.api == "" && !s.dryRun }
@@ -44,7 +44,7 @@ type options struct {
 }
 
 // ofTables are the options that a report file has no use for.
-var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher", "max-rows"}
+var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher"}
 
 func readSettings(args []string, getenv func(string) string, stdout io.Writer) (s settings, err error) {
 	var o options
@@ -57,16 +57,15 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.reportID, "report-id", "dsr", "with -csv: short `code` of the report type")
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
-	flags.IntVar(&s.table.maxRows, "max-rows", 1_000_000, "with -csv: most `rows` to read into memory, some 300 bytes each, where they are not sorted by doi")
 	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
-	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact nobody")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact no service")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
-	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, merge (add up neighbours), or send")
+	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
-	flags.DurationVar(&s.settle, "settle", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
+	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
 	files, given, err := parse(flags, usage, args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -111,7 +110,7 @@ Exit codes:
   0  the service holds exactly the report (with -dry-run: it could be sent)
   1  the input, the flags or the token are at fault; nothing was changed on the
      service
-  2  the submission did not come to its end, or its receipt could not be printed;
+  2  the submission did not finish, or its receipt could not be printed;
      what is stored is said; run the same command again
   3  the folder for temporary files cannot be used or is full; nothing was changed
      on the service
@@ -130,10 +129,8 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return errors.New("-json has no effect with -quiet; leave one of them out")
 	case s.maxDatasets < 1 || s.maxDatasets > reports.MaxDatasets:
 		return fmt.Errorf("-max-datasets is %d, not between 1 and %d", s.maxDatasets, reports.MaxDatasets)
-	case s.settle <= 0:
-		return fmt.Errorf("-settle is %v; it must be more than nothing", s.settle)
-	case s.table.maxRows < 1:
-		return fmt.Errorf("-max-rows is %d", s.table.maxRows)
+	case s.maxProcessing <= 0:
+		return fmt.Errorf("-max-processing is %v; it must be more than nothing", s.maxProcessing)
 	}
 	s.csv = o.csv != ""
 	if s.file = o.csv; !s.csv {
@@ -145,12 +142,10 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return err
 	}
 	if s.repeats, err = choice("-repeats", o.repeats, map[string]reports.Repeats{
-		"refuse": reports.RefuseRepeats, "merge": reports.MergeRepeats, "send": reports.SendRepeats,
+		"refuse": reports.RefuseRepeats, "merge": reports.MergeRepeats,
 	}); err != nil {
 		return err
 	}
-	s.table.leaveOut = s.badRows == reports.LeaveOutBadRows
-	s.table.merge = s.repeats == reports.MergeRepeats
 	return s.applyHeader(o)
 }
 

@@ -36,7 +36,6 @@ func TestTables(t *testing.T) {
 	srv := newService(t)
 	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
 	require.Equal(t, exitHeld, first.code, first.errors)
-	assert.NotContains(t, first.errors, "read into memory")
 	assert.Contains(t, first.out, "datasets       3")
 	assert.Contains(t, first.out, "warnings       0")
 	datasets := srv.datasets(t)
@@ -52,14 +51,14 @@ func TestTables(t *testing.T) {
 
 	whole := sampleTable(t)
 	for _, test := range []struct {
-		name, file, stdin, says string
-		options                 []string
+		name, file, stdin string
+		options           []string
 	}{
 		{name: "again", file: "testdata/counts.csv"},
-		{name: "unsorted", file: inFile(t, "counts.csv", shuffled(whole)), says: "is not sorted by doi, so it is read into memory"},
+		{name: "unsorted", file: inFile(t, "counts.csv", shuffled(whole))},
 		{name: "zipped", file: inFile(t, "counts.csv.gz", zipped(t, whole))},
-		{name: "unsorted and zipped", file: inFile(t, "counts.csv.gz", zipped(t, shuffled(whole))), says: "is not sorted by doi"},
-		{name: "standard input", file: "-", stdin: shuffled(whole), says: "standard input cannot be read twice, so it is read into memory"},
+		{name: "unsorted and zipped", file: inFile(t, "counts.csv.gz", zipped(t, shuffled(whole)))},
+		{name: "standard input", file: "-", stdin: shuffled(whole)},
 		{name: "from a spreadsheet", file: inFile(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
 		{name: "DOIs as addresses", file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
 		{name: "defaults", options: []string{"-platform", "Example Portal", "-publisher", "University of Examples"},
@@ -68,7 +67,6 @@ func TestTables(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
 			require.Equal(t, exitHeld, got.code, got.errors)
-			assert.Contains(t, got.errors, test.says)
 			assert.Contains(t, got.out, "already there  1 of 1 subsets")
 			assert.Equal(t, sent, srv.writes())
 		})
@@ -86,17 +84,17 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 	srv := newService(t)
 	const total = "total-dataset-requests"
 	for _, test := range []struct{ row, says string }{
-		{"abc," + total + ",regular,1,de,", `line 3, column doi: is "abc", not a DOI`},
-		{"," + total + ",regular,1,de,", `line 3, column doi: is ""`},
-		{"10.5072/a,downloads,regular,1,de,", `line 3, column metric: is "downloads", not one of total-dataset-requests`},
-		{"10.5072/a," + total + ",robot,1,de,", `line 3, column access: is "robot", not one of regular, machine`},
-		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, column count: is "1.5", not a whole number`},
-		{"10.5072/a," + total + ",regular,-1,de,", `line 3, column count: is -1`},
-		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, column country: is "germany", not a country code of two letters`},
-		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column title: is not valid UTF-8`},
-		{"10.5072/a," + total + ",regular", `line 3: has 3 cells, and there are 6 columns`},
-		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
-		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, column count: is "x"`},
+		{"abc," + total + ",regular,1,de,", `line 3, doi is "abc", not a DOI`},
+		{"," + total + ",regular,1,de,", `line 3, doi is ""`},
+		{"10.5072/a,downloads,regular,1,de,", `line 3, metric is "downloads"; the service knows total-dataset-requests`},
+		{"10.5072/a," + total + ",robot,1,de,", `line 3, access is "robot"; the service knows regular and machine`},
+		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count is "1.5", not a whole number`},
+		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count is -1`},
+		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country is "germany", not a country code of two letters`},
+		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, title is not valid UTF-8`},
+		{"10.5072/a," + total + ",regular", `line 3 has 3 cells, and there are 6 columns`},
+		{"10.5072/0," + total + ",regular,1,,", `line 3 counts what line 2 of 10.5072/0 counts already`},
+		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count is "x"`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
 		t.Run(test.says, func(t *testing.T) {
@@ -114,10 +112,9 @@ func TestAllBadCellsAreNamed(t *testing.T) {
 	table := shortHead + strings.Repeat("10.5072/a,total-dataset-requests,regular,many,,\n", 130)
 	got := srv.runs(t, table, short(table)...)
 	assert.Equal(t, exitFault, got.code)
-	assert.Contains(t, got.errors, "faults in standard input: 130; nothing was sent")
-	assert.Contains(t, got.errors, "line 101, column count")
-	assert.NotContains(t, got.errors, "line 102, column count")
-	assert.Contains(t, got.errors, "and 30 more")
+	assert.Contains(t, got.errors, "faults in the input, the first 100; nothing was sent")
+	assert.Contains(t, got.errors, "line 101, count")
+	assert.NotContains(t, got.errors, "line 102, count")
 }
 
 func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
@@ -146,8 +143,8 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 			require.Equal(t, exitHeld, got.code, got.errors)
 			assert.Equal(t, test.held, srv.held(t))
 			assert.Contains(t, got.out, test.leftOut)
-			assert.Contains(t, got.out, "line 3, column count")
-			assert.Contains(t, got.out, "line 4, column doi")
+			assert.Contains(t, got.out, "line 3, count")
+			assert.Contains(t, got.out, "line 4, doi")
 			if slices.Contains(test.held, "10.5072/b") {
 				assert.EqualValues(t, 7, srv.datasets(t)[0].Performance[0].Instance[0].Count)
 			}
@@ -171,7 +168,7 @@ func TestTheFirstRow(t *testing.T) {
 	assert.Empty(t, srv.Requests())
 }
 
-func TestTableWarningsNameTheLine(t *testing.T) {
+func TestTableWarningsNameTheirPlace(t *testing.T) {
 	srv := newService(t)
 	table := shortHead +
 		"10.5072/a,total-dataset-requests,regular,1,de,Glacier\n" +
@@ -179,19 +176,8 @@ func TestTableWarningsNameTheLine(t *testing.T) {
 		"10.5072/b,total-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, exitHeld, got.code, got.errors)
-	assert.Contains(t, got.errors, "warning: line 3, column title: differs from an earlier row of 10.5072/a")
-	assert.Contains(t, got.errors, "warning: line 4: performance[0].instance[0].count is 0")
-	assert.Contains(t, got.errors, `warning: line 4: performance[0].instance[0].country-counts["xx"]`)
+	assert.Contains(t, got.errors, "warning: line 3, title differs from line 2 of 10.5072/a")
+	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count is 0")
+	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)
 	assert.Contains(t, got.out, "warnings       3")
-}
-
-func TestTableThatDoesNotFitIntoMemory(t *testing.T) {
-	srv := newService(t)
-	got := srv.runs(t, "", tableArgs(inFile(t, "counts.csv", shuffled(sampleTable(t))), "-max-rows", "5")...)
-	assert.Equal(t, exitFault, got.code)
-	assert.Contains(t, got.errors, "more than 5 rows that are not sorted by doi; sort them, or raise -max-rows")
-	assert.Empty(t, srv.Requests())
-
-	got = srv.runs(t, "", tableArgs("testdata/counts.csv", "-max-rows", "5")...)
-	assert.Equal(t, exitHeld, got.code, "a sorted table may have any length: "+got.errors)
 }

@@ -61,9 +61,9 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 	}
 }
 
-// submits submits a report in three subsets, with the usual time to settle.
+// submits submits a report in three subsets, with the usual processing time.
 func (s *service) submits(ctx context.Context, file string) result {
-	return s.runsAt(ctx, s.URL, "", "-settle", "5m", "-max-datasets", "1", file)
+	return s.runsAt(ctx, s.URL, "", "-max-processing", "5m", "-max-datasets", "1", file)
 }
 
 // interrupted returns a context that ends as after Ctrl-C.

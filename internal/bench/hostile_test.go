@@ -184,7 +184,7 @@ func attacks() []attack {
 		{"reports.Open, filters", `{"report":{"report-header":{"report-filters":[{}`, `,{}`, `]}}}`, openReport},
 		{"reports.VerifyAt, subsets", report + `"report-subsets":[{}`, `,{}`, `]}}`, verifyReport(reports.VerifyChecksums)},
 		{"reports.VerifyAt, checksums", report + `"report-subsets":[{}`, `,{"checksum":"` + strings.Repeat("c", 1<<20) + `"}`, `]}}`, verifyReport(reports.VerifyChecksums)},
-		{"reports.VerifyAt, counted", report + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(`{"report-datasets":[{}`, ``, `]}`, 0), `"checksum":"a",`, "", 1), `]}}`, verifyReport(reports.VerifyCount)},
+		{"reports.VerifyAt, counted", report + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(`{"report-datasets":[{}`, ``, `]}`, 0), `"checksum":"a",`, "", 1), `]}}`, verifyReport(reports.VerifyData)},
 		{"reports.Create, datasets", `{"report":{"id":"` + hostileID + `","report-datasets":[{}`, `,{}`, `]}}`, createReport},
 		store("Metadata, one text", `<resource>`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, `</resource>`, func(ctx context.Context, c *mds.Client) error {
 			_, err := c.Metadata(ctx, "10.5072/a")

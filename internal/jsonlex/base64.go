@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+	"slices"
 )
 
 // A Base64 decodes the base64 text that comes next in a lexer, piece by piece, and
@@ -97,3 +98,24 @@ func (d *Base64) Size() int64 { return d.size }
 
 // Checksum is the SHA-256 of what has been decoded, in hexadecimal digits.
 func (d *Base64) Checksum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
+
+// Base64Size reads a text in base64 and returns how many bytes it stands for, without
+// decoding it; 0 for anything but a text.
+func (l *Lexer) Base64Size() int64 {
+	if l.Kind() != '"' {
+		l.Skip()
+		return 0
+	}
+	var digits, padding int64
+	l.OpenText()
+	for piece := l.Piece(); piece != nil; piece = l.Piece() {
+		digits += int64(len(piece))
+		for _, c := range slices.Backward(piece) {
+			if c != '=' {
+				break
+			}
+			padding++
+		}
+	}
+	return (digits - padding) * 3 / 4
+}

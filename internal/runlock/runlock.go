@@ -18,7 +18,7 @@ import (
 )
 
 // ErrHeld: another run has the lock.
-var ErrHeld = errors.New("another run on this machine is at it")
+var ErrHeld = errors.New("another run on this machine holds the lock")
 
 // A Lock is held by one run. The operating system frees it when the run dies. A
 // record beside it tells the next run whether a request may be under way.
@@ -45,8 +45,8 @@ func Take(folder, key string) (*Lock, error) {
 	return l, err
 }
 
-// take takes the lock, unless the run that had it has removed the file meanwhile:
-// then it is the lock of a file that nobody else sees, and there is another one.
+// take takes the lock, unless the run that had it has removed the file in the meantime:
+// then it is the lock of a file that no other run sees, and there is another one.
 func (l *Lock) take(path string) (bool, error) {
 	for {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -159,7 +159,7 @@ func (l *Lock) Ended() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
-		_ = l.note(time.Unix(0, 0)) // if it fails, the next run waits in vain, and that is all
+		_ = l.note(time.Unix(0, 0)) // if it fails, the next run only waits longer
 	}
 	l.open = false
 }

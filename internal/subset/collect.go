@@ -65,7 +65,7 @@ func (c *collector) open(b *block) (err error) {
 		return c.member.Add(c.separator)
 	}
 	if size := c.overhead + int64(len(b.Data)); size > c.MaxBytes {
-		return &TooLargeError{Index: b.first, Bytes: size, Max: c.MaxBytes}
+		return &TooLargeError{Number: b.first, Bytes: size, Max: c.MaxBytes}
 	}
 	c.checksum.Reset()
 	if c.member, err = gzipbody.NewMember(c.out); err != nil {

@@ -1,6 +1,7 @@
 package subset
 
 import (
+	"cmp"
 	"context"
 	"iter"
 )
@@ -8,54 +9,29 @@ import (
 // fill reads the source into blocks. A block ends before the item that would
 // make it larger than blockSize, and at every MaxItems-th item, so that parts
 // can hold MaxItems items exactly. Nothing else decides where it ends.
-func fill[T any](ctx context.Context, p *packer, src iter.Seq2[T, error], add Appender[T]) error {
+func (p *packer) fill(ctx context.Context, src iter.Seq2[Item, error]) error {
 	defer close(p.collecting)
 	defer close(p.compressing)
 	b, err := p.take(ctx)
 	if err != nil {
 		return err
 	}
-	var item T // one for all, since add takes its address
-	i, kept := 0, 0
-	for next, err := range src {
-		if err != nil {
+	items := 0
+	for item, err := range src {
+		if err := cmp.Or(err, context.Cause(ctx)); err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := p.emitFinished(); err != nil {
+			return err
 		}
-		if len(p.emitting) > 0 {
-			if err := p.emit(<-p.emitting); err != nil {
+		if b.items > 0 && len(b.raw)+len(p.Separator)+len(item.Text) > p.blockSize {
+			if b, err = p.sendAndTake(ctx, b); err != nil {
 				return err
 			}
 		}
-		item = next
-		end := len(b.raw)
-		if b.items > 0 {
-			b.raw = append(b.raw, p.Separator...)
-		}
-		start := len(b.raw)
-		if b.raw, err = add(b.raw, i, &item); err != nil {
-			return err
-		}
-		switch {
-		case len(b.raw) == start:
-			b.raw = b.raw[:end]
-			i++
-			continue
-		case b.items > 0 && len(b.raw) > p.blockSize:
-			if b, err = p.split(ctx, b, end, start); err != nil {
-				return err
-			}
-		}
-		if b.items == 0 {
-			b.first = i
-		}
-		b.items++
-		i++
-		if kept++; kept%p.MaxItems == 0 {
-			p.send(b)
-			if b, err = p.take(ctx); err != nil {
+		b.add(item, p.Separator)
+		if items++; items%p.MaxItems == 0 {
+			if b, err = p.sendAndTake(ctx, b); err != nil {
 				return err
 			}
 		}
@@ -67,15 +43,25 @@ func fill[T any](ctx context.Context, p *packer, src iter.Seq2[T, error], add Ap
 	return nil
 }
 
-// split sends the block up to end, and returns another one with what b holds
-// from start on.
-func (p *packer) split(ctx context.Context, b *block, end, start int) (*block, error) {
-	next, err := p.take(ctx)
-	if err != nil {
-		return nil, err
+func (b *block) add(item Item, separator []byte) {
+	if b.items == 0 {
+		b.first = item.Number
+	} else {
+		b.raw = append(b.raw, separator...)
 	}
-	next.raw = append(next.raw, b.raw[start:]...)
-	b.raw = b.raw[:end]
+	b.raw = append(b.raw, item.Text...)
+	b.items++
+}
+
+// emitFinished emits the finished part, if there is one.
+func (p *packer) emitFinished() error {
+	if len(p.emitting) == 0 {
+		return nil
+	}
+	return p.emit(<-p.emitting)
+}
+
+func (p *packer) sendAndTake(ctx context.Context, b *block) (*block, error) {
 	p.send(b)
-	return next, nil
+	return p.take(ctx)
 }

@@ -40,34 +40,36 @@ type Part struct {
 
 // A TooLargeError is an item that does not fit into a part, not even alone.
 type TooLargeError struct {
-	Index int   // number of the item in the source
-	Bytes int64 // size of a part with this item alone
-	Max   int64
+	Number int   // of the item
+	Bytes  int64 // size of a part with this item alone
+	Max    int64
 }
 
 // Error names the item and its size.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("item %d alone makes a part of %d bytes; %d are allowed", e.Index, e.Bytes, e.Max)
+	return fmt.Sprintf("item %d alone makes a part of %d bytes; %d are allowed", e.Number, e.Bytes, e.Max)
 }
 
-// An Appender appends the bytes of item i of the source to dst. What it keeps of
-// item must be a copy. If it appends nothing, the item is left out.
-type Appender[T any] func(dst []byte, i int, item *T) ([]byte, error)
+// An Item is one entry of a part.
+type Item struct {
+	Number int    // names the item in a [TooLargeError]
+	Text   []byte // as it is written; valid until the next one is asked for
+}
 
 // Pack reads src to its end and writes it to w as parts, one directly after the
 // other. It calls emit with each part, in order, when all of it is written. It
-// reads src, and calls add and emit, on the caller's goroutine; parts are emitted
-// between two items and after the last one. It writes on another goroutine, and
-// while a part waits for emit up to two further ones may be written.
+// reads src and calls emit on the caller's goroutine; parts are emitted between two
+// items and after the last one. It writes on another goroutine, and while a part
+// waits for emit up to two further ones may be written.
 //
-// An error of src or add ends it after the parts that were full by then have
-// been emitted; of the others something may have been written. An error of w or
-// emit, the end of ctx, or a panic of src, add or emit, which goes on to the
-// caller, ends it at once. All its goroutines have ended when it returns.
+// An error of src ends it after the parts that were full by then have been
+// emitted; of the others something may have been written. An error of w or emit,
+// the end of ctx, or a panic of src or emit, which goes on to the caller, ends it
+// at once. All its goroutines have ended when it returns.
 //
 // It holds Workers + 1 blocks of at most 2 MiB, or of one item that is larger, and
 // Workers + 3 compressed ones.
-func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add Appender[T], w io.Writer, emit func(Part) error) error {
+func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writer, emit func(Part) error) error {
 	p, compressors, err := newPacker(s)
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add A
 	}
 	var stages sync.WaitGroup
 	defer stages.Wait()
-	defer stop(nil) // in a panic, nobody takes the parts any more
+	defer stop(nil) // after a panic, no one receives the parts
 	for _, c := range compressors {
 		stages.Go(func() {
 			if err := p.compress(ctx, c); err != nil {
@@ -96,7 +98,7 @@ func Pack[T any](ctx context.Context, s Settings, src iter.Seq2[T, error], add A
 			stop(err)
 		}
 	})
-	err = fill(ctx, p, src, add)
+	err = p.fill(ctx, src)
 	for part := range p.emitting {
 		if ctx.Err() == nil {
 			_ = p.emit(part) // its error is the cause of ctx
@@ -125,7 +127,7 @@ type packer struct {
 type block struct {
 	raw   []byte // nil once it is compressed
 	items int
-	first int           // number of the first item in the source
+	first int           // number of the first item
 	ready chan struct{} // takes a value when the block is compressed
 	gzipbody.Block
 }

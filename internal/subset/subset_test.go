@@ -31,7 +31,20 @@ func settings() subset.Settings {
 	}
 }
 
-func itself(dst []byte, _ int, item *string) ([]byte, error) { return append(dst, *item...), nil }
+// numbered makes items of texts, in memory that it uses again.
+func numbered(texts iter.Seq2[string, error]) iter.Seq2[subset.Item, error] {
+	return func(yield func(subset.Item, error) bool) {
+		var buf []byte
+		n := 0
+		for text, err := range texts {
+			buf = append(buf[:0], text...)
+			if !yield(subset.Item{Number: n, Text: buf}, err) {
+				return
+			}
+			n++
+		}
+	}
+}
 
 func values(items []string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
@@ -93,7 +106,7 @@ func (p *packed) emit(part subset.Part) error {
 func pack(t testing.TB, s subset.Settings, items []string) *packed {
 	t.Helper()
 	var p packed
-	require.NoError(t, subset.Pack(t.Context(), s, values(items), itself, &p, p.emit))
+	require.NoError(t, subset.Pack(t.Context(), s, numbered(values(items)), &p, p.emit))
 	return &p
 }
 
@@ -193,35 +206,22 @@ func TestManyBlocks(t *testing.T) {
 	assert.Len(t, all.parts, 2)
 }
 
-func TestItemsLeftOut(t *testing.T) {
-	var all packed
-	odd := func(dst []byte, i int, item *string) ([]byte, error) {
-		if i%2 == 0 {
-			return dst, nil
-		}
-		return append(dst, *item...), nil
-	}
-	require.NoError(t, subset.Pack(t.Context(), settings(), values(numbers(24)), odd, &all, all.emit))
-	assert.Equal(t, []string{"1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23"}, readAll(t, &all))
-	assert.Equal(t, 10, all.parts[0].Items)
-}
-
 func TestItemLargerThanAPart(t *testing.T) {
 	items := slices.Concat(numbers(12), noise(1, 1, 50_000), numbers(3))
 	s := settings()
 	s.MaxBytes = 20_000
 	var all packed
-	err := subset.Pack(t.Context(), s, values(items), itself, &all, all.emit)
+	err := subset.Pack(t.Context(), s, numbered(values(items)), &all, all.emit)
 	e, ok := errors.AsType[*subset.TooLargeError](err)
 	require.True(t, ok, "%v", err)
-	assert.Equal(t, 12, e.Index)
+	assert.Equal(t, 12, e.Number)
 	assert.Greater(t, e.Bytes, int64(20_000))
 	assert.EqualError(t, err, fmt.Sprintf("item 12 alone makes a part of %d bytes; 20000 are allowed", e.Bytes))
 
 	s.MaxBytes = e.Bytes
 	assert.Equal(t, items, readAll(t, pack(t, s, items)), "the size in the error is exact")
 	s.MaxBytes = e.Bytes - 1
-	require.ErrorAs(t, subset.Pack(t.Context(), s, values(items), itself, &all, all.emit), &e)
+	require.ErrorAs(t, subset.Pack(t.Context(), s, numbered(values(items)), &all, all.emit), &e)
 }
 
 func TestImpossibleSettings(t *testing.T) {
@@ -231,7 +231,7 @@ func TestImpossibleSettings(t *testing.T) {
 	} {
 		s := settings()
 		change(&s)
-		err := subset.Pack(t.Context(), s, values(numbers(1)), itself, io.Discard, func(subset.Part) error { return nil })
+		err := subset.Pack(t.Context(), s, numbered(values(numbers(1))), io.Discard, func(subset.Part) error { return nil })
 		assert.ErrorContains(t, err, want)
 	}
 }
@@ -246,7 +246,7 @@ func TestAnErrorOfTheWriterEndsTheSource(t *testing.T) {
 	}
 	for room := range 200 {
 		w := &fullAfter{room}
-		err := subset.Pack(t.Context(), settings(), endless, itself, w, func(subset.Part) error { return nil })
+		err := subset.Pack(t.Context(), settings(), numbered(endless), w, func(subset.Part) error { return nil })
 		require.ErrorIs(t, err, errBroken, "room for %d bytes", room)
 	}
 }
@@ -264,19 +264,14 @@ func (w *fullAfter) Write(p []byte) (int, error) {
 func TestFullPartsBeforeAnErrorAreEmitted(t *testing.T) {
 	for range 20 {
 		var all packed
-		err := subset.Pack(t.Context(), settings(), thenFail(numbers(35), errBroken), itself, &all, all.emit)
+		err := subset.Pack(t.Context(), settings(), numbered(thenFail(numbers(35), errBroken)), &all, all.emit)
 		require.ErrorIs(t, err, errBroken)
 		assert.Equal(t, numbers(30), readAll(t, &all), "and the part that was not full is dropped")
 
 		all = packed{}
-		err = subset.Pack(t.Context(), settings(), values(numbers(99)), func(dst []byte, i int, item *string) ([]byte, error) {
-			if i == 20 {
-				return nil, errBroken
-			}
-			return append(dst, *item...), nil
-		}, &all, all.emit)
+		err = subset.Pack(t.Context(), settings(), numbered(thenFail(numbers(20), errBroken)), &all, all.emit)
 		require.ErrorIs(t, err, errBroken)
-		assert.Equal(t, numbers(20), readAll(t, &all))
+		assert.Equal(t, numbers(20), readAll(t, &all), "the error comes with the item after the last full part")
 	}
 }
 
@@ -287,7 +282,7 @@ func TestAnErrorOfEmitEndsTheSource(t *testing.T) {
 			read++
 		}
 	}
-	err := subset.Pack(t.Context(), settings(), endless, itself, io.Discard, func(subset.Part) error {
+	err := subset.Pack(t.Context(), settings(), numbered(endless), io.Discard, func(subset.Part) error {
 		calls++
 		return errBroken
 	})
@@ -312,7 +307,7 @@ func TestCancel(t *testing.T) {
 			cancel(errBroken)
 		}()
 		start := time.Now()
-		err := subset.Pack(ctx, settings(), endless, itself, io.Discard, func(subset.Part) error {
+		err := subset.Pack(ctx, settings(), numbered(endless), io.Discard, func(subset.Part) error {
 			select {
 			case <-time.After(time.Second):
 				emitted++
@@ -330,18 +325,18 @@ func TestCancel(t *testing.T) {
 func TestCancelledBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := subset.Pack(ctx, settings(), values(numbers(100)), itself, io.Discard, func(subset.Part) error {
+	err := subset.Pack(ctx, settings(), numbered(values(numbers(100))), io.Discard, func(subset.Part) error {
 		t.Error("nothing is emitted")
 		return nil
 	})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestPanics recovers, on the caller's goroutine, what the source, the appender or
-// emit panics with. A goroutine that is left behind fails the test.
+// TestPanics recovers, on the caller's goroutine, what the source or emit
+// panics with. A goroutine that is left behind fails the test.
 func TestPanics(t *testing.T) {
 	for _, items := range []int{10, 15, 1000} {
-		for _, who := range []string{"source", "add", "emit"} {
+		for _, who := range []string{"source", "emit"} {
 			t.Run(fmt.Sprint(who, " of ", items), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					panics := func(now string) {
@@ -359,12 +354,7 @@ func TestPanics(t *testing.T) {
 						yield("last", nil)
 					}
 					assert.PanicsWithValue(t, who, func() {
-						_ = subset.Pack(t.Context(), settings(), source, func(dst []byte, i int, item *string) ([]byte, error) {
-							if i == items-1 {
-								panics("add")
-							}
-							return itself(dst, i, item)
-						}, io.Discard, func(subset.Part) error {
+						_ = subset.Pack(t.Context(), settings(), numbered(source), io.Discard, func(subset.Part) error {
 							panics("emit")
 							return nil
 						})
@@ -379,14 +369,14 @@ func TestPanics(t *testing.T) {
 func TestPartsAreEmittedWhileTheSourceIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		emitted, read := []int{}, 0
-		err := subset.Pack(t.Context(), settings(), func(yield func(string, error) bool) {
+		err := subset.Pack(t.Context(), settings(), numbered(func(yield func(string, error) bool) {
 			for range 30 {
 				read++
 				if time.Sleep(time.Second); !yield("item", nil) {
 					return
 				}
 			}
-		}, itself, io.Discard, func(subset.Part) error {
+		}), io.Discard, func(subset.Part) error {
 			emitted = append(emitted, read)
 			return nil
 		})
@@ -410,7 +400,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	s.MaxItems, s.Level = 1000, 1
 	allocations := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {
-			require.NoError(t, subset.Pack(t.Context(), s, endless(n), itself, io.Discard, func(subset.Part) error { return nil }))
+			require.NoError(t, subset.Pack(t.Context(), s, numbered(endless(n)), io.Discard, func(subset.Part) error { return nil }))
 		})
 	}
 	few, many := allocations(2000), allocations(20_000)
@@ -424,7 +414,7 @@ func BenchmarkPack(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(1000 * 1000)
 	for b.Loop() {
-		if err := subset.Pack(b.Context(), s, values(items), itself, io.Discard, func(subset.Part) error { return nil }); err != nil {
+		if err := subset.Pack(b.Context(), s, numbered(values(items)), io.Discard, func(subset.Part) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

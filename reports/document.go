@@ -2,7 +2,6 @@ package reports
 
 import (
 	"io"
-	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -20,7 +19,7 @@ const (
 	reportFlatHeader
 )
 
-var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, headerNames...)
+var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, namesOf(headerMembers)...)
 
 // Places of the members of a subset.
 const (
@@ -100,7 +99,7 @@ func (d *document) read(member int) {
 	case member == reportWrapper && !d.wrapped && d.lex.Kind() == '{':
 		d.wrapped, d.begun = true, false
 	case member >= reportFlatHeader && !d.headed:
-		d.dec.readHeaderMember(d.lex, member-reportFlatHeader, &d.header)
+		headerMembers[member-reportFlatHeader].read(d.dec, d.lex, &d.header)
 	default:
 		d.lex.Skip()
 	}
@@ -127,8 +126,8 @@ func (d *document) elements(entry, subset func() bool) bool {
 	return true
 }
 
-// object reads what is there in the place of a list: null, a single subset, or
-// the remark of an old server that the list would be too long.
+// object reads what stands instead of a list: null, a single subset, or the note of
+// an old server that the list would be too long.
 func (d *document) object(subset func() bool) bool {
 	if d.lex.Known(d.subset) >= 0 {
 		return subset()
@@ -178,7 +177,7 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 	}
 	subset := func() bool {
 		var part Subset
-		part.Checksum = d.readSubset(func() { part.Bytes = measure(d.lex) })
+		part.Checksum = d.readSubset(func() { part.Bytes = d.lex.Base64Size() })
 		d.lex.Spend(2 * sizeOf[Subset]())
 		s.Subsets = append(s.Subsets, part)
 		return true
@@ -188,7 +187,7 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 		if m == reportGzip {
 			d.lex.Spend(2 * sizeOf[Subset]())
 			lone = len(s.Subsets)
-			s.Subsets = append(s.Subsets, Subset{Bytes: measure(d.lex)})
+			s.Subsets = append(s.Subsets, Subset{Bytes: d.lex.Base64Size()})
 			continue
 		}
 		if m == reportSubsets {
@@ -202,26 +201,6 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 	}
 	s.ID, s.Header, s.origin = d.id, d.header, d.dec.origin
 	return s, d.lex.Err()
-}
-
-// measure reads a text in base64 and returns how many bytes it stands for.
-func measure(l *jsonlex.Lexer) int64 {
-	if l.Kind() != '"' {
-		l.Skip()
-		return 0
-	}
-	var digits, padding int64
-	l.OpenText()
-	for piece := l.Piece(); piece != nil; piece = l.Piece() {
-		digits += int64(len(piece))
-		for _, c := range slices.Backward(piece) {
-			if c != '=' {
-				break
-			}
-			padding++
-		}
-	}
-	return (digits - padding) * 3 / 4
 }
 
 // UnmarshalJSON reads a report as it is written, or in a member named report.

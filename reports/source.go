@@ -11,22 +11,20 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// NewReader starts to read a report from a file or another stream, plain or
-// compressed with gzip: as it is sent, or in any shape in which the service shows
-// it. If its subsets come before its datasets, or its header comes after them,
-// src has to be an [io.Seeker] too, so that it can be read twice.
-func NewReader(src io.Reader) (*Reader, error) {
-	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
-	r.source = r.files(src)
-	if err := r.open(); err != nil {
-		return nil, err
+// Each makes a source for [Client.Submit] of a slice.
+func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
+	return func(yield func(Dataset, error) bool) {
+		for _, d := range datasets {
+			if !yield(d, nil) {
+				return
+			}
+		}
 	}
-	return r, nil
 }
 
 // ReadFile reads a report in the service's JSON, plain or compressed with gzip:
-// its header at once, its datasets one by one from a single-use iterator, so
-// that a file of any size can be a source for [Client.Submit]. Unless r is an
+// its header at once, its datasets one by one from a single-use iterator. A file of
+// any size can be a source for [Client.Submit]. Unless r is an
 // [io.Seeker] too, report-header must come before report-datasets.
 //
 // The report may have any shape that [NewReader] reads. What the service adds to
@@ -87,7 +85,7 @@ func (r *Reader) findHeader() error {
 }
 
 // errNotTwice: a stream cannot be read from its start again.
-var errNotTwice = errors.New("its subsets come before its datasets, and it is no io.Seeker that could be read twice")
+var errNotTwice = errors.New("its subsets come before its datasets, and it is not an io.Seeker that can be read twice")
 
 // files makes a source of a stream.
 func (r *Reader) files(src io.Reader) func() (io.Reader, error) {

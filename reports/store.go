@@ -21,11 +21,11 @@ import (
 // and Put send it compressed (specification §8).
 const CompressAbove = 10_000_000
 
-// Stored is what the service answers to a report that was sent.
+// Stored is the service's answer to a report that was sent.
 type Stored struct {
 	ID      string
 	Header  Header   // as stored; after Put the deployed service echoes what was sent
-	Subsets []Subset // compressed parts that the report consists of, in no order; Datasets is not known
+	Subsets []Subset // compressed parts of the report, in no order; their Datasets is 0
 
 	// Existing is true when the service already had a report of this creator and
 	// period and returned that one: what was sent was not stored.
@@ -39,12 +39,13 @@ type Stored struct {
 // The report is validated first. It is sent compressed, with the exception 69
 // that belongs to it, when its JSON is longer than [CompressAbove] or its header
 // carries that exception already. Since the service would add a compressed
-// report to one that is there, Create looks for one before it sends: of the same
-// creator and begin date, or whatever the service takes for that (the deployed
-// one: the same month, and a name that differs in case or accents). If one was
-// made meanwhile, the service has added the data to it, and the error matches
-// [ErrConflict] and says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a compressed report
-// is not sent again: the error matches [ErrUnclear]; look with List.
+// report to an existing one, Create looks for that before it sends: one of the same
+// creator and begin date, or what the service treats as such (the deployed one: the
+// same month, and a name that differs in case or accents). If one was created in the
+// meantime, the service has added the data to it; the error matches [ErrConflict] and
+// says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a
+// compressed report is not sent again: the error matches [ErrUnclear]; look with
+// List.
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
@@ -54,7 +55,15 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 		return nil, err
 	}
 	if !body.compressed {
-		return c.createPlain(ctx, op, r, body)
+		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
+		if err != nil {
+			return nil, err
+		}
+		existing, err := stored.differs(r)
+		if err != nil {
+			return nil, err
+		}
+		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing}, nil
 	}
 	found, err := c.find(ctx, op, r.Header)
 	if err != nil {
@@ -68,32 +77,20 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 
 // storeAlone stores a compressed body that has to be all that the report holds.
 func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body) (*Stored, error) {
-	stored, err := c.store(ctx, b.request(op, method, path))
+	stored, err := c.requestStored(ctx, b.request(op, method, path))
 	if err != nil {
 		return nil, err
 	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
-		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; somebody else writes to it", op, ErrConflict, n, stored.ID)
+		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, ErrConflict, n, stored.ID)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
 
-func (c *Client) createPlain(ctx context.Context, op string, r *Report, b body) (*Stored, error) {
-	a, err := c.storePlain(ctx, b.request(op, http.MethodPost, "/reports"))
-	if err != nil {
-		return nil, err
-	}
-	existing, err := a.differs(r)
-	if err != nil {
-		return nil, err
-	}
-	return &Stored{ID: string(a.ID), Header: a.Header, Existing: existing}, nil
-}
-
-// Put stores a report under an id that the caller chooses, a UUID, instead of
+// Put stores a report under an id that the caller chooses, a UUID, replacing
 // whatever is stored there. Sending it twice has the same effect as once. The
-// service does not check who owns a report, so an id that is not yours
-// overwrites somebody else's. Validation and compression are those of
+// service does not check who owns a report, so the id of another
+// account's report overwrites that report. Validation and compression are those of
 // [Client.Create].
 //
 // Every member of the header is sent, also if it is empty, because the deployed
@@ -112,14 +109,14 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 		return nil, err
 	}
 	if !body.compressed {
-		a, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
+		stored, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
 		if err != nil {
 			return nil, err
 		}
-		if a.dropped() {
+		if stored.Datasets != nil && len(stored.Datasets) == 0 {
 			return nil, fmt.Errorf("reports.Put: report %s: %w: the service shows none of the %d datasets that were sent", id, ErrIncomplete, len(r.Datasets))
 		}
-		return &Stored{ID: string(a.ID), Header: a.Header}, nil
+		return &Stored{ID: stored.ID, Header: stored.Header}, nil
 	}
 	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
 }
@@ -175,7 +172,7 @@ func (h Header) withCompressed(helpURL string) Header {
 
 // request is the request that stores a body, with the headers of specification
 // §4.1. A compressed POST adds a subset each time it arrives, so it is not sent
-// again unless it surely did not.
+// again unless it certainly did not.
 func (b body) request(op, method, path string) transport.Request {
 	r := transport.Request{
 		Op: op, Method: method, Path: path, Body: b.Body,
@@ -193,7 +190,7 @@ func (b body) request(op, method, path string) transport.Request {
 
 // store sends a compressed body and reads from the answer what is stored. The
 // answer repeats every subset of the report, so it is read without being held.
-func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport, error) {
+func (c *Client) requestStored(ctx context.Context, r transport.Request) (*storedReport, error) {
 	res, err := c.authorized(ctx, r)
 	if err != nil {
 		return nil, err
@@ -211,10 +208,11 @@ func (c *Client) store(ctx context.Context, r transport.Request) (*storedReport,
 
 // scan reads what the service holds of a report, without its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
-	return c.store(ctx, scanning(op, id))
+	return c.requestStored(ctx, reading(op, id))
 }
 
-func scanning(op, id string) transport.Request {
+// reading is the request that reads a report.
+func reading(op, id string) transport.Request {
 	return transport.Request{
 		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
 	}
@@ -251,9 +249,6 @@ func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, 
 	return &stored, err
 }
 
-// dropped reports whether the service shows that it stored no datasets.
-func (r *Report) dropped() bool { return r.Datasets != nil && len(r.Datasets) == 0 }
-
 // differs reports whether the service returned another report than r. It does
 // not say so itself: both answers are 201.
 func (a *Report) differs(r *Report) (bool, error) {
@@ -286,7 +281,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
 		case !uuidForm.MatchString(s.ID):
 			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, ErrUnreadable, s.ID)
 		}
@@ -303,7 +298,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for _, s := range similar {
 		stored, err := c.scan(ctx, op, s.ID)
 		if err != nil {
-			return nil, fmt.Errorf("%s: looking for a report that is there already: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
 		}
 		if stored.Year == year && stored.Month == month {
 			return s, nil

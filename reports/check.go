@@ -3,11 +3,13 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -15,11 +17,11 @@ import (
 // §8). Submit sends larger reports in subsets.
 const MaxDatasets = 50_000
 
-// A Finding is something about a report that is wrong, or looks wrong.
+// A Finding is a fault of a report, or something suspicious.
 type Finding struct {
 	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
 	Reason  string // what is wrong and what would be right
-	Warning bool   // the service takes it; errors are what it refuses, or drops without a word
+	Warning bool   // the service accepts it; faults are what it refuses, or drops silently
 }
 
 // String names the place and the reason.
@@ -27,23 +29,22 @@ func (f Finding) String() string { return f.Path + " " + f.Reason }
 
 // Validate checks the report against the rules of specification §2.1 and §8
 // and those of the deployed service, and returns every fault, each with its
-// place, as a [*ValidationError], or nil. The service tells some of these
-// faults late or never, and may have replaced the stored report by then.
+// place, as a [*ValidationError], or nil. The service reports some of these faults
+// late or never, and may have replaced the stored report by then.
 //
 // A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the
 // header carries exception 69: the service refuses it in an uncompressed report
 // only. To [Client.Submit], which always compresses, it is a warning. A reporting
-// period must not begin later than today in UTC+14, where the day is furthest on.
+// period must not begin after today in UTC+14, the earliest time zone.
 func (r *Report) Validate() error {
 	v := validator{most: -1}
 	v.report(r)
 	return v.err()
 }
 
-// Findings returns what [Report.Validate] finds, and warnings beside: a reporting
-// period whose last day is not over in UTC+14, counts of zero, counts by country
-// that do not add up to the whole, countries that do not exist, and DOIs that occur
-// twice.
+// Findings returns the faults of [Report.Validate], and warnings: a reporting period
+// whose last day is not over in UTC+14, counts of zero, counts by country that do not
+// add up to the whole, countries that do not exist, and DOIs that occur twice.
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
@@ -103,7 +104,7 @@ func (v *validator) report(r *Report) {
 	v.header(&r.Header)
 	switch n := len(r.Datasets); {
 	case n == 0:
-		v.add("report-datasets", "is empty; the service takes no report without datasets")
+		v.add("report-datasets", "is empty; the service accepts no report without datasets")
 	case n > MaxDatasets:
 		v.add("report-datasets", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
 	}
@@ -111,7 +112,7 @@ func (v *validator) report(r *Report) {
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		v.dataset(i, d)
-		entry = v.entry(entry[:0], i, d)
+		entry = v.encode(entry[:0], i, d)
 		if most := jsonlex.MaxValue; len(entry) > most/6 && len(entry) <= most { // encoding/json makes six bytes of some characters
 			data, _ := json.Marshal(d)
 			v.size(i, len(data))
@@ -119,12 +120,12 @@ func (v *validator) report(r *Report) {
 	}
 }
 
-// entry appends the JSON of dataset i. It is a fault if that cannot be sent, or not
+// encode appends the JSON of dataset i. It is a fault if that cannot be sent, or not
 // be read back.
-func (v *validator) entry(dst []byte, i int, d *Dataset) []byte {
+func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 	entry, err := appendDataset(dst, d)
 	if err != nil {
-		v.encoding(i, d)
+		v.utf8(i, d)
 		return dst
 	}
 	v.size(i, len(entry)-len(dst))
@@ -184,14 +185,14 @@ func (v *validator) text(path, value string) {
 	}
 }
 
-// creatorEnd is what the deployed service wants a creator's name to end with.
+// creatorEnd is what the deployed service accepts at the end of a creator's name.
 func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
 
 func (v *validator) month(path string, p Period) {
 	begin, end, ok := v.days(p, func(date string) string { return path + "." + date })
-	now := time.Now().UTC().Add(14 * time.Hour) // where the day is furthest on
+	now := time.Now().UTC().Add(14 * time.Hour) // UTC+14, the earliest time zone
 	switch {
 	case !ok:
 	case begin.Year() != end.Year() || begin.Month() != end.Month():
@@ -235,7 +236,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 		v.fault("data-type", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
-		v.fault("dataset-id", "is empty; without an identifier the counts belong to nothing")
+		v.fault("dataset-id", "is empty; counts need an identifier")
 	}
 	for j := range d.DatasetID {
 		if strings.TrimSpace(d.DatasetID[j].Value) == "" {
@@ -259,9 +260,9 @@ func (v *validator) warning(field, reason string) {
 	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
 }
 
-// encoding names the texts of dataset i which JSON cannot carry unchanged. Others
-// that v.dataset finds no fault with are ASCII.
-func (v *validator) encoding(i int, d *Dataset) {
+// utf8 names the texts of dataset i that are not UTF-8. The texts that it does not
+// look at have been compared with lists of ASCII words.
+func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	text := func(field, value string) {
 		if !utf8.ValidString(value) {
@@ -309,25 +310,35 @@ func (v *validator) performance(p *Performance) {
 }
 
 func (v *validator) instance(n *Instance) {
-	switch n.MetricType {
-	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
-	default:
-		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s, %s, %s and %s", n.MetricType,
-			TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations))
+	if !n.MetricType.known() {
+		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
 	}
-	switch n.AccessMethod {
-	case Regular, Machine:
-	default:
-		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s and %s", n.AccessMethod, Regular, Machine))
+	if !n.AccessMethod.known() {
+		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
 	}
 	if n.Count < 0 {
 		v.fault("count", fmt.Sprintf("is %d", n.Count))
 	}
 	if n.Count == 0 && v.warn != nil {
-		v.warning("count", "is 0; what was not used need not be reported")
+		v.warning("count", "is 0; unused datasets need not be reported")
 	}
 	v.countries(n)
 }
+
+const (
+	knownMetrics = TotalDatasetRequests + ", " + UniqueDatasetRequests + ", " + TotalDatasetInvestigations + " and " + UniqueDatasetInvestigations
+	knownAccess  = Regular + " and " + Machine
+)
+
+func (m MetricType) known() bool {
+	switch m {
+	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
+		return true
+	}
+	return false
+}
+
+func (m AccessMethod) known() bool { return m == Regular || m == Machine }
 
 func (v *validator) countries(n *Instance) {
 	var sum int64
@@ -335,10 +346,10 @@ func (v *validator) countries(n *Instance) {
 	for i := range n.CountryCounts {
 		c := &n.CountryCounts[i]
 		sum += c.Count
-		pair := letterPair(c.Country)
+		pair := country.Pair(c.Country)
 		if pair == 0 {
 			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
-		} else if (v.warn != nil || !v.compressed) && !knownCountry(pair) {
+		} else if (v.warn != nil || !v.compressed) && !country.Known(pair) {
 			report := v.fault
 			if v.compressed {
 				report = v.warning
@@ -373,34 +384,78 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	}
 }
 
-// letterPair is a number for two lowercase letters, larger for later ones, or 0
-// for anything else.
-func letterPair(s string) int {
-	if len(s) != 2 || s[0]-'a' >= 26 || s[1]-'a' >= 26 {
-		return 0
-	}
-	return int(s[0])<<8 | int(s[1])
+// BadRows says what [Client.Submit] does with an invalid dataset.
+type BadRows int
+
+const (
+	// StopAtBadRows fails before anything is sent, naming the first faults.
+	StopAtBadRows BadRows = iota
+	// LeaveOutBadRows sends the others. Receipt.Faults says what was wrong.
+	LeaveOutBadRows
+)
+
+// mostFaults bounds the list of faults of a source of any length.
+const mostFaults = 100
+
+// A checker finds the datasets of a source that may be sent.
+type checker struct {
+	validator
+	badRows BadRows
+	stopped bool // by a fault: nothing will be sent
+	leftOut []*FieldError
+	skipped int64
 }
 
-// isoCountries are the 249 codes of ISO 3166-1 alpha-2, side by side.
-const isoCountries = "adaeafagaialamaoaqarasatauawaxaz" +
-	"babbbdbebfbgbhbibjblbmbnbobqbrbsbtbvbwbybz" +
-	"cacccdcfcgchcickclcmcncocrcucvcwcxcycz" +
-	"dedjdkdmdodz" + "eceeegeheresetfifjfkfmfofr" +
-	"gagbgdgegfggghgiglgmgngpgqgrgsgtgugwgy" + "hkhmhnhrhthu" +
-	"idieiliminioiqirisit" + "jejmjojp" + "kekgkhkikmknkpkrkwkykz" +
-	"lalblclilklrlsltlulvly" +
-	"mamcmdmemfmgmhmkmlmmmnmompmqmrmsmtmumvmwmxmymz" +
-	"nancnenfngninlnonpnrnunz" + "om" + "papepfpgphpkplpmpnprpsptpwpy" + "qa" +
-	"rerorsrurw" + "sasbscsdsesgshsisjskslsmsnsosrssstsvsxsysz" +
-	"tctdtftgthtjtktltmtntotrtttvtwtz" + "uaugumusuyuz" + "vavcvevgvivnvu" + "wfws" + "yeyt" + "zazmzw"
+// An entry is a dataset that may be sent, and how. It is valid until the next
+// iteration.
+type entry struct {
+	number  int // in the source
+	dataset *Dataset
+	json    []byte
+}
 
-// knownCountries has a bit for each second letter, by first letter.
-var knownCountries = func() (bits ['z' + 1]uint32) {
-	for i := 0; i < len(isoCountries); i += 2 {
-		bits[isoCountries[i]] |= 1 << (isoCountries[i+1] - 'a')
+// entries yields the datasets of src that break no rule. After a fault that stops
+// the submission it reads on, to name further ones, and ends with all of them.
+func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		var d Dataset // one for all, since its address is passed on
+		e := entry{number: -1, dataset: &d}
+		for next, err := range src {
+			if err != nil {
+				yield(entry{}, err)
+				return
+			}
+			d = next
+			e.number++
+			before := len(c.faults)
+			c.dataset(e.number, &d)
+			e.json = c.encode(e.json[:0], e.number, &d)
+			if c.passes(before) && !yield(e, nil) {
+				return
+			}
+			if len(c.faults) >= mostFaults {
+				break
+			}
+		}
+		if c.stopped {
+			yield(entry{}, c.err())
+		}
 	}
-	return bits
-}()
+}
 
-func knownCountry(pair int) bool { return knownCountries[pair>>8]>>(pair&0xff-'a')&1 != 0 }
+// passes tells whether an entry is to be sent, given the number of faults before it.
+func (c *checker) passes(before int) bool {
+	faults := c.faults[before:]
+	switch {
+	case len(faults) == 0:
+		return !c.stopped
+	case c.badRows == StopAtBadRows:
+		c.stopped = true
+		return false
+	}
+	room := mostFaults - len(c.leftOut)
+	c.leftOut = append(c.leftOut, faults[:min(len(faults), room)]...)
+	c.faults = c.faults[:before]
+	c.skipped++
+	return false
+}

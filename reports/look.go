@@ -1,0 +1,200 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// look compares what the service holds with the plan. An error comes with its
+// kind; unseen is one that another look cannot fix.
+func (s *submission) look(ctx context.Context) (sight, error) {
+	request := reading("reports.Submit", s.id)
+	request.Replay = transport.IfUnsent // deliver has pauses of its own
+	stored, err := s.client.requestStored(ctx, request)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return sight{kind: shown}, nil
+	case err != nil:
+		return sight{kind: failure(err)}, err
+	}
+	if err := s.mayWrite(stored); err != nil {
+		return sight{}, err
+	}
+	if stored.Shown == 0 && len(stored.Subsets) == 0 {
+		return sight{kind: shown}, nil
+	}
+	if s.header.differs(&stored.Header) != "" {
+		return sight{kind: shown, foreign: true}, nil
+	}
+	if first, ok := s.holds(stored.Subsets); ok && stored.Shown == 0 {
+		return sight{kind: shown, first: first}, nil
+	}
+	// Another release of a compressor may have made the subsets, or a service
+	// shows datasets and no subsets.
+	first, held, err := s.holdsContent(ctx)
+	switch {
+	case err != nil:
+		return sight{kind: failure(err)}, err
+	case first == 0:
+		return sight{kind: shown, foreign: true}, nil
+	case len(held) > 0:
+		s.accepted, s.covered = held, first
+	case s.listed != nil:
+		s.accepted, s.covered = s.listed, first
+	}
+	return sight{kind: shown, first: first}, nil
+}
+
+// mayWrite compares the report that is stored under our id with the one that a
+// POST would add to. A PUT is never refused for that: it would replace somebody
+// else's report.
+func (s *submission) mayWrite(stored *storedReport) error {
+	h := &stored.Header
+	conflict := func(what, is, ours string) error {
+		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", ErrConflict, what, s.id, is, ours)
+	}
+	year, month := s.header.ReportingPeriod.yearMonth()
+	switch {
+	case stored.Account != "" && s.account != "" && !strings.EqualFold(stored.Account, s.account):
+		return conflict("account", stored.Account, s.account)
+	case !strings.EqualFold(h.CreatedBy, cmp.Or(s.kept.CreatedBy, s.header.CreatedBy)):
+		return conflict("creator", h.CreatedBy, s.header.CreatedBy)
+	case stored.Month != "" && (stored.Year != year || stored.Month != month):
+		return conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
+	}
+	s.keep(h)
+	return nil
+}
+
+// holds tells how many of the planned subsets are stored, if they are the first
+// ones and nothing else is.
+func (s *submission) holds(stored []Subset) (first int, ok bool) {
+	first = s.covered + len(stored) - len(s.accepted)
+	return first, first >= s.covered && first <= len(s.plan) && sameSubsets(stored, s.subsets(first))
+}
+
+// sameSubsets compares lists without regard to order.
+func sameSubsets(a, b []Subset) bool { return slices.Equal(sortedChecksums(a), sortedChecksums(b)) }
+
+func sortedChecksums(subsets []Subset) []string {
+	sums := make([]string, len(subsets))
+	for i, s := range subsets {
+		sums[i] = strings.ToLower(s.Checksum)
+	}
+	slices.Sort(sums)
+	return sums
+}
+
+// failure tells what the error of a look means. Failures that pass are a service
+// that cannot be reached, and one that cannot read a report because it is being
+// written.
+func failure(err error) sightKind {
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case !ok || errors.Is(err, ErrTooLarge):
+		return unseen
+	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
+		return unreadable
+	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
+		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, ErrUnreadable):
+		return unreachable
+	}
+	return unseen
+}
+
+// A contentSum tells sets of datasets apart without regard to their order: how
+// many there are, and the sum of the SHA-256 of each, in four lanes.
+type contentSum struct {
+	datasets int64
+	lanes    [4]uint64
+}
+
+// add adds a dataset, as it would be sent. It makes the entry in the memory of
+// the last one.
+func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
+	if *entry, err = appendDataset((*entry)[:0], d); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(*entry)
+	for i := range c.lanes {
+		c.lanes[i] += binary.LittleEndian.Uint64(sum[8*i:])
+	}
+	c.datasets++
+	return nil
+}
+
+// holdsContent reads the stored datasets and tells how many of the planned
+// subsets they are, if they are those of the first ones and nothing else; 0 if
+// not. It serves a service that shows no subsets, and subsets that another
+// release of a compressor made: those are returned.
+func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset, err error) {
+	r, err := s.client.open(ctx, "reports.Submit", s.id, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer r.Close()
+	stored, err := sumOf(r.Scan())
+	switch c := r.closer.(*connection); {
+	case err != nil && c.broken.Load():
+		return 0, nil, err
+	case err != nil:
+		return 0, nil, nil // damaged data are not ours
+	}
+	var planned contentSum
+	for i := range s.plan {
+		if planned.datasets >= stored.datasets {
+			break
+		}
+		part, err := s.sum(i)
+		if err != nil {
+			return 0, nil, err
+		}
+		planned.datasets += part.datasets
+		for lane := range planned.lanes {
+			planned.lanes[lane] += part.lanes[lane]
+		}
+		if planned == stored {
+			return i + 1, r.Subsets, nil
+		}
+	}
+	return 0, nil, nil
+}
+
+// sum is that of planned subset i, worked out once, from the spooled body.
+func (s *submission) sum(i int) (contentSum, error) {
+	for len(s.sums) <= i {
+		r, err := NewReader(s.body(len(s.sums)))
+		if err != nil {
+			return contentSum{}, err
+		}
+		sum, err := sumOf(r.Scan())
+		if err != nil {
+			return contentSum{}, err
+		}
+		s.sums = append(s.sums, sum)
+	}
+	return s.sums[i], nil
+}
+
+func sumOf(datasets iter.Seq2[*Dataset, error]) (sum contentSum, err error) {
+	var entry []byte
+	for d, err := range datasets {
+		if err != nil {
+			return sum, err
+		}
+		if err := sum.add(d, &entry); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}

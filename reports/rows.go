@@ -1,0 +1,416 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// A Row is one count, as tables and databases have it: how often one dataset was
+// used, by metric, access method and country. [Group] makes datasets of rows.
+type Row struct {
+	DOI string // bare, or in any form that people paste
+
+	// Of the dataset. Not every row needs them: the first text of each counts.
+	Title     string
+	YOP       string // year of publication
+	URI       string
+	Platform  string
+	Publisher string
+
+	Date    Date       // the day that was counted, or any day of the month if all of it was
+	Metric  MetricType // what was counted
+	Access  AccessMethod
+	Country string // two letters, in any case; "" if it is not known
+	Count   int64
+
+	Place string // where the row is, such as "line 3", for messages; "" means its number in the source
+}
+
+// GroupOptions are the optional settings of [Group].
+type GroupOptions struct {
+	// Sorted promises that rows come in the order of their DOIs, bare and in
+	// lower case, byte by byte. Then only one dataset is held at a time. A row out
+	// of order is an error.
+	Sorted bool
+
+	// AddRepeats adds up rows that count the same: the same DOI, date, metric,
+	// access method and country. Without it the later one is a fault.
+	AddRepeats bool
+
+	// LeaveOut is called with the faults of each dataset that is left out because
+	// some of its rows have faults, the first 100 of them: its other counts would be
+	// wrong without these rows. The DOI is "" for a row that names none. If LeaveOut
+	// is nil, a fault is an error.
+	LeaveOut func(doi string, faults []*FieldError)
+	Warn     func(Finding) // called for a text that differs from that of an earlier row
+
+	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
+	TempDir string // folder for the temporary file; "" means the system's
+}
+
+// Group makes datasets of rows: one for each DOI, with a [Performance] for each
+// month, an [Instance] for each metric and access method, and the counts of its
+// countries. Rows may come in any order and number. They are sorted by DOI, in
+// memory or in a temporary file, so the same rows make the same datasets in the
+// same order.
+//
+// Each row is checked: its DOI, date, metric, access method and country, that its
+// texts are UTF-8, and that its count is not negative. All faults are returned
+// at once, after the last row, as a [*ValidationError], the first 100 of them; no
+// dataset is yielded after the first one. GroupOptions.LeaveOut goes on without the datasets concerned. An error of
+// rows that is a [*FieldError] is a fault of its row, of which at least the DOI
+// counts. Any other error ends the sequence.
+//
+// What rows do not have, such as PublisherID, a sequence around this one can add.
+// The result can be ranged over as often as rows.
+func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, error] {
+	var o GroupOptions
+	if opts != nil {
+		o = *opts
+	}
+	return func(yield func(Dataset, error) bool) {
+		g := &grouping{GroupOptions: o}
+		if o.Memory < 0 {
+			yield(Dataset{}, &FieldError{"GroupOptions.Memory", "is negative"})
+			return
+		}
+		checked := g.checked(rows)
+		if !o.Sorted {
+			checked = g.sorted(checked)
+		}
+		g.datasets(checked, yield)
+	}
+}
+
+// A grouping is one round of Group.
+type grouping struct {
+	GroupOptions
+	faults []*FieldError // that stop it
+}
+
+// A checkedRow is a row and what is wrong with it. Its DOI is bare.
+type checkedRow struct {
+	Row
+	key    string // DOI, as all spellings share it
+	faults []*FieldError
+}
+
+// checked yields the rows that name a DOI: those without faults, if a fault is an
+// error. It ends at mostFaults faults.
+func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, error] {
+	return func(yield func(*checkedRow, error) bool) {
+		number := 0
+		for row, err := range rows {
+			number++
+			if row.Place == "" {
+				row.Place = fmt.Sprint("row ", number)
+			}
+			r := &checkedRow{Row: row}
+			if f, ok := errors.AsType[*FieldError](err); ok {
+				r.faults = []*FieldError{f}
+			} else if err != nil {
+				yield(nil, err)
+				return
+			}
+			r.check()
+			if r.key == "" || len(r.faults) > 0 && g.LeaveOut == nil {
+				g.leaveOut("", r.faults)
+			} else if !yield(r, nil) {
+				return
+			}
+			if len(g.faults) >= mostFaults {
+				return
+			}
+		}
+	}
+}
+
+// leaveOut notes the faults of a dataset.
+func (g *grouping) leaveOut(doi string, faults []*FieldError) {
+	if g.LeaveOut != nil {
+		g.LeaveOut(doi, faults)
+		return
+	}
+	g.faults = append(g.faults, faults[:min(len(faults), mostFaults-len(g.faults))]...)
+}
+
+// check notes what is wrong, unless the source did so.
+func (r *checkedRow) check() {
+	name, err := doi.Parse(r.DOI)
+	if err == nil {
+		r.DOI, r.key = name, string(jsonlex.AppendLower(nil, name))
+	}
+	if len(r.faults) > 0 {
+		return
+	}
+	fault := func(field, format string, args ...any) {
+		r.faults = append(r.faults, &FieldError{r.Place + ", " + field, fmt.Sprintf(format, args...)})
+	}
+	if err != nil {
+		fault("doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
+	}
+	for _, t := range r.Row.texts() {
+		if !utf8.ValidString(*t.value) {
+			fault(t.field, "is not valid UTF-8")
+		}
+	}
+	if _, err := r.Date.Time(); err != nil {
+		fault("date", "is %q, not a date YYYY-MM-DD", r.Date)
+	}
+	if !r.Metric.known() {
+		fault("metric", "is %q; the service knows %s", r.Metric, knownMetrics)
+	}
+	if !r.Access.known() {
+		fault("access", "is %q; the service knows %s", r.Access, knownAccess)
+	}
+	if r.Country = strings.ToLower(r.Country); r.Country != "" && country.Pair(r.Country) == 0 {
+		fault("country", "is %q, not a country code of two letters", r.Country)
+	}
+	if r.Count < 0 {
+		fault("count", "is %d", r.Count)
+	}
+}
+
+// sorted yields rows in the order of their keys.
+func (g *grouping) sorted(rows iter.Seq2[*checkedRow, error]) iter.Seq2[*checkedRow, error] {
+	return func(yield func(*checkedRow, error) bool) {
+		s := &extsort.Sorter{Memory: cmp.Or(g.Memory, 64<<20), Dir: cmp.Or(g.TempDir, os.TempDir())}
+		defer s.Close() // the temporary file is of no further use
+		var value []byte
+		for r, err := range rows {
+			if err == nil {
+				value = r.append(value[:0])
+				err = s.Add([]byte(r.key), value)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		for value, err := range s.Values() {
+			if err != nil {
+				yield(nil, fmt.Errorf("reports.Group: sorting: %w", err))
+				return
+			}
+			if !yield(readRow(value), nil) {
+				return
+			}
+		}
+	}
+}
+
+// datasets yields a dataset for the rows of each key, which follow each other.
+func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Dataset, error) bool) {
+	var current *group
+	for r, err := range rows {
+		if err != nil {
+			yield(Dataset{}, err)
+			return
+		}
+		if current == nil || current.key != r.key {
+			if current != nil && r.key < current.key {
+				yield(Dataset{}, &FieldError{r.Place + ", doi", fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)})
+				return
+			}
+			if !g.finish(current, yield) {
+				return
+			}
+			current = &group{key: r.key, doi: r.DOI, counts: map[countKey]tally{}, sums: map[countKey]int64{}}
+		}
+		current.add(g, r)
+	}
+	if g.finish(current, yield) && len(g.faults) > 0 {
+		yield(Dataset{}, &ValidationError{g.faults})
+	}
+}
+
+// finish yields the dataset of a group, if nothing is wrong.
+func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool {
+	switch {
+	case current == nil:
+		return true
+	case len(current.faults) > 0:
+		g.leaveOut(current.doi, current.faults)
+		return true
+	case len(g.faults) > 0:
+		return true
+	}
+	return yield(current.dataset(), nil)
+}
+
+// A group is the rows of one DOI.
+type group struct {
+	key, doi string
+	about    Row // has the texts
+	places   [5]string
+	counts   map[countKey]tally
+	sums     map[countKey]int64 // over countries and days
+	faults   []*FieldError      // the first mostFaults
+}
+
+// A countKey is what rows count.
+type countKey struct {
+	month   Period
+	metric  MetricType
+	access  AccessMethod
+	country string
+	day     Date // "" if days are added up
+}
+
+// A tally is how often something was counted, first in the row at place.
+type tally struct {
+	count int64
+	place string
+}
+
+func (p *group) add(g *grouping, r *checkedRow) {
+	if len(r.faults) > 0 {
+		p.fault(r.faults...)
+		return
+	}
+	p.describe(g, &r.Row)
+	day, _ := r.Date.Time() // it has been checked
+	key := countKey{Month(day.Year(), day.Month()), r.Metric, r.Access, r.Country, Day(day)}
+	if g.AddRepeats {
+		key.day = ""
+	}
+	before, again := p.counts[key]
+	switch {
+	case again && !g.AddRepeats:
+		p.fault(&FieldError{r.Place, fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi)})
+		return
+	case again:
+		r.Place = before.place
+	}
+	whole := key
+	whole.country, whole.day = "", ""
+	if r.Count > math.MaxInt64-p.sums[whole] {
+		p.fault(&FieldError{r.Place + ", count", fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
+		return
+	}
+	p.sums[whole] += r.Count
+	p.counts[key] = tally{before.count + r.Count, r.Place}
+}
+
+func (p *group) fault(faults ...*FieldError) {
+	p.faults = append(p.faults, faults[:min(len(faults), mostFaults-len(p.faults))]...)
+}
+
+// describe takes the texts that it does not have yet.
+func (p *group) describe(g *grouping, r *Row) {
+	have := p.about.texts()
+	for i, t := range r.texts() {
+		switch {
+		case *t.value == "" || *t.value == *have[i].value:
+		case *have[i].value == "":
+			*have[i].value, p.places[i] = *t.value, r.Place
+		case g.Warn != nil:
+			g.Warn(Finding{Path: r.Place + ", " + t.field, Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
+		}
+	}
+}
+
+// dataset adds up the counts. Their order depends on what they are alone.
+func (p *group) dataset() Dataset {
+	d := Dataset{
+		Title: p.about.Title, YOP: p.about.YOP, URI: p.about.URI, Platform: p.about.Platform, Publisher: p.about.Publisher,
+		DataType: DataTypeDataset, DatasetID: []TypedValue{{TypeDOI, p.doi}},
+	}
+	keys := make([]countKey, 0, len(p.counts))
+	for key := range p.counts {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b countKey) int {
+		return cmp.Or(cmp.Compare(a.month.BeginDate, b.month.BeginDate), cmp.Compare(a.metric, b.metric), cmp.Compare(a.access, b.access), cmp.Compare(a.country, b.country))
+	})
+	for _, key := range keys {
+		month := lastOr(&d.Performance, func(m *Performance) bool { return m.Period == key.month }, Performance{Period: key.month})
+		n := lastOr(&month.Instance, func(n *Instance) bool { return n.MetricType == key.metric && n.AccessMethod == key.access },
+			Instance{MetricType: key.metric, AccessMethod: key.access})
+		n.Count += p.counts[key].count
+		if key.country != "" {
+			c := lastOr(&n.CountryCounts, func(c *CountryCount) bool { return c.Country == key.country }, CountryCount{Country: key.country})
+			c.Count += p.counts[key].count
+		}
+	}
+	return d
+}
+
+// lastOr is the last element of a list if it is the one wanted, else a new one.
+func lastOr[S ~[]E, E any](list *S, wanted func(*E) bool, other E) *E {
+	if n := len(*list); n == 0 || !wanted(&(*list)[n-1]) {
+		*list = append(*list, other)
+	}
+	return &(*list)[len(*list)-1]
+}
+
+// A rowText is a text of a row that describes its dataset.
+type rowText struct {
+	field string
+	value *string
+}
+
+func (r *Row) texts() [5]rowText {
+	return [...]rowText{{"title", &r.Title}, {"yop", &r.YOP}, {"uri", &r.URI}, {"platform", &r.Platform}, {"publisher", &r.Publisher}}
+}
+
+// strings are all texts of a row.
+func (r *checkedRow) strings() []*string {
+	return []*string{
+		&r.key, &r.DOI, &r.Title, &r.YOP, &r.URI, &r.Platform, &r.Publisher,
+		(*string)(&r.Date), (*string)(&r.Metric), (*string)(&r.Access), &r.Country, &r.Place,
+	}
+}
+
+// append appends the row as [readRow] reads it.
+func (r *checkedRow) append(dst []byte) []byte {
+	text := func(s string) { dst = append(binary.AppendUvarint(dst, uint64(len(s))), s...) }
+	for _, s := range r.strings() {
+		text(*s)
+	}
+	dst = binary.AppendVarint(dst, r.Count)
+	for _, f := range r.faults {
+		text(f.Path)
+		text(f.Reason)
+	}
+	return dst
+}
+
+func readRow(data []byte) *checkedRow {
+	rest := string(data) // the texts are parts of it
+	number := func(read func([]byte) (uint64, int)) uint64 {
+		n, size := read(data[len(data)-len(rest):])
+		rest = rest[size:]
+		return n
+	}
+	text := func() (s string) {
+		n := number(binary.Uvarint)
+		s, rest = rest[:n], rest[n:]
+		return s
+	}
+	r := &checkedRow{}
+	for _, s := range r.strings() {
+		*s = text()
+	}
+	r.Count = int64(number(func(b []byte) (uint64, int) {
+		n, size := binary.Varint(b)
+		return uint64(n), size
+	}))
+	for rest != "" {
+		r.faults = append(r.faults, &FieldError{text(), text()})
+	}
+	return r
+}

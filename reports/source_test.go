@@ -1,0 +1,257 @@
+package reports_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+func TestLongFiltersAreNoFault(t *testing.T) {
+	r := report("Example", 1)
+	r.Header.ReportFilters = []reports.NameValue{{Name: strings.Repeat("n", 300), Value: strings.Repeat("v", 3000)}}
+	r.Header.ReportAttributes = r.Header.ReportFilters
+	assert.NoError(t, r.Validate())
+}
+
+func TestMonth(t *testing.T) {
+	for _, tt := range []struct {
+		year  int
+		month time.Month
+		begin reports.Date
+	}{
+		{1999, 13, "1999-13-01"}, {1999, 0, "1999-00-01"}, {1999, -1, "1999--1-01"}, {1999, 113, "1999-113-01"},
+		{0, 1, "0-01-01"}, {-1, 1, "-1-01-01"}, {10_000, 1, "10000-01-01"}, {1, 13, "1-13-01"},
+	} {
+		r := report("Example", 1)
+		r.Header.ReportingPeriod = reports.Month(tt.year, tt.month)
+		assert.Equal(t, tt.begin, r.Header.ReportingPeriod.BeginDate)
+		assert.ErrorIs(t, r.Validate(), reports.ErrInvalid, tt.begin)
+	}
+	r := report("Example", 1)
+	r.Header.ReportingPeriod = reports.Month(1, time.January)
+	assert.NoError(t, r.Validate())
+}
+
+// TestPeriodsThatAreNotOver: in synctest it is midnight UTC of 1 January 2000, and
+// two in the afternoon of that day where the day is furthest on.
+func TestPeriodsThatAreNotOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := report("Example", 1)
+		for _, tt := range []struct {
+			wait   time.Duration
+			period reports.Period
+			want   string
+		}{
+			{0, reports.Month(1999, time.December), ""},
+			{0, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
+			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
+			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
+			{1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
+			{30*24*time.Hour - 1, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
+			{1, reports.Month(2000, time.January), ""},
+			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date is 2000-02-29, which is not over yet"},
+		} {
+			time.Sleep(tt.wait)
+			r.Header.ReportingPeriod = tt.period
+			var got strings.Builder
+			for _, f := range r.Findings() {
+				got.WriteString(f.String())
+				assert.Equal(t, strings.Contains(f.Reason, "over yet"), f.Warning)
+			}
+			assert.Equal(t, tt.want, got.String(), "%s", time.Now())
+			assert.Equal(t, strings.Contains(tt.want, "future"), r.Validate() != nil)
+		}
+	})
+}
+
+func TestUnknownCountries(t *testing.T) {
+	for _, country := range []string{"xk", "uk", "zz", "eu", "an"} {
+		r := report("Example", 1)
+		r.Datasets[0].Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{country, 7}}
+		require.ErrorIs(t, r.Validate(), reports.ErrInvalid, country)
+		require.Len(t, r.Findings(), 1)
+		assert.False(t, r.Findings()[0].Warning)
+		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+		require.NoError(t, r.Validate(), country)
+		require.Len(t, r.Findings(), 1)
+		assert.True(t, r.Findings()[0].Warning)
+	}
+}
+
+// TestLargestEntry sends the longest entry that can be read back, and no longer one.
+func TestLargestEntry(t *testing.T) {
+	c := server(t).Client()
+	d := dataset(0)
+	d.Title = ""
+	send := func(size int) (*reports.Receipt, error) {
+		d.Title = strings.Repeat("x", size)
+		return c.Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset(1), d}), nil)
+	}
+	_, err := send(16 << 20)
+	e, ok := errors.AsType[*reports.FieldError](err)
+	require.True(t, ok)
+	var size int
+	assert.Equal(t, "report-datasets[1]", e.Path)
+	_, err = fmt.Sscanf(e.Reason, "takes %d bytes of JSON; more than 16777216 cannot be read back", &size)
+	require.NoError(t, err)
+
+	receipt, err := send(16<<20 - (size - 16<<20))
+	require.NoError(t, err)
+	assert.True(t, reflect.DeepEqual([]reports.Dataset{d, dataset(1)}, stored(t, c, receipt.ReportID)))
+	_, err = send(16<<20 - (size - 16<<20) + 1)
+	require.ErrorIs(t, err, reports.ErrInvalid)
+}
+
+func TestNothingIsLeftToSend(t *testing.T) {
+	all := func(yield func(reports.Dataset, error) bool) {
+		for range 150 {
+			if !yield(reports.Dataset{DataType: "book"}, nil) {
+				return
+			}
+		}
+	}
+	for _, repeats := range []reports.Repeats{reports.RefuseRepeats, reports.MergeRepeats} {
+		srv := server(t)
+		_, err := srv.Client().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows, Repeats: repeats})
+		v, ok := errors.AsType[*reports.ValidationError](err)
+		require.True(t, ok, "%v", err)
+		assert.Len(t, v.Faults, 101)
+		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 entries break a rule; report-datasets[0].data-type")
+		assert.Empty(t, writes(srv))
+	}
+}
+
+// spelled yields datasets of the given DOIs, in lists that it uses again.
+func spelled(edit func(i int, d *reports.Dataset), names ...string) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		id := []reports.TypedValue{{Type: "doi"}}
+		instances := make([]reports.Instance, 4)
+		for i, name := range names {
+			d := dataset(i)
+			id[0].Value = name
+			copy(instances, d.Performance[0].Instance)
+			d.DatasetID, d.Performance[0].Instance = id, instances
+			if edit != nil {
+				edit(i, &d)
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestSpellingsOfADOI: merging and the search for repeats know them all, and take
+// no other letter for an ASCII one.
+func TestSpellingsOfADOI(t *testing.T) {
+	same := []string{"10.5072/Kit", "https://doi.org/10.5072/KIT", "http://dx.doi.org/10.5072/kit", "doi:10.5072/kit", "DOI: 10.5072/kit", " https://doi.org/10.5072%2Fk%69t"}
+	others := []string{"10.5072/\u212ait", "10.5072/K\u0130t", "10.5072/k%69t"}
+	c := server(t).Client()
+	h := header("Example", time.October)
+	merge := &reports.SubmitOptions{Repeats: reports.MergeRepeats}
+	receipt, err := c.Submit(t.Context(), h, spelled(nil, append(same, others...)...), merge)
+	require.NoError(t, err)
+	got := stored(t, c, receipt.ReportID)
+	require.Len(t, got, 1+len(others))
+	assert.Equal(t, same[0], got[0].DatasetID[0].Value)
+	assert.EqualValues(t, 7*len(same), got[0].Performance[0].Instance[0].Count)
+	assert.EqualValues(t, 4*len(same), got[0].Performance[0].Instance[0].CountryCounts[0].Count)
+	assert.EqualValues(t, 7, got[1].Performance[0].Instance[0].Count)
+
+	_, err = c.Submit(t.Context(), h, spelled(nil, append(others, same...)...), nil)
+	v, ok := errors.AsType[*reports.ValidationError](err)
+	require.True(t, ok)
+	assert.Len(t, v.Faults, len(same)-1)
+	assert.Equal(t, "report-datasets[4].dataset-id", v.Faults[0].Path)
+
+	r := report("Example", 0)
+	for d := range spelled(nil, append(others, same...)...) {
+		d.DatasetID = []reports.TypedValue{d.DatasetID[0]}
+		r.Datasets = append(r.Datasets, d)
+	}
+	assert.Len(t, r.Findings(), len(same)-1)
+}
+
+// TestMergingRefuses names the rows by their numbers in the source.
+func TestMergingRefuses(t *testing.T) {
+	first := func(d *reports.Dataset) *reports.Instance { return &d.Performance[0].Instance[0] }
+	at := func(row int, edit func(*reports.Dataset)) func(int, *reports.Dataset) {
+		return func(i int, d *reports.Dataset) {
+			if i == row {
+				edit(d)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		edit func(i int, d *reports.Dataset)
+		want string
+	}{
+		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count is -5"},
+		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title is not valid UTF-8"},
+		{"a sum of counts", at(3, func(d *reports.Dataset) { first(d).Count = math.MaxInt64 }),
+			"report-datasets[3].performance[0].instance[0] cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
+		{"a sum of countries", at(2, func(d *reports.Dataset) { first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}} }),
+			"report-datasets[2].performance[0].instance[0] cannot be added to that of report-datasets[1], "},
+		{"another period", at(2, func(d *reports.Dataset) { d.Performance[0].Period = reports.Month(1998, time.May) }),
+			"report-datasets[2].performance[0].period cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
+		{"several performances", at(1, func(d *reports.Dataset) { d.Performance = append(d.Performance, d.Performance[0]) }),
+			"report-datasets[2].performance cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
+		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id is that of report-datasets[0]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := server(t)
+			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
+			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+			_, ok := errors.AsType[*reports.FieldError](err)
+			require.True(t, ok, "%v", err)
+			require.ErrorIs(t, err, reports.ErrInvalid)
+			assert.ErrorContains(t, err, tt.want)
+			assert.Empty(t, writes(srv))
+		})
+	}
+}
+
+// TestMergingWithRowsLeftOut: the rows keep their numbers, and bad ones do not count.
+func TestMergingWithRowsLeftOut(t *testing.T) {
+	c := server(t).Client()
+	source := spelled(func(i int, d *reports.Dataset) {
+		if i == 0 || i == 2 || i == 5 {
+			d.DataType = "book"
+		}
+	}, "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/b", "10.5072/b", "10.5072/c")
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats, BadRows: reports.LeaveOutBadRows})
+	require.NoError(t, err)
+	assert.EqualValues(t, 3, receipt.Skipped)
+	require.Len(t, receipt.Faults, 3)
+	assert.Equal(t, "report-datasets[5].data-type", receipt.Faults[2].Path)
+	got := stored(t, c, receipt.ReportID)
+	require.Len(t, got, 3)
+	for i, want := range []int64{14, 7, 7} {
+		assert.Equal(t, want, got[i].Performance[0].Instance[0].Count)
+	}
+}
+
+// TestAPanicOfProgressReachesTheCaller on its own goroutine, whatever the stage.
+func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
+	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
+		c := server(t).Client()
+		opts := &reports.SubmitOptions{MaxDatasets: 10, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+			if p.Stage == stage {
+				panic(stage)
+			}
+		}}
+		assert.PanicsWithValue(t, stage, func() { _, _ = c.Submit(t.Context(), header("Example", time.October), datasets(25), opts) })
+	}
+}
