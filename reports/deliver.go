@@ -146,7 +146,7 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 	}
 	return &SubmitError{
 		ReportID: s.id, State: state, Stored: s.subsets(d.stored), Datasets: s.datasets(d.stored),
-		Of: len(s.subsets(len(s.plan))), Err: err,
+		Total: len(s.subsets(len(s.plan))), Err: err,
 	}
 }
 

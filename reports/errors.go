@@ -253,15 +253,15 @@ type SubmitError struct {
 	State    SubmitState
 	Stored   []Subset // of this submission, as confirmed or seen
 	Datasets int64    // in Stored
-	Of       int      // subsets of the whole report; 0 if that is not known
+	Total       int      // subsets of the whole report; 0 if that is not known
 	Err      error    // what stopped the submission
 }
 
 // Error says what is stored, what is not, and what to do.
 func (e *SubmitError) Error() string {
 	of := ""
-	if e.Of > 0 {
-		of = fmt.Sprintf(" of %d", e.Of)
+	if e.Total > 0 {
+		of = fmt.Sprintf(" of %d", e.Total)
 	}
 	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored), of, e.Err, advice[e.State])
 }

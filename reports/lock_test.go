@@ -27,7 +27,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
-var crowds = flag.Int("crowds", 2, "how often 12 processes submit one report together")
+var crowds = flag.Int("crowds", 1, "how often 12 processes submit one report together")
 
 // TestMain lets the test binary be a process that submits a report: see
 // submitAsProcess.

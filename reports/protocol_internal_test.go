@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-var depth = flag.Int("depth", 5, "faults on each way through TestEveryInterleaving")
+var depth = flag.Int("depth", 4, "faults on each way through TestEveryInterleaving")
 
 // TestEveryInterleaving explores everything that can happen to a delivery: each
 // order of the service's steps, answers that are lost while the work goes on or

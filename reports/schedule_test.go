@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 500, "random fault schedules that Submit is tried with")
+	schedules = flag.Int("schedules", 200, "random fault schedules that Submit is tried with")
 	firstSeed = flag.Uint64("first", 0, "number of the first of them")
 	only      = flag.String("only", "", "behaviour that they are tried on: documented or deployed; empty means both")
 )

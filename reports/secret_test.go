@@ -3,6 +3,7 @@ package reports_test
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"iter"
 	"net/url"
@@ -32,8 +33,11 @@ func TestNoSecretInAnyFile(t *testing.T) {
 			if err != nil || entry.IsDir() {
 				return err
 			}
-			files++
 			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // done with, meanwhile
+			}
+			files++
 			for _, written := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
 				assert.NotContains(t, string(data)+path, written)
 			}

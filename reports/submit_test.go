@@ -372,7 +372,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 		require.True(t, ok, "%v", err)
 		assert.Equal(t, reports.Unclear, e.State)
 		assert.Len(t, e.Stored, 2)
-		assert.Equal(t, 4, e.Of)
+		assert.Equal(t, 4, e.Total)
 		require.ErrorIs(t, err, reports.ErrUnclear)
 		require.ErrorIs(t, err, errLost)
 		assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")

@@ -61,7 +61,7 @@ func advise(ctx context.Context, out io.Writer, err error) {
 }
 
 func printStored(out io.Writer, e *reports.SubmitError) {
-	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Of, e.Datasets)
+	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Total, e.Datasets)
 	for i, part := range e.Stored {
 		fmt.Fprintf(out, "  subset %d  %s  %d datasets\n", i+1, part.Checksum, part.Datasets)
 	}
