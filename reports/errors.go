@@ -253,7 +253,7 @@ type SubmitError struct {
 	State    SubmitState
 	Stored   []Subset // of this submission, as confirmed or seen
 	Datasets int64    // in Stored
-	Total       int      // subsets of the whole report; 0 if that is not known
+	Total    int      // subsets of the whole report; 0 if that is not known
 	Err      error    // what stopped the submission
 }
 
