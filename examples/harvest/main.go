@@ -25,6 +25,7 @@ import (
 	"syscall"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -94,7 +95,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
 	flags.IntVar(&o.Page.Size, "page", 200, "records asked for at a time")
 	text := flags.String("query", "", "records that a query finds, in the syntax of the service (specification §4.2.1)")
-	words, _, err := parse(flags, usage, args, out)
+	words, _, err := arguments.Parse(flags, usage, args, out)
 	switch {
 	case err != nil:
 		return nil, err

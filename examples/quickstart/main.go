@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/reportstest"
@@ -79,7 +80,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
-	words, given, err := parse(flags, usage, args, out)
+	words, given, err := arguments.Parse(flags, usage, args, out)
 	s.username, s.password, s.token = getenv("DATACITE_USERNAME"), getenv("DATACITE_PASSWORD"), getenv("DATACITE_TOKEN")
 	switch {
 	case err != nil:

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
@@ -79,7 +80,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	flags.BoolVar(&s.live, "live", false, "use the hosts of -mds and -resolver instead of a service in memory")
 	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&s.resolver, "resolver", mds.TestResolver, "with -live and -wait: base `URL` of the resolver")
-	files, given, err := parse(flags, usage, args, out)
+	files, given, err := arguments.Parse(flags, usage, args, out)
 	switch {
 	case err != nil:
 		return s, err

@@ -123,7 +123,7 @@ func TestFindingsAreShownAndErrorsStop(t *testing.T) {
 	}
 }
 
-// TestTheNameInTheRecord: a DOI is for ever, so it has to be the one that is meant.
+// TestTheNameInTheRecord: a DOI is permanent, so it has to be the one that is meant.
 func TestTheNameInTheRecord(t *testing.T) {
 	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
 		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]

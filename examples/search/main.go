@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -82,7 +83,7 @@ func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 	flags.StringVar(&o.Published, "published", "", "`year` or years of publication")
 	order := flags.String("sort", "", "such as -citation-count; the best match first if there is a query")
 	and := flags.Bool("and", false, "terms without an operator must all match")
-	words, given, err := parse(flags, usage, args, out)
+	words, given, err := arguments.Parse(flags, usage, args, out)
 	switch {
 	case err != nil:
 		return nil, err

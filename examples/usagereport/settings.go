@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -66,7 +67,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
 	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
-	files, given, err := parse(flags, usage, args, stdout)
+	files, given, err := arguments.Parse(flags, usage, args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return s, err

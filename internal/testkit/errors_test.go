@@ -2,6 +2,8 @@ package testkit_test
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -25,6 +27,7 @@ func TestTemporaryIsTheSameEverywhere(t *testing.T) {
 	}
 	assert.False(t, dois.Temporary(&dois.Error{Err: context.Canceled}))
 	assert.False(t, reports.Temporary(&reports.SubmitError{State: reports.Incomplete, Err: &reports.Error{Err: context.Canceled}}))
+	assert.False(t, mds.Temporary(&mds.Error{Err: &tls.CertificateVerificationError{Err: errors.New("expired")}}))
 	assert.False(t, dois.Temporary(nil))
 	assert.False(t, reports.Temporary(&reports.FieldError{}))
 	assert.True(t, reports.Temporary(&reports.SubmitError{State: reports.Incomplete, Err: &reports.Error{StatusCode: 502}}))

@@ -63,7 +63,7 @@ func (e *Error) Error() string {
 // failed, or too many asked. It is false of what the caller cancelled.
 func (e *Error) Temporary() bool {
 	switch {
-	case errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrNoCredentials), errors.Is(e.Err, ErrTooLarge):
+	case errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrNoCredentials), errors.Is(e.Err, ErrTooLarge), permanent(e.Err):
 		return false
 	case e.StatusCode == 0, e.StatusCode >= 200 && e.StatusCode < 300: // lost, or unreadable
 		return true

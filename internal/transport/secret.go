@@ -110,14 +110,9 @@ func (h hiding) cut(text string, limit int) string {
 	return text[:min(len(text), limit)]
 }
 
-// longest is the length of the longest spelling.
-func (h hiding) longest() int {
-	all := h.spellings()
-	if len(all) == 0 {
-		return 0
-	}
-	return len(all[0])
-}
+// longest is a length that no spelling exceeds, without making them: JSON takes the
+// most, six bytes for one.
+func (h hiding) longest() int { return 6 * len(h) }
 
 // cause returns an error whose text has no secrets, and is bounded and clean.
 func (h hiding) cause(err error) error {

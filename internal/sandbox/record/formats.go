@@ -31,7 +31,7 @@ const (
 
 var pageForm = regexp.MustCompile(`^https?://\S+$`)
 
-// Recognise finds the format of a body. One that is none is 415; so is XML of
+// Recognise finds the format of a body. An unknown one is 415; so is XML of
 // another namespace, since it is some other format.
 func Recognise(body []byte) (Format, error) {
 	text := bytes.TrimSpace(body)

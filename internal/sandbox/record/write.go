@@ -47,7 +47,7 @@ func AfterEvent(state, event string) string {
 }
 
 // metadataMembers are the attributes that may be written. Each that is sent is
-// replaced whole; others are left out without a word.
+// replaced whole; others are silently left out.
 var metadataMembers = []string{
 	"creators", "contributors", "titles", "publisher", "publicationYear", "subjects", "dates", "language", "identifiers",
 	"alternateIdentifiers", "types", "relatedIdentifiers", "relatedItems", "sizes", "formats", "version", "rightsList",

@@ -1,4 +1,6 @@
-package main
+// Package arguments reads the command lines of the example programs. A program that is
+// copied takes this file along.
+package arguments
 
 import (
 	"errors"
@@ -9,11 +11,11 @@ import (
 	"strings"
 )
 
-// parse reads flags wherever they stand among the arguments; after "--" nothing
+// Parse reads flags wherever they stand among the arguments; after "--" nothing
 // is a flag. It returns the other arguments, and which flags were given. An empty
 // value is an error: a shell puts it where a variable is not set. -h prints the
 // usage and the flags.
-func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) (words []string, given map[string]bool, err error) {
+func Parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) (words []string, given map[string]bool, err error) {
 	flags.SetOutput(io.Discard) // the caller prints the error
 	var last []string
 	if end := slices.Index(args, "--"); end >= 0 {

@@ -1,0 +1,129 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// trickling is an answer that takes ten minutes, in pieces.
+func trickling(piece string, pause time.Duration) step {
+	return func(req *http.Request) (*http.Response, error) {
+		r, w := io.Pipe()
+		go func() {
+			for range 10 * time.Minute / pause {
+				time.Sleep(pause)
+				if _, err := io.WriteString(w, piece); err != nil {
+					return
+				}
+			}
+			io.WriteString(w, "{}")
+			w.Close()
+		}()
+		context.AfterFunc(req.Context(), func() { r.CloseWithError(req.Context().Err()) })
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r, Request: req}, nil
+	}
+}
+
+func TestSlowBodiesAreNotSilence(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		piece int
+		pause time.Duration
+		speed int
+		want  string // "": it is waited for
+	}{
+		{"a slow line", 52 << 10, 50 * time.Second, 0, ""},
+		{"a byte at a time", 1, time.Second, 0, "too slow: fewer than 1024 bytes a second for 1m0s"},
+		{"just too slow", 1000, time.Second, 0, ""},
+		{"half the speed", 512, time.Second, 0, "too slow"},
+		{"that is enough for the caller", 1, time.Second, 1, ""},
+		{"silence after a while", 1 << 20, 2 * time.Minute, 0, "no answer: nothing sent or received for 1m0s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer time.Sleep(2 * tt.pause) // the service notices that nobody listens
+				net := &script{steps: []step{trickling(strings.Repeat(" ", tt.piece), tt.pause)}}
+				r := get()
+				r.Long = true
+				_, err := client(t, net, func(c *transport.Config) {
+					c.Timeout, c.MinSpeed, c.MaxAttempts = time.Minute, tt.speed, 1
+				}).Do(t.Context(), r)
+				if tt.want == "" {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.ErrorContains(t, err, tt.want)
+			})
+		})
+	}
+}
+
+// TestSlowUploads gives up a request that the service takes byte by byte, and
+// waits for one that it takes slowly.
+func TestSlowUploads(t *testing.T) {
+	for size, want := range map[int]string{10: "too slow", 64 << 10: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			takes := answeringSlowly(size)
+			r := put()
+			r.Body = strings.NewReader(strings.Repeat("x", 20*size))
+			_, err := client(t, takes, func(c *transport.Config) { c.Timeout, c.MaxAttempts = time.Minute, 1 }).Do(t.Context(), r)
+			if want == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, want)
+		})
+	}
+}
+
+// answeringSlowly takes a piece of a request every fifty seconds.
+type answeringSlowly int
+
+func (a answeringSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	for piece := make([]byte, a); ; time.Sleep(50 * time.Second) {
+		if err := r.Context().Err(); err != nil {
+			return nil, err
+		}
+		if _, err := r.Body.Read(piece); err != nil {
+			return ok("{}")(r)
+		}
+	}
+}
+
+// endless is a body that never ends, and ends the context on the way.
+type endless struct{ cancel func() }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.cancel()
+	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
+}
+
+// TestDecodingEndsWithTheContext: what is decompressed goes on when the network has
+// ended.
+func TestDecodingEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	net := &script{steps: []step{func(req *http.Request) (*http.Response, error) {
+		body := io.MultiReader(strings.NewReader(`[`), &endless{cancel})
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
+	}}}
+	r := get()
+	r.Read = func(d *jsonlex.Decoder) error {
+		d.Skip()
+		return d.Err()
+	}
+	_, err := client(t, net, func(c *transport.Config) { c.MaxBody = 1 << 60 }).Do(ctx, r)
+	require.ErrorIs(t, err, context.Canceled)
+}
