@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -61,6 +62,7 @@ type Client struct {
 	maxBody     int64
 	limiter     Limiter
 	authorize   Authorizer
+	hidden      atomic.Pointer[hiding] // of the last request
 }
 
 // New checks cfg and makes a Client. The error has an [*OptionError] for each option

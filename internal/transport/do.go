@@ -75,7 +75,7 @@ type exchange struct {
 	client    *Client
 	request   Request
 	requestID string
-	hidden    hiding // what the request carries and no text may
+	hidden    *hiding // what the request carries and no text may
 
 	attempts int
 	started  time.Time
@@ -130,7 +130,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	if err := authorize(ctx, h); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoCredentials, err)
 	}
-	x.hidden = hiding(h.Get("Authorization"))
+	x.hidden = x.client.hiding(h.Get("Authorization"))
 	return nil
 }
 

@@ -90,5 +90,5 @@ type Response struct {
 	RequestID  string
 	Attempts   int
 
-	hidden hiding // for errors that are made of it
+	hidden *hiding // for errors that are made of it
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // shortestSecret is the length from which a password is looked for by itself. The
@@ -21,16 +22,36 @@ const shortestSecret = 8
 
 // hiding is the value of an Authorization header, which it takes out of every text
 // that may repeat it: as it was sent, and in the ways in which servers write down
-// what they received. Without a value it hides nothing.
-type hiding string
+// what they received. Without a value, or nil, it hides nothing.
+type hiding struct {
+	header string
+	texts  func() []string // made once, when first needed
+}
 
-// spellings are all texts to look for, the longest first.
-func (h hiding) spellings() []string {
-	scheme, credentials, ok := strings.Cut(string(h), " ")
+// hiding is what hides a header, which is mostly that of the request before.
+func (c *Client) hiding(header string) *hiding {
+	if h := c.hidden.Load(); h != nil && h.header == header {
+		return h
+	}
+	h := &hiding{header, sync.OnceValue(func() []string { return allSpellings(header) })}
+	c.hidden.Store(h)
+	return h
+}
+
+func (h *hiding) spellings() []string {
+	if h == nil {
+		return nil
+	}
+	return h.texts()
+}
+
+// allSpellings are all texts to look for, the longest first.
+func allSpellings(header string) []string {
+	scheme, credentials, ok := strings.Cut(header, " ")
 	if !ok {
 		return nil
 	}
-	secrets := []string{string(h), credentials}
+	secrets := []string{header, credentials}
 	if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && scheme == "Basic" {
 		username, password, _ := strings.Cut(string(plain), ":")
 		secrets = append(secrets, string(plain))
@@ -45,7 +66,7 @@ func (h hiding) spellings() []string {
 	for _, secret := range secrets {
 		out = append(out, spellings(secret)...)
 	}
-	out = slices.DeleteFunc(out, func(s string) bool { return s == string(h) }) // the scheme may be shown
+	out = slices.DeleteFunc(out, func(s string) bool { return s == header }) // the scheme may be shown
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(out)
 }
@@ -84,7 +105,7 @@ func lowerHex(text string) string {
 var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
 
 // in returns a text without the secrets.
-func (h hiding) in(text string) string {
+func (h *hiding) in(text string) string {
 	if strings.Contains(text, "@") {
 		text = login.ReplaceAllString(text, "://REDACTED@")
 	}
@@ -97,7 +118,7 @@ func (h hiding) in(text string) string {
 // cut returns the beginning of a text that may go on, of at most limit bytes,
 // without the secrets. The text is longer by more than one secret if it does go on,
 // so that none is cut in two.
-func (h hiding) cut(text string, limit int) string {
+func (h *hiding) cut(text string, limit int) string {
 	text = h.in(text)
 	for _, s := range h.spellings() {
 		for n := min(len(s)-1, len(text)); n >= shortestSecret; n-- {
@@ -112,10 +133,15 @@ func (h hiding) cut(text string, limit int) string {
 
 // longest is a length that no spelling exceeds, without making them: JSON takes the
 // most, six bytes for one.
-func (h hiding) longest() int { return 6 * len(h) }
+func (h *hiding) longest() int {
+	if h == nil {
+		return 0
+	}
+	return 6 * len(h.header)
+}
 
 // cause returns an error whose text has no secrets, and is bounded and clean.
-func (h hiding) cause(err error) error {
+func (h *hiding) cause(err error) error {
 	if err == nil {
 		return nil
 	}
