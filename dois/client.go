@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -47,6 +48,17 @@ type ClientOptions struct {
 	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
 }
 
+// String shows which credentials there are, and not what they are.
+func (o ClientOptions) String() string {
+	return fmt.Sprintf("dois.ClientOptions{Username:%q, Password:%s, Token:%s, …}", transport.Name(o.Username), transport.Redacted(o.Password), transport.Redacted(o.Token))
+}
+
+// Format hides password, token and key, whatever the verb.
+func (o ClientOptions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.String()) }
+
+// LogValue hides password, token and key.
+func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
 // A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
 type Limiter interface {
 	// Wait returns when the next request may be sent, or an error, such as the
@@ -65,7 +77,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
-		Authorize: authorize,
+		Authorize: authorize, Show: func(e *transport.Error) error { return (*Error)(e) },
 	})
 	if err := errors.Join(noLogin, optionError(err)); err != nil {
 		return nil, err

@@ -81,9 +81,11 @@ type Error struct {
 }
 
 // A Detail is one fault that the service names.
-type Detail struct {
-	Field   string // may be empty
+type Detail = struct {
+	Field   string // the member or element; may be empty
 	Message string
+	Line    int // in the XML that was sent, from 1; 0 if the service names none
+	Column  int // from 0, as the service counts
 }
 
 // Error says what was asked, where, and why it failed.
@@ -95,12 +97,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // LogValue shows an Error to slog as a group.
 func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 
-func (e *Error) core() *transport.Error {
-	return &transport.Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-}
+func (e *Error) core() *transport.Error { return (*transport.Error)(e) }
 
 // Is matches the Err values of this package.
 func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target) }
@@ -137,22 +134,6 @@ func exists(e *transport.Error) bool {
 func Temporary(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.core().Temporary()
-}
-
-// wrap shows an error of the core as one of this package.
-func wrap(err error) error {
-	e, ok := err.(*transport.Error)
-	if !ok {
-		return err
-	}
-	out := &Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-	for _, d := range e.Details {
-		out.Details = append(out.Details, Detail(d))
-	}
-	return out
 }
 
 // A FieldError is a fault in what the caller gave, found before anything was

@@ -105,7 +105,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	}
 	res, err := c.core.Do(ctx, request)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	body := &document{Reader: bufio.NewReader(res.Body), Closer: res.Body}
 	if _, err := body.Reader.Peek(1); err != nil {
@@ -113,11 +113,11 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 		if err == io.EOF {
 			return nil, fmt.Errorf("%s: %w: %s has none in %s", op, ErrNoFormat, name, format)
 		}
-		return nil, wrap(c.core.Unreadable(request, res, err))
+		return nil, c.core.Unreadable(request, res, err)
 	}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" && wanted != kind {
 		body.Close()
-		return nil, wrap(c.core.Unreadable(request, res, errors.New("it is an HTML page")))
+		return nil, c.core.Unreadable(request, res, errors.New("it is an HTML page"))
 	}
 	return body, nil
 }

@@ -80,7 +80,6 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	_, err = c.core.Do(ctx, transport.Request{
 		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
 	})
-	err = wrap(err)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -99,7 +98,7 @@ func (c *Client) doRecord(ctx context.Context, request transport.Request) (*Reco
 	}
 	res, err := c.core.Do(ctx, request)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	record.ETag = res.Header.Get("ETag")
 	return &record, nil

@@ -59,7 +59,7 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		return nil
 	}
 	if _, err := c.core.Do(ctx, request); err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	return r, nil
 }

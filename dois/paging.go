@@ -267,7 +267,7 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 	request.Accept, request.Stream = transport.JSONType, true
 	res, err := w.client.core.Do(ctx, request)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	defer res.Body.Close()
 	answer := &page{fields: o.Fields, most: o.most(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
@@ -275,7 +275,7 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
 		return answer, err
 	}
-	return nil, wrap(w.client.core.Unreadable(request, res, err))
+	return nil, w.client.core.Unreadable(request, res, err)
 }
 
 // take hands a record on unless it was seen.

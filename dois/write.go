@@ -139,7 +139,6 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 	_, err = c.core.Do(ctx, transport.Request{
 		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Required,
 	})
-	err = wrap(err)
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}

@@ -68,7 +68,7 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
-		Authorize: transport.Basic(creds.Username, creds.Password),
+		Authorize: transport.Basic(creds.Username, creds.Password), Show: func(e *transport.Error) error { return (*Error)(e) },
 	})
 	if err := errors.Join(noLogin, optionError("", err)); err != nil {
 		return nil, err
@@ -87,5 +87,5 @@ func (c *Client) do(ctx context.Context, name string, r transport.Request) (*tra
 	if refusal := denied(err); refusal != nil {
 		res, err = c.doubt(ctx, name, r, refusal)
 	}
-	return res, wrap(err)
+	return res, err
 }

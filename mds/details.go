@@ -6,24 +6,18 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
-	"strconv"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// The schema validator's faults, as the deployed service passes them on and as
-// the validator writes them:
-//
-//	DOI 10.5072/x: This element is not expected. at line 9, column 0
-//	9:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title': …
+// How the schema validator names an element, and how the service does.
 var (
-	atLine       = regexp.MustCompile(`at line (\d+), column (\d+)`)
-	lineInFront  = regexp.MustCompile(`^(\d+):(\d+): `)
 	namedElement = regexp.MustCompile(`^(?:\d+:\d+: )?(?:[A-Z]+: )?Element '(?:\{[^}]*\})?([^']+)'`)
 	leadingName  = regexp.MustCompile(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
 )
 
-// explainRefusal adds to a refusal of metadata where the fault is: the line and the
-// column that the service names, and the element that stands there; and what it may
-// mean by 404.
+// explainRefusal adds to a refusal of metadata the element that stands where the fault
+// is; and what the service may mean by 404.
 func explainRefusal(err error, doc Document) error {
 	why := errUnknownAccount
 	if !doc.isXML() {
@@ -35,33 +29,25 @@ func explainRefusal(err error, doc Document) error {
 		return err
 	}
 	if len(e.Details) == 0 {
-		e.Details = []Detail{{Message: e.Message}}
+		line, column := transport.Position(e.Message)
+		e.Details = []Detail{{Message: e.Message, Line: line, Column: column}}
 	}
-	for i := range e.Details {
-		e.Details[i].locate(doc)
+	for i, d := range e.Details {
+		if d.Field == "" {
+			e.Details[i].Field = faultyElement(d, doc)
+		}
 	}
 	return err
 }
 
-func (d *Detail) locate(doc Document) {
-	m := atLine.FindStringSubmatch(d.Message)
-	if m == nil {
-		m = lineInFront.FindStringSubmatch(d.Message)
-	}
-	if m != nil {
-		d.Line, _ = strconv.Atoi(m[1])
-		d.Column, _ = strconv.Atoi(m[2])
-	}
-	if d.Field != "" {
-		return
-	}
+func faultyElement(d Detail, doc Document) string {
 	if m := namedElement.FindStringSubmatch(d.Message); m != nil {
-		d.Field = m[1]
-	} else if m := leadingName.FindStringSubmatch(d.Message); m != nil && knownElement(doc, m[1]) {
-		d.Field = m[1]
-	} else if d.Line > 0 {
-		d.Field = elementAt(doc, d.Line)
+		return m[1]
 	}
+	if m := leadingName.FindStringSubmatch(d.Message); m != nil && knownElement(doc, m[1]) {
+		return m[1]
+	}
+	return elementAt(doc, d.Line)
 }
 
 // elementAt is the first element that begins on a line of an XML document, or

@@ -97,7 +97,7 @@ type Error struct {
 }
 
 // A Detail is one fault that the service names.
-type Detail struct {
+type Detail = struct {
 	Field   string // the element of the metadata, or the field; may be empty
 	Message string
 	Line    int // in the metadata that were sent, from 1; 0 if the service names none
@@ -113,12 +113,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // LogValue shows an Error to slog as a group.
 func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 
-func (e *Error) core() *transport.Error {
-	return &transport.Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-}
+func (e *Error) core() *transport.Error { return (*transport.Error)(e) }
 
 // Is matches the Err values of this package.
 func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target) }
@@ -189,22 +184,6 @@ func Temporary(err error) bool {
 		return e.core().Temporary() || errors.Is(e.Err, errUnproven)
 	}
 	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)
-}
-
-// wrap shows an error of the core as one of this package.
-func wrap(err error) error {
-	e, ok := err.(*transport.Error)
-	if !ok {
-		return err
-	}
-	out := &Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-	for _, d := range e.Details {
-		out.Details = append(out.Details, Detail{Field: d.Field, Message: d.Message})
-	}
-	return out
 }
 
 // A FieldError is a fault in what the caller gave, found before anything was

@@ -34,7 +34,7 @@ func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
 		}
 		for name, err := range names(res) {
 			if err != nil {
-				err = wrap(c.core.Unreadable(request, res, err))
+				err = c.core.Unreadable(request, res, err)
 			}
 			if !yield(name, err) || err != nil {
 				return

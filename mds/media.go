@@ -43,7 +43,7 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 		}
 		kind, address, ok := strings.Cut(line, "=")
 		if !ok {
-			return nil, wrap(c.core.Unreadable(request, res, fmt.Errorf("the line %q has no =", line)))
+			return nil, c.core.Unreadable(request, res, fmt.Errorf("the line %q has no =", line))
 		}
 		media = append(media, Medium{Type: kind, URL: address})
 	}

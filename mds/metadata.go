@@ -45,7 +45,7 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 		return nil, c.absent(request, res, ErrNoMetadata)
 	}
 	if text[0] != '<' {
-		return nil, wrap(c.core.Unreadable(request, res, errors.New("it is not XML")))
+		return nil, c.core.Unreadable(request, res, errors.New("it is not XML"))
 	}
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
 }
@@ -81,7 +81,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 	}
 	// The deployed service says which DOI it took.
 	if stored, ok := storedName(res); ok && !doi.Equal(stored, name) {
-		return "", wrap(c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI)))
+		return "", c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI))
 	}
 	return status, nil
 }
@@ -96,7 +96,7 @@ func (c *Client) accepted(r transport.Request, res *transport.Response) (Status,
 	}
 	switch Status(strings.ToUpper(string(status))) {
 	case "":
-		return "", wrap(c.core.Unreadable(r, res, errors.New("it says nothing")))
+		return "", c.core.Unreadable(r, res, errors.New("it says nothing"))
 	case StatusOK, StatusCreated, StatusHandleAlreadyExists:
 		return status, nil
 	}

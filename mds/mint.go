@@ -101,7 +101,7 @@ func (c *Client) MintOnServer(ctx context.Context, prefix string, doc Document) 
 	default:
 		return name, nil
 	}
-	return "", wrap(c.core.Unreadable(request, res, err))
+	return "", c.core.Unreadable(request, res, err)
 }
 
 func checkPrefix(prefix string, doc Document) error {

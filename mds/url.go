@@ -60,7 +60,7 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 	case res.StatusCode == http.StatusNoContent:
 		return "", c.absent(request, res, ErrNoURL)
 	case !isURL.MatchString(address):
-		return "", wrap(c.core.Unreadable(request, res, errors.New("it is not a URL")))
+		return "", c.core.Unreadable(request, res, errors.New("it is not a URL"))
 	}
 	return address, nil
 }
@@ -135,10 +135,10 @@ func checkURL(path, address string, schemes ...string) error {
 
 // absent is the error for a known DOI without what was asked for.
 func (c *Client) absent(r transport.Request, res *transport.Response, kind error) error {
-	return wrap(c.core.Unsuccessful(r, res, strings.TrimPrefix(kind.Error(), "mds: "), kind))
+	return c.core.Unsuccessful(r, res, strings.TrimPrefix(kind.Error(), "mds: "), kind)
 }
 
 // refusal is the error for a success status with a text that says otherwise.
 func (c *Client) refusal(r transport.Request, res *transport.Response, text string) error {
-	return wrap(c.core.Unsuccessful(r, res, text, ErrInvalid))
+	return c.core.Unsuccessful(r, res, text, ErrInvalid)
 }

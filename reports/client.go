@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -49,6 +51,17 @@ type ClientOptions struct {
 	Limiter     Limiter       // asked before each attempt; nil means no limit
 }
 
+// String shows which credentials there are, and not what they are.
+func (o ClientOptions) String() string {
+	return fmt.Sprintf("reports.ClientOptions{Token:%s, …}", transport.Redacted(o.Token))
+}
+
+// Format hides the token, whatever the verb.
+func (o ClientOptions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, o.String()) }
+
+// LogValue hides the token.
+func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
 const defaultMaxReport = 16 << 30
 
 // A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
@@ -77,7 +90,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
 		MaxAttempts: o.MaxAttempts, MaxWait: o.MaxWait, Timeout: cmp.Or(o.Timeout, 5*time.Minute), MinSpeed: o.MinSpeed, MaxBody: o.MaxBody, Limiter: o.Limiter,
-		Authorize: token.authorizer(),
+		Authorize: token.authorizer(), Show: token.show,
 	})
 	if err := errors.Join(noToken, errors.Join(faults...), optionError(err)); err != nil {
 		return nil, err

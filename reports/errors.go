@@ -75,15 +75,15 @@ type Error struct {
 	RequestID  string   // quote it when you ask the operator; "" if nothing was sent
 	Attempts   int      // how often the request was sent
 	Unclear    bool     // the service may have carried the request out
-	Err        error    // what failed below HTTP, such as a lost connection; may be nil
-
-	tokenExpired bool
+	Err        error    // what failed below HTTP, such as a lost connection, or ErrTokenExpired; may be nil
 }
 
 // A Detail is one fault that the service names.
-type Detail struct {
+type Detail = struct {
 	Field   string // such as "#/report-datasets/0/yop"; may be empty
 	Message string
+	Line    int // in what was sent, from 1; 0 if the service names none
+	Column  int // from 0, as the service counts
 }
 
 // Error says what was asked, where, and why it failed.
@@ -95,17 +95,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // LogValue shows an Error to slog as a group.
 func (e *Error) LogValue() slog.Value { return e.core().LogValue() }
 
-func (e *Error) core() *transport.Error {
-	return &transport.Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-}
+func (e *Error) core() *transport.Error { return (*transport.Error)(e) }
 
 // Is matches the Err values of this package.
-func (e *Error) Is(target error) bool {
-	return e.core().Meets(conditions, target) || target == ErrTokenExpired && e.tokenExpired
-}
+func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target) }
 
 var conditions = map[error]transport.Condition{
 	ErrBadRequest:   transport.Status(http.StatusBadRequest),
@@ -141,23 +134,6 @@ func Temporary(err error) bool {
 	}
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.core().Temporary()
-}
-
-// wrap shows an error of the core as one of this package.
-func (c *Client) wrap(err error) error {
-	e, ok := err.(*transport.Error)
-	if !ok {
-		return err
-	}
-	out := &Error{
-		Op: e.Op, Method: e.Method, URL: e.URL, StatusCode: e.StatusCode, Message: e.Message,
-		Body: e.Body, RequestID: e.RequestID, Attempts: e.Attempts, Unclear: e.Unclear, Err: e.Err,
-	}
-	for _, d := range e.Details {
-		out.Details = append(out.Details, Detail(d))
-	}
-	out.tokenExpired = !transport.Throttled(e.StatusCode, e.Body) && c.token.expired(e.StatusCode, e.Message)
-	return out
 }
 
 // A FieldError is a fault in what the caller gave, found before anything was

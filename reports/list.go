@@ -116,7 +116,7 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 		},
 	})
 	if err != nil {
-		return nil, c.wrap(err)
+		return nil, err
 	}
 	found.turn(opts.Page)
 	return &found, nil

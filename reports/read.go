@@ -60,10 +60,10 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	r.source = func() (io.Reader, error) {
 		res, err := c.core.Do(ctx, request)
 		if err != nil {
-			return nil, c.wrap(err)
+			return nil, err
 		}
 		r.closer = &connection{ReadCloser: res.Body}
-		r.fail = func(cause error) error { return c.wrap(c.core.Unreadable(request, res, cause)) }
+		r.fail = func(cause error) error { return c.core.Unreadable(request, res, cause) }
 		return r.closer.(io.Reader), nil
 	}
 	if err := r.open(); err != nil {

@@ -201,7 +201,7 @@ func (c *Client) requestStored(ctx context.Context, r transport.Request) (*store
 		err = errors.New("it holds no report with an id")
 	}
 	if err != nil {
-		return nil, c.wrap(c.core.Unreadable(r, res, err))
+		return nil, c.core.Unreadable(r, res, err)
 	}
 	return &stored, nil
 }
@@ -223,10 +223,8 @@ func reading(op, id string) transport.Request {
 // once more: a 401 comes before anything is done.
 func (c *Client) authorized(ctx context.Context, r transport.Request) (*transport.Response, error) {
 	res, err := c.core.Do(ctx, r)
-	err = c.wrap(err)
 	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
 		res, err = c.core.Do(ctx, r)
-		err = c.wrap(err)
 	}
 	return res, err
 }

@@ -116,6 +116,14 @@ func (t *tokens) note(token string) {
 	}
 }
 
+// show makes an error of this package, with ErrTokenExpired as its cause where it is.
+func (t *tokens) show(e *transport.Error) error {
+	if !transport.Throttled(e.StatusCode, e.Body) && t.expired(e.StatusCode, e.Message) {
+		e.Err = ErrTokenExpired
+	}
+	return (*Error)(e)
+}
+
 // expired tells whether an answer means that the token's time is over.
 func (t *tokens) expired(status int, message string) bool {
 	expiry := t.expiry.Load()

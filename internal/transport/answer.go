@@ -8,6 +8,7 @@ import (
 	"mime"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -100,6 +101,22 @@ func errorItem(raw json.RawMessage) []Detail {
 		return []Detail{{Field: field, Message: strings.Join(texts, ": ")}}
 	}
 	return fieldMap(members)
+}
+
+// Where a schema validator's fault is, as the service passes it on and as the
+// validator writes it:
+//
+//	DOI 10.5072/x: This element is not expected. at line 9, column 0
+//	9:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title': …
+var position = regexp.MustCompile(`at line (\d+), column (\d+)|^(\d+):(\d+): `)
+
+// Position reads the line and the column that a message names, 0 for none.
+func Position(message string) (line, column int) {
+	if m := position.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1] + m[3])
+		column, _ = strconv.Atoi(m[2] + m[4])
+	}
+	return line, column
 }
 
 // fieldMap reads {"report_id": ["can't be blank"], "base": [[{"#/report-id": "…"}]]}:

@@ -48,6 +48,9 @@ type Config struct {
 	MaxBody     int64
 	Limiter     Limiter
 	Authorize   Authorizer // nil: no credentials
+
+	// Show makes the public package's error of one of the core; nil leaves it as it is.
+	Show func(*Error) error
 }
 
 // Client sends requests to one service. It is safe for concurrent use.
@@ -62,6 +65,7 @@ type Client struct {
 	maxBody     int64
 	limiter     Limiter
 	authorize   Authorizer
+	show        func(*Error) error
 	hidden      atomic.Pointer[hiding] // of the last request
 }
 
@@ -87,6 +91,10 @@ func New(cfg Config) (*Client, error) {
 		maxBody:     cmp.Or(cfg.MaxBody, DefaultMaxBody),
 		limiter:     cfg.Limiter,
 		authorize:   cfg.Authorize,
+		show:        cfg.Show,
+	}
+	if c.show == nil {
+		c.show = func(e *Error) error { return e }
 	}
 	c.http = c.httpClient(cfg)
 	return c, nil

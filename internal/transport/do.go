@@ -19,7 +19,7 @@ import (
 )
 
 // Do sends r as often as its Replay allows and returns the first success. Every
-// error is an [*Error].
+// error is what [Config.Show] makes of an [*Error].
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
 	req, err := x.prepare(ctx)
@@ -49,14 +49,18 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
-	e := c.Unsuccessful(r, res, fmt.Sprintf("%v: %v", ErrUnreadable, cause), errors.Join(ErrUnreadable, cause))
+	e := c.unsuccessful(r, res, fmt.Sprintf("%v: %v", ErrUnreadable, cause), errors.Join(ErrUnreadable, cause))
 	e.Unclear = r.changes()
-	return e
+	return c.show(e)
 }
 
 // Unsuccessful is the error for a success status with which the service says, in
 // the words of message, that something is not as it should be.
-func (c *Client) Unsuccessful(r Request, res *Response, message string, cause error) *Error {
+func (c *Client) Unsuccessful(r Request, res *Response, message string, cause error) error {
+	return c.show(c.unsuccessful(r, res, message, cause))
+}
+
+func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *Error {
 	return &Error{
 		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: Line(res.hidden.in(message)),
 		Body: []byte(res.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: res.hidden.cause(cause),
@@ -271,7 +275,9 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
 	for _, d := range details {
-		x.failure.Details = append(x.failure.Details, Detail{Line(x.hidden.in(d.Field)), Line(x.hidden.in(d.Message))})
+		d.Field, d.Message = Line(x.hidden.in(d.Field)), Line(x.hidden.in(d.Message))
+		d.Line, d.Column = Position(d.Message)
+		x.failure.Details = append(x.failure.Details, d)
 	}
 	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
 	if res.StatusCode/100 == 3 {
@@ -325,7 +331,7 @@ func (x *exchange) fail(err error) error {
 	}
 	e.Attempts = x.attempts
 	e.Unclear = x.unclear
-	return e
+	return x.client.show(e)
 }
 
 // causeText is the text of a network error without the method and address that

@@ -289,13 +289,13 @@ func TestErrorBodies(t *testing.T) {
 		details                 []transport.Detail
 	}{
 		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []transport.Detail{{Message: "It doesn't exist."}}},
-		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []transport.Detail{{"url", "Can't be blank"}, {"creators", "is missing"}}},
-		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []transport.Detail{{"/data/attributes/url", "Invalid: no host"}}},
+		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []transport.Detail{{Field: "url", Message: "Can't be blank"}, {Field: "creators", Message: "is missing"}}},
+		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []transport.Detail{{Field: "/data/attributes/url", Message: "Invalid: no host"}}},
 		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []transport.Detail{{Message: "parse_exception: line 1"}}},
 		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []transport.Detail{{Message: "one"}, {Message: "two"}}},
 		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []transport.Detail{{Message: "invalid date"}}},
 		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []transport.Detail{{Message: "Internal Server Error"}}},
-		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []transport.Detail{{"#/report-id", "wrong type"}, {"#/report-datasets/0", "no publisher"}, {"report_id", "can't be blank"}}},
+		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []transport.Detail{{Field: "#/report-id", Message: "wrong type"}, {Field: "#/report-datasets/0", Message: "no publisher"}, {Field: "report_id", Message: "can't be blank"}}},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},

@@ -20,8 +20,8 @@ var (
 	ErrTooLarge = errors.New("answer is too large")
 )
 
-// An Error is the outcome of an operation that did not succeed. The public
-// packages show it as their own Error type with the same fields.
+// An Error is the outcome of an operation that did not succeed. Each public package
+// has a type of its own with the same fields, to which [Config.Show] converts it.
 type Error struct {
 	Op         string
 	Method     string
@@ -37,7 +37,10 @@ type Error struct {
 }
 
 // A Detail is one fault that the service names in an error answer.
-type Detail struct{ Field, Message string }
+type Detail = struct {
+	Field, Message string
+	Line, Column   int
+}
 
 // Error says what was asked, where, and why it failed.
 func (e *Error) Error() string {
