@@ -18,6 +18,7 @@ import (
 type demo struct {
 	settings
 	out     io.Writer
+	log     *requestLog
 	mds     *mds.Client
 	dois    *dois.Client
 	reports *reports.Client
@@ -43,18 +44,22 @@ func (d *demo) record(title string) (mds.Document, error) {
 	})
 }
 
+// register shows the requests for the first DOI, and says how many the others take.
 func (d *demo) register(ctx context.Context) error {
+	defer func() { d.log.quiet = false }()
 	for i, title := range []string{"Glacier length", "Glacier area", "Glacier mass"} {
 		doc, err := d.record(title)
 		if err != nil {
 			return err
 		}
 		name := d.name(string(rune('a' + i)))
+		d.log.quiet = i > 0
+		before := d.log.count
 		done, err := d.mds.Register(ctx, name, d.url, doc)
 		if err != nil {
 			return err
 		}
-		d.say("%s is %s", done.DOI, done.State)
+		d.say("%s is %s, by %s", done.DOI, done.State, plural(d.log.count-before, "request"))
 	}
 	return nil
 }

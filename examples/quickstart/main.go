@@ -17,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"time"
@@ -139,7 +140,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 // newDemo makes the three clients. They share one logger, which prints each
 // request and what came back.
 func newDemo(s settings, out io.Writer) (*demo, error) {
-	log := newRequestLog(out)
+	requests := &requestLog{out: out}
+	log := slog.New(requests)
 	store, err := mds.NewClient(s.mds, mds.Credentials{Username: s.username, Password: s.password}, &mds.ClientOptions{Logger: log})
 	if err != nil {
 		return nil, err
@@ -152,5 +154,5 @@ func newDemo(s settings, out io.Writer) (*demo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demo{settings: s, out: out, mds: store, dois: records, reports: usage, run: time.Now().UTC().Format("20060102150405")}, nil
+	return &demo{settings: s, out: out, log: requests, mds: store, dois: records, reports: usage, run: time.Now().UTC().Format("20060102150405")}, nil
 }

@@ -23,6 +23,7 @@ func TestQuickstart(t *testing.T) {
 	} {
 		assert.Contains(t, out.String(), line)
 	}
+	assert.Regexp(t, `(?m)^( {4}\w+ .*\n){5}  \S+-a is findable, by 5 requests\n  \S+-b is findable, by 5 requests\n  \S+-c `, out.String(), "one DOI in detail, the others in a line each")
 }
 
 func TestQuickstartFailsWhereAStepFails(t *testing.T) {

@@ -9,19 +9,23 @@ import (
 	"time"
 )
 
-// newRequestLog makes a logger that prints one short line for each request.
-func newRequestLog(out io.Writer) *slog.Logger {
-	return slog.New(requestLog{out})
+// requestLog is a slog.Handler for the records of the clients. It prints one short
+// line for each request.
+type requestLog struct {
+	out   io.Writer
+	count int  // of the requests so far
+	quiet bool // counts alone
 }
 
-// requestLog is a slog.Handler for the records of the clients.
-type requestLog struct{ out io.Writer }
+func (*requestLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *requestLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l *requestLog) WithGroup(string) slog.Handler          { return l }
 
-func (requestLog) Enabled(context.Context, slog.Level) bool { return true }
-func (l requestLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
-func (l requestLog) WithGroup(string) slog.Handler          { return l }
-
-func (l requestLog) Handle(_ context.Context, r slog.Record) error {
+func (l *requestLog) Handle(_ context.Context, r slog.Record) error {
+	l.count++
+	if l.quiet {
+		return nil
+	}
 	values := map[string]slog.Value{}
 	r.Attrs(func(a slog.Attr) bool {
 		values[a.Key] = a.Value
@@ -31,7 +35,7 @@ func (l requestLog) Handle(_ context.Context, r slog.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(l.out, "    %-6s %s -> %v in %v %s\n", values["method"], pathOf(address),
+	_, err = fmt.Fprintf(l.out, "    %-6s %s -> %v in %v%s\n", values["method"], pathOf(address),
 		values["status"], values["duration"].Duration().Round(time.Millisecond), textOf(values["error"]))
 	return err
 }
@@ -49,5 +53,5 @@ func textOf(v slog.Value) string {
 	if v.Any() == nil {
 		return ""
 	}
-	return v.String()
+	return " " + v.String()
 }
