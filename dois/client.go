@@ -37,7 +37,7 @@ type ClientOptions struct {
 	TokenSource        func(context.Context) (string, error) // asked for a token before each request, instead of Token
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
-	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	UserAgent   string        // put in front of the SDK's own, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
 	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; Create again only if no connection was made
@@ -45,7 +45,7 @@ type ClientOptions struct {
 	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 2 minutes
 	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
-	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+	Limiter     Limiter       // asked before each attempt; nil means no limit
 }
 
 // String shows which credentials there are, and not what they are.

@@ -18,16 +18,16 @@
 //
 // Reading public records needs no credentials. Writing does, and so does reading
 // drafts and registered DOIs: put the name and password of a repository account,
-// or a token, into [ClientOptions]. The deployed service takes wrong names and
-// passwords for anonymous when reading, so a draft that is [ErrNotFound] may mean
-// a wrong password.
+// or a token, into [ClientOptions]. When reading, the deployed service treats a
+// wrong name or password as none, so [ErrNotFound] for a draft may mean a wrong
+// password.
 //
 // The deployed service issues API keys to repositories: "DC." and 32 letters and
 // digits. One goes into Username without a Password, into Password beside the name
-// of its account, or into Token. It may do what the account may with DOIs, and does
-// not expire. One that was revoked is like one that never was: a wrong password, or
-// a wrong token ([ErrUnauthorized]). By its source the service writes keys that
-// come as tokens to its log, so Username is the better place.
+// of its account, or into Token. It may do what the account may do with DOIs, and
+// does not expire. A revoked key is a wrong password, or a wrong token
+// ([ErrUnauthorized]). The service writes keys that are sent as tokens to its log,
+// so Username is the better place.
 //
 // Credentials go over HTTPS only (plain HTTP is for loopback hosts), to the host
 // of the base URL only, and into no error and no log.
@@ -43,8 +43,9 @@
 // # Paging
 //
 // [Client.List] returns one page; Results.Next says how to ask for the next one.
-// [Client.Pages] and [Client.All] do that by themselves, and send all parameters
-// with each request, which the service's own link to the next page does not.
+// [Client.Pages] and [Client.All] do that for you. They send all parameters
+// with each request, some of which the service's own link to the next page
+// loses.
 //
 // There are two ways. A cursor reaches every record, in the order of creation; a
 // record that is made in the meantime comes at the end. Page numbers know every
@@ -52,10 +53,9 @@
 // All goes by cursor unless Sort asks for another order. It gives every record
 // once, or ends with an error that matches [ErrIncomplete]: it never ends early
 // silently. When more than 10,000 records match in an order that needs page
-// numbers, ListOptions.Overflow says what to do.
-//
-// A [Walk] is the same with a memory: [Walk.Position] can be saved and put into
-// ListOptions.From to go on another day.
+// numbers, ListOptions.Overflow says what to do. A [Walk] does the same and
+// remembers where it is: [Walk.Position] can be saved and put into
+// ListOptions.From to continue another day.
 //
 // # Shapes and flags
 //
@@ -63,11 +63,11 @@
 // flags Affiliation and Publisher are set (specification §2.2, §9). A [Record]
 // has the same Go types either way; with the flags there are identifiers in them.
 // Both flags are sent with every request, true or false, because the service has
-// announced to change what it does without them. Detail adds the attributes that
-// lists leave out. Fields reduces the records to some attributes.
+// announced that its defaults will change. Detail adds the attributes that lists
+// leave out. Fields reduces the records to some attributes.
 //
-// A record never fails to be read because of an odd type in it, and Record.Raw
-// has all that was sent.
+// An unexpected type in a record is no error when it is read, and Record.Raw
+// has everything as it was sent.
 //
 // # Writing
 //
@@ -89,9 +89,10 @@
 // one by one look into Details.
 //
 // Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
-// failures that may pass: lost answers, and 408, 429 and 5xx. Only Create is not,
-// unless no connection could be made, so a single 429 or 503 is its error. What is
-// not known to be done matches [ErrUnclear], besides [ErrRateLimited] or
+// failures that may pass: lost answers, and 408, 429 and 5xx. Create is sent
+// again only if no connection could be made, so a single 429 or 503 is its
+// error. If the outcome is unknown, the error matches [ErrUnclear], besides
+// [ErrRateLimited] or
 // [ErrServer]: a gateway may give up on work that goes on behind it.
 //
 // # Testing
@@ -107,7 +108,7 @@
 //   - provider, references, citations, parts, partOf, versions and versionOf are
 //     relationships rather than attributes (§2.2). Both are read.
 //   - Get always has the extra attributes of Detail, and ignores Fields.
-//   - Registered and Created take two years for all between them.
+//   - Registered and Created take two years for all those between them.
 //   - Records from JSON have other schemaVersions than those from XML, so
 //     SchemaVersion "4" does not find all of schema 4.
 //

@@ -127,10 +127,10 @@ func exists(e *transport.Error) bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken")
 }
 
-// Temporary says whether trying once more, later, may succeed where err is the outcome:
-// the network or the service failed, or too many asked. The client has sent the request
-// several times by then, if that was safe. Of [Client.Create], look before you try once
-// more an error that matches [ErrUnclear] too.
+// Temporary says whether an operation that ended with err may succeed later:
+// the network or the service failed, or the service was overloaded. The client
+// has already sent the request several times if that was safe. If err matches
+// [ErrUnclear] too, look before you repeat [Client.Create].
 func Temporary(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.core().Temporary()

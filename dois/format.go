@@ -34,8 +34,8 @@ const (
 	citationText Format = "text/x-bibliography"
 )
 
-// CitationOptions choose how a citation is written. The deployed service takes
-// its defaults for a style or locale that it does not know, silently.
+// CitationOptions choose how a citation is written. The deployed service
+// silently uses its defaults for an unknown style or locale.
 type CitationOptions struct {
 	Style  string // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string // such as "de-DE"; "" means en-US

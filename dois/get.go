@@ -44,8 +44,8 @@ func (o *GetOptions) values() url.Values {
 // Get returns one record. Records that are not findable are [ErrNotFound] unless
 // the client has the credentials of their account.
 //
-// The deployed service names everything that cites a record, so a single record
-// can take it a minute and more. And it takes some names in a path for others: with
+// The deployed service lists everything that cites a record, so a single record
+// can take a minute or more. And it reads some names in a path as others: with
 // letters beyond ASCII, and with the parts "." and "..". They are a [*FieldError];
 // ListOptions.IDs finds them.
 //

@@ -148,7 +148,7 @@ var (
 )
 
 // UnmarshalJSON reads the object of a record's attributes and keeps it in Raw.
-// It fails only for what is no JSON object.
+// It fails only for what is not a JSON object.
 func (r *Record) UnmarshalJSON(attributes []byte) error {
 	*r = Record{}
 	return jsonlex.Unmarshal(attributes, func(d *decoder) error {

@@ -21,12 +21,12 @@ import (
 //
 // Filters that are set must all hold, with one exception: the deployed service
 // takes records that match at least one of ProviderID, ClientID, AffiliationID,
-// FunderID, HasAffiliation, HasOrganization and HasFunder. A value that nothing
-// has finds nothing and is no error. Where a comment says "comma list", one of
-// the values has to match.
+// FunderID, HasAffiliation, HasOrganization and HasFunder. A value that no
+// record has finds nothing and is not an error. Where a comment says "comma
+// list", one of the values has to match.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
-	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service, which puts the last updated first
+	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service: the last updated first
 	Page   query.Page   `url:"-"`              // which part; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random part instead
 
@@ -42,7 +42,7 @@ type ListOptions struct {
 	// Further filters of the deployed service, which the specification mentions
 	// without naming them.
 
-	IDs            []string `url:"ids,comma,omitempty"`                           // these DOI names, at most 1,000; unknown ones are left out, and no other filter may be set
+	IDs            []string `url:"ids,comma,omitempty"`                           // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
 	States         []State  `url:"state,comma,omitempty"`                         // in one of these states; without credentials findable records only
 	Published      string   `url:"published,omitempty"`                           // publicationYear, as for Registered
 	ResourceType   string   `url:"resource-type,omitempty"`                       // free-text resourceType, whole, in lower case; comma list

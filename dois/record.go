@@ -90,13 +90,13 @@ const (
 )
 
 // A Timestamp is a point in time as the service writes it, such as
-// 2021-07-08T09:53:54Z; empty if there is none.
+// 2021-07-08T09:53:54Z; empty if the service sent none.
 type Timestamp string
 
 // Time reads the Timestamp.
 func (t Timestamp) Time() (time.Time, error) { return time.Parse(time.RFC3339, string(t)) }
 
-// A Container is what the resource appeared in, as the service works it out from
+// A Container is what the resource appeared in, as the service derives it from
 // related items and descriptions.
 type Container struct {
 	Type           string `json:"type,omitempty"`

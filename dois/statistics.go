@@ -30,8 +30,8 @@ type Count struct {
 }
 
 // Views returns the views of the record, month by month. The service sends some
-// months in several parts; here they are added up. Months that it writes in no
-// readable way are left out; ViewsOverTime has them.
+// months in several parts; here they are added up. Months in an unreadable form
+// are left out; ViewsOverTime has them.
 func (r *Record) Views() Series { return monthly(r.ViewsOverTime) }
 
 // Downloads returns the downloads of the record, in the way of Views.

@@ -57,7 +57,7 @@ type Walk struct {
 type Position struct {
 	Page    query.Page `json:"page"`              // the page of the next record
 	First   string     `json:"first,omitempty"`   // the first record of the walk
-	Last    string     `json:"last,omitempty"`    // the last record seen of Page; "" if none was
+	Last    string     `json:"last,omitempty"`    // the last record seen of Page; "" before the first
 	Seen    int        `json:"seen"`              // records so far; -1 if the walk did not begin with the first
 	Year    int        `json:"year,omitempty"`    // which the walk is in, if it goes by years
 	Earlier int        `json:"earlier,omitempty"` // records of the years before

@@ -17,11 +17,11 @@ const writeType = "application/vnd.api+json"
 
 // Create makes a new DOI: the one that draft names, or one under its prefix.
 //
-// A second request would make a second DOI, or bring an error about the first, so
-// it is sent again only when no connection could be made. After a lost answer, or
-// a 429 or 503, which a gateway may give while the service goes on with the work,
-// the error matches [ErrUnclear]. Before you call again, look: with [Client.Get]
-// for the DOI that draft names, and if the service was to choose one, with
+// A second request would make a second DOI, or an error about the first, so it is
+// sent again only when no connection could be made. After a lost answer, or a 429
+// or 503, which a gateway may give while the service goes on with the work, the
+// error matches [ErrUnclear]. Before you call again, look: with [Client.Get] for
+// the DOI that draft names, and if the service was to choose one, with
 // [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix, and for
 // Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
 //
@@ -43,8 +43,8 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 }
 
 // Update changes a DOI: what draft has replaces what is stored, property by
-// property. Sending it twice has the same effect as once. The deployed service
-// makes the DOI if there is none; [Client.Exists] tells before.
+// property. Sending it twice has the same effect as once. If the DOI does not
+// exist, the deployed service makes it; [Client.Exists] tells beforehand.
 //
 // Update sends PUT /dois/{doi}, which specification §4.2 mentions without showing
 // it; the shapes are the deployed service's.

@@ -35,7 +35,7 @@ type RetriedError struct {
 	Earlier error // of the try that left something behind; matches ErrHalfRegistered, ErrUnclear or ErrUnconfirmed
 }
 
-// Error tells of both tries.
+// Error describes both tries.
 func (e *RetriedError) Error() string {
 	return fmt.Sprintf("%v; an earlier try: %v", e.Err, e.Earlier)
 }
@@ -59,25 +59,25 @@ type BulkOptions struct {
 
 // Progress counts the items of a run.
 type Progress struct {
-	Done    int // registered, or found to be right
+	Done    int // registered, or right already
 	Failed  int // given up
 	Waiting int // failed for now, to be tried in the next round
 }
 
 // RegisterAll makes every item's DOI have its URL and metadata, as
-// [Client.Ensure] does, several at a time, and returns the result of each, as
-// it comes. Items whose failure is [Temporary] are tried again when the others
-// are through, and their outcome is that of the last try; if an earlier one may
-// have changed more than that says, the error is a [*RetriedError] and matches
-// both. An item whose DOI came before is not tried.
+// [Client.Ensure] does, several at a time, and returns the result of each as
+// soon as it is known. Items whose failure is [Temporary] are tried again after
+// all others, and their outcome is that of the last try; if an earlier one may
+// have changed more than that says, the error is a
+// [*RetriedError] and matches both. An item whose DOI came before is not tried.
 //
 // Items are taken from another goroutine, one by one as workers get free. The
 // sequence should end, or bring an error, when ctx does.
 //
 // An error ends the sequence and comes with an empty Outcome: the context's, one
-// that items brings, or [ErrUnauthorized], since no other item would fare better.
-// To stop, leave the loop; to continue, run it again: what is right already is
-// only read. ClientOptions.Limiter keeps the requests below a rate.
+// that items brings, or [ErrUnauthorized], which the other items would meet, too.
+// To stop, leave the loop; to continue, run it again: DOIs that are right already
+// are only read. ClientOptions.Limiter keeps the requests below a rate.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
 	if opts == nil {
 		opts = &BulkOptions{}

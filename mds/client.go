@@ -35,7 +35,7 @@ type ClientOptions struct {
 	OldNames bool
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
-	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	UserAgent   string        // put in front of the SDK's own, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
 	Logger      *slog.Logger  // one record per attempt: debug for success, and for a DOI that is not there yet; warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; MintOnServer and AddMedium again only if no connection was made
@@ -43,7 +43,7 @@ type ClientOptions struct {
 	Timeout     time.Duration // an attempt ends after so long without a byte, or slower than MinSpeed; 0 means 2 minutes
 	MinSpeed    int           // bytes a second that have to move, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes that one answer may take up, uncompressed and in memory; 0 means 100 MiB
-	Limiter     Limiter       // asked before each attempt; nil means no limit of ours
+	Limiter     Limiter       // asked before each attempt; nil means no limit
 }
 
 // A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.

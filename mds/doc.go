@@ -16,17 +16,18 @@
 // # Authentication
 //
 // Every request carries the name and password of a member's account
-// (specification §5), so [NewClient] wants them. They travel over HTTPS only,
-// plain HTTP being for loopback hosts, never follow a redirect to another host,
-// and show in no error, log or print. DOIs can be registered only under the
-// prefixes assigned to the account; [Client.CheckAccess] says whether one is,
-// without writing anything.
+// (specification §5), so [NewClient] requires them. They travel over HTTPS only,
+// with plain HTTP for loopback hosts alone, never follow a redirect to another
+// host, and appear in no error, log or print. DOIs can be registered only under
+// the prefixes assigned to the account; [Client.CheckAccess] says whether one
+// is, without writing anything.
 //
-// The deployed service issues API keys to repositories. One of the account goes in
-// place of the password; it can do all but list the account's DOIs ([Client.DOIs]).
-// As a user name the store takes a key for reading and for DOIs there are, but not
-// for new ones, and repeats it in its answers; NewClient refuses that. A key does
-// not expire. One that was revoked is a wrong password.
+// The deployed service issues API keys to repositories. A key of the account takes
+// the place of the password; it can do everything except list the account's DOIs
+// ([Client.DOIs]). The store also accepts a key as user name, for reading and for
+// existing DOIs but not for new ones, and repeats it in its answers; so NewClient
+// refuses one there. A key does not expire. One that was revoked is a wrong
+// password.
 //
 // # States
 //
@@ -40,8 +41,8 @@
 //	                                                    registered
 //
 // A draft is not public and can be deleted. A registered DOI resolves and is not
-// found by searching; a findable one is. Neither can be deleted. What the
-// interface shows of a state is what [Client.State] returns.
+// found by searching; a findable one is. Neither can be deleted. [Client.State]
+// returns what this interface shows of the state.
 //
 // # Two-step registration
 //
@@ -59,18 +60,17 @@
 // # Names
 //
 // Methods take a DOI name in every form that package doi reads. Those that write
-// refuse names that could not be registered today (specification §2.3, §8), lest
-// a slip becomes a DOI. For older DOIs with other characters there is
-// ClientOptions.OldNames. All refuse names that would reach another DOI on the
-// deployed service, whatever the options.
+// refuse names that could not be registered today (specification §2.3, §8), so
+// that a typing error does not become a DOI. For older DOIs with other
+// characters there is ClientOptions.OldNames. All refuse names that would reach
+// another DOI on the deployed service, whatever the options.
 //
 // # Metadata
 //
-// A [Document] is metadata as bytes. Package metadata writes, reads and checks
-// the XML; [Detect] finds out which of the other formats something is in. XML that
-// is not well formed is refused, because the service would repair it and keep only
-// a part. What the service keeps otherwise than it was given, in spite of that, is
-// in Registration.Altered.
+// A [Document] is metadata as bytes. Package metadata writes, reads and checks the XML;
+// [Detect] finds out which of the other formats something is in. XML that is not well
+// formed is refused, because the service would repair it and keep only a part.
+// Registration.Altered names what the service stores differently in spite of that.
 //
 // # Errors
 //
@@ -84,15 +84,15 @@
 //	case mds.Temporary(err):                     // try again later
 //	}
 //
-// # What is safe to send twice
+// # What may be sent twice
 //
 // Every request but those of [Client.MintOnServer] and [Client.AddMedium] has the
-// same effect sent once or twice. It is sent again, up to
-// ClientOptions.MaxAttempts times in all, when an answer got lost, and when the
-// service or a gateway failed or had too much to do (408, 429, 5xx). A write that
-// ends with one of these in spite of that matches [ErrUnclear], as a gateway may
-// give up on work that goes on behind it. Call again, or look; after [Client.Mint],
-// go on with the name that it returned.
+// same effect sent once or twice. It is sent again, up to ClientOptions.MaxAttempts
+// times in all, when an answer got lost, and when the service or a gateway failed
+// or was overloaded (408, 429, 5xx). A write that ends with one of these in spite
+// of that matches [ErrUnclear], as a gateway may give up on work that goes on
+// behind it. Call again, or look; after [Client.Mint], go on with the name that it
+// returned.
 //
 // The other two add something each time. They are sent again only when no
 // connection could be made, so a single 429 or 503 is an error. It matches
@@ -112,19 +112,19 @@
 //   - It answers 422 where the specification says 412. Both are ErrMetadataMissing.
 //   - It accepts a wrong URL with status 200 and a text. That is [ErrInvalid].
 //   - It decodes % and + in the URL. They are sent so that they arrive.
-//   - Told to hide a DOI that it does not know, it makes a draft. Hide looks first.
-//   - It takes some names for others, and works on another DOI: it cuts at "#" and
+//   - Asked to hide an unknown DOI, it makes a draft. Hide looks first.
+//   - It confuses some names and works on another DOI: it cuts at "#" and
 //     "?", drops doubled and closing slashes, follows "." and "..", decodes "%"
 //     twice, and ignores accents. Such names are refused ([CheckNewDOI]). Of a
-//     prefix of more than five digits it uses the beginning, and makes a name of
-//     its own; so it is refused, too.
+//     prefix with more than five digits it uses only the beginning, so such a prefix
+//     is refused, too.
 //   - It repairs XML that is not well formed, by leaving parts out. That is refused.
 //   - It garbles characters beyond ASCII in what it reads out ([ErrGarbled]), not in
-//     what it stores. Nothing that was read so is ever written back.
+//     what it stores. Garbled text is never written back.
 //   - It lists 25 files of a DOI at most ([ErrIncomplete]).
-//   - It answers many reads to anybody, even the URLs of drafts. Use CheckAccess to
+//   - It answers many reads without a valid login, even those of drafts' URLs. Use CheckAccess to
 //     test a login.
-//   - It answers 403, whatever was done, when it loses what is behind it
+//   - It answers 403, whatever was done, when it loses the service behind it
 //     ([ErrForbidden] says how that is told apart), and 403 with a page when there
 //     are too many requests, which is [ErrRateLimited].
 //

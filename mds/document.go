@@ -22,9 +22,9 @@ type Document struct {
 const XMLType = "application/xml;charset=UTF-8"
 
 // Content types of the other formats that the service takes; specification §4.3
-// leaves them open. The service recognises the format by the bytes. The type
-// only has to be none that it would take for something else: application/json
-// and forms are read as parameters, and are refused.
+// leaves them open. The service recognises the format by the bytes. Any type
+// will do except application/json and forms, which it would read as parameters;
+// they are refused.
 const (
 	TypeRIS          = "application/x-research-info-systems"
 	TypeBibTeX       = "application/x-bibtex"

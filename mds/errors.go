@@ -22,13 +22,12 @@ var (
 	// write a new DOI.
 	ErrUnauthorized = errors.New("mds: login not accepted")
 	// ErrForbidden: the prefix is not assigned to the account, the DOI belongs to
-	// somebody else, or another permission problem (403). The deployed service says
-	// the same, at times after the work is done, when it loses the service behind
-	// it. So a 403 is asked about up to ten times, while the service answers other
-	// questions, before it is believed. Where that is not possible, as after
-	// MintOnServer and AddMedium or with ClientOptions.MaxAttempts 1, or does not
-	// come out so, it is not this error: it is Temporary and, for a write,
-	// ErrUnclear.
+	// another account, or another permission problem (403). The deployed service
+	// says the same, sometimes after the work is done, when it loses the service
+	// behind it. So the client repeats a refused request up to ten times, while the
+	// service answers other requests, before it returns this error. Where it cannot
+	// repeat the request (MintOnServer, AddMedium, MaxAttempts 1), or the answers
+	// differ, the error is Temporary instead and, for a write, ErrUnclear.
 	ErrForbidden = errors.New("mds: forbidden")
 	// ErrNotFound: there is no such DOI, or none that the account may see (404).
 	ErrNotFound = errors.New("mds: DOI not found")
@@ -44,7 +43,7 @@ var (
 	// ErrMediaType: the service does not take that Content-Type, or does not
 	// recognise the format of the metadata (415).
 	ErrMediaType = errors.New("mds: wrong content type")
-	// ErrTimeout: the service gave up waiting for what is behind it (408).
+	// ErrTimeout: the service gave up waiting for the one behind it (408).
 	ErrTimeout = errors.New("mds: service timed out")
 	// ErrInvalid: the metadata or the DOI break a rule. It was found before
 	// sending ([*FieldError]) or by the service (422, or a 200 that says so).
@@ -65,13 +64,13 @@ var (
 	ErrServer = errors.New("mds: service failed")
 	// ErrUnreadable: the service said success with an answer that is malformed.
 	ErrUnreadable = errors.New("mds: answer cannot be understood")
-	// ErrIncomplete: the service gave no more than it gives at once, and there may be
-	// more. What it gave comes with the error.
+	// ErrIncomplete: the service returned as many entries as it ever does, and
+	// there may be more. Those entries come with the error.
 	ErrIncomplete = errors.New("mds: list may be incomplete")
 	// ErrGarbled: what was read is not what is stored. The deployed service puts a "?"
 	// for each byte of every character beyond ASCII in what it reads out; what it
-	// stores is right. What it gave comes with the error, which may also come with a
-	// text that really has "??". Client.XML of package dois reads it unharmed.
+	// stores is right. The text comes with the error. A text that really has "??"
+	// gives the same error. Client.XML of package dois reads both unharmed.
 	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrUnclear: something was sent and it is not known whether the service
 	// carried it out: the answer got lost or is malformed, or it is a 429
@@ -163,11 +162,11 @@ func notMade(err error, why error) error {
 // given. To send them again would make another one.
 var errOtherDOI = errors.New("another DOI was made or changed")
 
-// Temporary says whether trying once more, later, may succeed where err is the
-// outcome: the network or the service failed, or it was overrun. The client has
-// sent the request several times by then, if that was safe. After
-// [Client.MintOnServer] and [Client.AddMedium], look before you try once more an
-// error that matches [ErrUnclear] too.
+// Temporary says whether an operation that ended with err may succeed later:
+// the network or the service failed, or the service was overloaded. The client
+// has already sent the request several times if that was safe. If err matches
+// [ErrUnclear] too, look before you repeat [Client.MintOnServer] or
+// [Client.AddMedium].
 func Temporary(err error) bool {
 	if e, ok := errors.AsType[*RetriedError](err); ok {
 		err = e.Err

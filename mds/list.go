@@ -15,11 +15,11 @@ import (
 
 // DOIs lists the DOIs of the account's first prefix that are registered or
 // findable, in lower case, one after the other as they arrive: there may be many
-// thousands. An error ends the sequence and comes with an empty name; a list that
-// breaks off is one. Ranging over the result again asks again.
+// thousands. An error ends the sequence and comes with an empty name; a
+// truncated list is one. Ranging over the result again asks again.
 //
 // DOIs sends GET /doi, which the specification does not show and the deployed
-// service has. With an API key for a password it is [ErrForbidden].
+// service has. With an API key as password it is [ErrForbidden].
 func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		request := transport.Request{Op: "mds.DOIs", Method: "GET", Path: "/doi", Stream: true}

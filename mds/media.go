@@ -17,11 +17,12 @@ type Medium struct {
 	URL  string
 }
 
-// Media lists the files that are registered for a DOI, the newest first. Without
-// any it is [ErrNotFound], as it is for an unknown DOI. The deployed service gives
-// 25 at most and has no way to ask for the others; as many come with
-// [ErrIncomplete], and URLs with characters beyond ASCII, which it garbles, with
-// [ErrGarbled].
+// Media lists the files that are registered for a DOI, the newest first. A DOI
+// without any is [ErrNotFound], as is an unknown DOI. The deployed service
+// returns 25 at most, with no way to ask for the others; then the list comes
+// with
+// [ErrIncomplete], and with [ErrGarbled] if it may have garbled characters
+// beyond ASCII in URLs.
 //
 // Media sends GET /media/{doi}, which the specification does not show and the
 // deployed service has.

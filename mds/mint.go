@@ -17,8 +17,8 @@ import (
 // One call never makes two DOIs: Mint chooses the name before it sends anything,
 // makes sure that the service does not know it, and a request for that name may
 // be repeated. When it is not clear whether the last one was carried out, Mint
-// looks for the name; if it is not there yet, or cannot be looked for, the error
-// matches [ErrUnclear] and the name is returned too, as it may exist:
+// looks for the name; if the name is not there yet, or Mint cannot look, the
+// error matches [ErrUnclear] and the name is returned too, as it may exist:
 // [Client.PutMetadata] for that name finishes the work, and calling Mint again
 // would make another DOI.
 //

@@ -24,17 +24,17 @@ type Registration struct {
 	Before         State    // None, Draft or Public
 	State          State    // Findable; Public if nothing was written that makes a hidden DOI findable
 	MetadataStatus Status   // the service's answer to the metadata; "" if they were not sent
-	URLStatus      Status   // the service's answer to the URL; "" if it was not sent, or stored with the answer lost
+	URLStatus      Status   // the service's answer to the URL; "" if it was not sent, or if its answer was lost
 	Altered        []string // where the metadata, read back, are not as they were given, in words; RIS is turned into XML, for instance
 }
 
-// A Change is what a registration came to.
+// A Change is the effect of a registration.
 type Change string
 
-// What a registration can come to.
+// The effects of a registration.
 const (
 	Created   Change = "created"   // the DOI was not known before
-	Updated   Change = "updated"   // the DOI was known and was a draft, or its URL or metadata were others
+	Updated   Change = "updated"   // the DOI was a draft, or its URL or metadata were different
 	Unchanged Change = "unchanged" // the DOI was public with this URL and these metadata
 )
 
@@ -63,11 +63,11 @@ func (e *HalfRegisteredError) Unwrap() error { return e.Err }
 // Is matches [ErrHalfRegistered].
 func (e *HalfRegisteredError) Is(target error) bool { return target == ErrHalfRegistered }
 
-// An UnconfirmedError is a registration that the service accepted and does not
-// show: it may be slow, or it may have understood something else. It matches
+// An UnconfirmedError is a registration that the service accepted but does not
+// show: it may be slow, or may have stored something else. It matches
 // [ErrUnconfirmed]. Running Register again is safe.
 type UnconfirmedError struct {
-	Registration Registration // as it should be
+	Registration Registration // as it was asked for
 	Err          error        // why reading failed, or what was read
 }
 

@@ -66,15 +66,15 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 
 // WaitOptions are the optional settings of WaitResolved.
 type WaitOptions struct {
-	First    time.Duration // pause after the first look; each one is half as long again; 0 means 5 seconds
-	Longest  time.Duration // longest pause; 0 means 1 minute
-	Patience time.Duration // how long to wait in all; 0 means 15 minutes
+	First   time.Duration // pause after the first look; each one is half as long again; 0 means 5 seconds
+	Longest time.Duration // longest pause; 0 means 1 minute
+	Timeout time.Duration // how long to wait in all; 0 means 15 minutes
 }
 
 // WaitResolved returns when a DOI resolves to an address, or to any if address
 // is "". A resolver that fails is asked again, as is one that does not know the
-// DOI. When patience ends the error matches [ErrNotResolved] and says what the
-// resolver answered last; when ctx ends, it is the context's.
+// DOI. After WaitOptions.Timeout the error matches [ErrNotResolved] and says
+// what the resolver answered last; when ctx ends, it is the context's.
 func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts *WaitOptions) error {
 	if opts == nil {
 		opts = &WaitOptions{}
@@ -83,11 +83,11 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if err != nil {
 		return nameError("doi", err)
 	}
-	if min(opts.First, opts.Longest, opts.Patience) < 0 {
+	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
 		return &FieldError{Path: "opts", Reason: "has a negative duration"}
 	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
-	end := time.Now().Add(cmp.Or(opts.Patience, 15*time.Minute))
+	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))
 	for {
 		found, err := r.Resolve(ctx, name)
 		if err == nil && found != "" && (address == "" || sameAddress(found, address)) {

@@ -47,7 +47,7 @@ func TestWaitResolved(t *testing.T) {
 	t.Run("any URL will do", func(t *testing.T) {
 		require.NoError(t, mds.WaitResolved(t.Context(), &resolved{answers: []string{"https://x.example/"}}, name, "", nil))
 	})
-	t.Run("patience ends", func(t *testing.T) {
+	t.Run("time is up", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
 			err := mds.WaitResolved(t.Context(), &resolved{answers: []string{"https://repo.example.org/old"}}, name, address, nil)
@@ -61,7 +61,7 @@ func TestWaitResolved(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			broken := errors.New("resolver is down")
 			r := &resolved{answers: []string{""}, err: broken}
-			err := mds.WaitResolved(t.Context(), r, name, address, &mds.WaitOptions{Patience: time.Minute})
+			err := mds.WaitResolved(t.Context(), r, name, address, &mds.WaitOptions{Timeout: time.Minute})
 			require.ErrorIs(t, err, mds.ErrNotResolved)
 			require.ErrorIs(t, err, broken)
 			assert.Greater(t, len(r.asked), 2)

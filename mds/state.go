@@ -20,15 +20,15 @@ const (
 	StateFindable   State = "findable"   // the DOI resolves and is found by searching
 )
 
-// What a client can know of a state without more.
+// What this interface shows of a state.
 const (
 	StateNone   State = ""       // the service does not know the DOI
 	StatePublic State = "public" // registered or findable: the DOI has a URL, and the interface does not tell the two apart
 )
 
 // State returns what the interface lets a client know of a DOI's state: [StateNone],
-// [StateDraft] or [StatePublic]. A draft that was given a URL by other means than this
-// interface counts as Public.
+// [StateDraft] or [StatePublic]. A draft that was given a URL through another
+// interface counts as StatePublic.
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {

@@ -26,9 +26,9 @@ func (a Advice) String() string {
 // longText is about where addresses become too long for servers on the way.
 const longText = 6000
 
-// Advise returns remarks on what is only doubtful or slow in expr, in the
-// order of the text. No client refuses a query for them. What has to be
-// refused is the business of [Check].
+// Advise returns remarks on what is only doubtful or slow in expr, in the order
+// of the text. No client refuses a query for them. [Check] finds what has to be
+// refused.
 func Advise(expr Expr) []Advice {
 	if expr == nil {
 		return nil

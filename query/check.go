@@ -27,7 +27,7 @@ func (e *Error) Is(target error) bool { return target == ErrInvalid }
 
 // Check returns an error for every part of expr that the service, as specified
 // or as deployed, would refuse or read as something else. Each is an [*Error]
-// and matches [ErrInvalid]. A nil expression is no query and has no fault.
+// and matches [ErrInvalid]. A nil expression means no query and has no fault.
 //
 // A query that Check accepts cannot be used to reach beyond its place in a
 // larger one. A [Raw] text that is the whole query is accepted if the deployed
@@ -193,7 +193,7 @@ func (c *checker) field(n *Node) {
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
-	c.fault(partText(n, f), "what stands before the colon is read as the name of a field and is none; quote the whole text if the colon belongs to it")
+	c.fault(partText(n, f), "what stands before the colon is read as the name of a field, but it is not one; quote the whole text if the colon belongs to it")
 }
 
 func isScheme(s string) bool {

@@ -28,7 +28,7 @@
 // A backslash takes the meaning from the next character. Inside quotes only "
 // and \ need one.
 //
-// # What is not as it looks
+// # What is not what it looks like
 //
 // The specification and the deployed service differ, and neither is quite what
 // the text suggests. All of this is taken care of in what this package writes.
@@ -44,7 +44,7 @@
 //     stand in the text, and puts a backslash before every slash, so that
 //     \/ is an error there and a bare / is one elsewhere. Built queries hide such
 //     words and write a slash so that both read it.
-//   - A year, a date or a count takes no wildcard, and an unknown field finds
+//   - A year, a date or a count cannot have a wildcard, and an unknown field finds
 //     nothing without an error.
 //
 // # Building
@@ -58,9 +58,9 @@
 // # Reading what people type
 //
 // [Parse] reads the whole language. A [SyntaxError] says where and why a text
-// is none. [Explicit] settles what stands side by side, [Walk] looks at the
-// parts and [Rewrite] changes them. What was read can be combined with what was
-// built, so a platform can restrict the queries of its users.
+// is not a query. [Explicit] settles what stands side by side, [Walk] looks at
+// the parts and [Rewrite] changes them. What was read can be combined with what
+// was built, so a platform can restrict the queries of its users.
 //
 // # Before sending
 //

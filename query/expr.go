@@ -34,7 +34,7 @@ func Term(word string) Expr { return Field("").Is(word) }
 
 // Phrase looks for text in the default fields, its words side by side and in
 // order (specification §4.2.1(6)). The deployed service allows one other word
-// in between when a query does not say how many; Phrase says none.
+// in between when a query does not say how many; Phrase allows none.
 func Phrase(text string) Expr { return Field("").Near(text, 0) }
 
 // Wildcard looks for words that fit the pattern in the default fields: *

@@ -2,10 +2,10 @@ package query
 
 import "slices"
 
-// And matches what all of exprs match: a AND b (specification §4.2.1(5)). What an operand made by [Not]
-// or [MustNot] names is taken away: a AND NOT b. And of nothing cannot be
-// written, and neither can a nil operand: a restriction that got lost must not
-// turn into a wider query.
+// And matches what all of exprs match: a AND b (specification §4.2.1(5)). An operand
+// made by [Not] or [MustNot] excludes what it names: a AND NOT b. And of nothing
+// cannot be written, and neither can a nil operand: a lost restriction must not widen
+// the query.
 func And(exprs ...Expr) Expr {
 	if len(exprs) == 0 {
 		return invalid("And needs at least one expression")
@@ -59,9 +59,8 @@ func list(clauses []Clause, join Join) Expr {
 	return fromNode(Node{Kind: KindGroup, Clauses: clauses})
 }
 
-// Not matches every record that expr does not match: *:* AND NOT expr. Plain
-// NOT or - in front of all there is would match nothing in Lucene. Not(Not(x))
-// is x.
+// Not matches every record that expr does not match: *:* AND NOT expr. A query
+// of only NOT or - would match nothing in Lucene. Not(Not(x)) is x.
 func Not(expr Expr) Expr {
 	e := operand(expr)
 	if n := e.tree(); isNot(n) {

@@ -77,8 +77,8 @@ func (s Sample) Check() error {
 	return nil
 }
 
-// CheckList checks the parts of a list request and whether they fit together.
-// A nil expression is no query. All faults are reported at once, each as an
+// CheckList checks the parts of a list request and whether they fit together. A
+// nil expression means no query. All faults are reported at once, each as an
 // [*Error].
 func CheckList(expr Expr, s Sort, p Page, sample Sample) error {
 	return errors.Join(Check(expr), s.Check(), p.Check(), sample.Check(), checkTogether(s, p, sample))

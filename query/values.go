@@ -11,7 +11,7 @@ import (
 // IsDOI looks for a DOI name, given bare, with doi: or as an address of the
 // resolver. In [FieldDOI] that is the name; in other fields, such as
 // [FieldRelatedIdentifier], it is the name or its address, since records hold
-// both. Anything that is no DOI name is refused by [Check].
+// both. [Check] refuses anything that is not a DOI name.
 func (f Field) IsDOI(name string) Expr {
 	name, err := doi.Parse(name)
 	if err != nil {

@@ -43,8 +43,9 @@ func (r *Report) Validate() error {
 }
 
 // Findings returns the faults of [Report.Validate], and warnings: a reporting period
-// whose last day is not over in UTC+14, counts of zero, counts by country that do not
-// add up to the whole, countries that do not exist, and DOIs that occur twice.
+// whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
+// country that do not add up to the whole, countries that do not exist, and DOIs
+// that occur twice.
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}

@@ -40,7 +40,7 @@ type ClientOptions struct {
 	MaxReport int64 // most bytes of one stored report, counted as sent and again when its subsets are inflated; 0 means 16 GiB
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
-	UserAgent   string        // put in front of ours, such as "my-repository/2.1"
+	UserAgent   string        // put in front of the SDK's own, such as "my-repository/2.1"
 	Contact     string        // mail address, added to the User-Agent so that the operator can write to you
 	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once

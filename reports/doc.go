@@ -68,8 +68,8 @@
 // can check less. Reading needs no credentials.
 //
 // [NewReader] and [ReadFile] read a report in a file, in any shape in which the
-// service has kept reports over the years. Many programs wrote them:
-// numbers as strings, strings as numbers, missing and unknown members are no errors.
+// service has kept reports over the years. Many programs wrote them, so numbers
+// as strings, strings as numbers, missing and unknown members are accepted.
 //
 // # Authentication
 //

@@ -28,7 +28,7 @@ var (
 	// ErrNotFound: there is no report with that id (404).
 	ErrNotFound = errors.New("reports: report not found")
 	// ErrConflict: another report, or another account, holds this creator and
-	// month (409), or what is stored under the id belongs to somebody else.
+	// month (409), or what is stored under the id belongs to another account.
 	ErrConflict = errors.New("reports: report exists elsewhere")
 	// ErrTooLarge: the service refuses a body of that size (413), or what it
 	// answers is too large: it takes more than ClientOptions.MaxBody, a stored report
@@ -51,7 +51,7 @@ var (
 	ErrIncomplete = errors.New("reports: incomplete")
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
-	ErrBusy = errors.New("reports: somebody else writes to this report")
+	ErrBusy = errors.New("reports: another program writes to this report")
 	// ErrBroken: the service can no longer read a report that it stored. Only its
 	// operator can help: send the id and the request id.
 	ErrBroken = errors.New("reports: stored report is broken")
@@ -122,9 +122,10 @@ func missingToken(e *transport.Error) bool {
 		e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
 }
 
-// Temporary says whether trying once more, later, may succeed where err is the outcome:
-// the network or the service failed, too many asked, or another run is at it. It is safe
-// for all methods: a [Client.Submit] that is run again looks first and goes on.
+// Temporary says whether an operation that ended with err may succeed later:
+// the network or the service failed, the service was overloaded, or another run
+// is submitting the report. Repeating is safe for all methods: [Client.Submit]
+// looks first and goes on.
 func Temporary(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, ErrBroken) {
 		return false
@@ -204,7 +205,7 @@ const (
 	// what was there before may be gone. Run Submit again; it waits until the last
 	// request is surely over, and looks.
 	Unclear SubmitState = "unclear"
-	// Disturbed: something else than this submission is stored too. Make sure
+	// Disturbed: something other than this submission is stored, too. Make sure
 	// that no other program submits this report, and run Submit again; it starts
 	// over.
 	Disturbed SubmitState = "disturbed"
@@ -218,7 +219,7 @@ var advice = map[SubmitState]string{
 	Untouched:  "nothing was stored; mend the cause and run it again",
 	Incomplete: "run it again to go on",
 	Unclear:    "run it again; it waits and looks first",
-	Disturbed:  "make sure that nobody else submits this report, then run it again to start over",
+	Disturbed:  "make sure that no other program submits this report, then run it again to start over",
 	Broken:     "ask the operator of the service, with the ids of the report and of the request",
 }
 
@@ -247,7 +248,7 @@ func (e *SubmitError) As(target any) bool { return errors.As(e.Err, target) }
 
 // Is matches [ErrIncomplete], [ErrUnclear], [ErrBusy] and [ErrBroken] in their
 // states alone, and otherwise what stopped the submission: a lost answer, for one,
-// makes an unclear submission only as long as nobody could look what became of it.
+// makes a submission unclear only until its outcome could be looked up.
 func (e *SubmitError) Is(target error) bool {
 	switch target {
 	case ErrIncomplete:

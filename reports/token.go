@@ -16,7 +16,7 @@ import (
 // TokenExpiry reads when a token stops being accepted: one year after it was
 // made (specification §5). The token is read, not checked: only the service can
 // tell whether it is genuine. The error says what is wrong without quoting the
-// token. An API key is no token of this kind.
+// token. An API key is not such a token.
 func TokenExpiry(token string) (time.Time, error) {
 	c, err := readToken(token)
 	if err != nil {

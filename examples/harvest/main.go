@@ -100,7 +100,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	case err != nil:
 		return nil, err
 	case len(words) > 0:
-		return nil, fmt.Errorf("%q is no flag, and there are no other arguments; -h shows the flags", words[0])
+		return nil, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
 	case s.file == "":
 		return nil, errors.New("give -o, the file to write to")
 	case o.Page.Size < 1 || o.Page.Size > 1000:

@@ -257,7 +257,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{[]string{"-client", "a.b"}, "give -o"},
 		{[]string{"-o", ""}, "-o is given and empty; is a variable not set?"},
-		{[]string{"-o", file, "10.5072"}, `"10.5072" is no flag`},
+		{[]string{"-o", file, "10.5072"}, `"10.5072" is not a flag`},
 		{[]string{"-o", file, "-page", "0"}, "-page is 0"},
 		{[]string{"-o", renamed}, "was begun under another name"},
 		{[]string{"-o", foreign}, "is there already"},

@@ -87,7 +87,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	case err != nil:
 		return s, live, err
 	case len(words) > 0:
-		return s, live, fmt.Errorf("%q is no flag, and there are no other arguments; -h shows the flags", words[0])
+		return s, live, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
 	case !live && (given["api"] || given["mds"]):
 		return s, live, errors.New("-api and -mds have no effect without -live; add -live to use those hosts, or leave them out")
 	case s.datasets < 1:

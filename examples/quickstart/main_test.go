@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-mds", "https://mds.example.org"}, "add -live to use those hosts"},
 		{[]string{"-live", "-prefix", ""}, "-prefix is given and empty; is a variable not set?"},
 		{[]string{"-datasets", "0"}, "-datasets is 0"},
-		{[]string{"-datasets", "1", "live"}, `"live" is no flag`},
+		{[]string{"-datasets", "1", "live"}, `"live" is not a flag`},
 	} {
 		var out bytes.Buffer
 		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out), tt.want)

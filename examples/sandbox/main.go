@@ -1,7 +1,7 @@
 // Command sandbox serves the embedded service on a port, so that a client in any
 // language can be tried against it: the metadata store, the DOI query interface
 // and usage reports over one set of records, in memory, until it is stopped. It is
-// for tests: it accepts unsigned tokens and a password that everybody knows.
+// for tests: it accepts unsigned tokens and a public password.
 package main
 
 import (
@@ -34,7 +34,7 @@ There are no arguments, and nothing is read from the environment.
 
 It speaks the formats of the service: DataCite XML and others for metadata, lines of
 doi= and url=, JSON for records and lists, JSON or gzip of it for usage reports. It
-accepts unsigned tokens and a password that everybody knows, and keeps nothing: let
+accepts unsigned tokens and a public password, and keeps nothing: let
 it listen on loopback addresses only.
 `
 
@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 		return err
 	}
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a password that everybody knows, and keeps nothing.\n", listener.Addr())
+		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password, and keeps nothing.\n", listener.Addr())
 	}
 	service := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: s.behaviour})
 	defer service.Close()

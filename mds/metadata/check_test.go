@@ -389,8 +389,8 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		`9:19 attribute publicationYear: <publicationYear> has no attribute nil`,
 		`10:2 required types.resourceTypeGeneral: the general resource type is mandatory`,
 		`11:60 element descriptions[0]: <br> has no text of its own`,
-		`12:2 element : <y> does not belong into <resource>`,
-		`13:2 element : <geolocations> does not belong into <resource>; did you mean geoLocations?`,
+		`12:2 element : <y> does not belong in <resource>`,
+		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
 	}, got)
 }
 

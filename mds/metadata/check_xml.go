@@ -59,7 +59,7 @@ type elementRule struct {
 }
 
 // find returns the place of an element inside, most likely where the one before was
-// or right behind it, and the number of elements when there is none.
+// or right behind it; otherwise the number of elements.
 func (e *elementRule) find(name string, before int) int {
 	n := len(e.particles)
 	for i := range n {
@@ -297,7 +297,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.start, p, newFault(CodeElement, "<%s> does not belong into <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+		x.add(x.start, p, newFault(CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
 	}
 	for depth := len(x.open); len(x.open) >= depth; {
 		if x.next() == endOfDocument {

@@ -150,7 +150,7 @@ func ExampleCheckXML() {
 	// Output:
 	// warning: line 3, column 35: /resource/creators/creator[1]/creatorName/@xml:lang: the service keeps the language of a name in its XML only
 	// error: line 7, column 17: /resource/resourceType/@resourceTypeGeneral: the general resource type Poster came with version 4.7 of the schema, later than 4.6
-	// error: line 8, column 3: /resource: <rating> does not belong into <resource>
+	// error: line 8, column 3: /resource: <rating> does not belong in <resource>
 }
 
 func ExamplePerson() {
