@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
 // Advice is a remark on a part of a query that the service takes, but that may
@@ -219,10 +221,10 @@ func betterName(name Field) Field {
 	}
 	best, least := Field(""), min(3, len(plain)/2)
 	for f := range kinds {
-		if f == "" || max(len(f), len(name))-min(len(f), len(name)) > least {
+		if f == "" {
 			continue
 		}
-		d := distance(strings.ToLower(string(f)), strings.ToLower(string(name)))
+		d := spelling.Distance(strings.ToLower(string(f)), strings.ToLower(string(name)), least+1)
 		if d < least || d == least && best != "" && f < best {
 			best, least = f, d
 		}
@@ -251,25 +253,4 @@ var otherNames = map[string]Field{
 	"references": FieldReferenceCount, "referencecount": FieldReferenceCount,
 	"parts": FieldPartCount, "partcount": FieldPartCount, "versions": FieldVersionCount, "versioncount": FieldVersionCount,
 	"schemaversion": FieldSchemaVersion, "published": FieldPublicationYear,
-}
-
-// distance counts the characters to change, add or drop to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
 // A vocabulary is a controlled list of the schema, release by release. Nothing
@@ -96,7 +98,7 @@ func (v vocabulary) nearest(value string) string {
 	best, least := "", min(3, len(folded)/3+1)
 	for _, r := range v {
 		for _, candidate := range r.values {
-			if d := distance(folded, fold(candidate), least); d < least {
+			if d := spelling.Distance(folded, fold(candidate), least); d < least {
 				best, least = candidate, d
 			}
 		}
@@ -112,28 +114,4 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, s)
-}
-
-// distance returns how many letters must be changed, added or left out to get
-// from a to b, and limit when there are that many or more.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return min(row[len(b)], limit)
 }
