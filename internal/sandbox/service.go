@@ -24,6 +24,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -85,6 +86,11 @@ type Options struct {
 	// single record is shown as it is at once.
 	IndexLag time.Duration
 
+	// Limits, of which 0 means the usual ones: bytes of the body of a report and of
+	// any other, and how many datasets a Documented service takes in a report.
+	MaxReport, MaxBody int64
+	MaxDatasets        int
+
 	// Faults is asked what happens to a request; n counts from 1, nil means
 	// nothing out of the ordinary. It is called by one goroutine at a time.
 	Faults func(n int, r *http.Request) *Fault
@@ -115,6 +121,7 @@ func New(opts *Options) *Service {
 	}
 	settings := store.Settings{
 		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
+		MaxReport: cmp.Or(o.MaxReport, wire.MaxReportBody), MaxBody: cmp.Or(o.MaxBody, wire.MaxOtherBody), MaxDatasets: cmp.Or(o.MaxDatasets, wire.MaxDatasets),
 	}
 	if o.Behaviour == Deployed {
 		settings.Rules = store.Deployed
@@ -136,7 +143,20 @@ func (s *Service) Requests() []faults.Request { return s.front.Requests() }
 // the same id is replaced; without an id it gets a new one. The contents are
 // not checked, so that odd reports can be played. Exceptions code 69 makes it
 // a compressed report.
-func (s *Service) PutReport(data json.RawMessage) (id string, err error) { return s.reports.Put(data) }
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
+	return s.PutReportOf(s.Accounts[0].ClientID, data)
+}
+
+// PutReportOf is PutReport for a report of the account with that client id.
+func (s *Service) PutReportOf(clientID string, data json.RawMessage) (id string, err error) {
+	return s.reports.Put(clientID, data)
+}
+
+// StoredReports are the reports with their subsets, by id.
+func (s *Service) StoredReports() []reports.Kept { return s.reports.Kept() }
+
+// ShowReport writes a report as GET answers it, without a request.
+func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Show(w, id) }
 
 // ServeHTTP answers a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
@@ -160,11 +180,11 @@ func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
 	switch area {
 	case "reports":
-		return wire.InJSON(s.reports.Serve(q, rest))
+		return wire.InJSON(s.reports.Serve(q.Limited(s.MaxReport), rest))
 	case "dois":
-		return wire.InJSON(s.dois.Serve(q, rest))
+		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
 	}
-	return s.mds.Serve(q, area, rest)
+	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
 }
 
 // The areas of the public host of the deployed servers.
@@ -191,10 +211,10 @@ func areaOf(r *http.Request) (area int, path string) {
 func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
 	switch area, path := areaOf(q.Request); area {
 	case reportsArea:
-		return wire.InJSON(s.reports.ServeDeployed(q)).Coded(q, s.Now(), true)
+		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now(), true)
 	case doisArea:
-		return wire.InJSON(s.dois.Serve(q, path)).Coded(q, s.Now(), false)
+		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), path)).Coded(q, s.Now(), false)
 	default:
-		return s.mds.ServeDeployed(q, path)
+		return s.mds.ServeDeployed(q.Limited(s.MaxBody), path)
 	}
 }

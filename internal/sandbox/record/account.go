@@ -19,6 +19,7 @@ type Account struct {
 	ConsortiumID       string   // the consortium of that member, if any
 	Prefixes           []string // as in "10.5072"
 	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
+	Role               string   // of its tokens; "" means client_admin
 
 	ByKey bool // it has come with an API key, which may not list its DOIs
 }

@@ -104,12 +104,33 @@ func (a *archive) insert(r *stored) {
 func (a *archive) RowIDs(uid string) (ids []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	rows := a.find(uid).rows
-	slices.SortFunc(rows, func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
-	for _, r := range rows {
+	for _, r := range a.find(uid).inserted() {
 		ids = append(ids, r.id)
 	}
 	return ids
+}
+
+// inserted are the rows as they were inserted.
+func (r *stored) inserted() []row {
+	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
+}
+
+// kept are the reports with their rows. The bytes of a row are there, or in the
+// document.
+func (a *archive) kept() (all []Kept) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.list() {
+		k := Kept{ID: r.uid, Owner: r.owner}
+		for _, row := range r.inserted() {
+			if there := a.documents[folded(r.uid)].find(row.checksum); row.gzip == nil && there != nil {
+				row.gzip = there.gzip
+			}
+			k.Subsets = append(k.Subsets, KeptSubset{row.checksum, row.gzip})
+		}
+		all = append(all, k)
+	}
+	return all
 }
 
 func (a *archive) remove(uid string) {

@@ -116,7 +116,7 @@ func (s *Room) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	p, err := readPart(q, compressed)
+	p, err := s.readPart(q, compressed)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -144,15 +144,15 @@ func reportEncoding(q *wire.Request) (compressed bool, err error) {
 }
 
 // readPart reads and checks the body of a report.
-func readPart(q *wire.Request, compressed bool) (part, error) {
-	body, err := readReportBody(q)
+func (s *Room) readPart(q *wire.Request, compressed bool) (part, error) {
+	body, err := wire.ReadWhole(q.Body)
 	if err != nil {
 		return part{}, err
 	}
 	p := newPart(body, compressed)
 	r, err := p.open()
 	if err == nil {
-		p.content, err = readReport(r, reportHeader, reportDataset)
+		p.content, err = readReport(r, reportHeader, reportDataset, s.MaxDatasets)
 	}
 	switch {
 	case errors.Is(err, wire.ErrTooMuch):
@@ -165,20 +165,6 @@ func readPart(q *wire.Request, compressed bool) (part, error) {
 		return part{}, wire.Fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
 	}
 	return p, nil
-}
-
-func readReportBody(q *wire.Request) ([]byte, error) {
-	if q.ContentLength > wire.MaxReportBody {
-		return nil, wire.TooLarge()
-	}
-	body, err := io.ReadAll(io.LimitReader(q.Body, wire.MaxReportBody+1))
-	switch {
-	case err != nil:
-		return nil, wire.Fail(http.StatusBadRequest, "reading the body: %v", err)
-	case len(body) > wire.MaxReportBody:
-		return nil, wire.TooLarge()
-	}
-	return body, nil
 }
 
 func newPart(body []byte, compressed bool) part {

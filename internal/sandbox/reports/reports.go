@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,9 +41,9 @@ func New(s *store.Store, writeTime time.Duration) *Room {
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
-// Put stores a report as it is.
-func (s *Room) Put(data json.RawMessage) (id string, err error) {
-	c, err := readReport(bytes.NewReader(data), anyValue, anyValue)
+// Put stores a report of a client as it is.
+func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
+	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
 	if err != nil {
 		return "", fmt.Errorf("sandbox.PutReport: %w", err)
 	}
@@ -59,15 +61,59 @@ func (s *Room) Put(data json.RawMessage) (id string, err error) {
 	}
 	p.content = c
 	if s.AsBuilt {
-		if err := s.seedReport(id, p); err != nil {
+		if err := s.seedReport(id, owner, p); err != nil {
 			return "", fmt.Errorf("sandbox.PutReport: %w", err)
 		}
 		return id, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keepReport(&report{id: id, owner: s.Accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
+	s.keepReport(&report{id: id, owner: owner, key: keyOf(c.header), header: c.header, parts: []part{p}})
 	return id, nil
+}
+
+// Kept is a report as it lies in the service.
+type Kept struct {
+	ID, Owner string
+	Subsets   []KeptSubset // as they came, of a plain report the one
+}
+
+// KeptSubset is a part of a report: the body it came in, or what a Deployed service
+// made of that; nil if it is lost.
+type KeptSubset struct {
+	Checksum string
+	Body     []byte
+}
+
+// Kept are all reports, by id.
+func (s *Room) Kept() (all []Kept) {
+	if s.AsBuilt {
+		return s.Archive.kept()
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, id := range slices.Sorted(maps.Keys(s.reports)) {
+		r := s.reports[id]
+		k := Kept{ID: r.id, Owner: r.owner}
+		for _, p := range r.parts {
+			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// Show writes a report as it is shown to who asks for it.
+func (s *Room) Show(w io.Writer, id string) error {
+	get := s.getReport
+	if s.AsBuilt {
+		get = s.getStored
+	}
+	res, err := get(id)
+	if err != nil {
+		return err
+	}
+	return res.Stream(w)
 }
 
 func compress(data []byte) []byte {

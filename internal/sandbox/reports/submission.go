@@ -48,7 +48,7 @@ var (
 
 // readSubmission reads a body as its headers say.
 func readSubmission(q *wire.Request) (*submission, error) {
-	body, err := readReportBody(q)
+	body, err := wire.ReadWhole(q.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -181,12 +181,10 @@ type content struct {
 	datasets   int
 }
 
-// maxDatasets is how many datasets one body may carry (specification §8).
-const maxDatasets = 50_000
-
 // readReport reads a report body in one pass and checks it against
-// specification §2.1, header and datasets as the given rules say.
-func readReport(r io.Reader, header, dataset rule) (content, error) {
+// specification §2.1, header and datasets as the given rules say, of which there may
+// be so many.
+func readReport(r io.Reader, header, dataset rule, most int) (content, error) {
 	var read content
 	seen := map[string]bool{}
 	err := check(r, func(c *checker) {
@@ -196,7 +194,7 @@ func readReport(r io.Reader, header, dataset rule) (content, error) {
 				c.refuse("%s given twice", member)
 			}
 			seen[member] = true
-			return func(c *checker) { c.in(member, read.member(member, header, dataset)) }
+			return func(c *checker) { c.in(member, read.member(member, header, dataset, most)) }
 		})
 	})
 	switch {
@@ -210,7 +208,7 @@ func readReport(r io.Reader, header, dataset rule) (content, error) {
 	return read, nil
 }
 
-func (read *content) member(name string, header, dataset rule) rule {
+func (read *content) member(name string, header, dataset rule, most int) rule {
 	switch name {
 	case "report-header":
 		return func(c *checker) {
@@ -224,8 +222,8 @@ func (read *content) member(name string, header, dataset rule) rule {
 			c.Kind()
 			read.start = c.Offset() + 1
 			c.array(func(c *checker) {
-				if read.datasets++; read.datasets > maxDatasets {
-					c.refuse("more than %d datasets", maxDatasets)
+				if read.datasets++; read.datasets > most {
+					c.refuse("more than %d datasets", most)
 				}
 				dataset(c)
 			})

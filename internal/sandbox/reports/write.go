@@ -418,7 +418,7 @@ func (a *archive) findKey(sub *submission, owner string) *stored {
 }
 
 // seedReport stores a report as it is, with a document.
-func (s *Room) seedReport(id string, p part) error {
+func (s *Room) seedReport(id, owner string, p part) error {
 	data, err := p.open()
 	if err != nil {
 		return err
@@ -429,7 +429,7 @@ func (s *Room) seedReport(id string, p part) error {
 	}
 	_ = sub.datePeriod() // an odd report may have none
 	r := &stored{
-		uid: id, owner: s.Accounts[0].ClientID, year: sub.year, month: sub.month, documented: true,
+		uid: id, owner: owner, year: sub.year, month: sub.month, documented: true,
 		header: maps.Clone(sub.header), datasets: json.RawMessage("[]"),
 	}
 	gzip := p.body

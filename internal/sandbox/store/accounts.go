@@ -2,6 +2,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -52,9 +53,12 @@ func IsKey(username string) bool {
 
 // IssueKey returns a new API key of the first account. The specification does not
 // show them; both behaviours take them where the deployed servers do.
-func (s *Store) IssueKey() string {
+func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) }
+
+// IssueKeyOf is IssueKey for the account with that client id, which there must be.
+func (s *Store) IssueKeyOf(clientID string) string {
 	key := "DC." + strings.ReplaceAll(wire.NewUUID(), "-", "")
-	s.keys.Store(key, &s.Accounts[0])
+	s.keys.Store(key, s.named(clientID))
 	return key
 }
 
@@ -90,7 +94,11 @@ func (s *Store) Token(expires time.Time) string {
 // TokenOf is Token for the account with that client id, which the service need
 // not know: the token alone says who it is.
 func (s *Store) TokenOf(clientID string, expires time.Time) string {
-	return token(Claims{UID: clientID, Role: "client_admin", Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
+	role := "client_admin"
+	if a := s.named(clientID); a != nil {
+		role = cmp.Or(a.Role, role)
+	}
+	return token(Claims{UID: clientID, Role: role, Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
 }
 
 // Claims are what a token says of who sends it.
@@ -128,12 +136,20 @@ func (s *Store) TokenAccount(token string) (*record.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range s.Accounts {
-		if strings.EqualFold(a.ClientID, owner) {
-			return &s.Accounts[i], nil
-		}
+	if a := s.named(owner); a != nil {
+		return a, nil
 	}
 	return nil, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+}
+
+// named is the account with that client id, nil if there is none.
+func (s *Store) named(clientID string) *record.Account {
+	for i, a := range s.Accounts {
+		if strings.EqualFold(a.ClientID, clientID) {
+			return &s.Accounts[i]
+		}
+	}
+	return nil
 }
 
 // TokenOwner checks a token as specification §7 says, and returns the client id

@@ -18,12 +18,18 @@ import (
 // attributes. A record of the same DOI is replaced.
 //
 // Needed is doi alone. The service understands state (findable if not given),
-// url, client, provider and consortium (ids; the first account's if not
-// given), created, updated and registered (RFC 3339, date or year; now if not
+// url, client, provider and consortium (ids; those of the client's account, else of
+// the first, if not given), created, updated and registered (RFC 3339, date or year; now if not
 // given), source, metadataVersion and xml (base64). All other members, known
 // or not and of any type, are shown as they are; if there are none besides
 // xml, they are read from it.
 func (s *Store) PutRecord(attributes json.RawMessage) error {
+	return s.PutRecordOf(s.Accounts[0].ClientID, attributes)
+}
+
+// PutRecordOf is PutRecord for a record that is the account's with that client id,
+// if it does not say whose it is.
+func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	var o object
 	if err := json.Unmarshal(attributes, &o); err != nil {
 		return fmt.Errorf("sandbox.PutRecord: %w", err)
@@ -32,7 +38,7 @@ func (s *Store) PutRecord(attributes json.RawMessage) error {
 	if !ok {
 		return fmt.Errorf("sandbox.PutRecord: doi %q is not a DOI", o["doi"])
 	}
-	rec, err := s.seeded(name, o)
+	rec, err := s.seeded(name, s.named(clientID), o)
 	if err != nil {
 		return fmt.Errorf("sandbox.PutRecord: %s: %w", name, err)
 	}
@@ -49,8 +55,11 @@ var seedMembers = []string{
 	"metadataVersion", "xml",
 }
 
-func (s *Store) seeded(name string, o object) (*record.Record, error) {
-	rec := s.NewRecord(name, &s.Accounts[0], "api")
+func (s *Store) seeded(name string, account *record.Account, o object) (*record.Record, error) {
+	if named := s.named(wire.String(o["client"])); named != nil {
+		account = named
+	}
+	rec := s.NewRecord(name, account, "api")
 	rec.Version = 0
 	rec.State = record.Findable
 	for member, target := range map[string]*string{

@@ -50,6 +50,9 @@ type Settings struct {
 	ResolveDelay time.Duration // how long after its registration a DOI starts to resolve
 	IndexLag     time.Duration // how long the search index takes
 	Accounts     []record.Account
+
+	MaxReport, MaxBody int64 // bytes of the body of a report, and of any other
+	MaxDatasets        int   // of the body of a report
 }
 
 // Store is the state that the interfaces share: the DOIs, the accounts and the

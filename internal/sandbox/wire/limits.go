@@ -24,6 +24,7 @@ func TooLarge() *Failure {
 const (
 	MaxReportBody = 20 << 20
 	MaxOtherBody  = 10 << 20
+	MaxDatasets   = 50_000 // of a report (specification §8)
 
 	maxInflated = 256 << 20 // bytes of a report that comes compressed; it is read as a stream
 	MaxPieces   = 250_000   // pieces of a body, or of the header of a report
@@ -49,17 +50,33 @@ func Pieces(text []byte) (n int) {
 	return n
 }
 
+// Limited bounds the body of a request as the proxy does. One that says beforehand
+// that it is longer is not read.
+func (q *Request) Limited(limit int64) *Request {
+	if q.ContentLength > limit {
+		limit = 0
+	}
+	q.Body = http.MaxBytesReader(nil, q.Body, limit)
+	return q
+}
+
 // ReadAll reads a body of bounded size and number of pieces.
 func ReadAll(r io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, io.NopCloser(r), MaxOtherBody))
+	body, err := ReadWhole(http.MaxBytesReader(nil, io.NopCloser(r), MaxOtherBody))
+	if err == nil && Pieces(body) > MaxPieces {
+		return nil, ErrTooMuch
+	}
+	return body, err
+}
+
+// ReadWhole reads a body, which may be over its limit.
+func ReadWhole(r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(r)
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return nil, TooLarge()
 	}
 	if err != nil {
 		return nil, Fail(http.StatusBadRequest, "reading the body: %v", err)
-	}
-	if Pieces(body) > MaxPieces {
-		return nil, ErrTooMuch
 	}
 	return body, nil
 }

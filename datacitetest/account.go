@@ -1,0 +1,62 @@
+package datacitetest
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+)
+
+// Credentials and prefix of an account, unless its [Account] says otherwise.
+const (
+	Username = "EXAMPLE.REPO"
+	Password = "sandbox-password"
+	Prefix   = "10.5072"
+)
+
+// An Account is a repository that may use the server. All its fields are optional.
+type Account struct {
+	Username string   // "" means Username; in lower case it is the client id, and what stands before the dot the provider id
+	Password string   // "" means Password
+	Prefixes []string // under which it may register DOIs; nil means Prefix alone
+	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any
+	Role     Role     // "" means ClientAdmin
+}
+
+// A Role is what an account's tokens say that it may do. A Deployed server asks for
+// it: only ClientAdmin and StaffAdmin may write usage reports, only StaffAdmin may
+// delete them. A Documented server takes any.
+type Role string
+
+// Roles of accounts.
+const (
+	ClientAdmin Role = "client_admin" // a repository
+	StaffAdmin  Role = "staff_admin"  // the operator's staff
+	User        Role = "user"         // a person without rights of a repository
+)
+
+// inside is the accounts as the service knows them.
+func inside(accounts []Account) (all []sandbox.Account) {
+	if len(accounts) == 0 {
+		accounts = []Account{{}}
+	}
+	named := map[string]bool{}
+	for _, a := range accounts {
+		username := cmp.Or(a.Username, Username)
+		clientID := strings.ToLower(username)
+		if named[clientID] {
+			panic(fmt.Sprintf("datacitetest: two accounts %q", username))
+		}
+		named[clientID] = true
+		if a.Prefixes == nil {
+			a.Prefixes = []string{Prefix}
+		}
+		provider, _, _ := strings.Cut(clientID, ".")
+		all = append(all, sandbox.Account{
+			Username: username, Password: cmp.Or(a.Password, Password), ClientID: clientID, ProviderID: provider,
+			Prefixes: a.Prefixes, Domains: a.Domains, Role: string(a.Role),
+		})
+	}
+	return all
+}

@@ -1,0 +1,212 @@
+package datacitetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+var ctx = context.Background()
+
+// glacier is the metadata of a dataset.
+func glacier() mds.Document {
+	doc, err := mds.Record(&metadata.Record{
+		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
+		Titles:          []metadata.Title{{Title: "Glacier length"}},
+		Publisher:       metadata.Publisher{Name: "Example Repository"},
+		PublicationYear: "2026",
+		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return doc
+}
+
+// usage is a report on so many datasets.
+func usage(n int) *reports.Report {
+	r := &reports.Report{Header: reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
+		Created: "2026-11-01", ReportingPeriod: reports.Month(2026, time.October),
+	}}
+	for n := range n {
+		r.Datasets = append(r.Datasets, reports.Dataset{
+			Title: "Glacier length", Platform: "example", Publisher: "Example Repository", DataType: reports.DataTypeDataset,
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/glacier-%d", n)}},
+		})
+	}
+	return r
+}
+
+// What one interface stores the others show, and the server tells what it holds.
+func Example() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	_, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Titles[0].Title, srv.State("10.5072/glacier-7"))
+	// Output: Glacier length findable
+}
+
+// A publication survives that answers get lost after the work was done.
+func ExampleFaults_When() {
+	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
+	srv := datacitetest.NewServer(&datacitetest.Options{
+		Faults: datacitetest.First(lost, nil, lost).When(datacitetest.Writes),
+	})
+	defer srv.Close()
+	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	fmt.Println(done.State, err)
+	for _, r := range srv.Requests() {
+		if r.Method == "PUT" {
+			fmt.Println(r.Method, r.Path, r.Status)
+		}
+	}
+	// Output:
+	// findable <nil>
+	// PUT /metadata/10.5072/glacier-7 201
+	// PUT /metadata/10.5072/glacier-7 201
+	// PUT /doi/10.5072/glacier-7 201
+	// PUT /doi/10.5072/glacier-7 201
+}
+
+// The first write meets a server that is too busy, and all that follow bad weather.
+func ExampleFaults_Or() {
+	busy := &datacitetest.Fault{Kind: datacitetest.Status, Status: 429, RetryAfter: time.Minute}
+	srv := datacitetest.NewServer(&datacitetest.Options{
+		NoPort: true,
+		Faults: datacitetest.First(busy).When(datacitetest.Writes).Or(datacitetest.Schedule(1, 0.3)),
+	})
+	defer srv.Close()
+	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	fmt.Println(done.State, err)
+	// Output: findable <nil>
+}
+
+// A token expires while a program runs.
+func ExampleServer_Token() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(time.Hour)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		_, err = client.Create(ctx, usage(1))
+		fmt.Println(errors.Is(err, reports.ErrTokenExpired))
+		srv.Advance(time.Hour)
+	}
+	// Output:
+	// false
+	// true
+}
+
+// Lists show a new record after a while; the record itself is there at once.
+func ExampleOptions_indexLag() {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute})
+	defer srv.Close()
+	made, err := srv.DOIs().Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		list, err := srv.DOIs().List(ctx, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(list.Total, srv.State(made.DOI))
+		srv.Advance(time.Minute)
+	}
+	// Output:
+	// 0 draft
+	// 1 draft
+}
+
+// A body is too large for the server, or for the proxy before it.
+func ExampleOptions_tooLarge() {
+	srv := datacitetest.NewServer(&datacitetest.Options{MaxBody: 2000})
+	defer srv.Close()
+	for _, abstract := range []string{"Short.", strings.Repeat("Long. ", 1000)} {
+		_, err := srv.DOIs().Create(ctx, &dois.Draft{
+			Prefix: datacitetest.Prefix,
+			Record: metadata.Record{Descriptions: []metadata.Description{{Description: abstract, DescriptionType: metadata.DescriptionAbstract}}},
+		})
+		fmt.Println(errors.Is(err, dois.ErrTooLarge), len(srv.Names()))
+	}
+	// Output:
+	// false 1
+	// true 1
+}
+
+// Each account has its own DOIs, which others can neither see nor change.
+func ExampleServer_As() {
+	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{
+		{}, // EXAMPLE.REPO
+		{Username: "OTHER.REPO", Prefixes: []string{"10.83000"}, Domains: []string{"*.example.org"}},
+	}})
+	defer srv.Close()
+	other := srv.As("OTHER.REPO")
+	for _, name := range []string{"10.83000/1", "10.5072/1"} {
+		_, err := other.MDS().Register(ctx, name, "https://other.example.org/1", glacier())
+		fmt.Println(name, srv.State(name), errors.Is(err, mds.ErrForbidden))
+	}
+	_, err := other.MDS().PutURL(ctx, "10.83000/1", "https://elsewhere.example.com/1")
+	fmt.Println(err != nil)
+	err = srv.MDS().Hide(ctx, "10.83000/1")
+	fmt.Println(errors.Is(err, mds.ErrForbidden))
+	// Output:
+	// 10.83000/1 findable false
+	// 10.5072/1  true
+	// true
+	// true
+}
+
+// The server is the resolver that a program waits for.
+func ExampleServer_Resolve() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	if _, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier()); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		url, err := srv.Resolve(ctx, "10.5072/glacier-7")
+		fmt.Printf("%q %v\n", url, err)
+		srv.Advance(3 * time.Minute)
+	}
+	// Output:
+	// "" <nil>
+	// "https://repo.example.org/7" <nil>
+}
+
+// A large report arrives in subsets.
+func ExampleServer_StoredReports() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	large := usage(5)
+	_, err := srv.Reports().Submit(ctx, large.Header, reports.Each(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored := srv.StoredReports()[0]
+	report, err := stored.Report()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(stored.ClientID, len(stored.Subsets), len(report.Datasets), report.Header.CreatedBy)
+	// Output: example.repo 3 5 Example Repository
+}

@@ -1,0 +1,136 @@
+package datacitetest
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+)
+
+// A Fault is what happens to one request instead of a plain answer.
+type Fault struct {
+	Kind       FaultKind
+	Status     int           // of Status and StatusAfter; 0 means 503
+	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
+	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
+	Step       Step          // of Stall and Crash
+
+	// Behind says that the fault happens between the metadata store and the
+	// service behind it, so that the client gets what the store makes of it: 403
+	// "Access is denied" for a connection that drops, 408 after a minute without
+	// an answer. It counts in a Deployed server and for the metadata store; else
+	// it is as without it.
+	Behind bool
+}
+
+// A FaultKind says how a request fails, and how far the server got with it.
+type FaultKind string
+
+// The kinds of faults. A dropped connection is an error of the client's round
+// trip, as when the other side resets it.
+const (
+	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
+	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
+	DropAfter   FaultKind = "drop-after"   // the work was done, the answer is lost
+	CutAnswer   FaultKind = "cut-answer"   // the work was done, the answer breaks off half-way
+	Status      FaultKind = "status"       // a load balancer answers Fault.Status with a page of HTML: nothing was done
+	StatusAfter FaultKind = "status-after" // the work was done, a load balancer answers Fault.Status
+	Delay       FaultKind = "delay"        // the work was done, the answer comes after Fault.Delay
+	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and answers
+	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: what comes after was not done
+)
+
+// A Step is a moment in a Deployed server's work on a usage report that it was
+// sent. A request that does not come to the step of its fault is done.
+type Step string
+
+// The steps of a POST or PUT, in their order. Document removed and rows
+// destroyed are those of a compressed PUT over a report alone; row and header of
+// a new report are committed at once; a plain write over a report has no row.
+const (
+	Parsed          Step = "parsed"           // the body is read; nothing is done yet
+	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
+	DocumentRemoved Step = "document-removed" // the document is gone, and the database says so
+	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
+	RowInserted     Step = "row-inserted"     // the new subset is in the database
+	HeaderCommitted Step = "header-committed" // so is the header
+	Rendered        Step = "rendered"         // the answer is made, which will be the document
+	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
+	DocumentStored  Step = "document-stored"  // the new document is there
+	RowsCleaned     Step = "rows-cleaned"     // the database has lost the bytes; the answer is due
+)
+
+// Faults says what happens to the n-th request, counted from 1; nil means nothing
+// out of the ordinary. A server calls it from one goroutine at a time. It must leave
+// the request's body alone.
+type Faults func(n int, r *http.Request) *Fault
+
+// First returns faults for the first requests, one each, and none for those after.
+// A nil among them leaves its request alone.
+func First(faults ...*Fault) Faults {
+	return func(n int, _ *http.Request) *Fault {
+		if n > len(faults) {
+			return nil
+		}
+		return faults[n-1]
+	}
+}
+
+// Schedule returns faults at random: each request fails with the probability rate,
+// from 0 to 1, in one of all the ways there are but Stall and Crash; delays are
+// shorter than a second. The same seed gives the n-th request the same fate.
+func Schedule(seed uint64, rate float64) Faults {
+	fate := sandbox.Schedule(seed, rate)
+	return func(n int, r *http.Request) *Fault {
+		f := fate(n, r)
+		if f == nil {
+			return nil
+		}
+		return &Fault{
+			Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: Step(f.Step), Behind: f.Behind,
+		}
+	}
+}
+
+// When returns f for the requests that are chosen alone: it counts no others. The
+// count is in what When returns, so that is for one server.
+func (f Faults) When(chosen func(*http.Request) bool) Faults {
+	var n atomic.Int64
+	return func(_ int, r *http.Request) *Fault {
+		if !chosen(r) {
+			return nil
+		}
+		return f(int(n.Add(1)), r)
+	}
+}
+
+// Or returns f, and other for the requests that f leaves alone. Both count all
+// requests.
+func (f Faults) Or(other Faults) Faults {
+	return func(n int, r *http.Request) *Fault {
+		if fault := f(n, r); fault != nil {
+			return fault
+		}
+		return other(n, r)
+	}
+}
+
+// Writes says whether a request writes, for [Faults.When]: POST, PUT, PATCH, DELETE.
+func Writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+
+// inside hands faults on to the service.
+func (f Faults) inside() func(n int, r *http.Request) *sandbox.Fault {
+	if f == nil {
+		return nil
+	}
+	return func(n int, r *http.Request) *sandbox.Fault {
+		f := f(n, r)
+		if f == nil {
+			return nil
+		}
+		return &sandbox.Fault{
+			Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: sandbox.Step(f.Step), Behind: f.Behind,
+		}
+	}
+}

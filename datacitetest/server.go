@@ -1,0 +1,187 @@
+package datacitetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A Behaviour says which truth a server follows.
+type Behaviour string
+
+const (
+	// Documented follows the specification to the letter. Where the specification
+	// says "not shown", it does what the deployed service does.
+	Documented Behaviour = "documented"
+	// Deployed does what the deployed service does throughout, flaws included.
+	Deployed Behaviour = "deployed"
+)
+
+// Options are the optional settings of a server.
+type Options struct {
+	Behaviour Behaviour        // "" means Documented
+	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it. It may then live inside testing/synctest.
+	Now       func() time.Time // the server's clock; nil means time.Now
+	Accounts  []Account        // who may use the server, the first unless As says otherwise; nil means one account, the zero Account
+	Faults    Faults           // what happens to which request; nil means nothing out of the ordinary
+
+	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
+
+	// IndexLag is how long, by the server's clock, a Deployed server takes until
+	// lists and searches of DOIs show what was written; a single record is shown
+	// as it is at once. 0 means no time at all.
+	IndexLag time.Duration
+
+	// WriteTime is how long a Deployed server works on a usage report it was sent,
+	// by the time of package time. For three fifths of it nothing is done but
+	// reading; then the report is looked up; in the last quarter the database has
+	// the new subset, the stored document has not. Until the end a report to which
+	// a POST adds cannot be read, and two POSTs that look it up before either has
+	// its row break it for good, as in the deployed service; a PUT shows its subset
+	// at once. The work goes on when the client goes away. 0 means no time at all.
+	WriteTime time.Duration
+
+	// Limits, which small tests can meet if they are small.
+	MaxReport   int64 // bytes of a usage report as it is sent, above which it is 413; 0 means 20 MiB
+	MaxBody     int64 // bytes of any other body, above which it is 413; 0 means 10 MiB
+	MaxDatasets int   // datasets of one body, above which a Documented server answers 422; 0 means 50,000
+}
+
+// A Server is the whole service in memory: usage reports, DOI query and metadata
+// store over one set of records. It is empty at first. Many goroutines may use it at
+// once. It is an [http.Handler] and, for [mds.WaitResolved] and mds.EnsureOptions, an
+// [mds.Resolver].
+type Server struct {
+	URL       string    // base URL of all three interfaces
+	Behaviour Behaviour // the truth that it follows
+
+	service *sandbox.Server
+	account sandbox.Account // whose clients, tokens, keys and records these are
+	reports *reports.Client
+	dois    *dois.Client
+	mds     *mds.Client
+}
+
+// NewServer starts a server; nil options mean the defaults. The caller closes it. It
+// panics if opts names a behaviour that does not exist or an account twice, if a
+// username or password cannot be sent, or if no port can be had.
+func NewServer(opts *Options) *Server {
+	if opts == nil {
+		opts = &Options{}
+	}
+	behaviour := cmp.Or(opts.Behaviour, Documented)
+	if behaviour != Documented && behaviour != Deployed {
+		panic(fmt.Sprintf("datacitetest: no behaviour %q", behaviour))
+	}
+	accounts := inside(opts.Accounts)
+	service := sandbox.Serve(&sandbox.Options{
+		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, Accounts: accounts, Faults: opts.Faults.inside(),
+		ResolveDelay: opts.ResolveDelay, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
+		MaxReport: opts.MaxReport, MaxBody: opts.MaxBody, MaxDatasets: opts.MaxDatasets,
+	}, opts.NoPort)
+	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])
+}
+
+// as is the server with the clients of an account. Nobody waits for a server in
+// memory to recover, so they wait a millisecond.
+func (s *Server) as(account sandbox.Account) *Server {
+	const wait = time.Millisecond
+	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, account: account}
+	token := func(context.Context) (string, error) { return as.Token(365 * 24 * time.Hour), nil }
+	var errs [3]error
+	as.reports, errs[0] = reports.NewClient(s.URL, &reports.ClientOptions{TokenSource: token, HTTPClient: s.HTTPClient(), MaxWait: wait})
+	as.dois, errs[1] = dois.NewClient(s.URL, &dois.ClientOptions{
+		Username: account.Username, Password: account.Password, HTTPClient: s.HTTPClient(), MaxWait: wait,
+	})
+	as.mds, errs[2] = mds.NewClient(s.URL, mds.Credentials{Username: account.Username, Password: account.Password}, &mds.ClientOptions{
+		HTTPClient: s.HTTPClient(), MaxWait: wait,
+	})
+	if err := errors.Join(errs[:]...); err != nil {
+		s.Close()
+		panic(fmt.Sprintf("datacitetest: account %q: %v", account.Username, err))
+	}
+	return &as
+}
+
+// As returns the same server as another of its accounts uses it: clients, tokens, API
+// keys and what is put are that account's, and all else is shared. It panics if
+// [Options].Accounts does not have the account.
+func (s *Server) As(username string) *Server {
+	for _, account := range s.service.Accounts {
+		if strings.EqualFold(account.Username, username) {
+			return s.as(account)
+		}
+	}
+	panic(fmt.Sprintf("datacitetest: no account %q", username))
+}
+
+// Close frees the port, and waits until the server has done its work on what
+// it was sent.
+func (s *Server) Close() { s.service.Close() }
+
+// ServeHTTP answers a request to any of the three interfaces.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
+
+// HTTPClient returns an HTTP client that reaches the server, for clients with options
+// of your own.
+func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }
+
+// Reports returns a client of the account for usage reports. Its token does not
+// expire. Like those of DOIs and MDS it has the default options of its package, but
+// pauses no longer than a millisecond before it sends something again.
+func (s *Server) Reports() *reports.Client { return s.reports }
+
+// DOIs returns a client of the account for DOI records.
+func (s *Server) DOIs() *dois.Client { return s.dois }
+
+// MDS returns a client of the account for the metadata store.
+func (s *Server) MDS() *mds.Client { return s.mds }
+
+// Token returns a token of the account, which usage reports and the DOI query take for
+// so long by the server's clock, to the second. If that is negative, it has expired.
+func (s *Server) Token(validFor time.Duration) string {
+	return s.service.TokenOf(s.account.ClientID, s.Now().Add(validFor))
+}
+
+// IssueKey returns a new API key of the account, which the DOI query takes as a
+// token, as a user name and as a password, and the metadata store as a password.
+// Usage reports do not take it. The specification does not show keys; both
+// behaviours follow the deployed service.
+func (s *Server) IssueKey() string { return s.service.IssueKeyOf(s.account.ClientID) }
+
+// RevokeKey makes an API key one that never was.
+func (s *Server) RevokeKey(key string) { s.service.RevokeKey(key) }
+
+// Now returns the time by the server's clock.
+func (s *Server) Now() time.Time { return s.service.Now() }
+
+// Advance moves the server's clock forward.
+func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
+
+// A Request is one that the server answered.
+type Request struct {
+	Method string
+	Path   string      // still escaped
+	Query  string      // still encoded
+	Header http.Header // without credentials
+	Bytes  int64       // of the body, as far as the server has read it
+	Status int         // of the answer; 0 when the connection was dropped before the work
+}
+
+// Requests returns what the server was asked, oldest first, the last 1,000.
+func (s *Server) Requests() []Request {
+	var requests []Request
+	for _, r := range s.service.Requests() {
+		requests = append(requests, Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Bytes: r.BodySize, Status: r.Status})
+	}
+	return requests
+}
