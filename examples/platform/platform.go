@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A Config says what the platform is called and which service it uses.
+type Config struct {
+	Name     string // of the repository, in metadata and reports
+	Public   string // its address in the world, without a slash at the end
+	Database string // file of the database
+
+	API, Store         string // addresses of the service
+	Username, Password string
+	Token              string // for usage reports
+	Prefix             string
+
+	HTTPClient *http.Client  `json:"-"` // nil means a new one
+	MaxWait    time.Duration // longest pause between two attempts of a request; 0 means the clients' own
+	Retry      time.Duration // until the outbox tries again, doubled each time; 0 means 10 seconds
+	Log        *slog.Logger  `json:"-"` // nil means slog.Default()
+}
+
+// A Platform is a small data repository. It answers requests, and works on its outbox
+// and its nightly jobs in the background.
+type Platform struct {
+	config  Config
+	store   *store
+	mds     *mds.Client
+	dois    *dois.Client
+	reports *reports.Client
+	log     *slog.Logger
+	wake    chan struct{} // the outbox has something new
+}
+
+// Open opens the database and makes the clients. Nothing is sent yet.
+func Open(c Config) (*Platform, error) {
+	c.Retry = cmp.Or(c.Retry, 10*time.Second)
+	p := &Platform{config: c, log: cmp.Or(c.Log, slog.Default()), wake: make(chan struct{}, 1)}
+	const agent, contact = "example-platform/1.0", ""
+	var errs [4]error
+	p.mds, errs[0] = mds.NewClient(c.Store, mds.Credentials{Username: c.Username, Password: c.Password},
+		&mds.ClientOptions{HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.dois, errs[1] = dois.NewClient(c.API,
+		&dois.ClientOptions{Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.reports, errs[2] = reports.NewClient(c.API,
+		&reports.ClientOptions{Token: c.Token, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.store, errs[3] = openStore(c.Database)
+	return p, errors.Join(errs[:]...)
+}
+
+// Run works in the background until the context is done, and closes the database.
+func (p *Platform) Run(ctx context.Context) error {
+	var jobs sync.WaitGroup
+	jobs.Go(func() { p.deliver(ctx) })
+	jobs.Go(func() { p.nightly(ctx) })
+	jobs.Wait()
+	return p.store.close()
+}
+
+// changed wakes the outbox.
+func (p *Platform) changed() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
