@@ -1,5 +1,5 @@
 // Package datacitetest runs the registration service in memory, for tests of programs
-// that use packages reports, dois and mds. They need no network and no account:
+// that use packages reports, dois and mds. Such tests need no network and no account:
 //
 //	func TestPublish(t *testing.T) {
 //		srv := datacitetest.NewServer(nil)
@@ -15,17 +15,20 @@
 // and errors have its codes. It is simpler than the real one in what it does not keep:
 // no rate limits, few facets, no handles apart from Resolve.
 //
-// # Reaching it
+// # Clients
 //
-// Reports, DOIs and MDS are clients of the server's account that are ready to use. A
-// program that makes clients of its own is given the URL, [Username] and [Password],
-// a Token or a key of IssueKey, and HTTPClient:
+// Reports, DOIs and MDS return clients of the server's account that are ready to use.
+// They send again what may be sent again after a millisecond, so that tests with
+// faults are quick. A program that makes its own client is given the URL, [Username]
+// and [Password], or a Token, or a key of IssueKey:
 //
-//	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+//	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
+//	client, err := mds.NewClient(srv.URL, creds, nil)
 //
-// The server listens on a port of the machine. With [Options].NoPort it does not; then
-// only its clients and HTTPClient reach it, and it may live inside testing/synctest,
-// where pauses take no time:
+// The server listens on a port of the machine. With [Options].NoPort it does not: then
+// only its clients reach it, and others whose HTTPClient is the server's. Such a server
+// may live inside testing/synctest, where waiting takes no time, and where it is the
+// year 2000:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -33,14 +36,14 @@
 //		…
 //	})
 //
-// It is an [http.Handler], too, which another server can mount.
+// A server is an [http.Handler], too, for a server of your own.
 //
-// # Before and after
+// # What the server holds
 //
-// PutRecord, PutRecordJSON, PutReport and PutReportJSON make the server hold what a
-// test begins with, unchecked, be it odd or somebody else's. What it holds at the end
-// is seen without a client: State and Names of DOIs, Resolve, StoredReports with their
-// subsets, and Requests, which is what came in, without credentials.
+// PutRecord, PutRecordJSON, PutReport and PutReportJSON store what a test begins with.
+// Nothing is checked, so it may be odd, or somebody else's. To look at what the server
+// holds takes no client: State and Names of DOIs, Resolve, StoredReports with their
+// subsets. Requests are what came in, without credentials.
 //
 // # Behaviours
 //
@@ -86,14 +89,14 @@
 // [Stall] and [Crash], at a [Step]. Faults are made of few parts:
 //
 //	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
-//	datacitetest.First(lost)                              // the first answer is lost
-//	datacitetest.First(lost).When(datacitetest.Writes)    // that of the first write
-//	datacitetest.First(nil, nil, lost)                    // the third
-//	datacitetest.Schedule(seed, 0.3)                      // three in ten fail, somehow
-//	datacitetest.Schedule(seed, 0.3).When(datacitetest.Writes)
-//	datacitetest.First(lost).Or(datacitetest.Schedule(seed, 0.3))
+//	datacitetest.First(lost)                                      // the first answer is lost
+//	datacitetest.First(nil, nil, lost)                            // the third
+//	datacitetest.First(lost).When(datacitetest.Writes)            // that to the first write
+//	datacitetest.Schedule(seed, 0.3)                              // three in ten requests fail, at random
+//	datacitetest.Schedule(seed, 0.3).When(datacitetest.Writes)    // three in ten writes
+//	datacitetest.First(lost).Or(datacitetest.Schedule(seed, 0.3)) // the first answer is lost, then at random
 //
-// or are any function of the request and its number:
+// or are any function of a request and its number:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault { // the metadata store is down
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -104,35 +107,38 @@
 //
 // # Accounts
 //
-// A server has one account, [Username], which may register DOIs under [Prefix].
-// [Options].Accounts gives it others, each with its prefixes, the domains of its URLs,
-// and its [Role]. [Server.As] is the server as another account uses it:
+// A server has one account, [Username], which may register DOIs under [Prefix], unless
+// [Options].Accounts names others: each with its prefixes, the domains of its URLs, and
+// its [Role]. The server is used by the first, and with [Server.As] by another:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{
 //		{}, // EXAMPLE.REPO
 //		{Username: "OTHER.REPO", Prefixes: []string{"10.83000"}},
 //	}})
 //	other := srv.As("OTHER.REPO")
-//	_, err := other.MDS().PutURL(ctx, "10.5072/glacier-7", "https://other.example.org/") // mds.ErrForbidden
+//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // mds.ErrForbidden
 //
 // # The clock
 //
-// The server's clock is [Options].Now, and Advance moves it: until a DOI resolves
-// (ResolveDelay), lists show what was written (IndexLag), or a token expires. What
+// The server's clock is [Options].Now, and Advance moves it on: until a DOI resolves
+// (ResolveDelay), lists show what was written (IndexLag), or a token expires. How long
 // a request takes (Fault.Delay, WriteTime) is time of package time.
 //
 // # Recipes
 //
-// The examples of this page are tests of these:
+// The examples have them in full.
 //
-//   - An answer is lost after the work was done: First(lost).When(Writes), as above.
+//   - An answer is lost after the work was done, and the program publishes all the
+//     same: Faults: First(lost).When(Writes), as above.
+//   - The same for a usage report: also NoPort, and inside testing/synctest, as
+//     reports.Client.Submit waits for minutes until it looks what was stored.
+//   - Too many requests: First(&Fault{Kind: Status, Status: 429, RetryAfter: time.Minute}).
 //   - A token expires: srv.Token(time.Hour), then srv.Advance(time.Hour).
 //   - Searching lags behind: Behaviour: Deployed, IndexLag: time.Minute, then
 //     srv.Advance(time.Minute).
-//   - Something is too large: MaxBody: 1000 or MaxReport: 1000 make small bodies 413.
-//   - Somebody else's DOI, or prefix: Accounts and As.
-//   - Too many requests: First(&Fault{Kind: Status, Status: 429, RetryAfter: time.Minute}).
+//   - A body is too large, 413: MaxBody: 1000, or MaxReport: 1000.
+//   - Somebody else's DOI: Accounts and As, or "client" in PutRecordJSON.
 //   - A new DOI does not resolve yet: srv is the [mds.Resolver] for
-//     [mds.WaitResolved], and srv.Advance(3 * time.Minute) ends the wait.
+//     [mds.WaitResolved], and srv.Advance(3*time.Minute) ends the wait.
 //   - A large report arrives whole: srv.StoredReports()[0].Subsets.
 package datacitetest

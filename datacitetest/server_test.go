@@ -2,9 +2,9 @@ package datacitetest_test
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -133,9 +133,9 @@ func TestFaultsCompose(t *testing.T) {
 	}
 }
 
+// Chance is the same for the same seed, and Schedule fails as often as it is told to.
 func TestSchedule(t *testing.T) {
-	fate, again := datacitetest.Schedule(1, 0.5), datacitetest.Schedule(1, 0.5)
-	failed := 0
+	fate, again, failed := datacitetest.Schedule(1, 0.5), datacitetest.Schedule(1, 0.5), 0
 	for n := range 1000 {
 		f := fate(n, nil)
 		assert.Equal(t, f, again(n, nil))
@@ -144,19 +144,6 @@ func TestSchedule(t *testing.T) {
 		}
 	}
 	assert.InDelta(t, 500, failed, 100)
-}
-
-// Without a port the server lives where pauses take no time.
-func TestNoPort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		on := datacitetest.Options{NoPort: true, Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Delay, Delay: time.Minute})}
-		srv := datacitetest.NewServer(&on)
-		defer srv.Close()
-		started := time.Now()
-		_, err := srv.DOIs().List(t.Context(), nil)
-		require.NoError(t, err)
-		assert.Equal(t, time.Minute, time.Since(started))
-	})
 }
 
 // A write takes its time, and is done though nobody waits for it.
@@ -173,21 +160,6 @@ func TestWriteTime(t *testing.T) {
 		assert.Equal(t, 59*time.Second, time.Since(started))
 		assert.Len(t, srv.StoredReports(), 1)
 	})
-}
-
-// A server can die between two steps of its work on a report.
-func TestCrash(t *testing.T) {
-	for step, want := range map[datacitetest.Step]int{datacitetest.Parsed: 0, datacitetest.RowInserted: 1} {
-		srv := datacitetest.NewServer(&datacitetest.Options{
-			Behaviour: datacitetest.Deployed, NoPort: true,
-			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),
-		})
-		data, err := usage(1).MarshalJSON()
-		require.NoError(t, err)
-		assert.Zero(t, send(t, srv, "POST", "/reports", srv.Token(time.Hour), bytes.NewReader(data)))
-		assert.Len(t, srv.StoredReports(), want, step)
-		srv.Close()
-	}
 }
 
 // Each account has its own password, prefixes, keys, tokens and what is put for it.
@@ -267,37 +239,33 @@ func TestLimits(t *testing.T) {
 	plain, err := usage(3).MarshalJSON()
 	require.NoError(t, err)
 	draft := []byte(`{"data":{"attributes":{"prefix":"10.5072"}}}`)
-	for name, tt := range map[string]struct {
-		opts datacitetest.Options
-		path string
-		body []byte
-		want map[datacitetest.Behaviour]int
+	for _, tt := range []struct {
+		opts                 datacitetest.Options
+		path                 string
+		body                 []byte
+		documented, deployed int
 	}{
-		"report that fits":       {datacitetest.Options{MaxReport: int64(len(plain)), MaxBody: 1}, "/reports", plain, nil},
-		"report too large":       {datacitetest.Options{MaxReport: int64(len(plain)) - 1}, "/reports", plain, map[datacitetest.Behaviour]int{"": 413}},
-		"datasets that fit":      {datacitetest.Options{MaxDatasets: 3}, "/reports", plain, nil},
-		"too many datasets":      {datacitetest.Options{MaxDatasets: 2}, "/reports", plain, map[datacitetest.Behaviour]int{datacitetest.Documented: 422}},
-		"other body that fits":   {datacitetest.Options{MaxBody: int64(len(draft)), MaxReport: 1}, "/dois", draft, nil},
-		"other body too large":   {datacitetest.Options{MaxBody: int64(len(draft)) - 1}, "/dois", draft, map[datacitetest.Behaviour]int{"": 413}},
-		"metadata are too large": {datacitetest.Options{MaxBody: 10}, "/metadata/10.5072/x", glacier().Data, map[datacitetest.Behaviour]int{"": 413}},
+		{datacitetest.Options{MaxReport: int64(len(plain)), MaxBody: 1}, "/reports", plain, 201, 201},
+		{datacitetest.Options{MaxReport: int64(len(plain)) - 1}, "/reports", plain, 413, 413},
+		{datacitetest.Options{MaxDatasets: 3}, "/reports", plain, 201, 201},
+		{datacitetest.Options{MaxDatasets: 2}, "/reports", plain, 422, 201},
+		{datacitetest.Options{MaxBody: int64(len(draft)), MaxReport: 1}, "/dois", draft, 201, 201},
+		{datacitetest.Options{MaxBody: int64(len(draft)) - 1}, "/dois", draft, 413, 413},
 	} {
 		on(t, tt.opts, func(t *testing.T, srv *datacitetest.Server) {
-			want := 201
-			for _, behaviour := range []datacitetest.Behaviour{"", srv.Behaviour} {
-				if status, ok := tt.want[behaviour]; ok {
-					want = status
-				}
-			}
-			if strings.HasPrefix(tt.path, "/metadata") {
-				_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/x", glacier())
-				assert.ErrorIs(t, err, mds.ErrTooLarge, name)
-				return
+			want := tt.documented
+			if srv.Behaviour == datacitetest.Deployed {
+				want = tt.deployed
 			}
 			for _, body := range []io.Reader{bytes.NewReader(tt.body), io.MultiReader(bytes.NewReader(tt.body))} {
-				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(time.Hour), body), name)
+				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(time.Hour), body), "%s %+v", tt.path, tt.opts)
 			}
 		})
 	}
+	on(t, datacitetest.Options{MaxBody: 10}, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/x", glacier())
+		assert.ErrorIs(t, err, mds.ErrTooLarge)
+	})
 }
 
 func named(datasets []reports.Dataset) (names []string) {
@@ -349,6 +317,54 @@ func TestStoredReports(t *testing.T) {
 	})
 }
 
+// A server can die between two steps of its work on a report.
+func TestCrash(t *testing.T) {
+	for step, sound := range map[datacitetest.Step]bool{datacitetest.Parsed: true, datacitetest.DocumentDeleted: false, datacitetest.DocumentStored: true} {
+		srv := datacitetest.NewServer(&datacitetest.Options{
+			Behaviour: datacitetest.Deployed, NoPort: true,
+			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),
+		})
+		id, err := srv.PutReport(usage(1))
+		require.NoError(t, err)
+		data, err := usage(2).MarshalJSON()
+		require.NoError(t, err)
+		assert.Zero(t, send(t, srv, "PUT", "/reports/"+id, srv.Token(time.Hour), bytes.NewReader(data)))
+		_, err = srv.StoredReports()[0].Report()
+		assert.Equal(t, sound, err == nil, "%s: %v", step, err)
+		srv.Close()
+	}
+}
+
+// Writes that overlap lose a subset and break the report, and that is seen.
+func TestOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
+		post := func(datasets int) {
+			r := usage(datasets)
+			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+			var body bytes.Buffer
+			z := gzip.NewWriter(&body)
+			assert.NoError(t, json.NewEncoder(z).Encode(r))
+			assert.NoError(t, z.Close())
+			req, err := http.NewRequest("POST", srv.URL+"/reports", &body)
+			assert.NoError(t, err)
+			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Hour)}}
+			res, err := srv.HTTPClient().Do(req)
+			assert.NoError(t, err)
+			_ = res.Body.Close()
+		}
+		post(1)
+		go post(2)
+		post(3)
+		srv.Close()
+		stored := srv.StoredReports()[0]
+		_, err := stored.Report()
+		assert.ErrorContains(t, err, "datacitetest: report "+stored.ID+": ")
+		assert.Len(t, stored.Subsets, 3)
+		assert.Len(t, slices.DeleteFunc(stored.Subsets, func(s datacitetest.StoredSubset) bool { return s.Body != nil }), 1, "lost")
+	})
+}
+
 // What came in is seen without what must be secret.
 func TestRequests(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
@@ -364,45 +380,6 @@ func TestRequests(t *testing.T) {
 		assert.Equal(t, int64(11), seen[0].Bytes)
 		assert.Equal(t, 404, seen[1].Status)
 		assert.NotContains(t, seen[1].Header, "Authorization")
-	})
-}
-
-// Writes that overlap break a report for good, and that is seen.
-func TestBrokenReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
-		defer srv.Close()
-		post := func(datasets int) {
-			r := usage(datasets)
-			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed"}}
-			data, err := r.MarshalJSON()
-			require.NoError(t, err)
-			var body bytes.Buffer
-			z := gzip.NewWriter(&body)
-			_, _ = z.Write(data)
-			require.NoError(t, z.Close())
-			req, err := http.NewRequest("POST", srv.URL+"/reports", &body)
-			require.NoError(t, err)
-			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Hour)}}
-			res, err := srv.HTTPClient().Do(req)
-			require.NoError(t, err)
-			_ = res.Body.Close()
-		}
-		post(1)
-		_, err := srv.StoredReports()[0].Report()
-		require.NoError(t, err)
-		go post(2)
-		post(3)
-		synctest.Wait()
-		stored := srv.StoredReports()[0]
-		_, err = stored.Report()
-		assert.ErrorContains(t, err, "datacitetest: report "+stored.ID+": ")
-		var lost []bool
-		for _, subset := range stored.Subsets {
-			lost = append(lost, subset.Body == nil)
-		}
-		slices.SortFunc(lost, func(a, b bool) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		assert.Equal(t, []bool{false, false, true}, lost)
 	})
 }
 
