@@ -317,6 +317,26 @@ func TestStoredReports(t *testing.T) {
 	})
 }
 
+// A usage report of any size survives that each of its answers gets lost.
+func TestLostSubset(t *testing.T) {
+	lost := []*datacitetest.Fault{nil, nil, nil}
+	for i := range lost {
+		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				faults := slices.Clone(lost)
+				faults[i] = &datacitetest.Fault{Kind: datacitetest.DropAfter}
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true, Faults: datacitetest.First(faults...).When(datacitetest.Writes)})
+				defer srv.Close()
+				sent := usage(5)
+				_, err := srv.Reports().Submit(t.Context(), sent.Header, reports.Each(sent.Datasets), &reports.SubmitOptions{MaxDatasets: 2, TempDir: dir})
+				require.NoError(t, err)
+				assert.Len(t, srv.StoredReports()[0].Subsets, 3)
+			})
+		}
+	}
+}
+
 // A server can die between two steps of its work on a report.
 func TestCrash(t *testing.T) {
 	for step, sound := range map[datacitetest.Step]bool{datacitetest.Parsed: true, datacitetest.DocumentDeleted: false, datacitetest.DocumentStored: true} {

@@ -3,7 +3,6 @@ package dois_test
 import (
 	"flag"
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,23 +21,12 @@ var sandboxRecords = flag.Int("records", 3_000, "records of the walk over the em
 // request in twenty failing in any of the ways there are.
 func TestWalkOverTheEmbeddedService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		faults := datacitetest.Schedule(1, 0.05)
-		failing := false
-		srv := datacitetest.NewServer(&datacitetest.Options{
-			NoPort: true, Behaviour: datacitetest.Deployed,
-			Faults: func(n int, r *http.Request) *datacitetest.Fault {
-				if !failing {
-					return nil
-				}
-				return faults(n, r)
-			},
-		})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, Faults: datacitetest.Schedule(1, 0.05)})
 		defer srv.Close()
 		start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for i := range *sandboxRecords {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i, start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
 		}
-		failing = true
 		seen := map[string]bool{}
 		for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}}) {
 			require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,13 +21,8 @@ import (
 // something, a number of times.
 func losing(t *testing.T, kind datacitetest.FaultKind, times int, when func(*http.Request) bool) *datacitetest.Server {
 	t.Helper()
-	return newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-		if times == 0 || !when(r) {
-			return nil
-		}
-		times--
-		return &datacitetest.Fault{Kind: kind, Behind: true}
-	}})
+	losses := slices.Repeat([]*datacitetest.Fault{{Kind: kind, Behind: true}}, times)
+	return newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: datacitetest.First(losses...).When(when)})
 }
 
 func anything(*http.Request) bool { return true }
@@ -38,12 +34,12 @@ func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				srv := losing(t, kind, 2, writes)
+				srv := losing(t, kind, 2, datacitetest.Writes)
 				done, err := srv.MDS().Register(ctx, name, address, record("A"))
 				require.NoError(t, err)
 				assert.Equal(t, mds.StateFindable, done.State)
 
-				srv = losing(t, kind, 1, writes)
+				srv = losing(t, kind, 1, datacitetest.Writes)
 				minted, err := srv.MDS().Mint(ctx, datacitetest.Prefix, record("A"))
 				require.NoError(t, err)
 				assert.Equal(t, []string{minted}, srv.Names())
@@ -68,7 +64,7 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 		t.Run(who, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				srv := losing(t, datacitetest.DropAfter, -1, anything)
+				srv := losing(t, datacitetest.DropAfter, 1000, anything)
 				c := as(t, srv, account, opts)
 				_, errPut := c.PutMetadata(ctx, name, record("A"))
 				_, errRemote := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
@@ -93,7 +89,7 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		srv := losing(t, datacitetest.DropAfter, 1, writes)
+		srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
 		_, err := srv.MDS().MintOnServer(ctx, datacitetest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
 		assert.NotErrorIs(t, err, mds.ErrForbidden, "the prefix turned out to be the account's")

@@ -49,8 +49,6 @@ func (g *gateway) means(t *testing.T, err error) {
 
 const ever = 1000 // answers of a gateway that stays busy
 
-func writes(r *http.Request) bool { return r.Method != "GET" }
-
 // busyGateways tells a story for each behaviour and each way of a gateway to turn
 // requests away.
 func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Server, g *gateway)) {
@@ -133,11 +131,11 @@ func TestMintAtABusyGateway(t *testing.T) {
 		done  bool // Mint knows that it is done
 		made  int
 	}{
-		{"the work is done", datacitetest.StatusAfter, func() func(*http.Request) bool { return writes }, true, 1},
-		{"the work is not done", datacitetest.Status, func() func(*http.Request) bool { return writes }, false, 0},
+		{"the work is done", datacitetest.StatusAfter, func() func(*http.Request) bool { return datacitetest.Writes }, true, 1},
+		{"the work is not done", datacitetest.Status, func() func(*http.Request) bool { return datacitetest.Writes }, false, 0},
 		{"the work is done and looking fails", datacitetest.StatusAfter, func() func(*http.Request) bool {
 			wrote := false
-			return func(r *http.Request) bool { wrote = wrote || writes(r); return wrote }
+			return func(r *http.Request) bool { wrote = wrote || datacitetest.Writes(r); return wrote }
 		}, false, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,7 +172,7 @@ func TestDeleteDraftAtABusyGateway(t *testing.T) {
 func TestRegisterAtABusyGateway(t *testing.T) {
 	t.Run("the URL is stored", func(t *testing.T) {
 		busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
-			g.meets = func(r *http.Request) bool { return writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
+			g.meets = func(r *http.Request) bool { return datacitetest.Writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
 			g.busy.Store(ever)
 			done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err, "a look shows that it is done")
@@ -184,7 +182,7 @@ func TestRegisterAtABusyGateway(t *testing.T) {
 	t.Run("the URL is not stored", func(t *testing.T) {
 		busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
 			g.kind = datacitetest.Status
-			g.meets = func(r *http.Request) bool { return writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
+			g.meets = func(r *http.Request) bool { return datacitetest.Writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
 			g.busy.Store(ever)
 			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
@@ -202,8 +200,8 @@ func TestRegisterAllAtABusyGateway(t *testing.T) {
 		seen := map[string]bool{}
 		g.meets = func(r *http.Request) bool {
 			again := seen[r.URL.Path]
-			seen[r.URL.Path] = again || writes(r)
-			return writes(r) && !again
+			seen[r.URL.Path] = again || datacitetest.Writes(r)
+			return datacitetest.Writes(r) && !again
 		}
 		g.busy.Store(ever)
 		c := as(t, srv, account, &mds.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})

@@ -42,16 +42,9 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 		t.Run(fmt.Sprintf("%v, %s", l, behaviour), func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			synctest.Test(t, func(t *testing.T) {
-				lost := false
 				srv := datacitetest.NewServer(&datacitetest.Options{
 					Behaviour: behaviour, NoPort: true, WriteTime: 20 * time.Second,
-					Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-						if lost || r.Method != l.method {
-							return nil
-						}
-						lost = true
-						return &datacitetest.Fault{Kind: kind}
-					},
+					Faults: datacitetest.First(&datacitetest.Fault{Kind: kind}).When(func(r *http.Request) bool { return r.Method == l.method }),
 				})
 				defer srv.Close()
 				token := srv.Token(365 * 24 * time.Hour)
