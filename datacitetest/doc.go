@@ -47,7 +47,7 @@
 //
 // # Behaviours
 //
-// The specification and the service in operation differ in places.
+// The [specification] and the service in operation differ in places.
 // [Options].Behaviour says which of the two a server follows: [Documented], the
 // default, keeps to the specification, and [Deployed] does what the service does,
 // flaws included. A program that works with both works:
@@ -141,4 +141,6 @@
 //   - A new DOI does not resolve yet: srv is the [mds.Resolver] for
 //     [mds.WaitResolved], and srv.Advance(3*time.Minute) ends the wait.
 //   - A large report arrives whole: srv.StoredReports()[0].Subsets.
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package datacitetest

@@ -211,12 +211,12 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// Who may write and delete usage reports, a Deployed server asks the token.
+// A Deployed server looks at the role in a token.
 func TestRoles(t *testing.T) {
 	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: datacitetest.User}, {Username: "A.STAFF", Role: datacitetest.StaffAdmin}}
-	want := map[datacitetest.Behaviour]map[string][2]int{ // of a PUT, and of a DELETE
-		datacitetest.Documented: {datacitetest.Username: {201, 401}, "A.USER": {200, 401}, "A.STAFF": {200, 401}},
-		datacitetest.Deployed:   {datacitetest.Username: {201, 401}, "A.USER": {401, 401}, "A.STAFF": {200, 204}},
+	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
+		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
+		datacitetest.Deployed:   {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 401}, "A.STAFF": {200, 204, 200}},
 	}
 	data, err := usage(1).MarshalJSON()
 	require.NoError(t, err)
@@ -228,7 +228,9 @@ func TestRoles(t *testing.T) {
 			}
 			const path = "/reports/3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
 			token := srv.As(name).Token(time.Hour)
-			got := [2]int{send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil)}
+			got := [3]int{
+				send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil), send(t, srv, "GET", "/dois", token, nil),
+			}
 			assert.Equal(t, want[srv.Behaviour][name], got, name)
 		}
 	})
