@@ -18,17 +18,20 @@
 // # Clients
 //
 // Reports, DOIs and MDS return clients of the server's account that are ready to use.
-// They send again what may be sent again after a millisecond, so that tests with
-// faults are quick. A program that makes its own client is given the URL, [Username]
-// and [Password], or a Token, or a key of IssueKey:
+// They pause a millisecond at most before they send something again, so that tests with
+// faults are quick. A program that makes its own client is given the server's address
+// and credentials:
 //
 //	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
-//	client, err := mds.NewClient(srv.URL, creds, nil)
+//	client, err := mds.NewClient(srv.URL, creds, &mds.ClientOptions{HTTPClient: srv.HTTPClient()})
 //
-// The server listens on a port of the machine. With [Options].NoPort it does not: then
-// only its clients reach it, and others whose HTTPClient is the server's. Such a server
-// may live inside testing/synctest, where waiting takes no time, and where it is the
-// year 2000:
+//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(time.Hour)})
+//
+//	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
+//
+// HTTPClient is needed only with [Options].NoPort: then the server listens on no port of
+// the machine, and may live inside testing/synctest. There waiting takes no time, and
+// time begins in the year 2000: usage reports have to be on months before.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -40,10 +43,26 @@
 //
 // # What the server holds
 //
-// PutRecord, PutRecordJSON, PutReport and PutReportJSON store what a test begins with.
-// Nothing is checked, so it may be odd, or somebody else's. To look at what the server
-// holds takes no client: State and Names of DOIs, Resolve, StoredReports with their
-// subsets. Requests are what came in, without credentials.
+// A test begins with what it puts there. Nothing is checked, so that it may be odd, or
+// somebody else's:
+//
+//	err := srv.PutRecord(&dois.Record{…})
+//	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":"Glacier"}`))
+//	id, err := srv.PutReport(&reports.Report{…})
+//	id, err := srv.PutReportJSON(data)
+//
+// In the end it looks at what is there, and at what came in, without a client:
+//
+//	srv.State("10.5072/old")        // datacitetest.StateFindable; "" if there is none
+//	srv.Names()                     // all DOIs
+//	srv.Resolve(ctx, "10.5072/old") // where the global resolver leads
+//	for _, r := range srv.StoredReports() {
+//		report, err := r.Report()                     // with all its datasets
+//		fmt.Println(r.ID, r.ClientID, len(r.Subsets)) // r.Subsets[0].Body is as it came
+//	}
+//	for _, r := range srv.Requests() {
+//		fmt.Println(r.Method, r.Path, r.Status) // r.Header has no credentials
+//	}
 //
 // # Behaviours
 //
@@ -109,7 +128,8 @@
 //
 // A server has one account, [Username], which may register DOIs under [Prefix], unless
 // [Options].Accounts names others: each with its prefixes, the domains of its URLs, and
-// its [Role]. The server is used by the first, and with [Server.As] by another:
+// its [Role]. The first is the server's; [Server.As] is the same server with another's
+// clients, tokens and keys:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{
 //		{}, // EXAMPLE.REPO
@@ -126,21 +146,38 @@
 //
 // # Recipes
 //
-// The examples have them in full.
+// A program publishes though an answer is lost after the work was done. With a usage
+// report it is done inside testing/synctest, as reports.Client.Submit waits for minutes
+// before it looks at what is stored:
 //
-//   - An answer is lost after the work was done, and the program publishes all the
-//     same: Faults: First(lost).When(Writes), as above.
-//   - The same for a usage report: also NoPort, and inside testing/synctest, as
-//     reports.Client.Submit waits for minutes until it looks what was stored.
-//   - Too many requests: First(&Fault{Kind: Status, Status: 429, RetryAfter: time.Minute}).
-//   - A token expires: srv.Token(time.Hour), then srv.Advance(time.Hour).
-//   - Searching lags behind: Behaviour: Deployed, IndexLag: time.Minute, then
-//     srv.Advance(time.Minute).
-//   - A body is too large, 413: MaxBody: 1000, or MaxReport: 1000.
-//   - Somebody else's DOI: Accounts and As, or "client" in PutRecordJSON.
-//   - A new DOI does not resolve yet: srv is the [mds.Resolver] for
-//     [mds.WaitResolved], and srv.Advance(3*time.Minute) ends the wait.
-//   - A large report arrives whole: srv.StoredReports()[0].Subsets.
+//	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
+//	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
+//
+// There are too many requests:
+//
+//	busy := &datacitetest.Fault{Kind: datacitetest.Status, Status: 429, RetryAfter: time.Minute}
+//	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(busy)})
+//
+// A token expires:
+//
+//	token := srv.Token(time.Hour)
+//	srv.Advance(time.Hour) // reports.ErrTokenExpired
+//
+// Searching lags behind:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute})
+//	… // what is written now is in no list
+//	srv.Advance(time.Minute)
+//
+// A body is too large:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{MaxBody: 1000, MaxReport: 1000}) // ErrTooLarge
+//
+// A new DOI does not resolve at once; the server is the [mds.Resolver]. The clock is
+// moved, or goes on by itself inside testing/synctest:
+//
+//	srv.Advance(3 * time.Minute)
+//	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package datacitetest
