@@ -15,18 +15,18 @@ const (
 	Prefix   = "10.5072"
 )
 
-// An Account is a repository that may use the server. All its fields are optional.
+// An Account is a repository that may use the server. All fields are optional.
 type Account struct {
-	Username string   // "" means Username; in lower case it is the client id, and what stands before the dot the provider id
+	Username string   // "" means Username; in lower case it is the client id, up to the dot the provider id
 	Password string   // "" means Password
 	Prefixes []string // under which it may register DOIs; nil means Prefix alone
 	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any
 	Role     Role     // "" means ClientAdmin
 }
 
-// A Role is what an account's tokens say that it may do. A Deployed server asks for
-// it: only ClientAdmin and StaffAdmin may write usage reports, only StaffAdmin may
-// delete them. A Documented server takes any.
+// A Role is what an account's tokens say that it is. A Deployed server looks at it:
+// ClientAdmin and StaffAdmin may write usage reports and use the DOI query, StaffAdmin
+// may delete usage reports, others are 401. A Documented server takes any.
 type Role string
 
 // Roles of accounts.

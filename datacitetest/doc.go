@@ -1,5 +1,5 @@
 // Package datacitetest runs the registration service in memory, for tests of programs
-// that use packages reports, dois and mds. They need no network and no account:
+// that use packages reports, dois and mds. Such tests need no network and no account:
 //
 //	func TestPublish(t *testing.T) {
 //		srv := datacitetest.NewServer(nil)
@@ -15,17 +15,23 @@
 // and errors have its codes. It is simpler than the real one in what it does not keep:
 // no rate limits, few facets, no handles apart from Resolve.
 //
-// # Reaching it
+// # Clients
 //
-// Reports, DOIs and MDS are clients of the server's account that are ready to use. A
-// program that makes clients of its own is given the URL, [Username] and [Password],
-// a Token or a key of IssueKey, and HTTPClient:
+// Reports, DOIs and MDS return clients of the server's account that are ready to use.
+// They pause a millisecond at most before they send something again, so that tests with
+// faults are quick. A program that makes its own client is given the server's address
+// and credentials:
 //
-//	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+//	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
+//	client, err := mds.NewClient(srv.URL, creds, &mds.ClientOptions{HTTPClient: srv.HTTPClient()})
 //
-// The server listens on a port of the machine. With [Options].NoPort it does not; then
-// only its clients and HTTPClient reach it, and it may live inside testing/synctest,
-// where pauses take no time:
+//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(time.Hour)})
+//
+//	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
+//
+// HTTPClient is needed only with [Options].NoPort: then the server listens on no port of
+// the machine, and may live inside testing/synctest. There waiting takes no time, and
+// time begins in the year 2000: usage reports have to be on months before.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -33,18 +39,34 @@
 //		…
 //	})
 //
-// It is an [http.Handler], too, which another server can mount.
+// A server is an [http.Handler], too, for a server of your own.
 //
-// # Before and after
+// # What the server holds
 //
-// PutRecord, PutRecordJSON, PutReport and PutReportJSON make the server hold what a
-// test begins with, unchecked, be it odd or somebody else's. What it holds at the end
-// is seen without a client: State and Names of DOIs, Resolve, StoredReports with their
-// subsets, and Requests, which is what came in, without credentials.
+// A test begins with what it puts there. Nothing is checked, so that it may be odd, or
+// somebody else's:
+//
+//	err := srv.PutRecord(&dois.Record{…})
+//	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":"Glacier"}`))
+//	id, err := srv.PutReport(&reports.Report{…})
+//	id, err := srv.PutReportJSON(data)
+//
+// In the end it looks at what is there, and at what came in, without a client:
+//
+//	srv.State("10.5072/old")        // datacitetest.StateFindable; "" if there is none
+//	srv.Names()                     // all DOIs
+//	srv.Resolve(ctx, "10.5072/old") // where the global resolver leads
+//	for _, r := range srv.StoredReports() {
+//		report, err := r.Report()                     // with all its datasets
+//		fmt.Println(r.ID, r.ClientID, len(r.Subsets)) // r.Subsets[0].Body is as it came
+//	}
+//	for _, r := range srv.Requests() {
+//		fmt.Println(r.Method, r.Path, r.Status) // r.Header has no credentials
+//	}
 //
 // # Behaviours
 //
-// The specification and the service in operation differ in places.
+// The [specification] and the service in operation differ in places.
 // [Options].Behaviour says which of the two a server follows: [Documented], the
 // default, keeps to the specification, and [Deployed] does what the service does,
 // flaws included. A program that works with both works:
@@ -86,14 +108,14 @@
 // [Stall] and [Crash], at a [Step]. Faults are made of few parts:
 //
 //	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
-//	datacitetest.First(lost)                              // the first answer is lost
-//	datacitetest.First(lost).When(datacitetest.Writes)    // that of the first write
-//	datacitetest.First(nil, nil, lost)                    // the third
-//	datacitetest.Schedule(seed, 0.3)                      // three in ten fail, somehow
-//	datacitetest.Schedule(seed, 0.3).When(datacitetest.Writes)
-//	datacitetest.First(lost).Or(datacitetest.Schedule(seed, 0.3))
+//	datacitetest.First(lost)                                      // the first answer is lost
+//	datacitetest.First(nil, nil, lost)                            // the third
+//	datacitetest.First(lost).When(datacitetest.Writes)            // that to the first write
+//	datacitetest.Schedule(seed, 0.3)                              // three in ten requests fail, at random
+//	datacitetest.Schedule(seed, 0.3).When(datacitetest.Writes)    // three in ten writes
+//	datacitetest.First(lost).Or(datacitetest.Schedule(seed, 0.3)) // the first answer is lost, then at random
 //
-// or are any function of the request and its number:
+// or are any function of a request and its number:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault { // the metadata store is down
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -104,35 +126,58 @@
 //
 // # Accounts
 //
-// A server has one account, [Username], which may register DOIs under [Prefix].
-// [Options].Accounts gives it others, each with its prefixes, the domains of its URLs,
-// and its [Role]. [Server.As] is the server as another account uses it:
+// A server has one account, [Username], which may register DOIs under [Prefix], unless
+// [Options].Accounts names others: each with its prefixes, the domains of its URLs, and
+// its [Role]. The first is the server's; [Server.As] is the same server with another's
+// clients, tokens and keys:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{
 //		{}, // EXAMPLE.REPO
 //		{Username: "OTHER.REPO", Prefixes: []string{"10.83000"}},
 //	}})
 //	other := srv.As("OTHER.REPO")
-//	_, err := other.MDS().PutURL(ctx, "10.5072/glacier-7", "https://other.example.org/") // mds.ErrForbidden
+//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // mds.ErrForbidden
 //
 // # The clock
 //
-// The server's clock is [Options].Now, and Advance moves it: until a DOI resolves
-// (ResolveDelay), lists show what was written (IndexLag), or a token expires. What
+// The server's clock is [Options].Now, and Advance moves it on: until a DOI resolves
+// (ResolveDelay), lists show what was written (IndexLag), or a token expires. How long
 // a request takes (Fault.Delay, WriteTime) is time of package time.
 //
 // # Recipes
 //
-// The examples of this page are tests of these:
+// A program publishes though an answer is lost after the work was done. With a usage
+// report it is done inside testing/synctest, as reports.Client.Submit waits for minutes
+// before it looks at what is stored:
 //
-//   - An answer is lost after the work was done: First(lost).When(Writes), as above.
-//   - A token expires: srv.Token(time.Hour), then srv.Advance(time.Hour).
-//   - Searching lags behind: Behaviour: Deployed, IndexLag: time.Minute, then
-//     srv.Advance(time.Minute).
-//   - Something is too large: MaxBody: 1000 or MaxReport: 1000 make small bodies 413.
-//   - Somebody else's DOI, or prefix: Accounts and As.
-//   - Too many requests: First(&Fault{Kind: Status, Status: 429, RetryAfter: time.Minute}).
-//   - A new DOI does not resolve yet: srv is the [mds.Resolver] for
-//     [mds.WaitResolved], and srv.Advance(3 * time.Minute) ends the wait.
-//   - A large report arrives whole: srv.StoredReports()[0].Subsets.
+//	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
+//	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
+//
+// There are too many requests:
+//
+//	busy := &datacitetest.Fault{Kind: datacitetest.Status, Status: 429, RetryAfter: time.Minute}
+//	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(busy)})
+//
+// A token expires:
+//
+//	token := srv.Token(time.Hour)
+//	srv.Advance(time.Hour) // reports.ErrTokenExpired
+//
+// Searching lags behind:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute})
+//	… // what is written now is in no list
+//	srv.Advance(time.Minute)
+//
+// A body is too large:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{MaxBody: 1000, MaxReport: 1000}) // ErrTooLarge
+//
+// A new DOI does not resolve at once; the server is the [mds.Resolver]. The clock is
+// moved, or goes on by itself inside testing/synctest:
+//
+//	srv.Advance(3 * time.Minute)
+//	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package datacitetest

@@ -36,7 +36,7 @@ func glacier() mds.Document {
 func usage(n int) *reports.Report {
 	r := &reports.Report{Header: reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
-		Created: "2026-11-01", ReportingPeriod: reports.Month(2026, time.October),
+		Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
 	}}
 	for n := range n {
 		r.Datasets = append(r.Datasets, reports.Dataset{

@@ -2,6 +2,7 @@ package datacitetest
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -42,7 +43,8 @@ const (
 )
 
 // A Step is a moment in a Deployed server's work on a usage report that it was
-// sent. A request that does not come to the step of its fault is done.
+// sent. A request that does not come to the step of its fault is done; if that is a
+// Crash, the answer is lost all the same.
 type Step string
 
 // The steps of a POST or PUT, in their order. Document removed and rows
@@ -61,10 +63,17 @@ const (
 	RowsCleaned     Step = "rows-cleaned"     // the database has lost the bytes; the answer is due
 )
 
-// Faults says what happens to the n-th request, counted from 1; nil means nothing
-// out of the ordinary. A server calls it from one goroutine at a time. It must leave
-// the request's body alone.
+// Faults says what happens to the n-th request, counted from 1. Nil, the function or
+// its answer, means nothing out of the ordinary. A server calls it from one goroutine
+// at a time; it must leave the request's body alone.
 type Faults func(n int, r *http.Request) *Fault
+
+func (f Faults) of(n int, r *http.Request) *Fault {
+	if f == nil {
+		return nil
+	}
+	return f(n, r)
+}
 
 // First returns faults for the first requests, one each, and none for those after.
 // A nil among them leaves its request alone.
@@ -93,15 +102,15 @@ func Schedule(seed uint64, rate float64) Faults {
 	}
 }
 
-// When returns f for the requests that are chosen alone: it counts no others. The
-// count is in what When returns, so that is for one server.
+// When returns f for chosen requests only, and counts no others. The count is in
+// what When returns: use that for one server.
 func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	var n atomic.Int64
 	return func(_ int, r *http.Request) *Fault {
 		if !chosen(r) {
 			return nil
 		}
-		return f(int(n.Add(1)), r)
+		return f.of(int(n.Add(1)), r)
 	}
 }
 
@@ -109,23 +118,23 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 // requests.
 func (f Faults) Or(other Faults) Faults {
 	return func(n int, r *http.Request) *Fault {
-		if fault := f(n, r); fault != nil {
+		if fault := f.of(n, r); fault != nil {
 			return fault
 		}
-		return other(n, r)
+		return other.of(n, r)
 	}
 }
 
-// Writes says whether a request writes, for [Faults.When]: POST, PUT, PATCH, DELETE.
-func Writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+// Writes says whether a request is one that writes: POST, PUT, PATCH or DELETE. It is
+// for [Faults.When].
+func Writes(r *http.Request) bool {
+	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, r.Method)
+}
 
 // inside hands faults on to the service.
 func (f Faults) inside() func(n int, r *http.Request) *sandbox.Fault {
-	if f == nil {
-		return nil
-	}
 	return func(n int, r *http.Request) *sandbox.Fault {
-		f := f(n, r)
+		f := f.of(n, r)
 		if f == nil {
 			return nil
 		}

@@ -31,7 +31,7 @@ type Options struct {
 	Behaviour Behaviour        // "" means Documented
 	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it. It may then live inside testing/synctest.
 	Now       func() time.Time // the server's clock; nil means time.Now
-	Accounts  []Account        // who may use the server, the first unless As says otherwise; nil means one account, the zero Account
+	Accounts  []Account        // who may use the server; the first does unless As says otherwise; nil means one zero Account
 	Faults    Faults           // what happens to which request; nil means nothing out of the ordinary
 
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
@@ -50,10 +50,10 @@ type Options struct {
 	// at once. The work goes on when the client goes away. 0 means no time at all.
 	WriteTime time.Duration
 
-	// Limits, which small tests can meet if they are small.
-	MaxReport   int64 // bytes of a usage report as it is sent, above which it is 413; 0 means 20 MiB
-	MaxBody     int64 // bytes of any other body, above which it is 413; 0 means 10 MiB
-	MaxDatasets int   // datasets of one body, above which a Documented server answers 422; 0 means 50,000
+	// Limits of what is sent. Small tests can meet small ones.
+	MaxReport   int64 // bytes in the body of a usage report; more are 413; 0 means 20 MiB
+	MaxBody     int64 // bytes in any other body; more are 413; 0 means 10 MiB
+	MaxDatasets int   // datasets in one body; more are 422 of a Documented server; 0 means 50,000
 }
 
 // A Server is the whole service in memory: usage reports, DOI query and metadata
@@ -113,8 +113,8 @@ func (s *Server) as(account sandbox.Account) *Server {
 }
 
 // As returns the same server as another of its accounts uses it: clients, tokens, API
-// keys and what is put are that account's, and all else is shared. It panics if
-// [Options].Accounts does not have the account.
+// keys and what is put are that account's, and all else is shared; closing one closes
+// both. It panics if [Options].Accounts does not have the account.
 func (s *Server) As(username string) *Server {
 	for _, account := range s.service.Accounts {
 		if strings.EqualFold(account.Username, username) {

@@ -46,9 +46,12 @@ func (s *Server) PutRecord(r *dois.Record) error {
 	return s.PutRecordJSON(data)
 }
 
-// PutRecordJSON stores a record given as the JSON object of its attributes, in which
-// any member may have any type. Needed is "doi". "state", "url" and "xml" (base64)
-// say what else there is; "client" says whose it is, be it an account or not.
+// PutRecordJSON stores a record given as the JSON object of its attributes. Needed is
+// "doi". The server understands "state" (findable if not given), "url", "created",
+// "updated" and "registered" (RFC 3339, date or year; now), "client", "provider" and
+// "consortium" (ids; the account's), "source", "metadataVersion" and "xml" (base64). All
+// other members, of any type, are shown as they are; without any they are read from
+// the XML.
 func (s *Server) PutRecordJSON(attributes []byte) error {
 	return s.service.PutRecordOf(s.account.ClientID, attributes)
 }
@@ -63,9 +66,9 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 	return s.PutReportJSON(data)
 }
 
-// PutReportJSON stores a report given as JSON, in which any member of the header and
-// the datasets may have any type: {"id", "report-header", "report-datasets"}. It
-// returns the id, a new one if there is none.
+// PutReportJSON stores a report given as JSON, {"id", "report-header",
+// "report-datasets"}, and returns its id, a new one if there is none. What header and
+// datasets hold is not checked; with the exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	return s.service.PutReportOf(s.account.ClientID, report)
 }
@@ -82,7 +85,7 @@ type StoredReport struct {
 // A StoredSubset is a part of a stored report.
 type StoredSubset struct {
 	Checksum string // SHA-256 of the body, in hex
-	Body     []byte // as it came, compressed or not; a Deployed server's own gzip of plain JSON, and nil if it has lost it
+	Body     []byte // as it came: gzip or JSON, of which a Deployed server makes gzip; nil if that has lost it
 }
 
 // StoredReports returns the usage reports that the server holds, by id.
@@ -99,8 +102,8 @@ func (s *Server) StoredReports() []StoredReport {
 }
 
 // Report returns the report as the server shows it now, with the datasets of all its
-// subsets. The error is what a GET would be answered, such as that of a report that
-// overlapping writes have broken.
+// subsets. The error is what the server would answer, such as that the report is
+// broken by writes that overlapped.
 func (r StoredReport) Report() (*reports.Report, error) {
 	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ID, err) }
 	var shown bytes.Buffer

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -22,16 +22,16 @@ import (
 // busy.
 type gateway struct {
 	status int
-	hint   time.Duration      // of Retry-After
-	kind   doistest.FaultKind // "" means that the work is done
-	busy   atomic.Int64       // answers that it still has to give
+	hint   time.Duration          // of Retry-After
+	kind   datacitetest.FaultKind // "" means that the work is done
+	busy   atomic.Int64           // answers that it still has to give
 }
 
-func (g *gateway) fault(_ int, r *http.Request) *doistest.Fault {
+func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
 	if r.Method == http.MethodGet || g.busy.Add(-1) < 0 {
 		return nil
 	}
-	return &doistest.Fault{Kind: cmp.Or(g.kind, doistest.StatusAfter), Status: g.status, RetryAfter: g.hint}
+	return &datacitetest.Fault{Kind: cmp.Or(g.kind, datacitetest.StatusAfter), Status: g.status, RetryAfter: g.hint}
 }
 
 // means checks that an error says what the gateway did.
@@ -46,7 +46,7 @@ const ever = 1000 // answers of a gateway that stays busy
 
 // busyGateways tells a story for each behaviour and each way of a gateway to turn
 // writes away.
-func busyGateways(t *testing.T, story func(t *testing.T, srv *doistest.Server, g *gateway)) {
+func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Server, g *gateway)) {
 	t.Helper()
 	for _, b := range behaviours {
 		for _, status := range []int{429, 503} {
@@ -54,7 +54,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *doistest.Server, g
 				t.Run(fmt.Sprintf("%s/%d/%v", b, status, hint), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						g := &gateway{status: status, hint: hint}
-						story(t, doistest.NewServer(&doistest.Options{Behaviour: b, NoPort: true, Faults: g.fault}), g)
+						story(t, datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: g.fault}), g)
 					})
 				})
 			}
@@ -63,33 +63,33 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *doistest.Server, g
 }
 
 func TestCreateIsSentOnceToABusyGateway(t *testing.T) {
-	latest := &dois.ListOptions{Prefix: doistest.Prefix, Sort: query.ByCreated.Desc()}
+	latest := &dois.ListOptions{Prefix: datacitetest.Prefix, Sort: query.ByCreated.Desc()}
 	for _, tt := range []struct {
 		name  string
 		draft dois.Draft
-		kind  doistest.FaultKind
+		kind  datacitetest.FaultKind
 		made  int
 	}{
-		{"a name of ours, done", dois.Draft{DOI: "10.5072/ours"}, doistest.StatusAfter, 1},
-		{"a name of ours, not done", dois.Draft{DOI: "10.5072/ours"}, doistest.Status, 0},
-		{"a name that the service chooses, done", dois.Draft{Prefix: doistest.Prefix}, doistest.StatusAfter, 1},
-		{"a name that the service chooses, not done", dois.Draft{Prefix: doistest.Prefix}, doistest.Status, 0},
+		{"a name of ours, done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.StatusAfter, 1},
+		{"a name of ours, not done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.Status, 0},
+		{"a name that the service chooses, done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.StatusAfter, 1},
+		{"a name that the service chooses, not done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.Status, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *doistest.Server, g *gateway) {
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
 				g.kind = tt.kind
 				g.busy.Store(ever)
-				made, err := srv.Client().Create(t.Context(), &tt.draft)
+				made, err := srv.DOIs().Create(t.Context(), &tt.draft)
 				g.busy.Store(0)
 				assert.Nil(t, made)
 				g.means(t, err)
 				require.Len(t, srv.Requests(), 1, "sent once")
 
-				found, err := srv.Client().List(t.Context(), latest)
+				found, err := srv.DOIs().List(t.Context(), latest)
 				require.NoError(t, err)
 				assert.Len(t, found.Records, tt.made)
 				if tt.draft.DOI != "" {
-					_, err = srv.Client().Get(t.Context(), tt.draft.DOI, nil)
+					_, err = srv.DOIs().Get(t.Context(), tt.draft.DOI, nil)
 					assert.Equal(t, tt.made == 0, errors.Is(err, dois.ErrNotFound), err)
 				}
 			})
@@ -115,12 +115,12 @@ func TestWritesAtABusyGateway(t *testing.T) {
 		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *doistest.Server, g *gateway) {
-				_, err := srv.Client().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
+				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
 				require.NoError(t, err)
 				g.busy.Store(1)
-				require.NoError(t, tt.write(t, srv.Client()), "sent again")
-				found, err := srv.Client().Get(t.Context(), "10.5072/a", nil)
+				require.NoError(t, tt.write(t, srv.DOIs()), "sent again")
+				found, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 				if tt.want == "" {
 					require.ErrorIs(t, err, dois.ErrNotFound)
 					return
@@ -129,12 +129,12 @@ func TestWritesAtABusyGateway(t *testing.T) {
 				assert.Equal(t, tt.want, found.State)
 			})
 			t.Run("for good", func(t *testing.T) {
-				busyGateways(t, func(t *testing.T, srv *doistest.Server, g *gateway) {
-					_, err := srv.Client().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
+				busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
+					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
 					require.NoError(t, err)
-					g.kind = doistest.Status
+					g.kind = datacitetest.Status
 					g.busy.Store(ever)
-					g.means(t, tt.write(t, srv.Client()))
+					g.means(t, tt.write(t, srv.DOIs()))
 				})
 			})
 		})

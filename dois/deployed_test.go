@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -78,7 +78,7 @@ func TestFurtherFilters(t *testing.T) {
 
 // TestFurtherFiltersFind asks the service for what it can answer of them.
 func TestFurtherFiltersFind(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, library...)
 		for name, tt := range map[string]struct {
 			opts dois.ListOptions
@@ -93,7 +93,7 @@ func TestFurtherFiltersFind(t *testing.T) {
 			"downloads": {dois.ListOptions{MinDownloads: 1}, "bob"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				found, err := srv.Client().List(t.Context(), &tt.opts)
+				found, err := srv.DOIs().List(t.Context(), &tt.opts)
 				require.NoError(t, err)
 				assert.Equal(t, words(tt.want), sorted(found.Records))
 			})
@@ -103,13 +103,13 @@ func TestFurtherFiltersFind(t *testing.T) {
 
 // TestIDs asks for many records by name: the service would show 25 of them.
 func TestIDs(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, series(60)...)
 		var names []string
 		for i := range 60 {
 			names = append(names, fmt.Sprintf("10.5072/r%03d", i))
 		}
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{IDs: names})
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: names})
 		require.NoError(t, err)
 		assert.Len(t, found.Records, 60)
 		assert.False(t, found.More)
@@ -121,7 +121,7 @@ func TestIDs(t *testing.T) {
 			"comma":        {IDs: []string{"10.5072/a,b"}},
 			"prefix":       {IDs: []string{"null"}},
 		} {
-			_, err := srv.Client().List(t.Context(), &opts)
+			_, err := srv.DOIs().List(t.Context(), &opts)
 			require.ErrorIs(t, err, dois.ErrInvalid, reason)
 			assert.ErrorContains(t, err, reason)
 		}
@@ -184,7 +184,7 @@ func TestStatistics(t *testing.T) {
 }
 
 func TestExists(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, `{"doi":"10.5072/there"}`, `{"doi":"10.5072/draft","state":"draft"}`)
 		for name, want := range map[string]bool{"10.5072/there": true, "10.5072/not": false, "10.5072/draft": false} {
 			found, err := anonymous(t, srv).Exists(t.Context(), name)
@@ -192,10 +192,10 @@ func TestExists(t *testing.T) {
 			assert.Equal(t, want, found, name)
 			assert.Equal(t, "HEAD", last(t, srv).Method)
 		}
-		found, err := srv.Client().Exists(t.Context(), "10.5072/draft")
+		found, err := srv.DOIs().Exists(t.Context(), "10.5072/draft")
 		require.NoError(t, err)
 		assert.True(t, found, "the owner sees it")
-		_, err = srv.Client().Exists(t.Context(), "")
+		_, err = srv.DOIs().Exists(t.Context(), "")
 		require.ErrorIs(t, err, dois.ErrInvalidDOI)
 	})
 	_, err := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
@@ -203,8 +203,8 @@ func TestExists(t *testing.T) {
 }
 
 func TestConditionalGet(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/1"})
 		require.NoError(t, err)
 		r, err := client.Get(ctx, "10.5072/x", nil)
@@ -225,8 +225,8 @@ func TestConditionalGet(t *testing.T) {
 
 // TestEvents takes a DOI from state to state (specification §3.1).
 func TestEvents(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 		state := func(r *dois.Record, err error) dois.State {
 			t.Helper()
 			require.NoError(t, err)
@@ -273,14 +273,14 @@ func TestEvents(t *testing.T) {
 // TestFlagsOfAWrite asks for the shape of the answer to a write (specification
 // §4.2).
 func TestFlagsOfAWrite(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, fullRecord)
 		for want, answer := range map[string]*dois.GetOptions{
 			"affiliation=true&publisher=true":   nil,
 			"affiliation=false&publisher=false": {},
 			"affiliation=false&publisher=true":  {Publisher: true},
 		} {
-			r, err := srv.Client().Update(t.Context(), "10.5072/full", &dois.Draft{
+			r, err := srv.DOIs().Update(t.Context(), "10.5072/full", &dois.Draft{
 				URL: "https://example.org/full", Clear: []string{"language"}, Answer: answer,
 			})
 			require.NoError(t, err)
@@ -308,8 +308,8 @@ func TestDraftContradictions(t *testing.T) {
 // TestIndexLag writes a record and looks for it: a deployed service shows it at
 // once when it is asked for by name, and finds it later.
 func TestIndexLag(t *testing.T) {
-	srv := doistest.NewServer(&doistest.Options{Behaviour: doistest.Deployed, IndexLag: time.Minute, NoPort: true})
-	ctx, client := t.Context(), srv.Client()
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute, NoPort: true})
+	ctx, client := t.Context(), srv.DOIs()
 	_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", URL: "https://example.org/new", Event: dois.Publish, Record: complete("New")})
 	require.NoError(t, err)
 

@@ -97,8 +97,12 @@
 //
 // # Testing
 //
-// Package doistest has the service in memory, for tests of programs that use
-// this package.
+// Package datacitetest has the service in memory, for tests of programs that use
+// this package:
+//
+//	srv := datacitetest.NewServer(nil)
+//	defer srv.Close()
+//	client := srv.DOIs()
 //
 // # Where the deployed service differs from the specification
 //

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
 
 // exampleService is the service in memory with three records about glaciers.
-func exampleService() *doistest.Server {
-	srv := doistest.NewServer(nil)
+func exampleService() *datacitetest.Server {
+	srv := datacitetest.NewServer(nil)
 	for _, record := range []string{
 		`{"doi":"10.5072/length","created":"2020-01-01","citationCount":3,"titles":[{"title":"Glacier length"}],
 			"types":{"resourceTypeGeneral":"Dataset"},"publisher":{"name":"Ice Archive","publisherIdentifier":"https://ror.org/04z8jg394"},
@@ -24,7 +24,7 @@ func exampleService() *doistest.Server {
 		`{"doi":"10.5072/viewer","created":"2022-01-01","titles":[{"title":"Glacier viewer"}],
 			"types":{"resourceTypeGeneral":"Software"}}`,
 	} {
-		if err := srv.PutJSON([]byte(record)); err != nil {
+		if err := srv.PutRecordJSON([]byte(record)); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -55,7 +55,7 @@ func ExampleClient_List() {
 	srv := exampleService()
 	defer srv.Close()
 
-	found, err := srv.Client().List(context.Background(), &dois.ListOptions{
+	found, err := srv.DOIs().List(context.Background(), &dois.ListOptions{
 		Query:  query.Or(query.Term("area"), query.Term("length")),
 		Sort:   query.ByCitationCount.Desc(),
 		Page:   query.Page{Size: 1},
@@ -78,7 +78,7 @@ func ExampleClient_All() {
 	defer srv.Close()
 
 	// In the order of creation, by cursor.
-	for record, err := range srv.Client().All(context.Background(), nil) {
+	for record, err := range srv.DOIs().All(context.Background(), nil) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func ExampleClient_Walk() {
 	defer srv.Close()
 	ctx, opts := context.Background(), &dois.ListOptions{}
 
-	walk := srv.Client().Walk(opts)
+	walk := srv.DOIs().Walk(opts)
 	for record, err := range walk.All(ctx) {
 		if err != nil {
 			log.Fatal(err)
@@ -105,7 +105,7 @@ func ExampleClient_Walk() {
 	}
 
 	opts.From = walk.Position() // may be kept as JSON until tomorrow
-	for record, err := range srv.Client().Walk(opts).All(ctx) {
+	for record, err := range srv.DOIs().Walk(opts).All(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -121,14 +121,14 @@ func ExampleClient_Get() {
 	srv := exampleService()
 	defer srv.Close()
 
-	record, err := srv.Client().Get(context.Background(), "https://doi.org/10.5072/length", &dois.GetOptions{Publisher: true})
+	record, err := srv.DOIs().Get(context.Background(), "https://doi.org/10.5072/length", &dois.GetOptions{Publisher: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(record.Titles[0].Title)
 	fmt.Println(record.Publisher.Name, record.Publisher.PublisherIdentifier)
 
-	_, err = srv.Client().Get(context.Background(), "10.5072/unknown", nil)
+	_, err = srv.DOIs().Get(context.Background(), "10.5072/unknown", nil)
 	fmt.Println(errors.Is(err, dois.ErrNotFound))
 	// Output:
 	// Glacier length
@@ -137,10 +137,10 @@ func ExampleClient_Get() {
 }
 
 func ExampleClient_Create() {
-	srv := doistest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 
-	record, err := srv.Client().Create(context.Background(), &dois.Draft{
+	record, err := srv.DOIs().Create(context.Background(), &dois.Draft{
 		DOI:   "10.5072/ice-cores",
 		URL:   "https://repository.example.org/ice-cores",
 		Event: dois.Publish,
@@ -162,7 +162,7 @@ func ExampleClient_Create() {
 func ExampleClient_Update() {
 	srv := exampleService()
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.DOIs()
 
 	record, err := client.Get(ctx, "10.5072/length", &dois.GetOptions{Affiliation: true, Publisher: true})
 	if err != nil {
@@ -191,7 +191,7 @@ func ExampleRecord_Views() {
 	srv := exampleService()
 	defer srv.Close()
 
-	record, err := srv.Client().Get(context.Background(), "10.5072/length", &dois.GetOptions{Detail: true})
+	record, err := srv.DOIs().Get(context.Background(), "10.5072/length", &dois.GetOptions{Detail: true})
 	if err != nil {
 		log.Fatal(err)
 	}

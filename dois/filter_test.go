@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -64,7 +64,7 @@ func TestListFilters(t *testing.T) {
 		{"further parameter", dois.ListOptions{Published: "2020", Extra: url.Values{"mailto": {"me@example.org"}}}, "bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, library...)
 				client := anonymous(t, srv)
 				for _, inBody := range []bool{false, true} {
@@ -86,28 +86,28 @@ func TestListFilters(t *testing.T) {
 
 // TestVisibility reads with and without credentials (specification §5).
 func TestVisibility(t *testing.T) {
-	scene := func(name string, tell func(t *testing.T, srv *doistest.Server)) { story(t, name, library, tell) }
-	scene("without credentials a list has public records only", func(t *testing.T, srv *doistest.Server) {
+	scene := func(name string, tell func(t *testing.T, srv *datacitetest.Server)) { story(t, name, library, tell) }
+	scene("without credentials a list has public records only", func(t *testing.T, srv *datacitetest.Server) {
 		found, err := anonymous(t, srv).List(t.Context(), nil)
 		require.NoError(t, err)
 		assert.Equal(t, words("10.82433/far ada bob eve"), sorted(found.Records))
 	})
-	scene("without credentials a draft is not found", func(t *testing.T, srv *doistest.Server) {
+	scene("without credentials a draft is not found", func(t *testing.T, srv *datacitetest.Server) {
 		for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
 			_, err := anonymous(t, srv).Get(t.Context(), name, nil)
 			assert.ErrorIs(t, err, dois.ErrNotFound)
 		}
 	})
-	scene("the owner sees every record", func(t *testing.T, srv *doistest.Server) {
-		found, err := srv.Client().List(t.Context(), nil)
+	scene("the owner sees every record", func(t *testing.T, srv *datacitetest.Server) {
+		found, err := srv.DOIs().List(t.Context(), nil)
 		require.NoError(t, err)
 		assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
-		draft, err := srv.Client().Get(t.Context(), "10.5072/dra", nil)
+		draft, err := srv.DOIs().Get(t.Context(), "10.5072/dra", nil)
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateDraft, draft.State)
 	})
-	scene("a state can be asked for", func(t *testing.T, srv *doistest.Server) {
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}})
+	scene("a state can be asked for", func(t *testing.T, srv *datacitetest.Server) {
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}})
 		require.NoError(t, err)
 		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})
@@ -141,7 +141,7 @@ func TestParametersOnTheWire(t *testing.T) {
 			"affiliation=false&publisher=false&sample=2&sample-group=client"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachInTime(t, func(t *testing.T, srv *doistest.Server) {
+			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 				_, err := anonymous(t, srv).List(t.Context(), tt.opts)
 				if !deployed(t) || tt.opts == nil || tt.opts.Sample.Group == "" { // which it does not answer
 					require.NoError(t, err)
@@ -166,11 +166,11 @@ func TestParametersInTheBody(t *testing.T) {
 		"query":  {Sort: query.ByName, Query: query.FieldResourceTypeGeneral.Is("Software")},
 		"facets": {Sort: query.ByName, Facets: []string{"published"}},
 	} {
-		story(t, name, series(60), func(t *testing.T, srv *doistest.Server) {
-			inURL, err := srv.Client().List(t.Context(), &opts)
+		story(t, name, series(60), func(t *testing.T, srv *datacitetest.Server) {
+			inURL, err := srv.DOIs().List(t.Context(), &opts)
 			require.NoError(t, err)
 			opts.InBody = true
-			inBody, err := srv.Client().List(t.Context(), &opts)
+			inBody, err := srv.DOIs().List(t.Context(), &opts)
 			require.NoError(t, err)
 			assert.Empty(t, last(t, srv).Query)
 			assert.Equal(t, inURL, inBody)

@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 )
 
 func TestOpenXML(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		_, err := srv.Client().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
 		require.NoError(t, err)
-		body, err := srv.Client().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+		body, err := srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
 		require.NoError(t, err)
 		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.NoError(t, body.Close())
 		assert.Contains(t, string(text), "<title>From XML</title>")
 
-		_, err = srv.Client().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
+		_, err = srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
 		require.ErrorIs(t, err, dois.ErrNoFormat)
-		_, err = srv.Client().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
+		_, err = srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
 		require.ErrorIs(t, err, dois.ErrNotFound)
 	})
 }

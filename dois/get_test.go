@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 )
 
 // TestOddNames reads DOI names whose characters mean something else in a URL:
@@ -33,7 +33,7 @@ func TestOddNames(t *testing.T) {
 		{"quotes", `10.5072/a"b'c`, "/dois/10.5072/a%22b'c"},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				attributes, err := json.Marshal(map[string]string{"doi": tt.name, "url": "https://example.org/right"})
 				require.NoError(t, err)
 				seed(t, srv, string(attributes), `{"doi":"10.5072/a","url":"https://example.org/wrong"}`)
@@ -54,8 +54,8 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 		"10.5072/a/./b", "10.5072/../x", "10.5072/größe-日本", "https://doi.org/10.5072/a%20",
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
-				c := srv.Client()
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				c := srv.DOIs()
 				_, errGet := c.Get(t.Context(), name, nil)
 				_, errExists := c.Exists(t.Context(), name)
 				_, errXML := c.Open(t.Context(), name, dois.DataCiteXML)
@@ -69,8 +69,8 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 			})
 		})
 	}
-	story(t, "in a list", []string{`{"doi":"10.5072/größe"}`}, func(t *testing.T, srv *doistest.Server) {
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{IDs: []string{"10.5072/größe"}})
+	story(t, "in a list", []string{`{"doi":"10.5072/größe"}`}, func(t *testing.T, srv *datacitetest.Server) {
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: []string{"10.5072/größe"}})
 		require.NoError(t, err)
 		require.Len(t, found.Records, 1)
 		assert.Equal(t, "10.5072/größe", found.Records[0].DOI)
@@ -78,12 +78,12 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 }
 
 func TestNamesPeopleWrite(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, `{"doi":"10.5072/abc"}`)
 		for _, name := range []string{
 			"10.5072/abc", "10.5072/ABC", "doi:10.5072/abc", "https://doi.org/10.5072/abc", "http://dx.doi.org/10.5072/abc", " 10.5072/abc\n",
 		} {
-			r, err := srv.Client().Get(t.Context(), name, nil)
+			r, err := srv.DOIs().Get(t.Context(), name, nil)
 			require.NoError(t, err, name)
 			assert.Equal(t, "10.5072/abc", r.DOI)
 		}
@@ -107,8 +107,8 @@ func TestNamesRefused(t *testing.T) {
 				"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b", "10.5072/a\nb",
 				"10.5072/\xff", "https://example.org/10.5072/abc", "https://doi.org/10.5072/a%2",
 			} {
-				onEach(t, func(t *testing.T, srv *doistest.Server) {
-					err := do(srv.Client(), name)
+				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+					err := do(srv.DOIs(), name)
 					require.ErrorIs(t, err, dois.ErrInvalidDOI, "%q", name)
 					require.ErrorIs(t, err, dois.ErrInvalid)
 					field, ok := errors.AsType[*dois.FieldError](err)
@@ -122,8 +122,8 @@ func TestNamesRefused(t *testing.T) {
 }
 
 func TestGetUnknown(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		_, err := srv.Client().Get(t.Context(), "10.5072/nothing", nil)
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.DOIs().Get(t.Context(), "10.5072/nothing", nil)
 		require.ErrorIs(t, err, dois.ErrNotFound)
 		e, ok := errors.AsType[*dois.Error](err)
 		require.True(t, ok)

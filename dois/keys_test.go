@@ -7,24 +7,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 )
 
 // An API key works in each place that it may stand in, until it is revoked.
 func TestAPIKeys(t *testing.T) {
-	for _, behaviour := range []doistest.Behaviour{doistest.Documented, doistest.Deployed} {
-		srv := doistest.NewServer(&doistest.Options{Behaviour: behaviour, NoPort: true})
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 		defer srv.Close()
 		key := srv.IssueKey()
 		for where, opts := range map[string]dois.ClientOptions{
-			"name": {Username: key}, "password": {Username: doistest.Username, Password: key}, "token": {Token: key},
+			"name": {Username: key}, "password": {Username: datacitetest.Username, Password: key}, "token": {Token: key},
 			"source": {TokenSource: func(context.Context) (string, error) { return key, nil }},
 		} {
 			opts.HTTPClient, opts.MaxAttempts = srv.HTTPClient(), 1
 			client, err := dois.NewClient(srv.URL, &opts)
 			require.NoError(t, err, where)
-			made, err := client.Create(t.Context(), &dois.Draft{Prefix: doistest.Prefix})
+			made, err := client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
 			require.NoError(t, err, where)
 			_, err = client.Get(t.Context(), made.DOI, nil)
 			require.NoError(t, err, where)
@@ -33,7 +33,7 @@ func TestAPIKeys(t *testing.T) {
 		srv.RevokeKey(key)
 		client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: key, HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
-		_, err = client.Create(t.Context(), &dois.Draft{Prefix: doistest.Prefix})
+		_, err = client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
 		require.ErrorIs(t, err, dois.ErrUnauthorized)
 		assert.NotContains(t, err.Error(), key)
 	}

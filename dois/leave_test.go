@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -121,13 +121,13 @@ func TestLeaving(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := doistest.NewServer(&doistest.Options{NoPort: true})
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 				for i := range 300 {
 					seed(t, srv, fmt.Sprintf(`{"doi":%q,"titles":[{"title":%q}]}`, recordName(i), strings.Repeat("long ", 500)))
 				}
 				line := &bodies{RoundTripper: srv.HTTPClient().Transport}
 				client, err := dois.NewClient(srv.URL, &dois.ClientOptions{
-					Username: doistest.Username, Password: doistest.Password, HTTPClient: &http.Client{Transport: line},
+					Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: line},
 				})
 				require.NoError(t, err)
 				leave(t, client)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -43,9 +43,9 @@ func TestNoRequestReachesAnotherDOI(t *testing.T) {
 		if sameDOI(victim, name) {
 			continue // blanks around do not count
 		}
-		srv := doistest.NewServer(&doistest.Options{Behaviour: behaviours[i%2], NoPort: true})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviours[i%2], NoPort: true})
 		seed(t, srv, fmt.Sprintf(`{"doi":%q,"url":"https://example.org/precious","state":%q}`, victim, []string{"draft", "findable"}[r.IntN(2)]))
-		shown, err := anyCall(t, r, srv.Client(), name)
+		shown, err := anyCall(t, r, srv.DOIs(), name)
 		if _, ok := errors.AsType[*dois.FieldError](err); ok {
 			refused++
 		} else {
@@ -54,7 +54,7 @@ func TestNoRequestReachesAnotherDOI(t *testing.T) {
 		if shown != "" {
 			assert.True(t, sameDOI(shown, name), "%d: %q was shown for %q", i, shown, name)
 		}
-		all, err := srv.Client().List(t.Context(), nil)
+		all, err := srv.DOIs().List(t.Context(), nil)
 		require.NoError(t, err)
 		for _, record := range all.Records {
 			if record.DOI == victim {
@@ -63,7 +63,7 @@ func TestNoRequestReachesAnotherDOI(t *testing.T) {
 				assert.True(t, sameDOI(record.DOI, name), "%d: %q was made by a write for %q", i, record.DOI, name)
 			}
 		}
-		_, err = srv.Client().Get(t.Context(), victim, nil)
+		_, err = srv.DOIs().Get(t.Context(), victim, nil)
 		require.NoError(t, err, "%d: gone after %q", i, name)
 		srv.Close()
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -133,8 +133,8 @@ func TestWriteBack(t *testing.T) {
 		"without their type": `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
-				ctx, client := t.Context(), srv.Client()
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				ctx, client := t.Context(), srv.DOIs()
 				seed(t, srv, attributes)
 				all := &dois.GetOptions{Affiliation: true, Publisher: true}
 				before, err := client.Get(ctx, "10.5072/full", all)
@@ -165,10 +165,10 @@ func TestWriteBack(t *testing.T) {
 // TestWriteBackLosesNothing refuses to write back what was read without the
 // identifiers.
 func TestWriteBackLosesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, fullRecord)
 		for _, opts := range []*dois.GetOptions{nil, {Affiliation: true}, {Publisher: true}} {
-			r, err := srv.Client().Get(t.Context(), "10.5072/full", opts)
+			r, err := srv.DOIs().Get(t.Context(), "10.5072/full", opts)
 			require.NoError(t, err)
 			_, err = r.Draft()
 			require.ErrorIs(t, err, dois.ErrInvalid)

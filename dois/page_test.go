@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -26,7 +26,7 @@ func series(n int) []string {
 // TestPages reads pages in the ways of specification §4.2.
 func TestPages(t *testing.T) {
 	scene := func(name string, tell func(t *testing.T, client *dois.Client)) {
-		story(t, name, series(60), func(t *testing.T, srv *doistest.Server) { tell(t, srv.Client()) })
+		story(t, name, series(60), func(t *testing.T, srv *datacitetest.Server) { tell(t, srv.DOIs()) })
 	}
 	scene("25 records without further word", func(t *testing.T, client *dois.Client) {
 		found, err := client.List(t.Context(), nil)
@@ -91,9 +91,9 @@ func TestPages(t *testing.T) {
 		{"sample of several from each group", query.Sample{Group: query.GroupClient, Size: 5}, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachInTime(t, func(t *testing.T, srv *doistest.Server) {
+			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, series(60)...)
-				found, err := srv.Client().List(t.Context(), &dois.ListOptions{Sample: tt.sample})
+				found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Sample: tt.sample})
 				if deployed(t) {
 					require.ErrorIs(t, err, dois.ErrServer, "it has not answered these since July 2026")
 					return

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -42,24 +42,24 @@ const fullRecord = `{
 // TestRecordFields reads every field of specification §2.2, each way there is.
 func TestRecordFields(t *testing.T) {
 	flags := struct{ affiliation, publisher, detail bool }{true, true, true}
-	list := func(t *testing.T, srv *doistest.Server) *dois.Record {
-		found, err := srv.Client().List(t.Context(), &dois.ListOptions{
+	list := func(t *testing.T, srv *datacitetest.Server) *dois.Record {
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{
 			Affiliation: flags.affiliation, Publisher: flags.publisher, Detail: flags.detail,
 		})
 		require.NoError(t, err)
 		require.Len(t, found.Records, 1)
 		return &found.Records[0]
 	}
-	get := func(t *testing.T, srv *doistest.Server) *dois.Record {
-		r, err := srv.Client().Get(t.Context(), "10.5072/full", &dois.GetOptions{
+	get := func(t *testing.T, srv *datacitetest.Server) *dois.Record {
+		r, err := srv.DOIs().Get(t.Context(), "10.5072/full", &dois.GetOptions{
 			Affiliation: flags.affiliation, Publisher: flags.publisher, Detail: flags.detail,
 		})
 		require.NoError(t, err)
 		return r
 	}
-	for name, read := range map[string]func(*testing.T, *doistest.Server) *dois.Record{"in a list": list, "alone": get} {
+	for name, read := range map[string]func(*testing.T, *datacitetest.Server) *dois.Record{"in a list": list, "alone": get} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, fullRecord)
 				r := read(t, srv)
 
@@ -119,11 +119,11 @@ func TestRecordFields(t *testing.T) {
 // TestFlags reads one record in each shape of specification §2.2 and §9: the
 // type in Go stays, and identifiers are there only when asked for.
 func TestFlags(t *testing.T) {
-	scene := func(name string, tell func(t *testing.T, srv *doistest.Server)) {
+	scene := func(name string, tell func(t *testing.T, srv *datacitetest.Server)) {
 		story(t, name, []string{fullRecord}, tell)
 	}
-	list := func(t *testing.T, srv *doistest.Server, opts dois.ListOptions) dois.Record {
-		found, err := srv.Client().List(t.Context(), &opts)
+	list := func(t *testing.T, srv *datacitetest.Server, opts dois.ListOptions) dois.Record {
+		found, err := srv.DOIs().List(t.Context(), &opts)
 		require.NoError(t, err)
 		require.Len(t, found.Records, 1)
 		return found.Records[0]
@@ -134,26 +134,26 @@ func TestFlags(t *testing.T) {
 		require.NoError(t, err)
 		return string(v)
 	}
-	scene("plain affiliations", func(t *testing.T, srv *doistest.Server) {
+	scene("plain affiliations", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{})
 		assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "DataCite"}, {Name: "A place without an identifier"}}, r.Creators[0].Affiliation)
 		assert.Contains(t, raw(r, "creators"), `"affiliation":["DataCite","A place without an identifier"]`)
 	})
-	scene("affiliations as objects", func(t *testing.T, srv *doistest.Server) {
+	scene("affiliations as objects", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{Affiliation: true})
 		assert.Equal(t, "https://ror.org/04wxnsj81", r.Creators[0].Affiliation[0].AffiliationIdentifier)
 		assert.Equal(t, metadata.Affiliation{Name: "A place without an identifier"}, r.Creators[0].Affiliation[1])
 	})
-	scene("plain publisher", func(t *testing.T, srv *doistest.Server) {
+	scene("plain publisher", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{})
 		assert.Equal(t, metadata.Publisher{Name: "Example Press"}, r.Publisher)
 		assert.Equal(t, `"Example Press"`, raw(r, "publisher"))
 	})
-	scene("publisher as an object", func(t *testing.T, srv *doistest.Server) {
+	scene("publisher as an object", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{Publisher: true})
 		assert.Equal(t, "https://ror.org/04z8jg394", r.Publisher.PublisherIdentifier)
 	})
-	scene("without detail", func(t *testing.T, srv *doistest.Server) {
+	scene("without detail", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{})
 		assert.Empty(t, r.Prefix)
 		assert.Nil(t, r.MetadataXML)
@@ -162,7 +162,7 @@ func TestFlags(t *testing.T) {
 			{AlternateIdentifier: "core-17", AlternateIdentifierType: "Local accession number"},
 		}, r.Alternates(), "another attribute has them too")
 	})
-	scene("only some fields", func(t *testing.T, srv *doistest.Server) {
+	scene("only some fields", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{Fields: []string{"doi", "titles"}})
 		assert.Equal(t, "10.5072/full", r.DOI)
 		assert.Len(t, r.Titles, 2)
@@ -172,7 +172,7 @@ func TestFlags(t *testing.T) {
 		require.NoError(t, json.Unmarshal(r.Raw, &members))
 		assert.Len(t, members, 2, "nothing else was sent")
 	})
-	scene("fields without the name", func(t *testing.T, srv *doistest.Server) {
+	scene("fields without the name", func(t *testing.T, srv *datacitetest.Server) {
 		assert.Equal(t, "10.5072/full", list(t, srv, dois.ListOptions{Fields: []string{"titles"}}).DOI)
 	})
 }

@@ -3,7 +3,6 @@ package dois_test
 import (
 	"flag"
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -22,25 +21,14 @@ var sandboxRecords = flag.Int("records", 3_000, "records of the walk over the em
 // request in twenty failing in any of the ways there are.
 func TestWalkOverTheEmbeddedService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		faults := doistest.Schedule(1, 0.05)
-		failing := false
-		srv := doistest.NewServer(&doistest.Options{
-			NoPort: true, Behaviour: doistest.Deployed,
-			Faults: func(n int, r *http.Request) *doistest.Fault {
-				if !failing {
-					return nil
-				}
-				return faults(n, r)
-			},
-		})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, Faults: datacitetest.Schedule(1, 0.05)})
 		defer srv.Close()
 		start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for i := range *sandboxRecords {
-			require.NoError(t, srv.PutJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i, start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i, start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
 		}
-		failing = true
 		seen := map[string]bool{}
-		for r, err := range srv.Client().All(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}}) {
+		for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}}) {
 			require.NoError(t, err)
 			require.False(t, seen[r.DOI], "%s came twice", r.DOI)
 			seen[r.DOI] = true

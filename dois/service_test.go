@@ -12,18 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 )
 
 // behaviours are the truths that the tests of this package hold under.
-var behaviours = []doistest.Behaviour{doistest.Documented, doistest.Deployed}
+var behaviours = []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 
 // onEach runs a test once with an own server of each behaviour.
-func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
+func onEach(t *testing.T, test func(t *testing.T, srv *datacitetest.Server)) {
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
-			srv := doistest.NewServer(&doistest.Options{Behaviour: b, NoPort: true})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true})
 			t.Cleanup(srv.Close)
 			test(t, srv)
 		})
@@ -32,11 +32,11 @@ func onEach(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
 
 // onEachInTime is onEach with the time of testing/synctest, for tests in which
 // requests are sent again.
-func onEachInTime(t *testing.T, test func(t *testing.T, srv *doistest.Server)) {
+func onEachInTime(t *testing.T, test func(t *testing.T, srv *datacitetest.Server)) {
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				test(t, doistest.NewServer(&doistest.Options{Behaviour: b, NoPort: true}))
+				test(t, datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true}))
 			})
 		})
 	}
@@ -48,9 +48,9 @@ func deployed(t *testing.T) bool { return strings.HasSuffix(t.Name(), "/deployed
 
 // story is one scene of a test, told with each behaviour to a server that has the
 // records.
-func story(t *testing.T, name string, records []string, tell func(t *testing.T, srv *doistest.Server)) {
+func story(t *testing.T, name string, records []string, tell func(t *testing.T, srv *datacitetest.Server)) {
 	t.Run(name, func(t *testing.T) {
-		onEach(t, func(t *testing.T, srv *doistest.Server) {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, records...)
 			tell(t, srv)
 		})
@@ -58,15 +58,15 @@ func story(t *testing.T, name string, records []string, tell func(t *testing.T, 
 }
 
 // seed stores records given as the JSON of their attributes.
-func seed(t *testing.T, srv *doistest.Server, records ...string) {
+func seed(t *testing.T, srv *datacitetest.Server, records ...string) {
 	t.Helper()
 	for _, r := range records {
-		require.NoError(t, srv.PutJSON([]byte(r)))
+		require.NoError(t, srv.PutRecordJSON([]byte(r)))
 	}
 }
 
 // anonymous is a client of srv without credentials.
-func anonymous(t *testing.T, srv *doistest.Server) *dois.Client {
+func anonymous(t *testing.T, srv *datacitetest.Server) *dois.Client {
 	t.Helper()
 	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{HTTPClient: srv.HTTPClient()})
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func sorted(records []dois.Record) []string {
 func words(text string) []string { return append([]string{}, strings.Fields(text)...) }
 
 // last is the latest request that srv has answered.
-func last(t *testing.T, srv *doistest.Server) doistest.Request {
+func last(t *testing.T, srv *datacitetest.Server) datacitetest.Request {
 	t.Helper()
 	requests := srv.Requests()
 	require.NotEmpty(t, requests)

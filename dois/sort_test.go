@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -37,7 +37,7 @@ func TestSort(t *testing.T) {
 	} {
 		for _, order := range []query.Sort{tt.order, tt.order.Desc()} {
 			t.Run(string(order), func(t *testing.T) {
-				onEach(t, func(t *testing.T, srv *doistest.Server) {
+				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 					seed(t, srv, records...)
 					want := words(tt.want)
 					if order != tt.order {
@@ -46,7 +46,7 @@ func TestSort(t *testing.T) {
 					if deployed(t) && tt.order == query.ByPublished {
 						want = words("a b c") // it has nothing to sort by
 					}
-					found, err := srv.Client().List(t.Context(), &dois.ListOptions{Sort: order})
+					found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Sort: order})
 					require.NoError(t, err)
 					assert.Equal(t, want, suffixes(found.Records))
 				})
@@ -54,17 +54,17 @@ func TestSort(t *testing.T) {
 		}
 	}
 	t.Run("relevance", func(t *testing.T) {
-		onEach(t, func(t *testing.T, srv *doistest.Server) {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, records...)
-			found, err := srv.Client().List(t.Context(), &dois.ListOptions{Query: query.Or(query.Term("snow"), query.Term("alps")), Sort: query.ByRelevance})
+			found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: query.Or(query.Term("snow"), query.Term("alps")), Sort: query.ByRelevance})
 			require.NoError(t, err)
 			assert.Equal(t, words("c a"), suffixes(found.Records), "the better match comes first")
 		})
 	})
 	t.Run("none is last updated first", func(t *testing.T) {
-		onEach(t, func(t *testing.T, srv *doistest.Server) {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, records...)
-			found, err := srv.Client().List(t.Context(), nil)
+			found, err := srv.DOIs().List(t.Context(), nil)
 			require.NoError(t, err)
 			assert.Equal(t, words("b a c"), suffixes(found.Records))
 		})

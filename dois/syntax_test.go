@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -69,14 +69,14 @@ func TestQuerySyntax(t *testing.T) {
 		{"7 special characters that nothing has", query.Term(`a+b&c=d#e/f?g%h;"i"`), "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, shelf...)
 				want := words(tt.want)
 				if deployed(t) && tt.instead != nil {
 					want = words(*tt.instead) // terms without an operator must all match there, and nameIdentifiers are not searched
 				}
 				for _, inBody := range []bool{false, true} {
-					found, err := srv.Client().List(t.Context(), &dois.ListOptions{Query: tt.expr, InBody: inBody})
+					found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: tt.expr, InBody: inBody})
 					require.NoError(t, err)
 					assert.Equal(t, want, sorted(found.Records), "query %s, in body: %v", tt.expr, inBody)
 				}
@@ -86,9 +86,9 @@ func TestQuerySyntax(t *testing.T) {
 }
 
 func TestQueryEncoding(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		expr := query.Any(query.Must(query.Term("a b")), query.Term("c+d&e=f"))
-		_, err := srv.Client().List(t.Context(), &dois.ListOptions{Query: expr})
+		_, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: expr})
 		require.NoError(t, err)
 		raw := last(t, srv).Query
 		assert.Contains(t, raw, "%20", "a blank")

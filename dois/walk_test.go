@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -93,14 +93,14 @@ func TestWalkIsComplete(t *testing.T) {
 func TestWalkOverTheService(t *testing.T) {
 	for _, n := range []int{0, 1, 25, 100, 101, 250} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *doistest.Server) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				for i := range n {
 					seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"2020-01-01T%02d:%02d:00Z"}`, recordName(i), i/60, i%60))
 				}
 				for _, opts := range []dois.ListOptions{
 					{}, {Page: query.Page{Size: 25}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 10}}, {InBody: true},
 				} {
-					times, err := walked(t.Context(), srv.Client(), &opts)
+					times, err := walked(t.Context(), srv.DOIs(), &opts)
 					require.NoError(t, err)
 					onceEach(t, times, n)
 				}
@@ -112,18 +112,18 @@ func TestWalkOverTheService(t *testing.T) {
 // TestWalkAtTheLimit goes through as many records of the service as page numbers
 // reach, and one more.
 func TestWalkAtTheLimit(t *testing.T) {
-	srv := doistest.NewServer(&doistest.Options{Behaviour: doistest.Deployed, NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
 	large := query.Page{Size: 1000}
 	for n := range 10_001 {
 		seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"20%02d-01-01T00:00:%02dZ"}`, recordName(n), 10+n%7, n%60))
 		if n < 9_999 {
 			continue
 		}
-		times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Page: large})
+		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Page: large})
 		require.NoError(t, err)
 		onceEach(t, times, n+1)
 
-		times, err = walked(t.Context(), srv.Client(), &dois.ListOptions{Sort: query.ByName, Page: large})
+		times, err = walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sort: query.ByName, Page: large})
 		if n == 10_000 {
 			require.ErrorIs(t, err, dois.ErrIncomplete)
 			require.Empty(t, times)
@@ -133,7 +133,7 @@ func TestWalkAtTheLimit(t *testing.T) {
 		onceEach(t, times, n+1)
 	}
 	for _, way := range []dois.Overflow{dois.OverflowByYear, dois.OverflowUnordered} {
-		times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Sort: query.ByName, Overflow: way, Page: large})
+		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sort: query.ByName, Overflow: way, Page: large})
 		require.NoError(t, err)
 		onceEach(t, times, 10_001)
 	}
@@ -435,9 +435,9 @@ func TestWalkFromTheMiddle(t *testing.T) {
 
 // TestWalkOverOneAnswer walks over what is one page by its nature.
 func TestWalkOverOneAnswer(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, series(60)...)
-		times, err := walked(t.Context(), srv.Client(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})
+		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})
 		require.NoError(t, err)
 		onceEach(t, times, 20)
 
@@ -445,7 +445,7 @@ func TestWalkOverOneAnswer(t *testing.T) {
 		for i := range 40 {
 			names = append(names, fmt.Sprintf("10.5072/R%03d", i))
 		}
-		times, err = walked(t.Context(), srv.Client(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")})
+		times, err = walked(t.Context(), srv.DOIs(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")})
 		require.NoError(t, err)
 		onceEach(t, times, 40)
 	})

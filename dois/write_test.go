@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/dois/doistest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -26,12 +26,12 @@ func complete(title string) metadata.Record {
 }
 
 func TestLifeOfADOI(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 
-		made, err := client.Create(ctx, &dois.Draft{Prefix: doistest.Prefix, Record: complete("Ice cores")})
+		made, err := client.Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix, Record: complete("Ice cores")})
 		require.NoError(t, err)
-		assert.True(t, strings.HasPrefix(made.DOI, doistest.Prefix+"/"), "the service chose %s", made.DOI)
+		assert.True(t, strings.HasPrefix(made.DOI, datacitetest.Prefix+"/"), "the service chose %s", made.DOI)
 		assert.Equal(t, dois.StateDraft, made.State)
 		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
 		require.ErrorIs(t, err, dois.ErrNotFound, "a draft is not public")
@@ -52,8 +52,8 @@ func TestLifeOfADOI(t *testing.T) {
 }
 
 func TestDeleteDraft(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 		made, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/short-lived"})
 		require.NoError(t, err)
 		require.NoError(t, client.Delete(ctx, made.DOI))
@@ -64,8 +64,8 @@ func TestDeleteDraft(t *testing.T) {
 }
 
 func TestUpdateReplacesWhatIsSent(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 		first := complete("Ice cores")
 		first.Subjects = []metadata.Subject{{Subject: "ice"}}
 		first.Version = "1.0"
@@ -88,8 +88,8 @@ func TestUpdateReplacesWhatIsSent(t *testing.T) {
 }
 
 func TestCreateFromXML(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		made, err := srv.Client().Create(t.Context(), &dois.Draft{
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		made, err := srv.DOIs().Create(t.Context(), &dois.Draft{
 			DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord), URL: "https://example.org/xml", Event: dois.Publish,
 		})
 		require.NoError(t, err)
@@ -100,8 +100,8 @@ func TestCreateFromXML(t *testing.T) {
 }
 
 func TestWriteRefusedByTheService(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		ctx, client := t.Context(), srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
 		require.NoError(t, err)
 
@@ -134,7 +134,7 @@ func TestWriteRefusedByTheService(t *testing.T) {
 			assert.Len(t, srv.Requests(), before, "nothing was sent")
 		})
 		t.Run("wrong password", func(t *testing.T) {
-			client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: doistest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
+			client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
 			require.NoError(t, err)
 			_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
 			require.ErrorIs(t, err, dois.ErrUnauthorized)
@@ -143,8 +143,8 @@ func TestWriteRefusedByTheService(t *testing.T) {
 }
 
 func TestWriteRefusedBeforeSending(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *doistest.Server) {
-		client := srv.Client()
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		client := srv.DOIs()
 		for name, tt := range map[string]struct {
 			draft *dois.Draft
 			path  string

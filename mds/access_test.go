@@ -11,22 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 func TestCheckAccess(t *testing.T) {
 	for _, b := range behaviours() {
-		srv := newServer(t, &mdstest.Options{Behaviour: b, Domains: []string{"repo.example.org"}})
-		c := srv.Client()
-		require.NoError(t, c.CheckAccess(t.Context(), mdstest.Prefix, address))
-		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), mdstest.Prefix, address), mds.ErrUnauthorized)
+		srv := newServer(t, &datacitetest.Options{Behaviour: b, Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
+		c := srv.MDS()
+		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
+		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), datacitetest.Prefix, address), mds.ErrUnauthorized)
 		assert.Error(t, c.CheckAccess(t.Context(), "10.70000", address), "prefix of another account")
-		err := c.CheckAccess(t.Context(), mdstest.Prefix, "https://elsewhere.example.net/")
-		assert.Equal(t, b == mdstest.Documented, errors.Is(err, mds.ErrBadRequest), "domain of somebody else: %v", err)
+		err := c.CheckAccess(t.Context(), datacitetest.Prefix, "https://elsewhere.example.net/")
+		assert.Equal(t, b == datacitetest.Documented, errors.Is(err, mds.ErrBadRequest), "domain of somebody else: %v", err)
 		sent := len(srv.Requests())
 		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.5072/a", address), mds.ErrInvalidDOI)
-		require.ErrorIs(t, c.CheckAccess(t.Context(), mdstest.Prefix, "nowhere"), mds.ErrInvalid)
+		require.ErrorIs(t, c.CheckAccess(t.Context(), datacitetest.Prefix, "nowhere"), mds.ErrInvalid)
 		assert.Len(t, srv.Requests(), sent)
 		assert.Empty(t, srv.Names(), "nothing was written")
 	}
@@ -45,7 +45,7 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 		{422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
 		{201, "OK", mds.ErrUnreadable},
 	} {
-		err := refuses(t, tt.status, tt.text).CheckAccess(t.Context(), mdstest.Prefix, address)
+		err := refuses(t, tt.status, tt.text).CheckAccess(t.Context(), datacitetest.Prefix, address)
 		if tt.want == nil {
 			require.NoError(t, err)
 			continue

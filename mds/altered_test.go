@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -31,9 +31,9 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 	var notWellFormed, refused, same, altered int
 	for i := range uint64(*documents) {
 		r := rand.New(rand.NewPCG(i, 23))
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
 		given := garbled(r)
-		done, err := srv.Client().Register(t.Context(), name, address, mds.XML(given))
+		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
 		if err != nil {
 			require.True(t, errors.Is(err, mds.ErrInvalid) || errors.Is(err, mds.ErrMediaType), "%d: %v: %s", i, err, given)
 			if len(srv.Requests()) == 0 {
@@ -57,7 +57,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		} else {
 			altered++
 		}
-		again, err := srv.Client().Ensure(t.Context(), name, address, mds.XML(given), &mds.EnsureOptions{
+		again, err := srv.MDS().Ensure(t.Context(), name, address, mds.XML(given), &mds.EnsureOptions{
 			Stored: func(context.Context, string) ([]byte, error) { return []byte(stored), nil },
 		})
 		require.NoError(t, err)
@@ -75,13 +75,13 @@ func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
 	for _, title := range []string{
 		"Salt & Pepper", "a < b > c", "H<sub>2</sub>O, <i>in situ</i>, <br/> & <br>", "]]> \" '", "&lt;i&gt; &amp;", "zero\ufeffwidth", "\u200bé\u0301\U0001F9CA", "a\u00a0b\u0085c",
 	} {
-		eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 			doc, err := mds.Record(&metadata.Record{
 				Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: title}}, PublicationYear: "2026",
 				Publisher: metadata.Publisher{Name: title}, Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 			})
 			require.NoError(t, err)
-			done, err := srv.Client().Register(t.Context(), name, address, doc)
+			done, err := srv.MDS().Register(t.Context(), name, address, doc)
 			require.NoError(t, err)
 			same := content(t, doc.Data) == content(t, []byte(storedXML(t, srv, name)))
 			assert.Equal(t, same, len(done.Altered) == 0, "%q: %q", title, done.Altered)

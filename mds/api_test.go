@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -25,8 +25,9 @@ var (
 	_ func(*mds.Client, context.Context) iter.Seq2[string, error]                                 = (*mds.Client).DOIs
 	_ func([]byte) mds.Document                                                                   = mds.XML
 	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
-	_ func(*mdstest.Options) *mdstest.Server                                                      = mdstest.NewServer
-	_ func(*mdstest.Server) *mds.Client                                                           = (*mdstest.Server).Client
+	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer
+	_ func(*datacitetest.Server) *mds.Client                                                      = (*datacitetest.Server).MDS
 	_ mds.Limiter                                                                                 = (*rate.Limiter)(nil)
+	_ mds.Resolver                                                                                = (*datacitetest.Server)(nil)
 	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
 )

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // odd are names that older DOIs may have and new ones may not.
@@ -57,7 +57,7 @@ func TestReadsReachExactlyThatDOI(t *testing.T) {
 
 func TestWritesRefuseOddNames(t *testing.T) {
 	srv := newServer(t, nil)
-	c := srv.Client()
+	c := srv.MDS()
 	for _, doi := range append([]string{"", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example"}, slices.Concat(odd, others)...) {
 		t.Run(doi, func(t *testing.T) {
 			_, errMetadata := c.PutMetadata(t.Context(), doi, record("A"))
@@ -79,10 +79,10 @@ func TestWritesRefuseOddNames(t *testing.T) {
 func TestReadsRefuseWhatIsNoName(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, text := range append([]string{"", " ", "null", "10.5072", "10.5072/", "glacier-7", "10.5072/a\nb", "10.5072/a\u200bb", "https://repo.example.org/glacier/7"}, others...) {
-		_, errURL := srv.Client().URL(t.Context(), text)
-		_, errMetadata := srv.Client().Metadata(t.Context(), text)
-		_, errState := srv.Client().State(t.Context(), text)
-		_, errMedia := srv.Client().Media(t.Context(), text)
+		_, errURL := srv.MDS().URL(t.Context(), text)
+		_, errMetadata := srv.MDS().Metadata(t.Context(), text)
+		_, errState := srv.MDS().State(t.Context(), text)
+		_, errMedia := srv.MDS().Media(t.Context(), text)
 		for _, err := range []error{errURL, errMetadata, errState, errMedia} {
 			require.ErrorIs(t, err, mds.ErrInvalidDOI, "%q", text)
 		}
@@ -115,7 +115,7 @@ func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
 func TestUpperCaseIsTheSameDOI(t *testing.T) {
 	srv := newServer(t, nil)
 	findable(t, srv, "10.5072/ABC")
-	got, err := srv.Client().URL(t.Context(), "https://doi.org/10.5072/abc")
+	got, err := srv.MDS().URL(t.Context(), "https://doi.org/10.5072/abc")
 	require.NoError(t, err)
 	assert.Equal(t, address, got)
 }
@@ -143,8 +143,8 @@ func TestPutURLRefusesAddresses(t *testing.T) {
 		"line break at the end": "https://repo.example.org/\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, errPut := srv.Client().PutURL(t.Context(), "10.5072/a", bad)
-			_, errRegister := srv.Client().Register(t.Context(), "10.5072/a", bad, record("A"))
+			_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
+			_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
 			for _, err := range []error{errPut, errRegister} {
 				fault, ok := errors.AsType[*mds.FieldError](err)
 				require.True(t, ok, "%v", err)
@@ -157,13 +157,13 @@ func TestPutURLRefusesAddresses(t *testing.T) {
 }
 
 func TestURLsArriveAsTheyAre(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		for _, exact := range []string{
 			"https://repo.example.org/a%20b", "https://repo.example.org/a+b", "https://repo.example.org/?q=a%2Bb+c&d=e=f",
 			"https://repo.example.org/a%250Aurl=x", "https://repo.example.org/größe", "https://repo.example.org/#part%2F", "ftp://ftp.example.org/x",
 		} {
 			findable(t, srv, name)
-			_, err := srv.Client().PutURL(t.Context(), name, exact)
+			_, err := srv.MDS().PutURL(t.Context(), name, exact)
 			require.NoError(t, err)
 			assert.Equal(t, exact, storedURL(t, srv, name))
 		}
@@ -199,19 +199,19 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		{mds.Document{ContentType: "application/json", Data: []byte("{}")}, "read as parameters"},
 		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")}, "read as parameters"},
 	} {
-		_, errPut := srv.Client().PutMetadata(t.Context(), name, tt.doc)
-		_, errMint := srv.Client().Mint(t.Context(), "10.5072", tt.doc)
-		_, errRemote := srv.Client().MintOnServer(t.Context(), "10.5072", tt.doc)
-		_, errRegister := srv.Client().Register(t.Context(), name, address, tt.doc)
+		_, errPut := srv.MDS().PutMetadata(t.Context(), name, tt.doc)
+		_, errMint := srv.MDS().Mint(t.Context(), "10.5072", tt.doc)
+		_, errRemote := srv.MDS().MintOnServer(t.Context(), "10.5072", tt.doc)
+		_, errRegister := srv.MDS().Register(t.Context(), name, address, tt.doc)
 		for _, err := range []error{errPut, errMint, errRemote, errRegister} {
 			require.ErrorIs(t, err, mds.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)
 		}
 	}
 	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
-		_, err := srv.Client().Mint(t.Context(), prefix, record("A"))
+		_, err := srv.MDS().Mint(t.Context(), prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
-		_, err = srv.Client().MintOnServer(t.Context(), prefix, record("A"))
+		_, err = srv.MDS().MintOnServer(t.Context(), prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,22 +13,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // losing is a deployed store that loses the service behind it when it is asked for
 // something, a number of times.
-func losing(t *testing.T, kind mdstest.FaultKind, times int, when func(*http.Request) bool) *mdstest.Server {
+func losing(t *testing.T, kind datacitetest.FaultKind, times int, when func(*http.Request) bool) *datacitetest.Server {
 	t.Helper()
-	return newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed, Faults: func(_ int, r *http.Request) *mdstest.Fault {
-		if times == 0 || !when(r) {
-			return nil
-		}
-		times--
-		return &mdstest.Fault{Kind: kind, Behind: true}
-	}})
+	losses := slices.Repeat([]*datacitetest.Fault{{Kind: kind, Behind: true}}, times)
+	return newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: datacitetest.First(losses...).When(when)})
 }
 
 func anything(*http.Request) bool { return true }
@@ -35,29 +30,29 @@ func anything(*http.Request) bool { return true }
 // The store says "Access is denied" when it loses the service behind it, before or
 // after the work.
 func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
-	for _, kind := range []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter} {
+	for _, kind := range []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter} {
 		t.Run(string(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				srv := losing(t, kind, 2, writes)
-				done, err := srv.Client().Register(ctx, name, address, record("A"))
+				srv := losing(t, kind, 2, datacitetest.Writes)
+				done, err := srv.MDS().Register(ctx, name, address, record("A"))
 				require.NoError(t, err)
 				assert.Equal(t, mds.StateFindable, done.State)
 
-				srv = losing(t, kind, 1, writes)
-				minted, err := srv.Client().Mint(ctx, mdstest.Prefix, record("A"))
+				srv = losing(t, kind, 1, datacitetest.Writes)
+				minted, err := srv.MDS().Mint(ctx, datacitetest.Prefix, record("A"))
 				require.NoError(t, err)
 				assert.Equal(t, []string{minted}, srv.Names())
-				require.NoError(t, srv.Client().DeleteDraft(ctx, minted))
+				require.NoError(t, srv.MDS().DeleteDraft(ctx, minted))
 
 				srv = losing(t, kind, 3, func(r *http.Request) bool { return r.Method == http.MethodDelete })
-				_, err = srv.Client().PutMetadata(ctx, name, record("A"))
+				_, err = srv.MDS().PutMetadata(ctx, name, record("A"))
 				require.NoError(t, err)
-				require.NoError(t, srv.Client().DeleteDraft(ctx, name), "what was done at the first time is done")
+				require.NoError(t, srv.MDS().DeleteDraft(ctx, name), "what was done at the first time is done")
 				assert.Empty(t, srv.Names())
 
 				srv = losing(t, kind, 4, func(r *http.Request) bool { return r.Method == http.MethodGet })
-				_, err = srv.Client().State(ctx, name)
+				_, err = srv.MDS().State(ctx, name)
 				require.NoError(t, err)
 			})
 		})
@@ -69,12 +64,12 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 		t.Run(who, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
-				srv := losing(t, mdstest.DropAfter, -1, anything)
+				srv := losing(t, datacitetest.DropAfter, 1000, anything)
 				c := as(t, srv, account, opts)
 				_, errPut := c.PutMetadata(ctx, name, record("A"))
-				_, errRemote := c.MintOnServer(ctx, mdstest.Prefix, record("A"))
+				_, errRemote := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
 				errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
-				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, mdstest.Prefix, address), c.DeleteDraft(ctx, name)} {
+				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
 					assert.NotErrorIs(t, err, mds.ErrForbidden)
 					require.ErrorIs(t, err, mds.ErrUnclear)
 					assert.True(t, mds.Temporary(err))
@@ -94,18 +89,18 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		srv := losing(t, mdstest.DropAfter, 1, writes)
-		_, err := srv.Client().MintOnServer(ctx, mdstest.Prefix, record("A"))
+		srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
+		_, err := srv.MDS().MintOnServer(ctx, datacitetest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
 		assert.NotErrorIs(t, err, mds.ErrForbidden, "the prefix turned out to be the account's")
 		assert.Len(t, srv.Names(), 1, "it was carried out, once")
 
-		srv = newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed})
-		_, err = srv.Client().MintOnServer(ctx, "10.70000", record("A"))
+		srv = newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+		_, err = srv.MDS().MintOnServer(ctx, "10.70000", record("A"))
 		require.ErrorIs(t, err, mds.ErrForbidden)
 		assert.NotErrorIs(t, err, mds.ErrUnclear)
 		foreign(t, srv, name)
-		err = srv.Client().AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+		err = srv.MDS().AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
 		require.ErrorIs(t, err, mds.ErrUnclear, "the prefix is the account's, the DOI is not: that cannot be told")
 	})
 }
@@ -134,7 +129,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			assert.True(t, mds.Temporary(o.Err))
 			assert.ErrorContains(t, o.Err, "an earlier try: mds.Register: the metadata of 10.5072/item-0 are stored")
 		}
-		assert.Equal(t, mds.StateDraft, srv.State("10.5072/item-0"))
+		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/item-0"))
 	})
 }
 
@@ -184,7 +179,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 
 	require.NoError(t, c.Hide(ctx, name))
 	require.NoError(t, c.Show(ctx, name))
-	assert.Equal(t, mds.StateFindable, srv.State(name))
+	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
 
 	again, err := c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
@@ -192,12 +187,12 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
 	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
 
-	opts := &mds.EnsureOptions{Stored: reader(t, srv).XML}
+	opts := &mds.EnsureOptions{Stored: srv.DOIs().XML}
 	require.NoError(t, c.Hide(ctx, name))
 	again, err = c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Unchanged, again.Change)
-	assert.Equal(t, mds.StateRegistered, srv.State(name))
+	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 	again, err = c.Ensure(ctx, name, address, jessica, opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change)
@@ -217,28 +212,21 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, "https://repo.example.org/gr????e", shown)
 	require.NoError(t, c.Hide(ctx, name))
 	require.ErrorIs(t, c.Show(ctx, name), mds.ErrGarbled, "there is nothing that could be written back")
-	assert.Equal(t, mds.StateRegistered, srv.State(name))
+	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 }
 
 // storedURL reads through the DOI query what the store may not show.
-func storedURL(t *testing.T, srv *mdstest.Server, name string) string {
+func storedURL(t *testing.T, srv *datacitetest.Server, name string) string {
 	t.Helper()
-	found, err := reader(t, srv).Get(t.Context(), name, nil)
+	found, err := srv.DOIs().Get(t.Context(), name, nil)
 	require.NoError(t, err)
 	return found.URL
 }
 
-func reader(t *testing.T, srv *mdstest.Server) *dois.Client {
-	t.Helper()
-	api, err := dois.NewClient(srv.URL, &dois.ClientOptions{HTTPClient: srv.HTTPClient(), Username: mdstest.Username, Password: mdstest.Password})
-	require.NoError(t, err)
-	return api
-}
-
 // storedXML reads through the DOI query what the store does not show.
-func storedXML(t *testing.T, srv *mdstest.Server, name string) string {
+func storedXML(t *testing.T, srv *datacitetest.Server, name string) string {
 	t.Helper()
-	data, err := reader(t, srv).XML(t.Context(), name)
+	data, err := srv.DOIs().XML(t.Context(), name)
 	require.NoError(t, err)
 	return string(data)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // batch is n items, good for any number of runs.
@@ -38,17 +38,17 @@ func item(i int) mds.Item {
 }
 
 func TestRegisterAll(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		var last mds.Progress
 		opts := &mds.BulkOptions{Progress: func(p mds.Progress) { last = p }}
 		for _, want := range []mds.Change{mds.Created, mds.Unchanged} {
 			done := map[string]bool{}
-			for o, err := range srv.Client().RegisterAll(t.Context(), batch(30), opts) {
+			for o, err := range srv.MDS().RegisterAll(t.Context(), batch(30), opts) {
 				require.NoError(t, err)
 				require.NoError(t, o.Err)
 				assert.Equal(t, want, o.Registration.Change)
 				assert.Equal(t, 1, o.Tries)
-				assert.Equal(t, mds.StateFindable, srv.State(o.Item.DOI))
+				assert.Equal(t, datacitetest.StateFindable, srv.State(o.Item.DOI))
 				done[o.Item.DOI] = true
 			}
 			assert.Len(t, done, 30)
@@ -81,14 +81,14 @@ func TestRegisterAllKeepsWorkersInBounds(t *testing.T) {
 }
 
 func TestRegisterAllTellsEachItemsFate(t *testing.T) {
-	srv := newServer(t, &mdstest.Options{Domains: []string{"repo.example.org"}})
+	srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
 	items := []mds.Item{item(0), item(1), item(2), item(3), item(0)}
 	items[1].DOI = "10.5072/b d"
 	items[2].URL = "https://elsewhere.example.net/"
 	items[3].Document = invalid()
 	items[4].DOI = "https://doi.org/10.5072/ITEM-0"
 	fates := map[string]error{}
-	for o, err := range srv.Client().RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
+	for o, err := range srv.MDS().RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
 		require.NoError(t, err)
 		fates[o.Item.DOI] = o.Err
 	}
@@ -148,7 +148,7 @@ func TestARunIsStoppedAndContinued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		stopped := 0
-		for _, err := range srv.Client().RegisterAll(t.Context(), batch(40), nil) {
+		for _, err := range srv.MDS().RegisterAll(t.Context(), batch(40), nil) {
 			require.NoError(t, err)
 			if stopped++; stopped == 10 {
 				break
@@ -157,7 +157,7 @@ func TestARunIsStoppedAndContinued(t *testing.T) {
 		synctest.Wait() // the service goes on with the requests that were under way
 		since := len(srv.Requests())
 		changes := map[mds.Change]int{}
-		for o, err := range srv.Client().RegisterAll(t.Context(), batch(40), nil) {
+		for o, err := range srv.MDS().RegisterAll(t.Context(), batch(40), nil) {
 			require.NoError(t, err)
 			require.NoError(t, o.Err)
 			changes[o.Registration.Change]++
@@ -193,7 +193,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 		}
 		outcomes := 0
 		var end error
-		for _, err := range srv.Client().RegisterAll(t.Context(), items, nil) {
+		for _, err := range srv.MDS().RegisterAll(t.Context(), items, nil) {
 			if end = err; err == nil {
 				outcomes++
 			}
@@ -221,7 +221,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
 			srv := newServer(t, nil)
 			assert.PanicsWithValue(t, "stop", func() {
-				for range srv.Client().RegisterAll(t.Context(), batch(100), nil) {
+				for range srv.MDS().RegisterAll(t.Context(), batch(100), nil) {
 					panic("stop")
 				}
 			})
@@ -233,7 +233,7 @@ func BenchmarkRegisterAll(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		srv := newServer(b, nil)
-		for o, err := range srv.Client().RegisterAll(b.Context(), batch(100), nil) {
+		for o, err := range srv.MDS().RegisterAll(b.Context(), batch(100), nil) {
 			if err != nil || o.Err != nil {
 				b.Fatal(err, o.Err)
 			}

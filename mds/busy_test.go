@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -26,16 +26,16 @@ import (
 type gateway struct {
 	status int
 	hint   time.Duration // of Retry-After
-	kind   mdstest.FaultKind
+	kind   datacitetest.FaultKind
 	meets  func(*http.Request) bool // nil means every request
 	busy   atomic.Int64             // answers that it still has to give
 }
 
-func (g *gateway) fault(_ int, r *http.Request) *mdstest.Fault {
+func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
 	if g.meets != nil && !g.meets(r) || g.busy.Add(-1) < 0 {
 		return nil
 	}
-	return &mdstest.Fault{Kind: cmp.Or(g.kind, mdstest.StatusAfter), Status: g.status, RetryAfter: g.hint}
+	return &datacitetest.Fault{Kind: cmp.Or(g.kind, datacitetest.StatusAfter), Status: g.status, RetryAfter: g.hint}
 }
 
 // means checks that an error says what the gateway did.
@@ -49,11 +49,9 @@ func (g *gateway) means(t *testing.T, err error) {
 
 const ever = 1000 // answers of a gateway that stays busy
 
-func writes(r *http.Request) bool { return r.Method != "GET" }
-
 // busyGateways tells a story for each behaviour and each way of a gateway to turn
 // requests away.
-func busyGateways(t *testing.T, story func(t *testing.T, srv *mdstest.Server, g *gateway)) {
+func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Server, g *gateway)) {
 	t.Helper()
 	for _, b := range behaviours() {
 		for _, status := range []int{429, 503} {
@@ -61,7 +59,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *mdstest.Server, g 
 				t.Run(fmt.Sprintf("%s/%d/%v", b, status, hint), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						g := &gateway{status: status, hint: hint}
-						story(t, newServer(t, &mdstest.Options{Behaviour: b, Faults: g.fault}), g)
+						story(t, newServer(t, &datacitetest.Options{Behaviour: b, Faults: g.fault}), g)
 					})
 				})
 			}
@@ -70,11 +68,9 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *mdstest.Server, g 
 }
 
 // drafts are found as the documentation of MintOnServer says.
-func drafts(t *testing.T, srv *mdstest.Server) []string {
+func drafts(t *testing.T, srv *datacitetest.Server) []string {
 	t.Helper()
-	c, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: account.Username, Password: account.Password, HTTPClient: srv.HTTPClient()})
-	require.NoError(t, err)
-	found, err := c.List(t.Context(), &dois.ListOptions{Prefix: mdstest.Prefix, States: []dois.State{dois.StateDraft}, Sort: query.ByCreated.Desc()})
+	found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Prefix: datacitetest.Prefix, States: []dois.State{dois.StateDraft}, Sort: query.ByCreated.Desc()})
 	require.NoError(t, err)
 	names := []string{}
 	for _, r := range found.Records {
@@ -87,37 +83,37 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 	for _, op := range []struct {
 		name string
 		call func(context.Context, *mds.Client) error
-		made func(*testing.T, *mdstest.Server) int // seen where the documentation says to look
+		made func(*testing.T, *datacitetest.Server) int // seen where the documentation says to look
 	}{
 		{
 			"MintOnServer",
 			func(ctx context.Context, c *mds.Client) error {
-				minted, err := c.MintOnServer(ctx, mdstest.Prefix, record("A"))
+				minted, err := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
 				if minted != "" {
 					return fmt.Errorf("%s and %w", minted, err)
 				}
 				return err
 			},
-			func(t *testing.T, srv *mdstest.Server) int { return len(drafts(t, srv)) },
+			func(t *testing.T, srv *datacitetest.Server) int { return len(drafts(t, srv)) },
 		},
 		{
 			"AddMedium",
 			func(ctx context.Context, c *mds.Client) error {
 				return c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
 			},
-			func(t *testing.T, srv *mdstest.Server) int {
-				media, err := srv.Client().Media(t.Context(), name)
+			func(t *testing.T, srv *datacitetest.Server) int {
+				media, err := srv.MDS().Media(t.Context(), name)
 				require.NoError(t, err)
 				return len(media)
 			},
 		},
 	} {
 		t.Run(op.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
 				findable(t, srv, name)
 				since := len(srv.Requests())
 				g.busy.Store(ever)
-				err := op.call(t.Context(), srv.Client())
+				err := op.call(t.Context(), srv.MDS())
 				g.busy.Store(0)
 				g.means(t, err)
 				assert.Len(t, srv.Requests(), since+1, "sent once")
@@ -130,23 +126,23 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 func TestMintAtABusyGateway(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		kind  mdstest.FaultKind
+		kind  datacitetest.FaultKind
 		meets func() func(*http.Request) bool
 		done  bool // Mint knows that it is done
 		made  int
 	}{
-		{"the work is done", mdstest.StatusAfter, func() func(*http.Request) bool { return writes }, true, 1},
-		{"the work is not done", mdstest.Status, func() func(*http.Request) bool { return writes }, false, 0},
-		{"the work is done and looking fails", mdstest.StatusAfter, func() func(*http.Request) bool {
+		{"the work is done", datacitetest.StatusAfter, func() func(*http.Request) bool { return datacitetest.Writes }, true, 1},
+		{"the work is not done", datacitetest.Status, func() func(*http.Request) bool { return datacitetest.Writes }, false, 0},
+		{"the work is done and looking fails", datacitetest.StatusAfter, func() func(*http.Request) bool {
 			wrote := false
-			return func(r *http.Request) bool { wrote = wrote || writes(r); return wrote }
+			return func(r *http.Request) bool { wrote = wrote || datacitetest.Writes(r); return wrote }
 		}, false, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
 				g.kind, g.meets = tt.kind, tt.meets()
 				g.busy.Store(ever)
-				minted, err := srv.Client().Mint(t.Context(), mdstest.Prefix, record("A"))
+				minted, err := srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A"))
 				g.busy.Store(0)
 				require.NotEmpty(t, minted, "a DOI that may exist has a name")
 				if tt.done {
@@ -155,7 +151,7 @@ func TestMintAtABusyGateway(t *testing.T) {
 					g.means(t, err)
 				}
 				assert.Len(t, drafts(t, srv), tt.made)
-				_, err = srv.Client().PutMetadata(t.Context(), minted, record("A"))
+				_, err = srv.MDS().PutMetadata(t.Context(), minted, record("A"))
 				require.NoError(t, err)
 				assert.Equal(t, []string{minted}, drafts(t, srv), "one DOI, and it is the one")
 			})
@@ -164,31 +160,31 @@ func TestMintAtABusyGateway(t *testing.T) {
 }
 
 func TestDeleteDraftAtABusyGateway(t *testing.T) {
-	busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
-		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+	busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
+		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		g.busy.Store(1)
-		require.NoError(t, srv.Client().DeleteDraft(t.Context(), name), "the second request finds nothing, as the first did the work")
-		assert.Equal(t, mds.StateNone, srv.State(name))
+		require.NoError(t, srv.MDS().DeleteDraft(t.Context(), name), "the second request finds nothing, as the first did the work")
+		assert.Empty(t, srv.State(name))
 	})
 }
 
 func TestRegisterAtABusyGateway(t *testing.T) {
 	t.Run("the URL is stored", func(t *testing.T) {
-		busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
-			g.meets = func(r *http.Request) bool { return writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
+		busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
+			g.meets = func(r *http.Request) bool { return datacitetest.Writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
 			g.busy.Store(ever)
-			done, err := srv.Client().Register(t.Context(), name, address, record("A"))
+			done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err, "a look shows that it is done")
 			assert.Equal(t, mds.StateFindable, done.State)
 		})
 	})
 	t.Run("the URL is not stored", func(t *testing.T) {
-		busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
-			g.kind = mdstest.Status
-			g.meets = func(r *http.Request) bool { return writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
+		busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
+			g.kind = datacitetest.Status
+			g.meets = func(r *http.Request) bool { return datacitetest.Writes(r) && strings.HasPrefix(r.URL.Path, "/doi/") }
 			g.busy.Store(ever)
-			_, err := srv.Client().Register(t.Context(), name, address, record("A"))
+			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
 			g.means(t, err)
 			assert.ErrorContains(t, err, "its URL may not be")
@@ -199,20 +195,20 @@ func TestRegisterAtABusyGateway(t *testing.T) {
 // TestRegisterAllAtABusyGateway turns each write away once, with the work done:
 // no other is needed.
 func TestRegisterAllAtABusyGateway(t *testing.T) {
-	busyGateways(t, func(t *testing.T, srv *mdstest.Server, g *gateway) {
+	busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
 		const items = 5
 		seen := map[string]bool{}
 		g.meets = func(r *http.Request) bool {
 			again := seen[r.URL.Path]
-			seen[r.URL.Path] = again || writes(r)
-			return writes(r) && !again
+			seen[r.URL.Path] = again || datacitetest.Writes(r)
+			return datacitetest.Writes(r) && !again
 		}
 		g.busy.Store(ever)
 		c := as(t, srv, account, &mds.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
 		for o, err := range c.RegisterAll(t.Context(), batch(items), nil) {
 			require.NoError(t, err)
 			require.NoError(t, o.Err)
-			assert.Equal(t, mds.StateFindable, srv.State(o.Item.DOI))
+			assert.Equal(t, datacitetest.StateFindable, srv.State(o.Item.DOI))
 			assert.Equal(t, 2, o.Tries)
 		}
 		assert.Equal(t, 2*items, puts(srv, 0), "what is done is not sent again")

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // The tests of this file go through the specification row by row: the states of
@@ -22,32 +22,32 @@ import (
 const name = "10.5072/glacier-7"
 
 // wrong is a login that the service does not accept.
-var wrong = mds.Credentials{Username: mdstest.Username, Password: "not the password"}
+var wrong = mds.Credentials{Username: datacitetest.Username, Password: "not the password"}
 
 // TestStates is specification §3.1.
 func TestStates(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		steps func(t *testing.T, srv *mdstest.Server, c *mds.Client)
+		steps func(t *testing.T, srv *datacitetest.Server, c *mds.Client)
 		want  mds.State
 	}{
-		{"PUT metadata of an unknown DOI makes a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"PUT metadata of an unknown DOI makes a draft", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 		}, mds.StateDraft},
-		{"PUT metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"PUT metadata of a draft leaves it a draft", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			for range 2 {
 				_, err := c.PutMetadata(t.Context(), name, record("A"))
 				require.NoError(t, err)
 			}
 		}, mds.StateDraft},
-		{"PUT doi of a draft makes it findable", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"PUT doi of a draft makes it findable", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			_, err = c.PutURL(t.Context(), name, address)
 			require.NoError(t, err)
 		}, mds.StateFindable},
-		{"PUT doi of a findable DOI changes its URL", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+		{"PUT doi of a findable DOI changes its URL", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			_, err := c.PutURL(t.Context(), name, "https://repo.example.org/new")
 			require.NoError(t, err)
@@ -55,43 +55,43 @@ func TestStates(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/new", got)
 		}, mds.StateFindable},
-		{"DELETE metadata of a findable DOI makes it registered", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+		{"DELETE metadata of a findable DOI makes it registered", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
 		}, mds.StateRegistered},
-		{"PUT metadata of a registered DOI makes it findable", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+		{"PUT metadata of a registered DOI makes it findable", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 		}, mds.StateFindable},
-		{"DELETE doi of a draft removes it", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"DELETE doi of a draft removes it", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			require.NoError(t, c.DeleteDraft(t.Context(), name))
 		}, mds.StateNone},
-		{"DELETE doi of a findable DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+		{"DELETE doi of a findable DOI is refused", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
 		}, mds.StateFindable},
-		{"DELETE doi of a registered DOI is refused", func(t *testing.T, srv *mdstest.Server, c *mds.Client) {
+		{"DELETE doi of a registered DOI is refused", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
 			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
 		}, mds.StateRegistered},
-		{"DELETE metadata of a draft leaves it a draft", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"DELETE metadata of a draft leaves it a draft", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			require.NoError(t, c.Hide(t.Context(), name))
 		}, mds.StateDraft},
-		{"DELETE metadata of an unknown DOI makes nothing", func(t *testing.T, _ *mdstest.Server, c *mds.Client) {
+		{"DELETE metadata of an unknown DOI makes nothing", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
 		}, mds.StateNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-				tt.steps(t, srv, srv.Client())
-				assert.Equal(t, tt.want, srv.State(name))
+			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+				tt.steps(t, srv, srv.MDS())
+				assert.Equal(t, tt.want, mds.State(srv.State(name)))
 			})
 		})
 	}
@@ -101,7 +101,7 @@ func TestStates(t *testing.T) {
 // caller.
 type status struct {
 	name string
-	do   func(t *testing.T, srv *mdstest.Server) error
+	do   func(t *testing.T, srv *datacitetest.Server) error
 	want error
 	code int // of the last answer, by the specification
 
@@ -112,8 +112,8 @@ type status struct {
 
 func (tt status) run(t *testing.T) {
 	t.Run(tt.name, func(t *testing.T) {
-		eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-			if tt.documentedOnly && srv.Behaviour != mdstest.Documented {
+		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+			if tt.documentedOnly && srv.Behaviour != datacitetest.Documented {
 				return
 			}
 			synctest.Test(t, func(t *testing.T) { tt.check(t, srv) })
@@ -121,15 +121,15 @@ func (tt status) run(t *testing.T) {
 	})
 }
 
-func (tt status) check(t *testing.T, srv *mdstest.Server) {
+func (tt status) check(t *testing.T, srv *datacitetest.Server) {
 	err := tt.do(t, srv)
 	if tt.want == nil {
 		require.NoError(t, err)
 	} else {
 		require.ErrorIs(t, err, tt.want)
-		assert.NotContains(t, err.Error(), mdstest.Password)
+		assert.NotContains(t, err.Error(), datacitetest.Password)
 	}
-	if srv.Behaviour == mdstest.Documented {
+	if srv.Behaviour == datacitetest.Documented {
 		log := srv.Requests()
 		assert.Equal(t, tt.code, log[len(log)-1].Status)
 	}
@@ -142,32 +142,32 @@ func TestGetMetadata(t *testing.T) {
 		return err
 	}
 	for _, tt := range []status{
-		{"200 with the XML", func(t *testing.T, srv *mdstest.Server) error {
+		{"200 with the XML", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
-			doc, err := srv.Client().Metadata(t.Context(), name)
+			doc, err := srv.MDS().Metadata(t.Context(), name)
 			require.NoError(t, err)
 			assert.Equal(t, "application/xml; charset=utf-8", doc.ContentType)
 			assert.Contains(t, string(doc.Data), "<title>Glacier length</title>")
 			assert.Contains(t, strings.ToLower(string(doc.Data)), ">"+name+"</identifier>", "the service writes the identifier")
 			return err
 		}, nil, 200, false},
-		{"204 known without metadata", func(t *testing.T, srv *mdstest.Server) error {
+		{"204 known without metadata", func(t *testing.T, srv *datacitetest.Server) error {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
-			return get(t, srv.Client())
+			return get(t, srv.MDS())
 		}, mds.ErrNoMetadata, 204, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, as(t, srv, wrong, nil))
 		}, mds.ErrUnauthorized, 401, true},
-		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
-			return get(t, srv.Client())
+			return get(t, srv.MDS())
 		}, mds.ErrForbidden, 403, true},
-		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
-			return get(t, srv.Client())
+		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
+			return get(t, srv.MDS())
 		}, mds.ErrNotFound, 404, false},
-		{"422 stored metadata are invalid", func(t *testing.T, srv *mdstest.Server) error {
+		{"422 stored metadata are invalid", func(t *testing.T, srv *datacitetest.Server) error {
 			seed(t, srv, map[string]any{"doi": name, "xml": "PHJlc291cmNlLz4="})
-			return get(t, srv.Client())
+			return get(t, srv.MDS())
 		}, mds.ErrInvalid, 422, true},
 	} {
 		tt.run(t)
@@ -181,37 +181,37 @@ func TestPutMetadata(t *testing.T) {
 		return err
 	}
 	for _, tt := range []status{
-		{"201 new", func(t *testing.T, srv *mdstest.Server) error {
-			status, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"201 new", func(t *testing.T, srv *datacitetest.Server) error {
+			status, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			assert.Contains(t, []mds.Status{mds.StatusCreated, mds.StatusOK}, status)
 			log := srv.Requests()
 			assert.Equal(t, mds.XMLType, log[len(log)-1].Header.Get("Content-Type"))
 			return err
 		}, nil, 201, false},
-		{"201 existing", func(t *testing.T, srv *mdstest.Server) error {
+		{"201 existing", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
-			status, err := srv.Client().PutMetadata(t.Context(), name, record("B"))
+			status, err := srv.MDS().PutMetadata(t.Context(), name, record("B"))
 			assert.Contains(t, []mds.Status{mds.StatusHandleAlreadyExists, mds.StatusOK}, status)
 			return err
 		}, nil, 201, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, as(t, srv, wrong, nil), name, record("A"))
 		}, mds.ErrUnauthorized, 401, false},
-		{"403 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), "10.70000/a", record("A"))
+		{"403 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), "10.70000/a", record("A"))
 		}, mds.ErrForbidden, 403, false},
-		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
-			return put(t, srv.Client(), name, record("A"))
+			return put(t, srv.MDS(), name, record("A"))
 		}, mds.ErrForbidden, 403, false},
-		{"415 wrong content type", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), name, mds.Document{ContentType: "text/plain", Data: []byte("neither XML nor anything else")})
+		{"415 wrong content type", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), name, mds.Document{ContentType: "text/plain", Data: []byte("neither XML nor anything else")})
 		}, mds.ErrMediaType, 415, false},
-		{"415 XML sent as something else", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), name, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: record("A").Data})
+		{"415 XML sent as something else", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), name, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: record("A").Data})
 		}, mds.ErrMediaType, 415, true},
-		{"422 mandatory property missing", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), name, invalid())
+		{"422 mandatory property missing", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), name, invalid())
 		}, mds.ErrInvalid, 422, false},
 	} {
 		tt.run(t)
@@ -225,37 +225,37 @@ func TestMintOnServer(t *testing.T) {
 		return err
 	}
 	for _, tt := range []status{
-		{"201 under a new name", func(t *testing.T, srv *mdstest.Server) error {
-			minted, err := srv.Client().MintOnServer(t.Context(), mdstest.Prefix, record("A"))
+		{"201 under a new name", func(t *testing.T, srv *datacitetest.Server) error {
+			minted, err := srv.MDS().MintOnServer(t.Context(), datacitetest.Prefix, record("A"))
 			require.NoError(t, err)
 			prefix, suffix, _ := strings.Cut(minted, "/")
-			assert.Equal(t, mdstest.Prefix, prefix)
+			assert.Equal(t, datacitetest.Prefix, prefix)
 			assert.NoError(t, doi.CheckSuffix(suffix))
-			assert.Equal(t, mds.StateDraft, srv.State(minted))
+			assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 			return nil
 		}, nil, 201, false},
-		{"the identifier in the XML is overwritten", func(t *testing.T, srv *mdstest.Server) error {
+		{"the identifier in the XML is overwritten", func(t *testing.T, srv *datacitetest.Server) error {
 			doc := record("A")
 			doc.Data = []byte(strings.Replace(string(doc.Data), "></identifier>", ">10.5072/another</identifier>", 1))
-			minted, err := srv.Client().MintOnServer(t.Context(), mdstest.Prefix, doc)
+			minted, err := srv.MDS().MintOnServer(t.Context(), datacitetest.Prefix, doc)
 			require.NoError(t, err)
-			stored, err := srv.Client().Metadata(t.Context(), minted)
+			stored, err := srv.MDS().Metadata(t.Context(), minted)
 			require.NoError(t, err)
 			assert.Contains(t, strings.ToLower(string(stored.Data)), ">"+minted+"</identifier>")
-			assert.Equal(t, mds.StateNone, srv.State("10.5072/another"))
+			assert.Empty(t, srv.State("10.5072/another"))
 			return nil
 		}, nil, 200, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
-			return mint(t, as(t, srv, wrong, nil), mdstest.Prefix, record("A"))
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
+			return mint(t, as(t, srv, wrong, nil), datacitetest.Prefix, record("A"))
 		}, mds.ErrUnauthorized, 401, false},
-		{"403 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
-			return mint(t, srv.Client(), "10.70000", record("A"))
+		{"403 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
+			return mint(t, srv.MDS(), "10.70000", record("A"))
 		}, mds.ErrForbidden, 403, false},
-		{"415 wrong content type", func(t *testing.T, srv *mdstest.Server) error {
-			return mint(t, srv.Client(), mdstest.Prefix, mds.Document{ContentType: "text/plain", Data: []byte("?")})
+		{"415 wrong content type", func(t *testing.T, srv *datacitetest.Server) error {
+			return mint(t, srv.MDS(), datacitetest.Prefix, mds.Document{ContentType: "text/plain", Data: []byte("?")})
 		}, mds.ErrMediaType, 415, false},
-		{"422 invalid metadata", func(t *testing.T, srv *mdstest.Server) error {
-			return mint(t, srv.Client(), mdstest.Prefix, invalid())
+		{"422 invalid metadata", func(t *testing.T, srv *datacitetest.Server) error {
+			return mint(t, srv.MDS(), datacitetest.Prefix, invalid())
 		}, mds.ErrInvalid, 422, false},
 	} {
 		tt.run(t)
@@ -269,26 +269,26 @@ func TestGetURL(t *testing.T) {
 		return err
 	}
 	for _, tt := range []status{
-		{"200 with the URL", func(t *testing.T, srv *mdstest.Server) error {
+		{"200 with the URL", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
-			got, err := srv.Client().URL(t.Context(), name)
+			got, err := srv.MDS().URL(t.Context(), name)
 			assert.Equal(t, address, got)
 			return err
 		}, nil, 200, false},
-		{"204 a draft has none", func(t *testing.T, srv *mdstest.Server) error {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"204 a draft has none", func(t *testing.T, srv *datacitetest.Server) error {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-			return get(t, srv.Client())
+			return get(t, srv.MDS())
 		}, mds.ErrNoURL, 204, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, as(t, srv, wrong, nil))
 		}, mds.ErrUnauthorized, 401, true},
-		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
-			return get(t, srv.Client())
+			return get(t, srv.MDS())
 		}, mds.ErrForbidden, 403, true},
-		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
-			return get(t, srv.Client())
+		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
+			return get(t, srv.MDS())
 		}, mds.ErrNotFound, 404, false},
 	} {
 		tt.run(t)
@@ -302,38 +302,38 @@ func TestPutURL(t *testing.T) {
 		return err
 	}
 	for _, tt := range []status{
-		{"201 registered", func(t *testing.T, srv *mdstest.Server) error {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"201 registered", func(t *testing.T, srv *datacitetest.Server) error {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-			status, err := srv.Client().PutURL(t.Context(), name, address)
+			status, err := srv.MDS().PutURL(t.Context(), name, address)
 			assert.Equal(t, mds.StatusOK, status)
 			log := srv.Requests()
 			assert.Equal(t, "text/plain;charset=UTF-8", log[len(log)-1].Header.Get("Content-Type"))
 			return err
 		}, nil, 201, false},
-		{"400 prefix of another account", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), "10.70000/a")
+		{"400 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), "10.70000/a")
 		}, mds.ErrBadRequest, 400, true},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, as(t, srv, wrong, nil), name)
 		}, mds.ErrUnauthorized, 401, false},
-		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
-			return put(t, srv.Client(), name)
+			return put(t, srv.MDS(), name)
 		}, mds.ErrForbidden, 403, false},
-		{"412 metadata not uploaded", func(t *testing.T, srv *mdstest.Server) error {
-			return put(t, srv.Client(), name)
+		{"412 metadata not uploaded", func(t *testing.T, srv *datacitetest.Server) error {
+			return put(t, srv.MDS(), name)
 		}, mds.ErrMetadataMissing, 412, false},
 	} {
 		tt.run(t)
 	}
 	t.Run("400 domain of somebody else", func(t *testing.T) {
-		srv := newServer(t, &mdstest.Options{Domains: []string{"*.example.org"}})
-		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"*.example.org"}}}})
+		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
-		_, err = srv.Client().PutURL(t.Context(), name, "https://elsewhere.example.net/")
+		_, err = srv.MDS().PutURL(t.Context(), name, "https://elsewhere.example.net/")
 		require.ErrorIs(t, err, mds.ErrBadRequest)
-		require.NoError(t, put(t, srv.Client(), name))
+		require.NoError(t, put(t, srv.MDS(), name))
 	})
 	t.Run("400 body of other than two lines", func(t *testing.T) {
 		// The client cannot be made to send one; the service says no all the same.
@@ -347,19 +347,19 @@ func TestPutURL(t *testing.T) {
 // TestDeleteMetadata is DELETE /metadata/{doi} of specification §4.3.
 func TestDeleteMetadata(t *testing.T) {
 	for _, tt := range []status{
-		{"200 hidden", func(t *testing.T, srv *mdstest.Server) error {
+		{"200 hidden", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
-			return srv.Client().Hide(t.Context(), name)
+			return srv.MDS().Hide(t.Context(), name)
 		}, nil, 200, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return as(t, srv, wrong, nil).Hide(t.Context(), name)
 		}, mds.ErrUnauthorized, 401, true},
-		{"403 somebody else's DOI", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
-			return srv.Client().Hide(t.Context(), name)
+			return srv.MDS().Hide(t.Context(), name)
 		}, mds.ErrForbidden, 403, true},
-		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
-			return srv.Client().Hide(t.Context(), name)
+		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
+			return srv.MDS().Hide(t.Context(), name)
 		}, mds.ErrNotFound, 404, false},
 	} {
 		tt.run(t)
@@ -369,26 +369,26 @@ func TestDeleteMetadata(t *testing.T) {
 // TestDeleteDOI is DELETE /doi/{doi} of specification §4.3.
 func TestDeleteDOI(t *testing.T) {
 	for _, tt := range []status{
-		{"200 draft deleted", func(t *testing.T, srv *mdstest.Server) error {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"200 draft deleted", func(t *testing.T, srv *datacitetest.Server) error {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
-			return srv.Client().DeleteDraft(t.Context(), name)
+			return srv.MDS().DeleteDraft(t.Context(), name)
 		}, nil, 200, false},
-		{"401 wrong login", func(t *testing.T, srv *mdstest.Server) error {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			return as(t, srv, wrong, nil).DeleteDraft(t.Context(), name)
 		}, mds.ErrUnauthorized, 401, false},
-		{"403 somebody else's draft", func(t *testing.T, srv *mdstest.Server) error {
+		{"403 somebody else's draft", func(t *testing.T, srv *datacitetest.Server) error {
 			seed(t, srv, map[string]any{"doi": name, "client": "other.repo", "state": "draft"})
-			return srv.Client().DeleteDraft(t.Context(), name)
+			return srv.MDS().DeleteDraft(t.Context(), name)
 		}, mds.ErrForbidden, 403, false},
-		{"404 unknown DOI", func(t *testing.T, srv *mdstest.Server) error {
-			return srv.Client().DeleteDraft(t.Context(), name)
+		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
+			return srv.MDS().DeleteDraft(t.Context(), name)
 		}, mds.ErrNotFound, 404, false},
-		{"405 not a draft", func(t *testing.T, srv *mdstest.Server) error {
+		{"405 not a draft", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
-			return srv.Client().DeleteDraft(t.Context(), name)
+			return srv.MDS().DeleteDraft(t.Context(), name)
 		}, mds.ErrNotAllowed, 405, false},
 	} {
 		tt.run(t)
@@ -429,14 +429,14 @@ func TestAuthentication(t *testing.T) {
 	})
 	t.Run("only assigned prefixes", func(t *testing.T) {
 		srv := newServer(t, nil)
-		_, err := srv.Client().Register(t.Context(), "10.70000/a", address, record("A"))
+		_, err := srv.MDS().Register(t.Context(), "10.70000/a", address, record("A"))
 		require.ErrorIs(t, err, mds.ErrForbidden)
-		assert.Equal(t, mds.StateNone, srv.State("10.70000/a"))
+		assert.Empty(t, srv.State("10.70000/a"))
 	})
 }
 
 // raw sends a request as no client would, and returns the status.
-func raw(t *testing.T, srv *mdstest.Server, method, path, body string, creds mds.Credentials) int {
+func raw(t *testing.T, srv *datacitetest.Server, method, path, body string, creds mds.Credentials) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -453,10 +453,10 @@ func raw(t *testing.T, srv *mdstest.Server, method, path, body string, creds mds
 // TestSuffixCharacters is specification §2.3 and §8.
 func TestSuffixCharacters(t *testing.T) {
 	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/0123456789-._;()"
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		_, err := srv.Client().PutMetadata(t.Context(), "10.5072/"+all, record("A"))
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/"+all, record("A"))
 		require.NoError(t, err)
-		assert.Equal(t, mds.StateDraft, srv.State("10.5072/"+all))
+		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/"+all))
 	})
 	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {
 		err := mds.CheckNewDOI("10.5072/a" + string(r) + "b")
@@ -468,28 +468,27 @@ func TestSuffixCharacters(t *testing.T) {
 // TestVisibilityDelay is specification §8: a new DOI resolves a few minutes after
 // PUT /doi, and not before.
 func TestVisibilityDelay(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		leads := func(to, when string) {
+			t.Helper()
+			target, err := srv.Resolve(t.Context(), name)
+			require.NoError(t, err)
+			assert.Equal(t, to, target, when)
+		}
 		findable(t, srv, name)
-		_, ok := srv.Resolve(name)
-		assert.False(t, ok, "not at once")
+		leads("", "not at once")
 		srv.Advance(2 * time.Minute)
-		_, ok = srv.Resolve(name)
-		assert.False(t, ok, "not yet")
+		leads("", "not yet")
 		srv.Advance(time.Minute)
-		target, ok := srv.Resolve(name)
-		require.True(t, ok)
-		assert.Equal(t, address, target)
+		leads(address, "after the delay")
 
-		require.NoError(t, srv.Client().Hide(t.Context(), name))
-		target, _ = srv.Resolve(name)
-		assert.Equal(t, address, target, "a hidden DOI goes on resolving")
+		require.NoError(t, srv.MDS().Hide(t.Context(), name))
+		leads(address, "a hidden DOI goes on resolving")
 
-		_, err := srv.Client().PutURL(t.Context(), name, "https://repo.example.org/new")
+		_, err := srv.MDS().PutURL(t.Context(), name, "https://repo.example.org/new")
 		require.NoError(t, err)
-		target, _ = srv.Resolve(name)
-		assert.Equal(t, address, target, "the old URL until the new one has arrived")
+		leads(address, "the old URL until the new one has arrived")
 		srv.Advance(3 * time.Minute)
-		target, _ = srv.Resolve(name)
-		assert.Equal(t, "https://repo.example.org/new", target)
+		leads("https://repo.example.org/new", "the new one")
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
-func newDeployed(t *testing.T) (*mdstest.Server, *mds.Client) {
+func newDeployed(t *testing.T) (*datacitetest.Server, *mds.Client) {
 	t.Helper()
-	srv := newServer(t, &mdstest.Options{Behaviour: mdstest.Deployed})
-	return srv, srv.Client()
+	srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+	return srv, srv.MDS()
 }
 
 func TestALifeOnTheDeployedService(t *testing.T) {
@@ -36,15 +36,15 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 	assert.Equal(t, mds.Unchanged, done.Change)
 	require.NoError(t, c.Hide(ctx, name))
 	require.NoError(t, c.Show(ctx, name))
-	assert.Equal(t, mds.StateFindable, srv.State(name))
+	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 
-	minted, err := c.Mint(ctx, mdstest.Prefix, record("B"))
+	minted, err := c.Mint(ctx, datacitetest.Prefix, record("B"))
 	require.NoError(t, err)
 	require.NoError(t, c.DeleteDraft(ctx, minted))
-	minted, err = c.MintOnServer(ctx, mdstest.Prefix, record("B"))
+	minted, err = c.MintOnServer(ctx, datacitetest.Prefix, record("B"))
 	require.NoError(t, err)
 	assert.Equal(t, strings.ToLower(minted), minted)
-	assert.Equal(t, mds.StateDraft, srv.State(minted))
+	assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 
 	for o, err := range c.RegisterAll(ctx, batch(10), nil) {
 		require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, mds.StateDraft, state, "even of drafts")
 
-			require.ErrorIs(t, c.CheckAccess(ctx, mdstest.Prefix, address), mds.ErrUnauthorized, "which tells")
+			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), mds.ErrUnauthorized, "which tells")
 			require.ErrorIs(t, c.Hide(ctx, name), mds.ErrUnauthorized)
 			_, err = c.Register(ctx, name, address+"/new", record("B"))
 			require.ErrorIs(t, err, mds.ErrUnauthorized)
@@ -161,7 +161,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 
 func TestPrefixOfAnotherAccount(t *testing.T) {
 	_, c := newDeployed(t)
-	require.NoError(t, c.CheckAccess(t.Context(), mdstest.Prefix, address))
+	require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
 	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), mds.ErrForbidden)
 	_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
 	require.ErrorIs(t, err, mds.ErrForbidden, "though it cannot be sent again")
@@ -213,7 +213,7 @@ func TestWhatTheDeployedServiceRewrites(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, mds.Unchanged, again.Change)
 			assert.Equal(t, first.Altered, again.Altered)
-			assert.Equal(t, mds.StateRegistered, srv.State(name), "what was hidden stays so")
+			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "what was hidden stays so")
 		})
 	}
 }

@@ -102,7 +102,11 @@
 //
 // # Testing
 //
-// Package mdstest is the service in memory, for tests without a network.
+// Package datacitetest has the service in memory, for tests without a network:
+//
+//	srv := datacitetest.NewServer(nil)
+//	defer srv.Close()
+//	client := srv.MDS()
 //
 // # Where the deployed service differs
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -109,12 +109,12 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := newServer(t, nil)
-			c, doc := srv.Client(), mds.XML([]byte(data))
+			c, doc := srv.MDS(), mds.XML([]byte(data))
 			_, errPut := c.PutMetadata(t.Context(), "10.5072/a", doc)
 			_, errRegister := c.Register(t.Context(), "10.5072/a", address, doc)
 			_, errEnsure := c.Ensure(t.Context(), "10.5072/a", address, doc, nil)
-			_, errMint := c.Mint(t.Context(), mdstest.Prefix, doc)
-			_, errRemote := c.MintOnServer(t.Context(), mdstest.Prefix, doc)
+			_, errMint := c.Mint(t.Context(), datacitetest.Prefix, doc)
+			_, errRemote := c.MintOnServer(t.Context(), datacitetest.Prefix, doc)
 			for _, err := range []error{errPut, errRegister, errEnsure, errMint, errRemote} {
 				require.ErrorIs(t, err, mds.ErrInvalid)
 				assert.ErrorContains(t, err, "doc.Data is not")
@@ -127,19 +127,19 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 func TestEveryFormatIsRegistered(t *testing.T) {
 	for format, tt := range formats {
 		t.Run(format, func(t *testing.T) {
-			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-				if srv.Behaviour == mdstest.Documented && (format == "DataCite JSON" || format == "Crosscite") {
+			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+				if srv.Behaviour == datacitetest.Documented && (format == "DataCite JSON" || format == "Crosscite") {
 					return // specification §4.3 does not have them
 				}
 				doc, err := mds.Detect([]byte(tt.text))
 				require.NoError(t, err)
-				registered, err := srv.Client().Register(t.Context(), name, address, doc)
+				registered, err := srv.MDS().Register(t.Context(), name, address, doc)
 				require.NoError(t, err)
-				stored, err := srv.Client().Metadata(t.Context(), name)
+				stored, err := srv.MDS().Metadata(t.Context(), name)
 				require.NoError(t, err)
 				assert.Contains(t, string(stored.Data), "Glacier length")
 				assert.Contains(t, string(stored.Data), "Lovelace")
-				assert.Equal(t, mds.StateFindable, srv.State(name))
+				assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
 			})
 		})
@@ -154,9 +154,9 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 		<publication_date><year>2026</year></publication_date></journal_article></journal></crossref></doi_record></doi_records>`
 	for contentType, text := range map[string]string{mds.TypeCrossref: crossref, mds.TypePage: "https://repo.example.org/glacier/7"} {
 		srv := newServer(t, nil)
-		_, err := srv.Client().Register(t.Context(), name, address, mds.Document{ContentType: contentType, Data: []byte(text)})
+		_, err := srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: contentType, Data: []byte(text)})
 		require.NoError(t, err)
-		assert.Equal(t, mds.StateFindable, srv.State(name))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	}
 }
 
@@ -172,6 +172,6 @@ func TestRecord(t *testing.T) {
 
 	doc := glacier()
 	assert.Equal(t, mds.XMLType, doc.ContentType)
-	_, err = newServer(t, nil).Client().PutMetadata(t.Context(), name, doc)
+	_, err = newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
 	require.NoError(t, err)
 }

@@ -160,7 +160,7 @@ func TestTemporary(t *testing.T) {
 	assert.False(t, mds.Temporary(nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := newServer(t, nil).Client().URL(ctx, name)
+	_, err := newServer(t, nil).MDS().URL(ctx, name)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.False(t, mds.Temporary(err), "the caller did not want to wait")
 	assert.False(t, mds.Temporary(&mds.FieldError{}))
@@ -202,7 +202,7 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 		})
 	}
 	t.Run("as the embedded service says it", func(t *testing.T) {
-		_, err := newServer(t, nil).Client().PutMetadata(t.Context(), name, invalid())
+		_, err := newServer(t, nil).MDS().PutMetadata(t.Context(), name, invalid())
 		e, ok := errors.AsType[*mds.Error](err)
 		require.True(t, ok)
 		require.Len(t, e.Details, 1)
@@ -213,7 +213,7 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 
 func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
 	srv := newServer(t, nil)
-	_, err := srv.Client().PutURL(t.Context(), "doi:10.5072/Glacier", address)
+	_, err := srv.MDS().PutURL(t.Context(), "doi:10.5072/Glacier", address)
 	e, ok := errors.AsType[*mds.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, "mds.PutURL", e.Op)

@@ -10,10 +10,9 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
@@ -33,9 +32,9 @@ func glacier() mds.Document {
 }
 
 func Example() {
-	srv := mdstest.NewServer(nil) // the service in memory; mds.Test in real life
+	srv := datacitetest.NewServer(nil) // the service in memory; mds.Test in real life
 	defer srv.Close()
-	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: mdstest.Username, Password: mdstest.Password}, nil)
+	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,9 +47,9 @@ func Example() {
 }
 
 func ExampleClient_Register() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	for _, address := range []string{"https://repo.example.org/old", "https://repo.example.org/new", "https://repo.example.org/new"} {
 		done, err := client.Register(ctx, "10.5072/glacier-7", address, glacier())
@@ -66,9 +65,9 @@ func ExampleClient_Register() {
 }
 
 func ExampleClient_Mint() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	doi, err := client.Mint(ctx, "10.5072", glacier())
 	if err != nil {
@@ -80,9 +79,9 @@ func ExampleClient_Mint() {
 }
 
 func ExampleClient_PutURL() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	_, err := client.PutURL(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7")
 	fmt.Println(errors.Is(err, mds.ErrMetadataMissing))
@@ -98,9 +97,9 @@ func ExampleClient_PutURL() {
 }
 
 func ExampleClient_Hide() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
 		log.Fatal(err)
@@ -119,9 +118,9 @@ func ExampleClient_Hide() {
 }
 
 func ExampleClient_DeleteDraft() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	doi, err := client.Mint(ctx, "10.5072", glacier())
 	if err != nil {
@@ -135,9 +134,9 @@ func ExampleClient_DeleteDraft() {
 }
 
 func ExampleClient_Metadata() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	if _, err := client.PutMetadata(ctx, "10.5072/glacier-7", glacier()); err != nil {
 		log.Fatal(err)
@@ -155,9 +154,9 @@ func ExampleClient_Metadata() {
 }
 
 func ExampleClient_Ensure() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	for range 2 {
 		done, err := client.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier(), nil)
@@ -172,7 +171,7 @@ func ExampleClient_Ensure() {
 }
 
 func ExampleClient_RegisterAll() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	items := func(yield func(mds.Item, error) bool) { // from a database, a file, a slice
 		for _, suffix := range []string{"one", "two", "th ree"} {
@@ -183,7 +182,7 @@ func ExampleClient_RegisterAll() {
 		}
 	}
 	registered := 0
-	for outcome, err := range srv.Client().RegisterAll(context.Background(), items, nil) {
+	for outcome, err := range srv.MDS().RegisterAll(context.Background(), items, nil) {
 		if err != nil {
 			log.Fatal(err) // the run ended; run it again to continue
 		}
@@ -200,15 +199,15 @@ func ExampleClient_RegisterAll() {
 }
 
 func ExampleWaitResolved() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
 		log.Fatal(err)
 	}
 	srv.Advance(3 * time.Minute)
-	err := mds.WaitResolved(ctx, srv.Resolver(), "10.5072/glacier-7", "https://repo.example.org/glacier/7", nil)
+	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/glacier/7", nil)
 	fmt.Println(err)
 	// Output: <nil>
 }
@@ -220,9 +219,9 @@ func ExampleDetect() {
 }
 
 func ExampleClient_CheckAccess() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	fmt.Println(client.CheckAccess(ctx, "10.5072", "https://repo.example.org/"))
 	fmt.Println(client.CheckAccess(ctx, "10.70000", "https://repo.example.org/") != nil)
@@ -232,9 +231,9 @@ func ExampleClient_CheckAccess() {
 }
 
 func ExampleClient_DOIs() {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.MDS()
 
 	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
 		log.Fatal(err)
@@ -259,14 +258,9 @@ func ExampleClientOptions_limiter() {
 // The deployed service does not show characters beyond ASCII. The DOI query does,
 // so metadata that have them are written only if they differ.
 func ExampleEnsureOptions_stored() {
-	srv := mdstest.NewServer(&mdstest.Options{Behaviour: mdstest.Deployed})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
 	defer srv.Close()
-	ctx, store := context.Background(), srv.Client()
-	api, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: mdstest.Username, Password: mdstest.Password})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	ctx, store, api := context.Background(), srv.MDS(), srv.DOIs()
 
 	doc := record("Gletscherlänge")
 	for range 2 {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // A fault is what happens to one request on its way to the service or back.
@@ -39,18 +39,18 @@ type schedule []fault
 type line func(*http.Request, http.RoundTripper) (*http.Response, error)
 
 // between is a client of a server with something in the line between them.
-func between(t testing.TB, srv *mdstest.Server, l line) *mds.Client {
+func between(t testing.TB, srv *datacitetest.Server, l line) *mds.Client {
 	t.Helper()
 	return as(t, srv, account, &mds.ClientOptions{HTTPClient: l.to(srv)})
 }
 
-func (l line) to(srv *mdstest.Server) *http.Client {
+func (l line) to(srv *datacitetest.Server) *http.Client {
 	next := srv.HTTPClient().Transport
 	return &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) { return l(req, next) })}
 }
 
 // faulty is a client whose requests meet the faults of a schedule, one each.
-func faulty(t testing.TB, srv *mdstest.Server, s schedule) *mds.Client {
+func faulty(t testing.TB, srv *datacitetest.Server, s schedule) *mds.Client {
 	t.Helper()
 	return between(t, srv, s.line())
 }

@@ -57,13 +57,13 @@ func FuzzURLBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, to string) {
 		srv := newServer(t, nil)
-		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
-		if _, err := srv.Client().PutURL(t.Context(), name, to); err != nil {
+		if _, err := srv.MDS().PutURL(t.Context(), name, to); err != nil {
 			require.ErrorIs(t, err, mds.ErrInvalid, "what is sent is taken")
 			return
 		}
-		got, err := srv.Client().URL(t.Context(), name)
+		got, err := srv.MDS().URL(t.Context(), name)
 		require.NoError(t, err)
 		assert.Equal(t, to, got)
 	})

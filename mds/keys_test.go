@@ -7,17 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // An API key is as good as the password, but for the list of the account's DOIs.
 func TestAPIKeyForAPassword(t *testing.T) {
-	for _, behaviour := range []mdstest.Behaviour{mdstest.Documented, mdstest.Deployed} {
-		srv := newServer(t, &mdstest.Options{Behaviour: behaviour})
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := newServer(t, &datacitetest.Options{Behaviour: behaviour})
 		key := srv.IssueKey()
-		client := as(t, srv, mds.Credentials{Username: mdstest.Username, Password: key}, &mds.ClientOptions{MaxWait: time.Nanosecond})
-		require.NoError(t, client.CheckAccess(t.Context(), mdstest.Prefix, "https://example.org/"))
+		client := as(t, srv, mds.Credentials{Username: datacitetest.Username, Password: key}, &mds.ClientOptions{MaxWait: time.Nanosecond})
+		require.NoError(t, client.CheckAccess(t.Context(), datacitetest.Prefix, "https://example.org/"))
 		done, err := client.Register(t.Context(), "10.5072/x", "https://example.org/", glacier())
 		require.NoError(t, err)
 		assert.Equal(t, mds.StateFindable, done.State)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 func list(t *testing.T, c *mds.Client) (names []string, err error) {
@@ -27,17 +27,17 @@ func list(t *testing.T, c *mds.Client) (names []string, err error) {
 }
 
 func TestDOIs(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		names, err := list(t, srv.Client())
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		names, err := list(t, srv.MDS())
 		require.NoError(t, err, "none is no error")
 		assert.Empty(t, names)
 
 		findable(t, srv, "10.5072/b")
 		findable(t, srv, "10.5072/A")
-		require.NoError(t, srv.Client().Hide(t.Context(), "10.5072/a"))
-		_, err = srv.Client().PutMetadata(t.Context(), "10.5072/draft", record("A"))
+		require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/a"))
+		_, err = srv.MDS().PutMetadata(t.Context(), "10.5072/draft", record("A"))
 		require.NoError(t, err)
-		names, err = list(t, srv.Client())
+		names, err = list(t, srv.MDS())
 		require.NoError(t, err)
 		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, names, "in lower case, without the draft")
 

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 func TestFilesOfADOI(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.MDS()
 		table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
 		require.ErrorIs(t, c.AddMedium(t.Context(), name, table), mds.ErrNotFound)
 		findable(t, srv, name)

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 var names = flag.Int("names", 2_000, "generated DOI names that every write is tried with")
@@ -30,7 +30,7 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 	refused, sent, reached := map[string]int{}, 0, 0
 	for i := range uint64(*names) {
 		r := rand.New(rand.NewPCG(i, 11))
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
 		victim := victims[r.IntN(len(victims))]
 		given := nearly(r, victim)
 		existing := precious(t, srv, r, victim)
@@ -75,9 +75,9 @@ type preciousDOI struct {
 
 // precious makes a DOI that nothing may happen to: a draft or a public one, with
 // files.
-func precious(t *testing.T, srv *mdstest.Server, r *rand.Rand, victim string) preciousDOI {
+func precious(t *testing.T, srv *datacitetest.Server, r *rand.Rand, victim string) preciousDOI {
 	t.Helper()
-	c := srv.Client()
+	c := srv.MDS()
 	_, err := c.PutMetadata(t.Context(), victim, record("Precious"))
 	require.NoError(t, err)
 	if r.IntN(2) == 0 {
@@ -185,7 +185,7 @@ func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
 	for i := range uint64(*names / 5) {
 		r := rand.New(rand.NewPCG(i, 17))
 		given := nearly(r, victims[r.IntN(len(victims))])
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
 		c := as(t, srv, account, &mds.ClientOptions{OldNames: true, MaxAttempts: 1, MaxWait: time.Nanosecond})
 		if _, err := c.PutMetadata(t.Context(), given, record("A")); err == nil {
 			arrived++
@@ -206,7 +206,7 @@ func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
 func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
 	for i := range uint64(*names / 10) {
 		r := rand.New(rand.NewPCG(i, 13))
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
 		victim := victims[r.IntN(len(victims))]
 		given := nearly(r, victim)
 		precious(t, srv, r, victim)

@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 func TestALifeOfADOI(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		ctx, c := t.Context(), srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.MDS()
 
 		_, err := c.PutURL(ctx, name, address)
 		require.ErrorIs(t, err, mds.ErrMetadataMissing, "the URL cannot come first")
@@ -41,15 +41,15 @@ func TestALifeOfADOI(t *testing.T) {
 		state, err = c.State(ctx, name)
 		require.NoError(t, err)
 		assert.Equal(t, mds.StatePublic, state)
-		assert.Equal(t, mds.StateFindable, srv.State(name))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 
 		for range 2 {
 			require.NoError(t, c.Hide(ctx, name))
-			assert.Equal(t, mds.StateRegistered, srv.State(name))
+			assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 		}
 		for range 2 {
 			require.NoError(t, c.Show(ctx, name))
-			assert.Equal(t, mds.StateFindable, srv.State(name))
+			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 		}
 		doc, err := c.Metadata(ctx, name)
 		require.NoError(t, err)
@@ -59,8 +59,8 @@ func TestALifeOfADOI(t *testing.T) {
 }
 
 func TestADraftIsThrownAway(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.MDS()
 		_, err := c.PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNoURL, "a draft cannot be shown")
@@ -76,17 +76,17 @@ func TestADraftIsThrownAway(t *testing.T) {
 func TestDeleteDraftIsDoneWhenTheAnswerGotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
-		_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		c := faulty(t, srv, schedule{loseAnswer})
 		require.NoError(t, c.DeleteDraft(t.Context(), name))
-		assert.Equal(t, mds.StateNone, srv.State(name))
+		assert.Empty(t, srv.State(name))
 	})
 }
 
 func TestRegister(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		ctx, c := t.Context(), srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.MDS()
 
 		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"))
 		require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestRegister(t *testing.T) {
 		shown, err := c.Register(ctx, name, address+"/new", record("B"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, shown.Change)
-		assert.Equal(t, mds.StateFindable, srv.State(name))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	})
 }
 
@@ -131,18 +131,18 @@ func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 	t.Run("the metadata are refused", func(t *testing.T) {
 		srv := newServer(t, nil)
-		_, err := srv.Client().Register(t.Context(), name, address, invalid())
+		_, err := srv.MDS().Register(t.Context(), name, address, invalid())
 		require.ErrorIs(t, err, mds.ErrInvalid)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
-		assert.Equal(t, mds.StateNone, srv.State(name), "nothing else was tried")
+		assert.Empty(t, srv.State(name), "nothing else was tried")
 
-		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
+		done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Created, done.Change)
 	})
 	t.Run("the URL is refused", func(t *testing.T) {
-		srv := newServer(t, &mdstest.Options{Domains: []string{"repo.example.org"}})
-		_, err := srv.Client().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
+		srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
+		_, err := srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
 		require.ErrorIs(t, err, mds.ErrHalfRegistered)
 		require.ErrorIs(t, err, mds.ErrBadRequest)
 		half, ok := errors.AsType[*mds.HalfRegisteredError](err)
@@ -150,13 +150,13 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.Equal(t, name, half.DOI)
 		assert.NotEmpty(t, half.MetadataStatus)
 		assert.Contains(t, err.Error(), "the metadata of 10.5072/glacier-7 are stored, its URL is not: mds.PutURL")
-		assert.Equal(t, mds.StateDraft, srv.State(name))
+		assert.Equal(t, datacitetest.StateDraft, srv.State(name))
 
-		done, err := srv.Client().Register(t.Context(), name, address, record("A"))
+		done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, done.Change)
 		assert.Equal(t, mds.StateDraft, done.Before)
-		assert.Equal(t, mds.StateFindable, srv.State(name))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	})
 	t.Run("the URL is stored and no answer comes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestStoppedBetweenTheSteps(t *testing.T) {
 	_, err := c.Register(ctx, name, address, record("A"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, mds.ErrHalfRegistered)
-	assert.Equal(t, mds.StateDraft, srv.State(name))
+	assert.Equal(t, datacitetest.StateDraft, srv.State(name))
 }
 
 func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
@@ -204,7 +204,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			srv := newServer(t, nil)
 			stale := 3
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if stored := srv.State(name) == mds.StateFindable; stored && req.Method == "GET" && stale > 0 {
+				if stored := srv.State(name) == datacitetest.StateFindable; stored && req.Method == "GET" && stale > 0 {
 					stale--
 					return answer(404, plain, "DOI not found"), nil
 				}
@@ -219,7 +219,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == mds.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+				if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
 					return answer(200, plain, "https://repo.example.org/cut"), nil
 				}
 				return next.RoundTrip(req)
@@ -238,7 +238,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == mds.StateFindable {
+				if srv.State(name) == datacitetest.StateFindable {
 					cancel()
 				}
 				return next.RoundTrip(req)
@@ -259,7 +259,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 	} {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-			if srv.State(name) == mds.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+			if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
 				return answer(200, plain, stored), nil
 			}
 			return next.RoundTrip(req)
@@ -272,47 +272,47 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		before func(t *testing.T, srv *mdstest.Server)
+		before func(t *testing.T, srv *datacitetest.Server)
 		doc    mds.Document
 		writes []string
 		want   mds.Change
 		state  mds.State
 	}{
-		{"nothing there", func(*testing.T, *mdstest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.StateFindable},
-		{"a draft with these metadata", func(t *testing.T, srv *mdstest.Server) {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("A"))
+		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.StateFindable},
+		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
-		{"a draft with others", func(t *testing.T, srv *mdstest.Server) {
-			_, err := srv.Client().PutMetadata(t.Context(), name, record("B"))
+		{"a draft with others", func(t *testing.T, srv *datacitetest.Server) {
+			_, err := srv.MDS().PutMetadata(t.Context(), name, record("B"))
 			require.NoError(t, err)
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
-		{"a draft without metadata", func(t *testing.T, srv *mdstest.Server) {
+		{"a draft without metadata", func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
-		{"all there", func(t *testing.T, srv *mdstest.Server) {
+		{"all there", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
 		}, record("Glacier length"), nil, mds.Unchanged, mds.StatePublic},
-		{"all there, laid out differently", func(t *testing.T, srv *mdstest.Server) {
+		{"all there, laid out differently", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
 		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.StatePublic},
-		{"another title", func(t *testing.T, srv *mdstest.Server) {
+		{"another title", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
 		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
-		{"another URL", func(t *testing.T, srv *mdstest.Server) {
-			_, err := srv.Client().Register(t.Context(), name, address+"/old", record("A"))
+		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
+			_, err := srv.MDS().Register(t.Context(), name, address+"/old", record("A"))
 			require.NoError(t, err)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StatePublic},
-		{"hidden, otherwise right", func(t *testing.T, srv *mdstest.Server) {
+		{"hidden, otherwise right", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-			require.NoError(t, srv.Client().Hide(t.Context(), name))
+			require.NoError(t, srv.MDS().Hide(t.Context(), name))
 		}, record("Glacier length"), nil, mds.Unchanged, mds.StatePublic},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
+			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 				tt.before(t, srv)
 				since := len(srv.Requests())
-				done, err := srv.Client().Ensure(t.Context(), name, address, tt.doc, nil)
+				done, err := srv.MDS().Ensure(t.Context(), name, address, tt.doc, nil)
 				require.NoError(t, err)
 				var writes []string
 				for _, p := range paths(srv, since) {
@@ -323,7 +323,7 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 				assert.Equal(t, tt.writes, writes)
 				assert.Equal(t, tt.want, done.Change)
 				assert.Equal(t, tt.state, done.State)
-				got, err := srv.Client().URL(t.Context(), name)
+				got, err := srv.MDS().URL(t.Context(), name)
 				require.NoError(t, err)
 				assert.Equal(t, address, got)
 			})
@@ -346,7 +346,7 @@ func TestOtherFormatsAreAlwaysWritten(t *testing.T) {
 	doc, err := mds.Detect([]byte("TY  - DATA\nT1  - Glacier length\nAU  - Lovelace, Ada\nPB  - Example Repository\nPY  - 2026\nDO  - 10.5072/glacier-7\nER  - \n"))
 	require.NoError(t, err)
 	for _, want := range []mds.Change{mds.Created, mds.Updated} {
-		done, err := srv.Client().Ensure(t.Context(), name, address, doc, nil)
+		done, err := srv.MDS().Ensure(t.Context(), name, address, doc, nil)
 		require.NoError(t, err)
 		assert.Equal(t, want, done.Change)
 		assert.NotEmpty(t, done.Altered, "the service made XML of it")
@@ -357,10 +357,10 @@ func TestEnsureWaitsUntilTheDOIResolves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		start := time.Now()
-		_, err := srv.Client().Ensure(t.Context(), name, address, record("A"), &mds.EnsureOptions{NoReadBack: true, Resolver: srv.Resolver()})
+		_, err := srv.MDS().Ensure(t.Context(), name, address, record("A"), &mds.EnsureOptions{NoReadBack: true, Resolver: srv})
 		require.NoError(t, err)
-		got, ok := srv.Resolve(name)
-		assert.True(t, ok)
+		got, err := srv.Resolve(t.Context(), name)
+		require.NoError(t, err)
 		assert.Equal(t, address, got)
 		assert.GreaterOrEqual(t, time.Since(start), 3*time.Minute, "of the test's own clock")
 		assert.Equal(t, []string{"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name}, paths(srv, 0), "nothing was read back")
@@ -368,18 +368,18 @@ func TestEnsureWaitsUntilTheDOIResolves(t *testing.T) {
 }
 
 func TestMint(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *mdstest.Server) {
-		minted, err := srv.Client().Mint(t.Context(), mdstest.Prefix, record("A"))
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		minted, err := srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A"))
 		require.NoError(t, err)
 		prefix, suffix, _ := strings.Cut(minted, "/")
-		assert.Equal(t, mdstest.Prefix, prefix)
+		assert.Equal(t, datacitetest.Prefix, prefix)
 		require.NoError(t, doi.CheckSuffix(suffix))
-		assert.Equal(t, mds.StateDraft, srv.State(minted))
+		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
 
-		_, err = srv.Client().PutURL(t.Context(), minted, address)
+		_, err = srv.MDS().PutURL(t.Context(), minted, address)
 		require.NoError(t, err)
-		assert.Equal(t, mds.StateFindable, srv.State(minted))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(minted))
 	})
 }
 
@@ -402,13 +402,13 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 		}
 		return next.RoundTrip(req)
 	})
-	minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
+	minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0)[len(paths(srv, 0))-2:])
 
-	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), mdstest.Prefix, record("A"))
+	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.ErrorIs(t, err, mds.ErrUnreadable, "a service that knows every name is not believed")
-	_, err = refuses(t, 403, "Access is denied").Mint(t.Context(), mdstest.Prefix, record("A"))
+	_, err = refuses(t, 403, "Access is denied").Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.Error(t, err)
 }
 
@@ -419,13 +419,13 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 			pass, loseAnswer, loseRequest, loseAnswer, loseRequest, loseRequest,
 			loseRequest, loseRequest, loseRequest, loseRequest, loseRequest, // of looking
 		})
-		minted, err := c.Mint(t.Context(), mdstest.Prefix, record("A"))
+		minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
 		require.ErrorIs(t, err, mds.ErrUnclear)
-		assert.Equal(t, mds.StateDraft, srv.State(minted))
-		_, err = srv.Client().PutMetadata(t.Context(), minted, record("A"))
+		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
+		_, err = srv.MDS().PutMetadata(t.Context(), minted, record("A"))
 		require.NoError(t, err)
 
-		minted, err = srv.Client().Mint(t.Context(), "10.70000", record("A"))
+		minted, err = srv.MDS().Mint(t.Context(), "10.70000", record("A"))
 		require.ErrorIs(t, err, mds.ErrForbidden)
 		assert.Empty(t, minted, "nothing was made")
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 var schedules = flag.Int("schedules", 250, "random fault schedules that each behaviour is tried with")
@@ -30,7 +30,7 @@ func TestFaultSchedules(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &world{}
-					w.Server = newServer(t, &mdstest.Options{Behaviour: b, Faults: w.behind})
+					w.Server = newServer(t, &datacitetest.Options{Behaviour: b, Faults: w.behind})
 					stories[seed%uint64(len(stories))](t, w, rand.New(rand.NewPCG(seed, 7)))
 				})
 			})
@@ -41,12 +41,12 @@ func TestFaultSchedules(t *testing.T) {
 // A world is a server whose store loses the service behind it, as long as there
 // are faults.
 type world struct {
-	*mdstest.Server
-	faults []*mdstest.Fault
+	*datacitetest.Server
+	faults []*datacitetest.Fault
 }
 
 // behind is called for one request at a time.
-func (w *world) behind(int, *http.Request) *mdstest.Fault {
+func (w *world) behind(int, *http.Request) *datacitetest.Fault {
 	if len(w.faults) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 			s[i] = fault(r.IntN(int(faults)))
 		}
 	}
-	w.faults = make([]*mdstest.Fault, r.IntN(60))
+	w.faults = make([]*datacitetest.Fault, r.IntN(60))
 	for i, chance := 0, r.Float64(); i < len(w.faults); i++ {
 		if r.Float64() < chance {
 			w.faults[i] = lost(r)
@@ -78,12 +78,12 @@ func (w *world) sound() { w.faults = nil }
 
 // lost is what can happen between the store and the service behind it, or before
 // the store if there is none.
-func lost(r *rand.Rand) *mdstest.Fault {
-	f := &mdstest.Fault{Behind: true}
-	switch f.Kind = []mdstest.FaultKind{mdstest.DropBefore, mdstest.DropAfter, mdstest.Status, mdstest.StatusAfter, mdstest.Delay}[r.IntN(5)]; f.Kind {
-	case mdstest.Status, mdstest.StatusAfter:
+func lost(r *rand.Rand) *datacitetest.Fault {
+	f := &datacitetest.Fault{Behind: true}
+	switch f.Kind = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter, datacitetest.Status, datacitetest.StatusAfter, datacitetest.Delay}[r.IntN(5)]; f.Kind {
+	case datacitetest.Status, datacitetest.StatusAfter:
 		f.Status = []int{429, 500, 502, 503, 504, 403}[r.IntN(6)]
-	case mdstest.Delay:
+	case datacitetest.Delay:
 		f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
 	}
 	return f
@@ -106,22 +106,22 @@ func maybe(t *testing.T, err error) {
 
 // what the service has of a DOI, seen past the broken line.
 type stored struct {
-	state mds.State
+	state string
 	url   string
 	title string
 }
 
-func look(t *testing.T, srv *mdstest.Server, doi string) stored {
+func look(t *testing.T, srv *datacitetest.Server, doi string) stored {
 	t.Helper()
 	s := stored{state: srv.State(doi)}
-	if s.state == mds.StateNone {
+	if s.state == "" {
 		return s
 	}
 	var err error
-	if s.url, err = srv.Client().URL(t.Context(), doi); !errors.Is(err, mds.ErrNoURL) {
+	if s.url, err = srv.MDS().URL(t.Context(), doi); !errors.Is(err, mds.ErrNoURL) {
 		require.NoError(t, err)
 	}
-	doc, err := srv.Client().Metadata(t.Context(), doi)
+	doc, err := srv.MDS().Metadata(t.Context(), doi)
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(doc.Data), "<title>")
 	s.title, _, _ = strings.Cut(rest, "</title>")
@@ -129,7 +129,7 @@ func look(t *testing.T, srv *mdstest.Server, doi string) stored {
 }
 
 func registerStory(t *testing.T, w *world, r *rand.Rand) {
-	ctx, clean := t.Context(), w.Client()
+	ctx, clean := t.Context(), w.MDS()
 	const old = "https://repo.example.org/old"
 	switch r.IntN(4) {
 	case 1:
@@ -146,25 +146,25 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
 	w.sound()
 	maybe(t, err)
-	honest(t, before, look(t, w.Server, name), stored{mds.StateFindable, address, "New"}, err)
+	honest(t, before, look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
 	done, err = clean.Register(ctx, name, address, record("New"))
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, mds.StateFindable, done.State)
-	assert.Equal(t, stored{mds.StateFindable, address, "New"}, look(t, w.Server, name))
+	assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
 // ensureStory finds a DOI that has all, the URL, the metadata, or nothing of what
 // it shall have.
 func ensureStory(t *testing.T, w *world, r *rand.Rand) {
-	ctx, clean := t.Context(), w.Client()
+	ctx, clean := t.Context(), w.MDS()
 	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
 	if r.IntN(5) > 0 {
 		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
 		require.NoError(t, err)
 	}
-	before, wanted := look(t, w.Server, name), stored{mds.StateFindable, address, "New"}
+	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
 	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
 	w.sound()
 	maybe(t, err)
@@ -182,7 +182,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 }
 
 func deleteStory(t *testing.T, w *world, r *rand.Rand) {
-	ctx, clean := t.Context(), w.Client()
+	ctx, clean := t.Context(), w.MDS()
 	for _, doi := range []string{name, name + "-2"} {
 		_, err := clean.PutMetadata(ctx, doi, record("Draft"))
 		require.NoError(t, err)
@@ -192,9 +192,9 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 	maybe(t, err)
 	switch after := w.State(name); {
 	case err == nil:
-		assert.Equal(t, mds.StateNone, after)
+		assert.Empty(t, after)
 	case !errors.Is(err, mds.ErrUnclear):
-		assert.Equal(t, mds.StateDraft, after, "%v", err)
+		assert.Equal(t, datacitetest.StateDraft, after, "%v", err)
 	}
 	if err := clean.DeleteDraft(ctx, name); err != nil {
 		require.ErrorIs(t, err, mds.ErrNotFound)
@@ -203,19 +203,19 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 }
 
 func hideStory(t *testing.T, w *world, r *rand.Rand) {
-	ctx, clean := t.Context(), w.Client()
+	ctx, clean := t.Context(), w.MDS()
 	findable(t, w.Server, name)
 	err := w.broken(t, r).Hide(ctx, name)
 	w.sound()
 	maybe(t, err)
 	switch after := w.State(name); {
 	case err == nil:
-		assert.Equal(t, mds.StateRegistered, after)
+		assert.Equal(t, datacitetest.StateRegistered, after)
 	case !errors.Is(err, mds.ErrUnclear):
-		assert.Equal(t, mds.StateFindable, after, "%v", err)
+		assert.Equal(t, datacitetest.StateFindable, after, "%v", err)
 	}
 	require.NoError(t, clean.Hide(ctx, name))
-	assert.Equal(t, mds.StateRegistered, w.State(name))
+	assert.Equal(t, datacitetest.StateRegistered, w.State(name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
@@ -242,18 +242,18 @@ func honest(t *testing.T, before, after, wanted stored, err error) {
 
 func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx := t.Context()
-	minted, err := w.broken(t, r).Mint(ctx, mdstest.Prefix, record("New"))
+	minted, err := w.broken(t, r).Mint(ctx, datacitetest.Prefix, record("New"))
 	w.sound()
 	maybe(t, err)
 	made := w.Names()
 	switch {
 	case err == nil:
 		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
-		assert.Equal(t, stored{mds.StateDraft, "", "New"}, look(t, w.Server, minted))
+		assert.Equal(t, stored{datacitetest.StateDraft, "", "New"}, look(t, w.Server, minted))
 	case errors.Is(err, mds.ErrUnclear):
 		require.NotEmpty(t, minted, "a DOI that may exist has a name")
 		assert.Subset(t, []string{minted}, made)
-		_, err := w.Client().PutMetadata(ctx, minted, record("New"))
+		_, err := w.MDS().PutMetadata(ctx, minted, record("New"))
 		require.NoError(t, err)
 		assert.Equal(t, []string{minted}, w.Names())
 	default:
@@ -277,15 +277,15 @@ func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 	require.Len(t, fates, items)
 	for i := range items {
 		it := item(i)
-		wanted := stored{mds.StateFindable, it.URL, fmt.Sprintf("Item %d", i)}
+		wanted := stored{datacitetest.StateFindable, it.URL, fmt.Sprintf("Item %d", i)}
 		honest(t, stored{}, look(t, w.Server, it.DOI), wanted, fates[it.DOI])
 	}
-	for o, err := range w.Client().RegisterAll(ctx, batch(items), nil) {
+	for o, err := range w.MDS().RegisterAll(ctx, batch(items), nil) {
 		require.NoError(t, err)
 		require.NoError(t, o.Err, "every run after it converges")
 	}
 	for i := range items {
-		assert.Equal(t, stored{mds.StateFindable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
+		assert.Equal(t, stored{datacitetest.StateFindable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
 	}
 	assert.Len(t, w.Names(), items)
 }

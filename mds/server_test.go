@@ -12,40 +12,40 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // behaviours are the truths that the client must be right on.
-func behaviours() []mdstest.Behaviour {
-	return []mdstest.Behaviour{mdstest.Documented, mdstest.Deployed}
+func behaviours() []datacitetest.Behaviour {
+	return []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 }
 
 // eachBehaviour runs a story against a fresh server of every behaviour.
-func eachBehaviour(t *testing.T, story func(t *testing.T, srv *mdstest.Server)) {
+func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Server)) {
 	t.Helper()
 	for _, b := range behaviours() {
-		t.Run(string(b), func(t *testing.T) { story(t, newServer(t, &mdstest.Options{Behaviour: b})) })
+		t.Run(string(b), func(t *testing.T) { story(t, newServer(t, &datacitetest.Options{Behaviour: b})) })
 	}
 }
 
-func newServer(t testing.TB, opts *mdstest.Options) *mdstest.Server {
+func newServer(t testing.TB, opts *datacitetest.Options) *datacitetest.Server {
 	t.Helper()
-	o := mdstest.Options{}
+	o := datacitetest.Options{}
 	if opts != nil {
 		o = *opts
 	}
 	o.NoPort = true
-	srv := mdstest.NewServer(&o)
+	srv := datacitetest.NewServer(&o)
 	t.Cleanup(srv.Close)
 	return srv
 }
 
-var account = mds.Credentials{Username: mdstest.Username, Password: mdstest.Password}
+var account = mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
 
 // as makes a client of a server with other credentials or options.
-func as(t testing.TB, srv *mdstest.Server, creds mds.Credentials, opts *mds.ClientOptions) *mds.Client {
+func as(t testing.TB, srv *datacitetest.Server, creds mds.Credentials, opts *mds.ClientOptions) *mds.Client {
 	t.Helper()
 	o := mds.ClientOptions{}
 	if opts != nil {
@@ -139,15 +139,15 @@ func invalid() mds.Document {
 const address = "https://repo.example.org/glacier/7"
 
 // seed stores a record of which the service's rules need not hold.
-func seed(t testing.TB, srv *mdstest.Server, attributes map[string]any) {
+func seed(t testing.TB, srv *datacitetest.Server, attributes map[string]any) {
 	t.Helper()
 	data, err := json.Marshal(attributes)
 	require.NoError(t, err)
-	require.NoError(t, srv.PutJSON(data))
+	require.NoError(t, srv.PutRecordJSON(data))
 }
 
 // foreign is a findable DOI of another account.
-func foreign(t testing.TB, srv *mdstest.Server, doi string) {
+func foreign(t testing.TB, srv *datacitetest.Server, doi string) {
 	t.Helper()
 	seed(t, srv, map[string]any{
 		"doi": doi, "client": "other.repo", "url": "https://other.example.org/",
@@ -156,14 +156,14 @@ func foreign(t testing.TB, srv *mdstest.Server, doi string) {
 }
 
 // findable registers a DOI.
-func findable(t testing.TB, srv *mdstest.Server, doi string) {
+func findable(t testing.TB, srv *datacitetest.Server, doi string) {
 	t.Helper()
-	_, err := srv.Client().Register(t.Context(), doi, address, record("Glacier length"))
+	_, err := srv.MDS().Register(t.Context(), doi, address, record("Glacier length"))
 	require.NoError(t, err)
 }
 
 // paths lists what the server was asked since a number of requests.
-func paths(srv *mdstest.Server, since int) []string {
+func paths(srv *datacitetest.Server, since int) []string {
 	var asked []string
 	for _, r := range srv.Requests()[since:] {
 		asked = append(asked, r.Method+" "+r.Path)
@@ -172,7 +172,7 @@ func paths(srv *mdstest.Server, since int) []string {
 }
 
 // puts counts the writes that the server was asked for since a number of requests.
-func puts(srv *mdstest.Server, since int) int {
+func puts(srv *datacitetest.Server, since int) int {
 	n := 0
 	for _, p := range paths(srv, since) {
 		if strings.HasPrefix(p, "PUT ") {

@@ -14,21 +14,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 // Two compressed POSTs at once break a report of the deployed service for good.
 // Submit notices, changes nothing, and says whom to ask.
 func TestABrokenReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 10 * time.Second})
-		c, h := srv.Client(), header("Example", time.October)
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 10 * time.Second})
+		c, h := srv.Reports(), header("Example", time.October)
 		opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
 		_, err := c.Submit(t.Context(), h, datasets(2), opts)
 		require.NoError(t, err)
 
-		token := srv.Token(time.Now().AddDate(1, 0, 0))
+		token := srv.Token(year)
 		var both sync.WaitGroup
 		for i := range 2 {
 			r := &reports.Report{Header: h, Datasets: all(6)[2+2*i : 4+2*i]}
@@ -63,7 +63,7 @@ func TestABrokenReport(t *testing.T) {
 // A report that is being written is unreadable for a moment only.
 func TestAReportThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 20 * time.Second})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
 		lost := 0
 		n := &network{srv: srv, before: func(r *http.Request) error {
 			if r.Method == "POST" && lost == 0 {
@@ -75,7 +75,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 			return nil
 		}}
 		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{
-			Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n},
+			Token: srv.Token(year), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
@@ -86,7 +86,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 }
 
 // goOn gives a request to the service with nobody waiting for the answer.
-func goOn(t *testing.T, srv *reportstest.Server, r *http.Request) {
+func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
 	go func() {
 		if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
 			io.Copy(io.Discard, res.Body)
@@ -145,8 +145,8 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 // are recognised by what is in them.
 func TestOtherCompressorsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed})
-		c, h := srv.Client(), header("Example", time.October)
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+		c, h := srv.Reports(), header("Example", time.October)
 		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()}
 		first, err := c.Submit(t.Context(), h, datasets(6), opts)
 		require.NoError(t, err)
@@ -156,7 +156,7 @@ func TestOtherCompressorsBytes(t *testing.T) {
 		assert.Zero(t, second.Sent, "it is the same report")
 		assert.ElementsMatch(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
 		require.NoError(t, c.Verify(t.Context(), second))
-		elsewhere, err := reportstest.NewServer(&reportstest.Options{NoPort: true}).Client().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, TempDir: t.TempDir()})
+		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, TempDir: t.TempDir()})
 		require.NoError(t, err)
 		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
 
@@ -173,8 +173,8 @@ func TestAnotherReleaseGoesOn(t *testing.T) {
 	for _, behaviour := range behaviours {
 		t.Run(string(behaviour), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviour})
-				c, h := srv.Client(), header("Example", time.October)
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
+				c, h := srv.Reports(), header("Example", time.October)
 				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()})
 				require.NoError(t, err)
 

@@ -101,12 +101,12 @@
 //
 // # Testing
 //
-// Package reportstest has an in-memory server that behaves like the service, and a
-// client for it. Tests need no network:
+// Package datacitetest has the service in memory, and a client for it. Tests need no
+// network:
 //
-//	srv := reportstest.NewServer(nil)
+//	srv := datacitetest.NewServer(nil)
 //	defer srv.Close()
-//	client := srv.Client()
+//	client := srv.Reports()
 //
 // # Where the deployed service differs from its specification
 //

@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 // client returns a client of srv with other options than the server's own.
-func client(t *testing.T, srv *reportstest.Server, opts *reports.ClientOptions) *reports.Client {
+func client(t *testing.T, srv *datacitetest.Server, opts *reports.ClientOptions) *reports.Client {
 	t.Helper()
 	c, err := reports.NewClient(srv.URL, opts)
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func jwt(expires time.Time) string {
 }
 
 func TestAuthentication(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		t.Run("401 no token", func(t *testing.T) {
 			_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrUnauthorized)
@@ -57,11 +57,11 @@ func TestAuthentication(t *testing.T) {
 			require.ErrorIs(t, err, reports.ErrUnauthorized)
 		})
 		t.Run("403 token expired", func(t *testing.T) {
-			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().Add(-time.Hour))})
+			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(-time.Hour)})
 			_, err := expired.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrTokenExpired)
 			e, _ := errors.AsType[*reports.Error](err)
-			if srv.Behaviour == reportstest.Deployed {
+			if srv.Behaviour == datacitetest.Deployed {
 				assert.Equal(t, 401, e.StatusCode, "the token's own expiry tells")
 				return
 			}
@@ -81,7 +81,7 @@ func TestAuthentication(t *testing.T) {
 			asked := 0
 			source := func(context.Context) (string, error) {
 				asked++
-				return srv.Token(time.Now().AddDate(1, 0, 0)), nil
+				return srv.Token(year), nil
 			}
 			c := client(t, srv, &reports.ClientOptions{TokenSource: source})
 			for range 2 {
@@ -158,7 +158,7 @@ func TestStatusCodes(t *testing.T) {
 
 func TestBadInputIsNotSent(t *testing.T) {
 	srv := server(t)
-	c := srv.Client()
+	c := srv.Reports()
 	change := func(edit func(*reports.Report)) *reports.Report {
 		r := report("Example", 2)
 		edit(r)
@@ -395,7 +395,7 @@ func TestAPIKeysAreNoTokens(t *testing.T) {
 	const key = "DC.s3crets3crets3crets3crets3crets3c"
 	_, err := reports.TokenExpiry(key)
 	require.ErrorContains(t, err, "an API key")
-	srv := reportstest.NewServer(&reportstest.Options{NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	defer srv.Close()
 	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{
 		HTTPClient: srv.HTTPClient(), TokenSource: func(context.Context) (string, error) { return key, nil },

@@ -7,21 +7,21 @@ import (
 	"log"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 // A stored report of any size, read in constant memory. Scan yields the same
 // Dataset again and again, which is enough for adding up.
 func ExampleReader_Scan() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	id, err := srv.Put(report("Example Repository", 1000))
+	id, err := srv.PutReport(report("Example Repository", 1000))
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	r, err := srv.Client().Open(context.Background(), id)
+	r, err := srv.Reports().Open(context.Background(), id)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,9 +46,9 @@ func ExampleReader_Scan() {
 // What was submitted some time ago is looked at again, at little cost: the list
 // of subsets and their checksums.
 func ExampleClient_VerifyAt() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	client := srv.Client()
+	client := srv.Reports()
 	ctx := context.Background()
 	r := report("Example Repository", 2)
 	receipt, err := client.Submit(ctx, r.Header, reports.Each(r.Datasets), nil)

@@ -8,8 +8,8 @@ import (
 	"log"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 // usage stands for a repository's database.
@@ -36,9 +36,9 @@ func october() reports.Header {
 
 // Submit sends a report of any size.
 func ExampleClient_Submit() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	client := srv.Client() // or reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
+	client := srv.Reports() // or reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
 
 	header := october()
 	receipt, err := client.Submit(context.Background(), header, usage(header.ReportingPeriod), &reports.SubmitOptions{
@@ -56,9 +56,9 @@ func ExampleClient_Submit() {
 
 // Open yields the datasets of a stored report one by one.
 func ExampleClient_Open() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.Reports()
 	receipt, err := client.Submit(ctx, october(), usage(reports.Month(2025, time.October)), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -83,9 +83,9 @@ func ExampleClient_Open() {
 
 // All walks through the headers of all reports.
 func ExampleClient_All() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	ctx, client := context.Background(), srv.Client()
+	ctx, client := context.Background(), srv.Reports()
 	for _, month := range []time.Month{time.September, time.October} {
 		h := october()
 		h.ReportingPeriod = reports.Month(2025, month)
@@ -107,10 +107,10 @@ func ExampleClient_All() {
 
 // Errors say what was asked and answer errors.Is.
 func ExampleError() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 
-	_, err := srv.Client().Get(context.Background(), "0148536f-bfbc-4775-b93c-524e91d0b9f6")
+	_, err := srv.Reports().Get(context.Background(), "0148536f-bfbc-4775-b93c-524e91d0b9f6")
 	if errors.Is(err, reports.ErrNotFound) {
 		fmt.Println("there is no such report")
 	}
@@ -124,9 +124,9 @@ func ExampleError() {
 
 // An expired token is noticed before the datasets are read.
 func ExampleClient_Submit_expiredToken() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	expired := srv.Token(time.Now().Add(-time.Hour))
+	expired := srv.Token(-time.Hour)
 	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
 	if err != nil {
 		log.Fatal(err)
@@ -156,7 +156,7 @@ func ExampleReport_Validate() {
 
 // Group makes datasets of the rows of a table or a database, in any order.
 func ExampleGroup() {
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 
 	rows := func(yield func(reports.Row, error) bool) {
@@ -178,7 +178,7 @@ func ExampleGroup() {
 		fmt.Println(d.Title, d.Performance[0].Instance[0].Count)
 	}
 
-	receipt, err := srv.Client().Submit(context.Background(), october(), reports.Group(rows, nil), nil)
+	receipt, err := srv.Reports().Submit(context.Background(), october(), reports.Group(rows, nil), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,44 +13,38 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
-func deployedServer(t *testing.T) *reportstest.Server {
+func deployedServer(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := reportstest.NewServer(&reportstest.Options{Behaviour: reportstest.Deployed})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 	t.Cleanup(srv.Close)
 	return srv
-}
-
-// other is a client of another account.
-func other(t *testing.T, srv *reportstest.Server) *reports.Client {
-	t.Helper()
-	return client(t, srv, &reports.ClientOptions{Token: srv.TokenOf("other.repo", time.Now().AddDate(1, 0, 0))})
 }
 
 // Without a fault, reports of any number of subsets are stored at the first call,
 // whatever order the service shows them in, and sending them again sends nothing.
 func TestManySubsets(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		for n, times := range map[int]int{1: 3, 2: 3, 3: 5, 5: 5, 8: 5, 20: 3} {
 			for i := range max(1, times**schedules/500) {
 				h := header(fmt.Sprintf("Example %d-%d", n, i), time.October)
 				opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
-				first, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
+				first, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Equal(t, n, first.Sent)
 				asked := srv.Requests()
-				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r reportstest.Request) bool {
+				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r datacitetest.Request) bool {
 					return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID)
 				}),
 					"each answer says enough")
-				require.NoError(t, srv.Client().Verify(t.Context(), first))
-				second, err := srv.Client().Submit(t.Context(), h, datasets(2*n), opts)
+				require.NoError(t, srv.Reports().Verify(t.Context(), first))
+				second, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Zero(t, second.Sent)
-				require.Equal(t, all(2*n), stored(t, srv.Client(), first.ReportID))
+				require.Equal(t, all(2*n), stored(t, srv.Reports(), first.ReportID))
 			}
 		}
 	})
@@ -60,28 +54,28 @@ func TestManySubsets(t *testing.T) {
 func TestSomebodyElsesReport(t *testing.T) {
 	srv := deployedServer(t)
 	h := header("Example", time.October)
-	receipt, err := srv.Client().Submit(t.Context(), h, datasets(5), nil)
+	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), nil)
 	require.NoError(t, err)
 	before := len(writes(srv))
 
-	_, err = other(t, srv).Submit(t.Context(), h, datasets(3), nil)
+	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), h, datasets(3), nil)
 	require.ErrorIs(t, err, reports.ErrConflict)
 	assert.ErrorContains(t, err, `the account of report `+receipt.ReportID+` is "example.repo", not "other.repo"; nothing was sent`)
-	_, err = other(t, srv).Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, reports.ErrConflict)
-	_, err = srv.Client().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	_, err = srv.Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, reports.ErrConflict, "our own report, of another creator")
-	_, err = srv.Client().Submit(t.Context(), header("Example", time.September), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	_, err = srv.Reports().Submit(t.Context(), header("Example", time.September), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, reports.ErrConflict, "and of another month")
 	assert.Len(t, writes(srv), before)
-	require.NoError(t, srv.Client().Verify(t.Context(), receipt))
+	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
 }
 
 // The deployed service finds a report by month and without regard to case and
 // accents, and never changes its name.
 func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	srv := deployedServer(t)
-	c := srv.Client()
+	c := srv.Reports()
 	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
 	require.NoError(t, err)
 	for _, name := range []string{"EXAMPLE", "Éxample"} {
@@ -118,7 +112,7 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 
 // By the specification, another begin date is another report.
 func TestTwoReportsOfOneMonth(t *testing.T) {
-	c := server(t).Client()
+	c := server(t).Reports()
 	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), nil)
 	require.NoError(t, err)
 	h := header("Example", time.October)
@@ -131,8 +125,8 @@ func TestTwoReportsOfOneMonth(t *testing.T) {
 
 // The deployed service keeps what a PUT leaves out, the note of compression too.
 func TestPutReplacesACompressedReport(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		h := header("Example", time.October)
 		h.ReportFilters, h.ReportAttributes = []reports.NameValue{{Name: "a", Value: "b"}}, []reports.NameValue{{Name: "c", Value: "d"}}
 		receipt, err := c.Submit(t.Context(), h, datasets(5), nil)
@@ -155,18 +149,18 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 // Somebody creates the report between Create's look and its POST.
 func TestACompressedCreateThatWasAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
 		h := header("Example", time.October)
 		n := &network{srv: srv}
 		n.before = func(r *http.Request) error {
 			if r.Method == "POST" {
 				n.before = nil
-				_, err := srv.Client().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{TempDir: t.TempDir()})
+				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{TempDir: t.TempDir()})
 				require.NoError(t, err)
 			}
 			return nil
 		}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
 		compressed := h
 		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
@@ -180,7 +174,7 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 func TestAGatewayThatHidesTheWork(t *testing.T) {
 	for _, status := range []int{429, 503, 504} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 50 * time.Second})
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 50 * time.Second})
 			hidden := map[string]bool{}
 			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodGet || hidden[r.Method] {
@@ -189,7 +183,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				hidden[r.Method] = true
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
@@ -210,14 +204,14 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 func TestEveryAnswerIsLost(t *testing.T) {
 	for _, behaviour := range behaviours {
 		synctest.Test(t, func(t *testing.T) {
-			srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: behaviour, WriteTime: 50 * time.Second})
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour, WriteTime: 50 * time.Second})
 			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodGet {
 					return nil, nil
 				}
 				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
 			start := time.Now()
 			var waits []time.Time
 			var reason string
@@ -246,15 +240,15 @@ func TestAnEmptySubset(t *testing.T) {
 	empty.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
 	req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/reports/"+reports.DeriveID(h), strings.NewReader(compressed(t, empty)))
 	require.NoError(t, err)
-	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Now().AddDate(1, 0, 0))}}
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(year)}}
 	res, err := srv.HTTPClient().Do(req)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, 201, res.StatusCode)
 
-	receipt, err := srv.Client().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
+	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
 	require.NoError(t, err)
-	require.NoError(t, srv.Client().Verify(t.Context(), receipt))
+	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
 }
 
 // A list whose pages bring nothing new ends, and a listed id that is none is not
@@ -264,7 +258,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
 	answer := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
 	c, err := reports.NewClient(reports.Test, &reports.ClientOptions{
-		Token: server(t).Token(time.Now().AddDate(1, 0, 0)),
+		Token: server(t).Token(year),
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked++
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
@@ -298,7 +292,7 @@ func TestKnownEarly(t *testing.T) {
 	}{
 		{"no token", "", reports.ErrUnauthorized, ""},
 		{"no JSON web token", "secret-of-mine", reports.ErrUnauthorized, "not a JSON web token"},
-		{"expired", srv.Token(time.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired on"},
+		{"expired", srv.Token(-time.Hour), reports.ErrTokenExpired, "expired on"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := false
@@ -322,7 +316,7 @@ func TestAPanicInACallback(t *testing.T) {
 				err = fmt.Errorf("recovered: %v", p)
 			}
 		}()
-		return srv.Client().Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, Progress: progress})
+		return srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, Progress: progress})
 	}
 	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
 		_, err := submit(func(p reports.Progress) {

@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 var crowds = flag.Int("crowds", 1, "how often 12 processes submit one report together")
@@ -71,13 +71,13 @@ func TestACrowdOfProcesses(t *testing.T) {
 		for _, killed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s killed=%v", behaviour, killed), func(t *testing.T) {
 				for range *crowds {
-					srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond})
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond})
 					temp := t.TempDir()
 					start := func() (*exec.Cmd, *bytes.Buffer) {
 						cmd := exec.Command(executable)
 						var out bytes.Buffer
 						cmd.Stdout, cmd.Stderr = &out, &out
-						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(time.Now().AddDate(1, 0, 0)))
+						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(year))
 						require.NoError(t, cmd.Start())
 						return cmd, &out
 					}
@@ -104,7 +104,7 @@ func TestACrowdOfProcesses(t *testing.T) {
 						}
 					}
 					assert.LessOrEqual(t, sent, 1, said)
-					c := srv.Client()
+					c := srv.Reports()
 					r, err := c.Get(t.Context(), reports.DeriveID(header("Example", time.October)))
 					require.NoError(t, err)
 					assert.ElementsMatch(t, names(all(6)), names(r.Datasets), said)
@@ -117,9 +117,9 @@ func TestACrowdOfProcesses(t *testing.T) {
 
 // lockPaths are where a run keeps its locks, learned from one that holds them. The
 // record is beside the second one.
-func lockPaths(t *testing.T, srv *reportstest.Server, dir string) (byName, byID string) {
+func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (byName, byID string) {
 	t.Helper()
-	_, err := srv.Client().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
 		found, err := filepath.Glob(dir + "/*/submit-*")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -170,7 +170,7 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 			}
 			require.NoError(t, tt.place(path))
 			start := time.Now()
-			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, MaxProcessing: time.Second})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, MaxProcessing: time.Second})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				assert.Less(t, time.Since(start), time.Second)
@@ -206,7 +206,7 @@ func TestAFolderThatIsNotPrivate(t *testing.T) {
 			}
 			require.NoError(t, err)
 			read := false
-			_, err = server(t).Client().Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { read = true }, &reports.SubmitOptions{TempDir: dir})
+			_, err = server(t).Reports().Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { read = true }, &reports.SubmitOptions{TempDir: dir})
 			require.ErrorContains(t, err, "SubmitOptions.TempDir")
 			assert.ErrorContains(t, err, "TMPDIR")
 			assert.False(t, read, "known before the source is read")
@@ -217,7 +217,7 @@ func TestAFolderThatIsNotPrivate(t *testing.T) {
 // One report has one lock, however its service and its creator are written.
 func TestOneReportOneLock(t *testing.T) {
 	srv := server(t)
-	token := srv.Token(time.Now().AddDate(1, 0, 0))
+	token := srv.Token(year)
 	dir := t.TempDir()
 	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
 		c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
@@ -240,7 +240,7 @@ func TestOneReportOneLock(t *testing.T) {
 // waits and why, and nothing is sent before.
 func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: reportstest.Deployed, WriteTime: 20 * time.Second})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
 		lost := false
 		n := &network{srv: srv, before: func(r *http.Request) error {
 			if r.Method != "POST" || lost {
@@ -251,7 +251,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			time.Sleep(time.Second)
 			return errLost
 		}}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		var waits []reports.Progress

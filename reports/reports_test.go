@@ -12,29 +12,32 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 const id = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
 
-func server(t *testing.T) *reportstest.Server {
+// year is how long a token is valid (specification §5).
+const year = 365 * 24 * time.Hour
+
+func server(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := reportstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
 	return srv
 }
 
 // behaviours are those of the server that every story is told with.
-var behaviours = []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed}
+var behaviours = []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 
 // eachBehaviour tells a story once for each truth.
-func eachBehaviour(t *testing.T, story func(t *testing.T, srv *reportstest.Server)) {
+func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Server)) {
 	t.Helper()
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
-			srv := reportstest.NewServer(&reportstest.Options{Behaviour: b})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
 			t.Cleanup(srv.Close)
 			story(t, srv)
 		})
@@ -76,8 +79,8 @@ func report(creator string, datasets int) *reports.Report {
 }
 
 func TestCreateAndGet(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		client := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		client := srv.Reports()
 		r := report("Example", 3)
 		r.Header.ReportFilters = []reports.NameValue{{Name: "Platform", Value: "example"}}
 		r.Header.ReportAttributes = []reports.NameValue{{Name: "Exclude", Value: "robots"}}
@@ -96,8 +99,8 @@ func TestCreateAndGet(t *testing.T) {
 }
 
 func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		client := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		client := srv.Reports()
 		first, err := client.Create(t.Context(), report("Example", 1))
 		require.NoError(t, err)
 
@@ -125,8 +128,8 @@ func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
 }
 
 func TestPutReplaces(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		client := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		client := srv.Reports()
 		stored, err := client.Put(t.Context(), id, report("Example", 3))
 		require.NoError(t, err)
 		assert.Equal(t, id, stored.ID)
@@ -147,14 +150,14 @@ func TestPutReplaces(t *testing.T) {
 }
 
 func TestListShowsHeaders(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		client := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		client := srv.Reports()
 		want := map[string]string{}
 		for i := range 30 {
 			creator := fmt.Sprintf("Creator %d", i%3)
 			h := header(creator, time.Month(1+i%12))
 			h.ReportingPeriod = reports.Month(1970+i, time.Month(1+i%12))
-			id, err := srv.Put(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
+			id, err := srv.PutReport(&reports.Report{Header: h, Datasets: []reports.Dataset{dataset(i)}})
 			require.NoError(t, err)
 			want[id] = creator
 		}
@@ -202,7 +205,7 @@ func TestListShowsHeaders(t *testing.T) {
 }
 
 func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
-	client := server(t).Client()
+	client := server(t).Reports()
 	for name, opts := range map[string]*reports.ListOptions{
 		"two filters": {CreatedBy: "a", Year: 1999},
 		"cursor":      {Page: query.Page{Cursor: "1"}},
@@ -243,10 +246,10 @@ func TestAllNoticesAMissingReport(t *testing.T) {
 }
 
 func TestCompressedReportsCarryTheirException(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		r := report("Example", 2)
 		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
-		stored, err := srv.Client().Create(t.Context(), r)
+		stored, err := srv.Reports().Create(t.Context(), r)
 		require.NoError(t, err)
 		last := srv.Requests()[len(srv.Requests())-1]
 		assert.Equal(t, "application/gzip", last.Header.Get("Content-Type"))
@@ -254,26 +257,26 @@ func TestCompressedReportsCarryTheirException(t *testing.T) {
 		assert.Equal(t, "application/json", last.Header.Get("Accept"))
 		require.Len(t, stored.Subsets, 1)
 
-		got, err := srv.Client().Get(t.Context(), stored.ID)
+		got, err := srv.Reports().Get(t.Context(), stored.ID)
 		require.NoError(t, err)
 		assert.Equal(t, r.Datasets, got.Datasets)
 
-		again, err := srv.Client().Create(t.Context(), r)
+		again, err := srv.Reports().Create(t.Context(), r)
 		require.NoError(t, err)
 		assert.True(t, again.Existing, "a second compressed POST would have doubled the data")
-		got, err = srv.Client().Get(t.Context(), stored.ID)
+		got, err = srv.Reports().Get(t.Context(), stored.ID)
 		require.NoError(t, err)
 		assert.Len(t, got.Datasets, 2)
 	})
 }
 
 func TestLargeReportsAreCompressed(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		r := report("Example", 12_000)
 		plain, err := json.Marshal(r)
 		require.NoError(t, err)
 		require.Greater(t, len(plain), reports.CompressAbove)
-		stored, err := srv.Client().Put(t.Context(), id, r)
+		stored, err := srv.Reports().Put(t.Context(), id, r)
 		require.NoError(t, err)
 		last := srv.Requests()[len(srv.Requests())-1]
 		assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))

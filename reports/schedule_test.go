@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 var (
@@ -56,7 +56,7 @@ func TestSubmitUnderRandomFaults(t *testing.T) {
 type trial struct {
 	*testing.T
 	rand   *rand.Rand
-	srv    *reportstest.Server
+	srv    *datacitetest.Server
 	net    *faultyNetwork
 	clean  *reports.Client // over a network without faults
 	client *reports.Client
@@ -67,12 +67,12 @@ type trial struct {
 
 func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
-	srv := reportstest.NewServer(&reportstest.Options{
-		NoPort: true, Behaviour: cmp.Or(reportstest.Behaviour(*only), behaviours[r.IntN(len(behaviours))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+	srv := datacitetest.NewServer(&datacitetest.Options{
+		NoPort: true, Behaviour: cmp.Or(datacitetest.Behaviour(*only), behaviours[r.IntN(len(behaviours))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
 		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
-	token := srv.Token(time.Now().AddDate(1, 0, 0))
+	token := srv.Token(year)
 	make := func(net http.RoundTripper) *reports.Client {
 		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
 		require.NoError(t, err)
@@ -86,18 +86,18 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 }
 
 // steps are the moments at which a service may stop for a while.
-var steps = []reportstest.Step{
-	reportstest.Parsed, reportstest.LookedUp, reportstest.DocumentRemoved, reportstest.RowsDestroyed, reportstest.RowInserted,
-	reportstest.HeaderCommitted, reportstest.Rendered, reportstest.DocumentDeleted, reportstest.DocumentStored, reportstest.RowsCleaned,
+var steps = []datacitetest.Step{
+	datacitetest.Parsed, datacitetest.LookedUp, datacitetest.DocumentRemoved, datacitetest.RowsDestroyed, datacitetest.RowInserted,
+	datacitetest.HeaderCommitted, datacitetest.Rendered, datacitetest.DocumentDeleted, datacitetest.DocumentStored, datacitetest.RowsCleaned,
 }
 
 // stalls makes some writes stop in the middle, so that their documents are late.
-func stalls(r *rand.Rand) func(int, *http.Request) *reportstest.Fault {
-	return func(_ int, req *http.Request) *reportstest.Fault {
+func stalls(r *rand.Rand) func(int, *http.Request) *datacitetest.Fault {
+	return func(_ int, req *http.Request) *datacitetest.Fault {
 		if req.Method == http.MethodGet || r.IntN(3) > 0 {
 			return nil
 		}
-		return &reportstest.Fault{Kind: reportstest.Stall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
+		return &datacitetest.Fault{Kind: datacitetest.Stall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestUnknownCountries(t *testing.T) {
 
 // TestLargestEntry sends the longest entry that can be read back, and no longer one.
 func TestLargestEntry(t *testing.T) {
-	c := server(t).Client()
+	c := server(t).Reports()
 	d := dataset(0)
 	d.Title = ""
 	send := func(size int) (*reports.Receipt, error) {
@@ -123,7 +123,7 @@ func TestNothingIsLeftToSend(t *testing.T) {
 	}
 	for _, repeats := range []reports.Repeats{reports.RefuseRepeats, reports.MergeRepeats} {
 		srv := server(t)
-		_, err := srv.Client().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows, Repeats: repeats})
+		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows, Repeats: repeats})
 		v, ok := errors.AsType[*reports.ValidationError](err)
 		require.True(t, ok, "%v", err)
 		assert.Len(t, v.Faults, 101)
@@ -157,7 +157,7 @@ func spelled(edit func(i int, d *reports.Dataset), names ...string) iter.Seq2[re
 func TestSpellingsOfADOI(t *testing.T) {
 	same := []string{"10.5072/Kit", "https://doi.org/10.5072/KIT", "http://dx.doi.org/10.5072/kit", "doi:10.5072/kit", "DOI: 10.5072/kit", " https://doi.org/10.5072%2Fk%69t"}
 	others := []string{"10.5072/\u212ait", "10.5072/K\u0130t", "10.5072/k%69t"}
-	c := server(t).Client()
+	c := server(t).Reports()
 	h := header("Example", time.October)
 	merge := &reports.SubmitOptions{Repeats: reports.MergeRepeats}
 	receipt, err := c.Submit(t.Context(), h, spelled(nil, append(same, others...)...), merge)
@@ -213,7 +213,7 @@ func TestMergingRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
-			_, err := srv.Client().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats})
 			_, ok := errors.AsType[*reports.FieldError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, reports.ErrInvalid)
@@ -225,7 +225,7 @@ func TestMergingRefuses(t *testing.T) {
 
 // TestMergingWithRowsLeftOut: the rows keep their numbers, and bad ones do not count.
 func TestMergingWithRowsLeftOut(t *testing.T) {
-	c := server(t).Client()
+	c := server(t).Reports()
 	source := spelled(func(i int, d *reports.Dataset) {
 		if i == 0 || i == 2 || i == 5 {
 			d.DataType = "book"
@@ -246,7 +246,7 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 // TestAPanicOfProgressReachesTheCaller on its own goroutine, whatever the stage.
 func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
 	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
-		c := server(t).Client()
+		c := server(t).Reports()
 		opts := &reports.SubmitOptions{MaxDatasets: 10, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
 			if p.Stage == stage {
 				panic(stage)

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 func datasets(n int) iter.Seq2[reports.Dataset, error] {
@@ -59,7 +59,7 @@ func all(n int) []reports.Dataset {
 }
 
 // writes lists what a server was asked to change.
-func writes(srv *reportstest.Server) []string {
+func writes(srv *datacitetest.Server) []string {
 	var sent []string
 	for _, r := range srv.Requests() {
 		if r.Method != http.MethodGet {
@@ -70,8 +70,8 @@ func writes(srv *reportstest.Server) []string {
 }
 
 func TestSubmitInSubsets(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		var progress []reports.Progress
 		h := header("Example", time.October)
 		receipt, err := c.Submit(t.Context(), h, datasets(25), &reports.SubmitOptions{
@@ -105,8 +105,8 @@ func TestSubmitInSubsets(t *testing.T) {
 }
 
 func TestSubmitAgainChangesNothing(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		opts := &reports.SubmitOptions{MaxDatasets: 10}
 		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
 		require.NoError(t, err)
@@ -127,8 +127,8 @@ func TestSubmitAgainChangesNothing(t *testing.T) {
 }
 
 func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		there, err := c.Create(t.Context(), report("Example", 1))
 		require.NoError(t, err)
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
@@ -146,7 +146,7 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 
 func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	srv := server(t)
-	c := srv.Client()
+	c := srv.Reports()
 	database := errors.New("database is down")
 	failing := func(yield func(reports.Dataset, error) bool) {
 		if yield(dataset(0), nil) && yield(dataset(1), nil) {
@@ -187,8 +187,8 @@ func bad(n int) iter.Seq2[reports.Dataset, error] {
 }
 
 func TestBadRowsCanBeLeftOut(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows})
 		require.NoError(t, err)
 		assert.EqualValues(t, 5, receipt.Datasets)
@@ -200,8 +200,8 @@ func TestBadRowsCanBeLeftOut(t *testing.T) {
 }
 
 func TestRepeatedDOIs(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		source := func(numbers ...int) iter.Seq2[reports.Dataset, error] {
 			return func(yield func(reports.Dataset, error) bool) {
 				for i, n := range numbers {
@@ -241,7 +241,7 @@ func TestWarnings(t *testing.T) {
 	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
 	d.Performance[0].Instance[1].Count = 0
 	var warned []string
-	_, err := server(t).Client().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{d}), &reports.SubmitOptions{
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{d}), &reports.SubmitOptions{
 		Warn: func(f reports.Finding) { warned = append(warned, f.String()) },
 	})
 	require.NoError(t, err, "a warning stops nothing")
@@ -264,7 +264,7 @@ func TestWarnings(t *testing.T) {
 
 // network plays the service in memory and lets a test get between.
 type network struct {
-	srv     *reportstest.Server
+	srv     *datacitetest.Server
 	before  func(*http.Request) error                   // an error is a connection that was lost before anything arrived
 	instead func(*http.Request) *http.Response          // an answer that does not come from the service
 	after   func(*http.Request) (*http.Response, error) // both nil: the service's own answer gets through
@@ -300,9 +300,9 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := &network{srv: reportstest.NewServer(&reportstest.Options{NoPort: true})}
+		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
 		c, err := reports.NewClient(n.srv.URL, &reports.ClientOptions{
-			Token: n.srv.Token(time.Now().AddDate(1, 0, 0)), HTTPClient: &http.Client{Transport: n},
+			Token: n.srv.Token(year), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		story(t, n, c)
@@ -389,7 +389,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 
 func TestASecondRunNoticesTheFirst(t *testing.T) {
 	t.Run("in this process", func(t *testing.T) {
-		c := server(t).Client()
+		c := server(t).Reports()
 		h := header("Example", time.October)
 		_, err := c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
 			_, err := c.Submit(t.Context(), h, datasets(1), nil)
@@ -411,7 +411,7 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 				r.Header.Exceptions = []reports.Exception{{Code: 69}}
 				body := compressed(t, r)
 				req, _ := http.NewRequest("POST", n.srv.URL+"/reports", strings.NewReader(body))
-				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(time.Now().AddDate(1, 0, 0))}}
+				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(year)}}
 				res, err := n.srv.HTTPClient().Do(req)
 				if assert.NoError(t, err) {
 					assert.Equal(t, 201, res.StatusCode)
@@ -431,7 +431,7 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 
 func TestSpooledToAFile(t *testing.T) {
 	dir := t.TempDir()
-	c := server(t).Client()
+	c := server(t).Reports()
 	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 500, TempDir: dir})
 	require.NoError(t, err)
 	assert.Equal(t, all(100), stored(t, c, receipt.ReportID))
@@ -446,9 +446,9 @@ func TestSpooledToAFile(t *testing.T) {
 // TestDiskThatFails takes the folder away while subsets are spooled: nothing is
 // sent, because the spool fails, or the record of the first request cannot be made.
 func TestDiskThatFails(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		dir := t.TempDir()
-		_, err := srv.Client().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
 			for i := range 1000 {
 				if i == 25 {
 					for os.RemoveAll(dir) != nil { // while something is written there
@@ -465,9 +465,9 @@ func TestDiskThatFails(t *testing.T) {
 }
 
 func TestTokenIsRenewedOnce(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		asked := 0
-		good := srv.Token(time.Now().AddDate(1, 0, 0))
+		good := srv.Token(year)
 		c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
 			if asked++; asked == 1 {
 				return "garbled", nil
@@ -487,7 +487,7 @@ func TestTokenIsRenewedOnce(t *testing.T) {
 }
 
 func TestExpiringTokensAreAnnounced(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		for _, tt := range []struct {
 			left, margin time.Duration
 			told         bool
@@ -498,7 +498,7 @@ func TestExpiringTokensAreAnnounced(t *testing.T) {
 		} {
 			var told []time.Time
 			c := client(t, srv, &reports.ClientOptions{
-				Token: srv.Token(time.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
+				Token: srv.Token(tt.left), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
 			})
 			_, err := c.List(t.Context(), nil)
 			require.NoError(t, err)
@@ -511,8 +511,8 @@ func TestExpiringTokensAreAnnounced(t *testing.T) {
 }
 
 func TestReadFileIsASourceForSubmit(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"1999-11-01",
 	  "reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}},"report-datasets":[{"dataset-title":"a","data-type":"dataset","platform":"p","publisher":"q","dataset-id":[{"type":"doi","value":"10.5072/a"}]}]}`))
 		require.NoError(t, err)
@@ -523,8 +523,8 @@ func TestReadFileIsASourceForSubmit(t *testing.T) {
 }
 
 func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *reportstest.Server) {
-		c := srv.Client()
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(30), &reports.SubmitOptions{MaxDatasets: 10})
 		require.NoError(t, err)
 		r, err := c.Open(t.Context(), receipt.ReportID)

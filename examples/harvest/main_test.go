@@ -23,24 +23,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 func none(string) string { return "" }
 
 // service is a server with n records and a file to harvest them to.
-func service(t *testing.T, n int) (srv *doistest.Server, file string) {
+func service(t *testing.T, n int) (srv *datacitetest.Server, file string) {
 	t.Helper()
-	srv = doistest.NewServer(nil)
+	srv = datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
 	put(t, srv, 0, n)
 	return srv, filepath.Join(t.TempDir(), "records.jsonl.gz")
 }
 
-func put(t *testing.T, srv *doistest.Server, from, to int) {
+func put(t *testing.T, srv *datacitetest.Server, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		require.NoError(t, srv.PutJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","client":"demo.c%d"}`, i, i/60, i%60, i%2)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","client":"demo.c%d"}`, i, i/60, i%60, i%2)))
 	}
 }
 

@@ -22,11 +22,11 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 func main() {
@@ -77,7 +77,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
 	flags.StringVar(&s.api, "api", dois.Test, "with -live: base `URL` of the DOI query and usage report interfaces")
 	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
-	flags.StringVar(&s.prefix, "prefix", reportstest.Prefix, "`prefix` of the account")
+	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
 	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
@@ -105,11 +105,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	}
 	where := ""
 	if !live {
-		server := reportstest.NewServer(nil)
+		server := datacitetest.NewServer(nil)
 		defer server.Close()
 		s.api, s.mds = server.URL, server.URL
-		s.username, s.password = reportstest.Username, reportstest.Password
-		s.token = server.Token(time.Now().AddDate(1, 0, 0))
+		s.username, s.password = datacitetest.Username, datacitetest.Password
+		s.token = server.Token(365 * 24 * time.Hour)
 		fmt.Fprintln(out, "The service runs in memory, at", server.URL)
 		where = " in memory: nothing real was registered or reported, and -live uses real hosts"
 	}

@@ -19,10 +19,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 func main() {
@@ -73,7 +73,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	s := settings{creds: mds.Credentials{Username: getenv("DATACITE_USERNAME"), Password: getenv("DATACITE_PASSWORD")}}
 	flags := flag.NewFlagSet("register", flag.ContinueOnError)
 	flags.StringVar(&s.doi, "doi", "", "`DOI` to register; without it, one is made up under -prefix")
-	flags.StringVar(&s.prefix, "prefix", mdstest.Prefix, "`prefix` for a DOI that is made up")
+	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` for a DOI that is made up")
 	flags.StringVar(&s.url, "url", "", "`URL` that the DOI leads to")
 	flags.BoolVar(&s.wait, "wait", false, "wait until the DOI resolves")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing, whatever else is given")
@@ -156,8 +156,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 // connect makes a client of the service, which without live is one in memory.
 func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 	if !s.live {
-		srv := mdstest.NewServer(&mdstest.Options{NoPort: true, ResolveDelay: 5 * time.Second})
-		return srv.Client(), srv.Resolver(), nil
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, ResolveDelay: 5 * time.Second})
+		return srv.MDS(), srv, nil
 	}
 	client, err := mds.NewClient(s.mds, s.creds, nil)
 	return client, &mds.HTTPResolver{BaseURL: s.resolver}, err

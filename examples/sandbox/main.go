@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/reports/reportstest"
+	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 const usage = `Usage: sandbox [-addr host:port] [-behaviour documented|deployed]
@@ -50,14 +50,14 @@ func main() {
 
 type settings struct {
 	address   string
-	behaviour reportstest.Behaviour
+	behaviour datacitetest.Behaviour
 }
 
 func readSettings(args []string) (s settings, err error) {
 	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&s.address, "addr", "localhost:8080", "")
-	flags.StringVar((*string)(&s.behaviour), "behaviour", string(reportstest.Documented), "")
+	flags.StringVar((*string)(&s.behaviour), "behaviour", string(datacitetest.Documented), "")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -71,7 +71,7 @@ func readSettings(args []string) (s settings, err error) {
 		return s, err
 	case flags.NArg() > 0:
 		return s, fmt.Errorf("there are no arguments, but %q is given", strings.Join(flags.Args(), " "))
-	case s.behaviour != reportstest.Documented && s.behaviour != reportstest.Deployed:
+	case s.behaviour != datacitetest.Documented && s.behaviour != datacitetest.Deployed:
 		return s, fmt.Errorf("there is no behaviour %q", s.behaviour)
 	}
 	return s, nil
@@ -93,9 +93,9 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password, and keeps nothing.\n", listener.Addr())
 	}
-	service := reportstest.NewServer(&reportstest.Options{NoPort: true, Behaviour: s.behaviour})
+	service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: s.behaviour})
 	defer service.Close()
-	welcome(out, "http://"+listener.Addr().String(), service.Token(time.Now().AddDate(1, 0, 0)))
+	welcome(out, "http://"+listener.Addr().String(), service.Token(365*24*time.Hour))
 	return serve(ctx, listener, service)
 }
 
@@ -134,5 +134,5 @@ Try, in another terminal:
   curl %[1]s/reports
 
 Press Ctrl-C to stop; nothing is kept.
-`, url, reportstest.Username, reportstest.Password, reportstest.Prefix, token)
+`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token)
 }

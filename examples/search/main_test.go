@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/dois/doistest"
+	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-func service(t *testing.T) *doistest.Server {
+func service(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := doistest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
 	for _, record := range []string{
 		`{"doi":"10.5072/length","created":"2020-01-01","publicationYear":2020,"citationCount":3,"titles":[{"title":"Glacier length"}],
@@ -23,7 +23,7 @@ func service(t *testing.T) *doistest.Server {
 			"types":{"resourceTypeGeneral":"Dataset"}}`,
 		`{"doi":"10.5072/evil","created":"2022-01-01","titles":[{"title":"Red \u001b[31m\nalert"}],"types":{"resourceTypeGeneral":"Software"}}`,
 	} {
-		require.NoError(t, srv.PutJSON([]byte(record)))
+		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 	}
 	return srv
 }

@@ -72,8 +72,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 func main() {
@@ -145,9 +145,9 @@ func (p *program) connect(s settings, show *meter) (client *reports.Client, at s
 	case s.dryRun:
 		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
 	case s.inMemory():
-		server := reportstest.NewServer(nil)
+		server := datacitetest.NewServer(nil)
 		closeService = server.Close
-		at, opts.Token = server.URL, server.Token(time.Now().AddDate(1, 0, 0))
+		at, opts.Token = server.URL, server.Token(365*24*time.Hour)
 		show.say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
 	default:
 		at = s.api

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/reportstest"
 )
 
 // TestMain makes the zone of the times that are printed the same everywhere, before
@@ -33,25 +33,25 @@ func TestMain(m *testing.M) {
 
 // A service is one to submit to, and a token for it.
 type service struct {
-	*reportstest.Server
+	*datacitetest.Server
 	token string
 	http  *http.Client // what the program sends with; nil if the service listens
 }
 
-func newService(t *testing.T) *service { return serviceLike(t, reportstest.Documented) }
+func newService(t *testing.T) *service { return serviceLike(t, datacitetest.Documented) }
 
-func serviceLike(t *testing.T, behaviour reportstest.Behaviour) *service {
+func serviceLike(t *testing.T, behaviour datacitetest.Behaviour) *service {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir()) // where runs leave what the next one has to know
-	srv := reportstest.NewServer(&reportstest.Options{Behaviour: behaviour})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
-	return &service{Server: srv, token: srv.Token(time.Now().AddDate(1, 0, 0))}
+	return &service{Server: srv, token: srv.Token(365 * 24 * time.Hour)}
 }
 
 // eachBehaviour tells a story with the documented and with the deployed service.
 func eachBehaviour(t *testing.T, story func(t *testing.T, srv *service)) {
 	t.Helper()
-	for _, b := range []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed} {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(b), func(t *testing.T) { story(t, serviceLike(t, b)) })
 	}
 }
@@ -79,10 +79,10 @@ func (s *service) held(t *testing.T) (dois []string) {
 
 func (s *service) datasets(t *testing.T) []reports.Dataset {
 	t.Helper()
-	list, err := s.Client().List(t.Context(), nil)
+	list, err := s.Reports().List(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, list.Reports, 1)
-	r, err := s.Client().Get(t.Context(), list.Reports[0].ID)
+	r, err := s.Reports().Get(t.Context(), list.Reports[0].ID)
 	require.NoError(t, err)
 	return r.Datasets
 }

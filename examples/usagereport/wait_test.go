@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/reports/reportstest"
+	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 // A loss is a request that fails once with a connection that is lost.
@@ -34,27 +34,20 @@ func (l loss) String() string {
 // deployed service works 20 seconds on a subset.
 func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file string)) {
 	t.Helper()
-	kind := reportstest.DropBefore
+	kind := datacitetest.DropBefore
 	if l.arrives {
-		kind = reportstest.DropAfter
+		kind = datacitetest.DropAfter
 	}
-	for _, behaviour := range []reportstest.Behaviour{reportstest.Documented, reportstest.Deployed} {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(fmt.Sprintf("%v, %s", l, behaviour), func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			synctest.Test(t, func(t *testing.T) {
-				lost := false
-				srv := reportstest.NewServer(&reportstest.Options{
+				srv := datacitetest.NewServer(&datacitetest.Options{
 					Behaviour: behaviour, NoPort: true, WriteTime: 20 * time.Second,
-					Faults: func(_ int, r *http.Request) *reportstest.Fault {
-						if lost || r.Method != l.method {
-							return nil
-						}
-						lost = true
-						return &reportstest.Fault{Kind: kind}
-					},
+					Faults: datacitetest.First(&datacitetest.Fault{Kind: kind}).When(func(r *http.Request) bool { return r.Method == l.method }),
 				})
 				defer srv.Close()
-				token := srv.Token(time.Now().AddDate(1, 0, 0))
+				token := srv.Token(365 * 24 * time.Hour)
 				story(t, &service{srv, token, srv.HTTPClient()}, inFile(t, "report.json", report(t, 3, nil)))
 			})
 		})

@@ -7,19 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/mdstest"
 )
 
 // A record read through the DOI query is registered through the metadata store
 // as it is, and reads the same again.
 func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
-	srv := mdstest.NewServer(nil)
+	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	reader, err := dois.NewClient(srv.URL, nil)
-	require.NoError(t, err)
-	store := srv.Client()
+	reader, store := srv.DOIs(), srv.MDS()
 	xml, err := os.ReadFile("../../testdata/records/full.xml")
 	require.NoError(t, err)
 	const address = "https://repository.example.org/1"

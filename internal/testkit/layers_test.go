@@ -53,6 +53,9 @@ func TestImportsPointOneWay(t *testing.T) {
 				assert.True(t, strings.HasPrefix(dep, "internal/sandbox") || lexer, "%s shares %s with the clients", name, dep)
 			}
 			assert.False(t, strings.HasPrefix(dep, "examples/"), "%s imports an example", name)
+			if !strings.HasPrefix(name, "examples/") {
+				assert.NotEqual(t, "datacitetest", dep, "%s imports what is for tests", name)
+			}
 		}
 	}
 	for name, allowed := range map[string][]string{
@@ -61,6 +64,7 @@ func TestImportsPointOneWay(t *testing.T) {
 		"mds":          {"mds/metadata"},
 		"dois":         {"query", "mds/metadata"},
 		"reports":      {"query"},
+		"datacitetest": {"dois", "mds", "mds/metadata", "query", "reports"},
 	} {
 		require.Contains(t, packages, name)
 		for _, dep := range packages[name] {

@@ -423,7 +423,7 @@ func (s *Room) seedReport(id, owner string, p part) error {
 	if err != nil {
 		return err
 	}
-	sub := &submission{body: p.body}
+	sub := &submission{body: p.body, json: !p.compressed}
 	if err := sub.parse(data); err != nil {
 		return err
 	}

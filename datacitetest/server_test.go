@@ -1,0 +1,465 @@
+package datacitetest_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// on tells a story to a server of each behaviour with these options.
+func on(t *testing.T, opts datacitetest.Options, story func(t *testing.T, srv *datacitetest.Server)) {
+	t.Helper()
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		opts := opts
+		opts.Behaviour, opts.NoPort = behaviour, true
+		t.Run(string(behaviour), func(t *testing.T) {
+			srv := datacitetest.NewServer(&opts)
+			defer srv.Close()
+			story(t, srv)
+		})
+	}
+}
+
+// send asks the server for something with a token and returns the status, 0 if the
+// connection is dropped.
+func send(t *testing.T, srv *datacitetest.Server, method, path, token string, body io.Reader) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, body)
+	require.NoError(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := srv.HTTPClient().Do(req)
+	if err != nil {
+		return 0
+	}
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode
+}
+
+func TestBehaviours(t *testing.T) {
+	for behaviour, status := range map[datacitetest.Behaviour]int{"": 401, datacitetest.Documented: 401, datacitetest.Deployed: 422} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
+		assert.Equal(t, status, send(t, srv, "POST", "/reports", "", nil), "a report without a token")
+		srv.Close()
+	}
+}
+
+// What cannot be meant is said at once.
+func TestMisuse(t *testing.T) {
+	for says, opts := range map[string]datacitetest.Options{
+		`no behaviour "other"`:       {Behaviour: "other"},
+		`two accounts "example.repo`: {Accounts: []datacitetest.Account{{}, {Username: "example.repo"}}},
+		`account "A:B"`:              {Accounts: []datacitetest.Account{{Username: "A:B"}}},
+	} {
+		func() {
+			defer func() { assert.Contains(t, recover(), says) }()
+			datacitetest.NewServer(&opts)
+		}()
+	}
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	assert.PanicsWithValue(t, `datacitetest: no account "NOBODY.REPO"`, func() { srv.As("NOBODY.REPO") })
+	assert.ErrorContains(t, srv.PutRecordJSON([]byte(`{"doi":"x"}`)), "is not a DOI")
+	_, err := srv.PutReportJSON([]byte(`{}`))
+	assert.ErrorContains(t, err, "report-header is missing")
+}
+
+// The kinds of faults, and what the server has done.
+func TestFaults(t *testing.T) {
+	const put = `{"data":{"attributes":{"doi":"10.5072/x"}}}`
+	for kind, want := range map[datacitetest.FaultKind]struct {
+		status int
+		done   bool
+	}{
+		datacitetest.DropBefore: {0, false}, datacitetest.DropDuring: {0, false}, datacitetest.DropAfter: {0, true},
+		datacitetest.CutAnswer: {201, true}, datacitetest.Status: {503, false}, datacitetest.StatusAfter: {503, true}, datacitetest.Delay: {201, true},
+	} {
+		on(t, datacitetest.Options{Faults: datacitetest.First(&datacitetest.Fault{Kind: kind})}, func(t *testing.T, srv *datacitetest.Server) {
+			assert.Equal(t, want.status, send(t, srv, "PUT", "/dois/10.5072/x", srv.Token(time.Hour), strings.NewReader(put)), kind)
+			assert.Equal(t, want.done, srv.State("10.5072/x") == datacitetest.StateDraft, kind)
+		})
+	}
+}
+
+func TestFaultsCompose(t *testing.T) {
+	status := func(n int) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status, Status: n} }
+	always := func(n int) datacitetest.Faults {
+		return func(int, *http.Request) *datacitetest.Fault { return status(n) }
+	}
+	const requests = "GET HEAD POST GET DELETE PUT PATCH GET"
+	for name, tt := range map[string]struct {
+		faults datacitetest.Faults
+		want   []int // 0 for no fault
+	}{
+		"none":                 {datacitetest.First(), []int{0, 0, 0, 0, 0, 0, 0, 0}},
+		"the first and third":  {datacitetest.First(status(500), nil, status(502)), []int{500, 0, 502, 0, 0, 0, 0, 0}},
+		"the second write":     {datacitetest.First(nil, status(500)).When(datacitetest.Writes), []int{0, 0, 0, 0, 500, 0, 0, 0}},
+		"every write":          {always(500).When(datacitetest.Writes), []int{0, 0, 500, 0, 500, 500, 500, 0}},
+		"the first, then all":  {datacitetest.First(status(502)).Or(always(500)), []int{502, 500, 500, 500, 500, 500, 500, 500}},
+		"first write, or read": {datacitetest.First(status(502)).When(datacitetest.Writes).Or(datacitetest.First(nil, nil, nil, status(500))), []int{0, 0, 502, 500, 0, 0, 0, 0}},
+	} {
+		var got []int
+		for i, method := range strings.Fields(requests) {
+			fault := tt.faults(i+1, httptest.NewRequest(method, "/", nil))
+			if fault == nil {
+				fault = status(0)
+			}
+			got = append(got, fault.Status)
+		}
+		assert.Equal(t, tt.want, got, name)
+	}
+}
+
+// Chance is the same for the same seed, and Schedule fails as often as it is told to.
+func TestSchedule(t *testing.T) {
+	fate, again, failed := datacitetest.Schedule(1, 0.5), datacitetest.Schedule(1, 0.5), 0
+	for n := range 1000 {
+		f := fate(n, nil)
+		assert.Equal(t, f, again(n, nil))
+		if f != nil {
+			failed++
+		}
+	}
+	assert.InDelta(t, 500, failed, 100)
+}
+
+// A write takes its time, and is done though nobody waits for it.
+func TestWriteTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := srv.Reports().Create(ctx, usage(1))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Empty(t, srv.StoredReports())
+		started := time.Now()
+		srv.Close()
+		assert.Equal(t, 59*time.Second, time.Since(started))
+		assert.Len(t, srv.StoredReports(), 1)
+	})
+}
+
+// Each account has its own password, prefixes, keys, tokens and what is put for it.
+func TestAccounts(t *testing.T) {
+	accounts := []datacitetest.Account{
+		{Username: "ALPS.REPO", Password: "edelweiss", Prefixes: []string{"10.1111"}},
+		{Username: "ANDES.REPO", Prefixes: []string{"10.2222", "10.3333"}, Domains: []string{"andes.example.org"}},
+	}
+	on(t, datacitetest.Options{Accounts: accounts}, func(t *testing.T, alps *datacitetest.Server) {
+		andes := alps.As("andes.repo")
+		for _, srv := range []*datacitetest.Server{alps, andes} {
+			for _, prefix := range []string{"10.1111", "10.2222", "10.3333", datacitetest.Prefix} {
+				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: prefix + "/a"})
+				own := (srv == alps) == (prefix == "10.1111") && prefix != datacitetest.Prefix
+				assert.Equal(t, own, err == nil, "%s %v", prefix, err)
+			}
+		}
+		_, err := andes.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/"})
+		assert.ErrorIs(t, err, dois.ErrInvalid, "another domain")
+
+		require.NoError(t, andes.PutRecord(&dois.Record{Record: metadata.Record{DOI: "10.1111/put"}}))
+		require.NoError(t, andes.PutRecordJSON([]byte(`{"doi":"10.1111/theirs","client":"alps.repo"}`)))
+		found, err := alps.DOIs().List(t.Context(), &dois.ListOptions{ClientID: "alps.repo"})
+		require.NoError(t, err)
+		assert.Equal(t, 2, found.Total, "one made, one put")
+		assert.Equal(t, []string{"10.1111/a", "10.1111/put", "10.1111/theirs", "10.2222/a", "10.3333/a"}, alps.Names())
+
+		key := andes.IssueKey()
+		client, err := mds.NewClient(alps.URL, mds.Credentials{Username: "ANDES.REPO", Password: key}, &mds.ClientOptions{HTTPClient: alps.HTTPClient()})
+		require.NoError(t, err)
+		_, err = client.PutMetadata(t.Context(), "10.2222/key", glacier())
+		require.NoError(t, err)
+		alps.RevokeKey(key)
+		_, err = client.PutMetadata(t.Context(), "10.2222/key", glacier())
+		assert.ErrorIs(t, err, mds.ErrUnauthorized)
+
+		november := usage(1)
+		november.Header.ReportingPeriod = reports.Month(1999, time.November)
+		_, err = andes.Reports().Create(t.Context(), usage(1))
+		require.NoError(t, err)
+		_, err = alps.PutReport(november)
+		require.NoError(t, err)
+		var owners []string
+		for _, r := range alps.StoredReports() {
+			owners = append(owners, r.ClientID)
+		}
+		slices.Sort(owners)
+		assert.Equal(t, []string{"alps.repo", "andes.repo"}, owners)
+	})
+}
+
+// A Deployed server looks at the role in a token.
+func TestRoles(t *testing.T) {
+	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: datacitetest.User}, {Username: "A.STAFF", Role: datacitetest.StaffAdmin}}
+	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
+		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
+		datacitetest.Deployed:   {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 401}, "A.STAFF": {200, 204, 200}},
+	}
+	data, err := usage(1).MarshalJSON()
+	require.NoError(t, err)
+	on(t, datacitetest.Options{Accounts: accounts}, func(t *testing.T, srv *datacitetest.Server) {
+		for _, account := range accounts {
+			name := account.Username
+			if name == "" {
+				name = datacitetest.Username
+			}
+			const path = "/reports/3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
+			token := srv.As(name).Token(time.Hour)
+			got := [3]int{
+				send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil), send(t, srv, "GET", "/dois", token, nil),
+			}
+			assert.Equal(t, want[srv.Behaviour][name], got, name)
+		}
+	})
+}
+
+// Small bodies meet small limits, whether their size is told beforehand or not.
+func TestLimits(t *testing.T) {
+	plain, err := usage(3).MarshalJSON()
+	require.NoError(t, err)
+	draft := []byte(`{"data":{"attributes":{"prefix":"10.5072"}}}`)
+	for _, tt := range []struct {
+		opts                 datacitetest.Options
+		path                 string
+		body                 []byte
+		documented, deployed int
+	}{
+		{datacitetest.Options{MaxReport: int64(len(plain)), MaxBody: 1}, "/reports", plain, 201, 201},
+		{datacitetest.Options{MaxReport: int64(len(plain)) - 1}, "/reports", plain, 413, 413},
+		{datacitetest.Options{MaxDatasets: 3}, "/reports", plain, 201, 201},
+		{datacitetest.Options{MaxDatasets: 2}, "/reports", plain, 422, 201},
+		{datacitetest.Options{MaxBody: int64(len(draft)), MaxReport: 1}, "/dois", draft, 201, 201},
+		{datacitetest.Options{MaxBody: int64(len(draft)) - 1}, "/dois", draft, 413, 413},
+	} {
+		on(t, tt.opts, func(t *testing.T, srv *datacitetest.Server) {
+			want := tt.documented
+			if srv.Behaviour == datacitetest.Deployed {
+				want = tt.deployed
+			}
+			for _, body := range []io.Reader{bytes.NewReader(tt.body), io.MultiReader(bytes.NewReader(tt.body))} {
+				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(time.Hour), body), "%s %+v", tt.path, tt.opts)
+			}
+		})
+	}
+	on(t, datacitetest.Options{MaxBody: 10}, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/x", glacier())
+		assert.ErrorIs(t, err, mds.ErrTooLarge)
+	})
+}
+
+func named(datasets []reports.Dataset) (names []string) {
+	for _, d := range datasets {
+		names = append(names, d.DatasetID[0].Value)
+	}
+	return names
+}
+
+// Stored reports are seen with their subsets, byte by byte.
+func TestStoredReports(t *testing.T) {
+	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
+		large, small := usage(5), usage(1)
+		large.Header.CreatedBy = "Large Repository"
+		receipt, err := srv.Reports().Submit(t.Context(), large.Header, reports.Each(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+		require.NoError(t, err)
+		created, err := srv.Reports().Create(t.Context(), small)
+		require.NoError(t, err)
+		asked := len(srv.Requests())
+		stored := map[string]datacitetest.StoredReport{}
+		for _, r := range srv.StoredReports() {
+			assert.Equal(t, "example.repo", r.ClientID)
+			stored[r.ID] = r
+		}
+		require.Len(t, stored, 2)
+		require.Len(t, stored[created.ID].Subsets, 1)
+		var datasets []reports.Dataset
+		for i, subset := range stored[receipt.ReportID].Subsets {
+			assert.Equal(t, receipt.Subsets[i].Checksum, subset.Checksum)
+			assert.Len(t, subset.Body, int(receipt.Subsets[i].Bytes))
+			plain, err := gzip.NewReader(bytes.NewReader(subset.Body))
+			require.NoError(t, err)
+			read, err := reports.NewReader(plain)
+			require.NoError(t, err)
+			for d, err := range read.Datasets() {
+				require.NoError(t, err)
+				datasets = append(datasets, d)
+			}
+		}
+		assert.Equal(t, named(large.Datasets), named(datasets))
+		for id, sent := range map[string]*reports.Report{receipt.ReportID: large, created.ID: small} {
+			got, err := stored[id].Report()
+			require.NoError(t, err)
+			assert.ElementsMatch(t, named(sent.Datasets), named(got.Datasets))
+			assert.Equal(t, sent.Header.CreatedBy, got.Header.CreatedBy)
+			assert.Equal(t, id, got.ID)
+		}
+		assert.Len(t, srv.Requests(), asked, "this was no request")
+	})
+}
+
+// A usage report of any size survives that each of its answers gets lost.
+func TestLostSubset(t *testing.T) {
+	lost := []*datacitetest.Fault{nil, nil, nil}
+	for i := range lost {
+		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				faults := slices.Clone(lost)
+				faults[i] = &datacitetest.Fault{Kind: datacitetest.DropAfter}
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true, Faults: datacitetest.First(faults...).When(datacitetest.Writes)})
+				defer srv.Close()
+				sent := usage(5)
+				_, err := srv.Reports().Submit(t.Context(), sent.Header, reports.Each(sent.Datasets), &reports.SubmitOptions{MaxDatasets: 2, TempDir: dir})
+				require.NoError(t, err)
+				assert.Len(t, srv.StoredReports()[0].Subsets, 3)
+			})
+		}
+	}
+}
+
+// A server can die between two steps of its work on a report.
+func TestCrash(t *testing.T) {
+	for step, sound := range map[datacitetest.Step]bool{datacitetest.Parsed: true, datacitetest.DocumentDeleted: false, datacitetest.DocumentStored: true} {
+		srv := datacitetest.NewServer(&datacitetest.Options{
+			Behaviour: datacitetest.Deployed, NoPort: true,
+			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),
+		})
+		id, err := srv.PutReport(usage(1))
+		require.NoError(t, err)
+		data, err := usage(2).MarshalJSON()
+		require.NoError(t, err)
+		assert.Zero(t, send(t, srv, "PUT", "/reports/"+id, srv.Token(time.Hour), bytes.NewReader(data)))
+		_, err = srv.StoredReports()[0].Report()
+		assert.Equal(t, sound, err == nil, "%s: %v", step, err)
+		srv.Close()
+	}
+}
+
+// Writes that overlap lose a subset and break the report, and that is seen.
+func TestOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
+		post := func(datasets int) {
+			r := usage(datasets)
+			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+			var body bytes.Buffer
+			z := gzip.NewWriter(&body)
+			assert.NoError(t, json.NewEncoder(z).Encode(r))
+			assert.NoError(t, z.Close())
+			req, err := http.NewRequest("POST", srv.URL+"/reports", &body)
+			assert.NoError(t, err)
+			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Hour)}}
+			res, err := srv.HTTPClient().Do(req)
+			assert.NoError(t, err)
+			_ = res.Body.Close()
+		}
+		post(1)
+		go post(2)
+		post(3)
+		srv.Close()
+		stored := srv.StoredReports()[0]
+		_, err := stored.Report()
+		assert.ErrorContains(t, err, "datacitetest: report "+stored.ID+": ")
+		assert.Len(t, stored.Subsets, 3)
+		assert.Len(t, slices.DeleteFunc(stored.Subsets, func(s datacitetest.StoredSubset) bool { return s.Body != nil }), 1, "lost")
+	})
+}
+
+// What came in is seen without what must be secret.
+func TestRequests(t *testing.T) {
+	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
+		token := srv.Token(time.Hour)
+		send(t, srv, "POST", "/dois?a=b%20c", token, strings.NewReader(`{"data":{}}`))
+		_, _ = srv.MDS().URL(t.Context(), "10.5072/x y")
+		seen := srv.Requests()
+		require.Len(t, seen, 2)
+		assert.Equal(t, []string{"application/json"}, seen[0].Header["Content-Type"])
+		assert.Equal(t, "/doi/10.5072/x%20y", seen[1].Path)
+		assert.NotContains(t, fmt.Sprint(seen), token)
+		assert.Equal(t, "a=b%20c", seen[0].Query)
+		assert.Equal(t, int64(11), seen[0].Bytes)
+		assert.Equal(t, 404, seen[1].Status)
+		assert.NotContains(t, seen[1].Header, "Authorization")
+	})
+}
+
+// The clock is the caller's, and goes on from there.
+func TestClock(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	on(t, datacitetest.Options{Now: func() time.Time { return noon }, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier())
+		require.NoError(t, err)
+		token := srv.Token(time.Hour)
+		data, err := usage(1).MarshalJSON()
+		require.NoError(t, err)
+		assert.Equal(t, 201, send(t, srv, "POST", "/reports", token, bytes.NewReader(data)))
+		srv.Advance(time.Hour)
+		assert.Equal(t, noon.Add(time.Hour), srv.Now())
+		require.NoError(t, mds.WaitResolved(t.Context(), srv, "10.5072/x", "https://example.org/x", nil))
+		assert.Contains(t, []int{401, 403}, send(t, srv, "POST", "/reports", token, bytes.NewReader(data)))
+		_, err = srv.Reports().Create(t.Context(), usage(1))
+		assert.NoError(t, err, "the client's token does not expire")
+	})
+}
+
+// Records and reports can be as odd as real ones.
+func TestPut(t *testing.T) {
+	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
+		require.NoError(t, srv.PutRecord(&dois.Record{Raw: []byte(`{"doi":"10.5072/raw","state":"registered","titles":7}`)}))
+		assert.Equal(t, datacitetest.StateRegistered, srv.State("https://doi.org/10.5072/RAW"))
+		id, err := srv.PutReportJSON([]byte(`{"report-header":{"created-by":7},"report-datasets":[{"yop":1999}]}`))
+		require.NoError(t, err)
+		got, err := srv.Reports().Get(t.Context(), id)
+		require.NoError(t, err)
+		assert.Equal(t, "7", got.Header.CreatedBy)
+		assert.Len(t, got.Datasets, 1)
+	})
+}
+
+// Another server can hold this one.
+func TestHandler(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	defer srv.Close()
+	outer := httptest.NewServer(srv)
+	defer outer.Close()
+	client, err := dois.NewClient(outer.URL, nil)
+	require.NoError(t, err)
+	_, err = client.List(t.Context(), nil)
+	assert.NoError(t, err)
+}
+
+// The types are copies of the service's, with nothing left out.
+func TestCopiesAreWhole(t *testing.T) {
+	fields := func(v any) (names []string) {
+		for f := range reflect.TypeOf(v).Fields() {
+			names = append(names, f.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool { return name == "NoPort" }))
+	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
+	assert.Len(t, fields(datacitetest.Request{}), len(fields(sandbox.Request{})))
+}
