@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,88 +16,129 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 )
 
-const usage = `Usage: sandbox [-addr host:port] [-behaviour documented|deployed]
+const usage = `Serve the embedded registration service for tests, until Ctrl-C: the metadata store,
+DOI query and usage reports, in memory. A page for people at / shows what it holds
+and what it was asked last.
 
-Serves the embedded registration service for tests, in memory, until Ctrl-C.
-
-  -addr host:port    where to listen; port 0 takes a free one, no host means all
-                     interfaces (default localhost:8080)
-  -behaviour name    documented: as specified; deployed: as the service in
-                     operation, flaws included (default documented)
-  -h                 shows this
-
-There are no arguments, and nothing is read from the environment.
+  sandbox [flags]
 
 It speaks the formats of the service: DataCite XML and others for metadata, lines of
 doi= and url=, JSON for records and lists, JSON or gzip of it for usage reports. It
-accepts unsigned tokens and a public password, and keeps nothing: let
-it listen on loopback addresses only.
+accepts unsigned tokens and a public password: let it listen on loopback addresses
+only. Nothing is read from the environment.
+
+Exit codes:
+  0    stopped by Ctrl-C
+  1    the flags, the port or a file are at fault
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "sandbox:", err)
 		os.Exit(1)
 	}
 }
 
 type settings struct {
-	address   string
-	behaviour datacitetest.Behaviour
+	address     string
+	load, state string
+	rules       bool
+	options     datacitetest.Options
 }
 
-func readSettings(args []string) (s settings, err error) {
+func readSettings(args []string, out io.Writer) (s settings, err error) {
+	o := &s.options
+	o.NoPort = true
+	o.Accounts = []datacitetest.Account{{}}
 	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&s.address, "addr", "localhost:8080", "")
-	flags.StringVar((*string)(&s.behaviour), "behaviour", string(datacitetest.Documented), "")
-	if err := flags.Parse(args); err != nil {
-		return s, err
-	}
-	flags.Visit(func(f *flag.Flag) {
-		if f.Value.String() == "" {
-			err = fmt.Errorf("-%s is empty", f.Name)
+	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
+	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
+	flags.Func("account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated", func(text string) error {
+		parts := strings.Split(text, ":")
+		if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
+			return errors.New("write it as NAME:PASSWORD:PREFIX,PREFIX")
 		}
+		o.Accounts = append(o.Accounts, datacitetest.Account{Username: parts[0], Password: parts[1], Prefixes: strings.Split(parts[2], ",")})
+		return nil
 	})
+	rate := flags.Float64("faults", 0, "the `part` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
+	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail, and how")
+	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists lag behind what was written, such as 30s; with -behaviour deployed")
+	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
+	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; made if it is not there")
+	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
+	words, _, err := arguments.Parse(flags, usage, args, out)
 	switch {
 	case err != nil:
 		return s, err
-	case flags.NArg() > 0:
-		return s, fmt.Errorf("there are no arguments, but %q is given", strings.Join(flags.Args(), " "))
-	case s.behaviour != datacitetest.Documented && s.behaviour != datacitetest.Deployed:
-		return s, fmt.Errorf("there is no behaviour %q", s.behaviour)
+	case len(words) > 0:
+		return s, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
+	case o.Behaviour != datacitetest.Documented && o.Behaviour != datacitetest.Deployed:
+		return s, fmt.Errorf("there is no behaviour %q; -h shows the flags", o.Behaviour)
+	case !(*rate >= 0 && *rate <= 1):
+		return s, fmt.Errorf("-faults is %v; it goes from 0 to 1", *rate)
+	case o.IndexLag < 0 || o.IndexLag > 0 && o.Behaviour != datacitetest.Deployed:
+		return s, errors.New("-lag is a time from 0 up, and needs -behaviour deployed")
+	}
+	for i, a := range o.Accounts {
+		for _, before := range o.Accounts[:i] {
+			if strings.EqualFold(a.Username, cmp.Or(before.Username, datacitetest.Username)) {
+				return s, fmt.Errorf("the account %s is there twice", a.Username)
+			}
+		}
+	}
+	if *rate > 0 {
+		o.Faults = datacitetest.Schedule(*seed, *rate)
 	}
 	return s, nil
 }
 
 func run(ctx context.Context, args []string, out, notes io.Writer) error {
-	s, err := readSettings(args)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err := io.WriteString(out, usage)
+	s, err := readSettings(args, out)
+	if err != nil {
 		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%w (-h shows the usage)", err)
+	if s.rules {
+		return printRules(out)
+	}
+	service := datacitetest.NewServer(&s.options)
+	defer service.Close()
+	if s.state != "" {
+		if err := restore(service, s.state); err != nil {
+			return err
+		}
+	}
+	if s.load != "" {
+		n, err := load(service, s.load)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(notes, "sandbox: %d records loaded\n", n)
 	}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		return err
 	}
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password, and keeps nothing.\n", listener.Addr())
+		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password.\n", listener.Addr())
 	}
-	service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: s.behaviour})
-	defer service.Close()
-	welcome(out, "http://"+listener.Addr().String(), service.Token(365*24*time.Hour))
-	return serve(ctx, listener, service)
+	token := service.Token(365 * 24 * time.Hour)
+	welcome(out, "http://"+listener.Addr().String(), token, s)
+	err = serve(ctx, listener, &site{service: service, token: token})
+	if s.state != "" {
+		err = errors.Join(err, save(service, s.state))
+	}
+	return err
 }
 
 // serve answers requests until the context is done, and those that are under way
@@ -119,8 +161,12 @@ func serve(ctx context.Context, listener net.Listener, service http.Handler) err
 	return nil
 }
 
-func welcome(out io.Writer, url, token string) {
-	fmt.Fprintf(out, `The service runs at %[1]s
+func welcome(out io.Writer, url, token string, s settings) {
+	kept := "nothing is kept"
+	if s.state != "" {
+		kept = s.state + " keeps what there is"
+	}
+	fmt.Fprintf(out, `The service runs at %[1]s, which shows what it holds to a browser.
 
   account  %[2]s:%[3]s, prefix %[4]s
   token    %[5]s
@@ -133,6 +179,6 @@ Try, in another terminal:
   curl %[1]s/dois/%[4]s/example
   curl %[1]s/reports
 
-Press Ctrl-C to stop; nothing is kept.
-`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token)
+Press Ctrl-C to stop; %[6]s.
+`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, kept)
 }

@@ -33,7 +33,7 @@ type Record struct {
 	Registered time.Time // zero for drafts
 	Handles    []Handle  // what the global resolver knows, oldest first
 	Media      []Medium
-	Search     func() map[string]any // what queries see; made when the first one looks
+	Search     func() map[string]any `json:"-"` // what queries see; made when the first one looks
 
 	// Of a Deployed service whose search index lags behind.
 	shows  time.Time // when the index has this record
