@@ -20,7 +20,13 @@ type Account struct {
 	Prefixes           []string // as in "10.5072"
 	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
 
-	ByKey bool // it has come with an API key, which may not list its DOIs
+	ByKey bool   // it has come with an API key, which may not list its DOIs
+	Role  string // as a token says it; "" is that of a repository
+}
+
+// MayWrite says whether the role of the account lets it write DOIs.
+func (a *Account) MayWrite() bool {
+	return slices.Contains([]string{"", "client_admin", "client_api", "staff_admin"}, a.Role)
 }
 
 // Holds says whether DOIs under the prefix may be registered by the account.

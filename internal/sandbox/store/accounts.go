@@ -124,34 +124,52 @@ func (s *Store) TokenAccount(token string) (*record.Account, error) {
 	if a := s.holder(token); a != nil {
 		return a, nil
 	}
-	owner, err := s.TokenOwner(token)
+	c, err := s.claims(token)
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range s.Accounts {
-		if strings.EqualFold(a.ClientID, owner) {
-			return &s.Accounts[i], nil
-		}
+	if a := s.Client(c.UID); a != nil {
+		account := *a
+		account.Role = c.Role
+		return &account, nil
 	}
 	return nil, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+}
+
+// Client is the account of a repository, nil if there is none.
+func (s *Store) Client(id string) *record.Account {
+	for i, a := range s.Accounts {
+		if strings.EqualFold(a.ClientID, id) {
+			return &s.Accounts[i]
+		}
+	}
+	return nil
 }
 
 // TokenOwner checks a token as specification §7 says, and returns the client id
 // in it: none is 401, an expired one 403. One that means nothing to the service
 // is 401 too.
 func (s *Store) TokenOwner(token string) (clientID string, err error) {
+	c, err := s.claims(token)
+	if err == nil && s.RoleCounts && !c.mayReport() {
+		err = wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	return c.UID, err
+}
+
+func (s *Store) claims(token string) (Claims, error) {
 	if token == "" {
-		return "", wire.Fail(http.StatusUnauthorized, "No token was provided.")
+		return Claims{}, wire.Fail(http.StatusUnauthorized, "No token was provided.")
 	}
 	c, ok := ReadClaims(token)
 	expired := !s.Now().Before(c.Expires.Time())
 	switch {
-	case !ok || c.UID == "" || s.ExpiredIs401 && expired || s.RoleCounts && !c.mayReport():
-		return "", wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	case !ok || c.UID == "" || s.ExpiredIs401 && expired:
+		return c, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	case expired:
-		return "", wire.Fail(http.StatusForbidden, "The token has expired.")
+		return c, wire.Fail(http.StatusForbidden, "The token has expired.")
 	}
-	return c.UID, nil
+	return c, nil
 }
 
 // mayReport says whether the deployed service takes reports from this role.
