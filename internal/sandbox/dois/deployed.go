@@ -19,7 +19,7 @@ func (s *Room) serveDeployed(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
 	switch {
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q)
+		return s.listDOIs(q, f)
 	case q.Verb == http.MethodPost && path == "":
 		return s.writeDeployed(q, "")
 	}
@@ -61,7 +61,7 @@ func (s *Room) showDeployed(q *wire.Request, name, f string) (wire.Reply, error)
 	case f == "json":
 		return one(rec, p, view(p, rec, account)), nil
 	}
-	return formatted(f, []*record.Record{rec})
+	return formatted(f, []*record.Record{rec}, false)
 }
 
 func (s *Room) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) {

@@ -3,6 +3,7 @@ package dois
 
 import (
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/names"
@@ -42,7 +43,7 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	case path != "" && !ok:
 		return wire.Reply{}, store.ErrNoRecord
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q)
+		return s.listDOIs(q, accepted(q))
 	case q.Verb == http.MethodGet:
 		return s.showDOI(q, name)
 	case q.Verb == http.MethodPost && path == "":
@@ -100,10 +101,31 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	switch accepted(q) {
 	case "json":
 		return one(rec, params, singleView(params)), nil
-	case "datacite":
+	case "xml":
 		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
 	}
 	return wire.Reply{}, errType
+}
+
+const kernelType = "application/vnd.datacite.datacite+xml"
+
+// accepted is the first kind of answer that the Accept header names and the
+// service has.
+func accepted(q *wire.Request) string {
+	header := q.Header.Get("Accept")
+	if header == "" {
+		return "json"
+	}
+	for kind := range strings.SplitSeq(header, ",") {
+		kind, _, _ = strings.Cut(kind, ";")
+		switch strings.TrimSpace(kind) {
+		case "application/json", "application/vnd.api+json", "application/*", "*/*":
+			return "json"
+		case kernelType, "application/x-datacite+xml":
+			return "xml"
+		}
+	}
+	return ""
 }
 
 func one(rec *record.Record, p wire.Params, v record.View) wire.Reply {

@@ -10,8 +10,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-const kernelType = "application/vnd.datacite.datacite+xml"
-
 // mediaTypes are the types that the deployed service knows, in its order, and what
 // it calls the formats: lupo config/initializers/mime_types.rb. A page in HTML is
 // JSON; the others without a writer are known and not served.
@@ -41,9 +39,9 @@ func formatOf(mediaType string) string {
 	return ""
 }
 
-// accepted is the format of the answer that the Accept header asks for: the most
+// negotiated is the format of the answer that the Accept header asks for: the most
 // wanted one that there is. A browser's list, with "*/*" among others, counts for nothing.
-func accepted(q *wire.Request) string {
+func negotiated(q *wire.Request) string {
 	header := q.Header.Get("Accept")
 	list := strings.Split(header, ",")
 	if header == "" || len(list) > 1 && slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "*/*") }) {
@@ -85,16 +83,16 @@ func linked(q *wire.Request, path string) (f, rest string) {
 			return m.format, rest
 		}
 	}
-	return accepted(q), path
+	return negotiated(q), path
 }
 
-// formatted is the answer in a format.
-func formatted(f string, records []*record.Record) (wire.Reply, error) {
+// formatted is the answer in a format: one record, or a list.
+func formatted(f string, records []*record.Record, list bool) (wire.Reply, error) {
 	w := record.Writers[f]
 	if w == nil {
 		return wire.Reply{}, errType
 	}
-	body, err := w(records)
+	body, err := w(records, list)
 	if err != nil {
 		return wire.Reply{}, err
 	}

@@ -228,7 +228,7 @@ func relatedItemIn(v any) *element {
 	}
 	add(filledWrapper("creators", member(v, "creators"), personIn("creator")))
 	add(wrapped("titles", member(v, "titles"), titleIn))
-	for _, name := range strings.Fields("publicationYear volume issue number firstPage lastPage publisher edition") {
+	for name := range strings.FieldsSeq("publicationYear volume issue number firstPage lastPage publisher edition") {
 		c := present(name, member(v, name))
 		if name == "number" && c != nil {
 			c.with("numberType", member(v, "numberType"))
@@ -308,7 +308,7 @@ func containerOf(o object) any {
 			set("title", member(title, "title"))
 			break
 		}
-		for _, name := range strings.Fields("volume issue edition number firstPage lastPage") {
+		for name := range strings.FieldsSeq("volume issue edition number firstPage lastPage") {
 			set(name, member(item, name))
 		}
 		if member(item, "numberType") == "Chapter" {

@@ -155,6 +155,7 @@ func readPerson(v any) any {
 	}
 	o["name"] = name
 	if family != "" {
+		maps.DeleteFunc(o, func(_ string, v any) bool { list, ok := v.([]any); return ok && len(list) == 0 })
 		return o
 	}
 	delete(o, "familyName")

@@ -18,7 +18,7 @@ import (
 
 // Writers write records in the formats of the deployed service besides JSON:
 // lupo config/initializers/mime_types.rb, bolognese lib/bolognese/writers.
-var Writers = map[string]func([]*Record) ([]byte, error){
+var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
 	"datacite":      texts("\n", func(w written) string { return string(w.XML) }),
 	"bibtex":        texts("\n", written.bibtex),
 	"ris":           texts("\n\n", written.ris),
@@ -41,9 +41,7 @@ type written struct {
 
 func writtenOf(rec *Record) written {
 	w := written{Record: rec, object: blank(), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
-	for name, v := range rec.Attributes {
-		w.object[name] = v
-	}
+	maps.Copy(w.object, rec.Attributes)
 	if name, ok := w.object["publisher"].(string); ok {
 		w.object["publisher"] = object{"name": name}
 	}
@@ -54,8 +52,8 @@ func writtenOf(rec *Record) written {
 var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 
 // texts joins what is written of each record, below a header.
-func texts(between string, write func(written) string, header ...string) func([]*Record) ([]byte, error) {
-	return func(records []*Record) (body []byte, err error) {
+func texts(between string, write func(written) string, header ...string) func([]*Record, bool) ([]byte, error) {
+	return func(records []*Record, _ bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
 		var all []string
 		for _, rec := range records {
@@ -65,15 +63,15 @@ func texts(between string, write func(written) string, header ...string) func([]
 	}
 }
 
-// objects is an object for one record, and for several a list of them.
-func objects(write func(written) object) func([]*Record) ([]byte, error) {
-	return func(records []*Record) (body []byte, err error) {
+// objects is an object for one record, or a list of them.
+func objects(write func(written) object) func([]*Record, bool) ([]byte, error) {
+	return func(records []*Record, list bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
 		all := []any{}
 		for _, rec := range records {
 			all = append(all, withoutNulls(write(writtenOf(rec))))
 		}
-		if len(all) == 1 {
+		if !list {
 			return indented(all[0]), nil
 		}
 		return indented(all), nil
@@ -198,13 +196,14 @@ func (w written) bibtex() string {
 		"title", w.one("titles", "title"), "journal", w.in("title"), "volume", w.in("volume"), "issue", w.in("issue"),
 		"pages", w.pages(), "publisher", w.publisher(), "year", w.object["publicationYear"], "copyright", w.one("rightsList", "rights"),
 	}
-	out := "@" + cmp.Or(wire.String(w.kind("bibtex")), "misc") + "{" + w.url
+	var out strings.Builder
+	out.WriteString("@" + cmp.Or(wire.String(w.kind("bibtex")), "misc") + "{" + w.url)
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] != nil {
-			out += ",\n  " + fields[i].(string) + " = {" + textOf(fields[i+1]) + "}"
+			out.WriteString(",\n  " + fields[i].(string) + " = {" + textOf(fields[i+1]) + "}")
 		}
 	}
-	return out + "\n}\n"
+	return out.String() + "\n}\n"
 }
 
 func (w written) ris() string {
