@@ -188,8 +188,8 @@ func TestDeployedDOIErrors(t *testing.T) {
 		"of a year":                     {call{method: "GET", path: "/dois?published=2020-2022"}, 400, "errors.title", "failed to parse date field"},
 		"bare, with another status":     {call{method: "GET", path: "/dois?sample-group=client"}, 500, "title", "[503]"},
 		"of validation":                 {create(`"doi":"10.5072/x","event":"publish"`), 422, "errors.0.source", "url"},
-		"no credentials":                {call{method: "POST", path: "/dois", header: apiType, body: payload(`"doi":"10.5072/x"`)}, 404, "errors.0.title", "doesn't exist"},
-		"wrong credentials":             {call{method: "POST", path: "/dois", header: map[string]string{"Content-Type": "application/vnd.api+json", "Authorization": "Basic RVhBTVBMRS5SRVBPOndyb25n"}, body: payload(`"doi":"10.5072/x"`)}, 401, "errors.0.title", "Bad credentials."},
+		"no credentials":                {call{method: "POST", path: "/dois", header: apiType, body: payload(`"doi":"10.5072/x"`)}, 401, "errors.0.title", "Bad credentials."},
+		"wrong credentials":             {call{method: "POST", path: "/dois", header: map[string]string{"Content-Type": "application/vnd.api+json", "Authorization": "Basic RVhBTVBMRS5SRVBPOndyb25n"}, body: payload(`"doi":"10.5072/x"`)}, 404, "errors.0.title", "doesn't exist"},
 		"a bad token":                   {call{method: "GET", path: "/dois", header: map[string]string{"Authorization": "Bearer x"}}, 401, "errors.0.title", "Bad credentials."},
 		"cursor and random":             {call{method: "GET", path: "/dois?page[cursor]=1&random=true"}, 400, "errors.0.title", "exclusive"},
 		"characters of older DOI names": {create(`"doi":"10.5072/a,b"`), 422, "errors.0.title", "Is invalid"},
@@ -247,7 +247,7 @@ func TestDeployedAlternateIdentifiers(t *testing.T) {
 	service := deployed()
 	a := update("10.5072/x", `"alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":""},{"alternateIdentifier":"B"}]`).do(t, service)
 	assert.Equal(t, 422, a.status)
-	assert.Equal(t, "param is missing or the value is empty: alternateIdentifierType", at(a.read(t), "errors.0.title"))
+	assert.Equal(t, "param is missing or the value is empty or invalid: alternateIdentifierType", at(a.read(t), "errors.0.title"))
 	for _, taken := range []string{
 		`"alternateIdentifiers":[{"alternateIdentifier":null,"alternateIdentifierType":""}]`,
 		`"alternateIdentifiers":[{}],"identifiers":[{"identifier":"A"}]`,

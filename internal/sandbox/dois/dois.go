@@ -18,6 +18,7 @@ type object = map[string]any
 var (
 	errBadCredentials = wire.Fail(http.StatusUnauthorized, "Bad credentials.")
 	errForbidden      = wire.Fail(http.StatusForbidden, wire.NotAuthorized)
+	errNoPayload      = wire.Fail(http.StatusBadRequest, "You need to provide a payload following the JSONAPI spec")
 	errType           = wire.Fail(http.StatusNotAcceptable, "The content type is not recognized.")
 )
 
@@ -34,12 +35,15 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	if s.Vary != "" {
 		q.AnswerHeader.Set("Vary", s.Vary)
 	}
-	name, err := s.nameOfRecord(q, path)
+	if s.AsBuilt {
+		return s.serveDeployed(q, path)
+	}
+	name, ok := names.Read(path)
 	switch {
-	case err != nil:
-		return wire.Reply{}, err
+	case path != "" && !ok:
+		return wire.Reply{}, store.ErrNoRecord
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q)
+		return s.listDOIs(q, accepted(q))
 	case q.Verb == http.MethodGet:
 		return s.showDOI(q, name)
 	case q.Verb == http.MethodPost && path == "":
@@ -50,37 +54,6 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 		return s.deleteDOI(q, name)
 	}
 	return wire.Reply{}, store.ErrNoRecord
-}
-
-// nameOfRecord is the DOI that a path means: of a Deployed service the path as
-// its routes see it, and for a record that there is not yet the DOI in what it
-// names.
-func (s *Room) nameOfRecord(q *wire.Request, path string) (name string, err error) {
-	if path == "" {
-		return "", nil
-	}
-	if !s.AsBuilt {
-		name, ok := names.Read(path)
-		if !ok {
-			return "", store.ErrNoRecord
-		}
-		return name, nil
-	}
-	w := names.Route(q.Verb, "/dois"+path)
-	if w.Part != "" {
-		return "", store.ErrNoRecord
-	}
-	if q.Verb == http.MethodGet || q.Verb == http.MethodDelete || s.Find(w.Doi) != nil {
-		return w.Doi, nil
-	}
-	name, ok := names.Validate(w.Doi)
-	switch {
-	case !ok:
-		return "", store.ErrNoRecord
-	case s.Find(name) != nil:
-		return "", record.Invalid(name, record.Wrong{"doi", "This DOI has already been taken"})
-	}
-	return name, nil
 }
 
 // caller is the account that asks, nil for an anonymous reader. Wrong Basic
@@ -108,9 +81,6 @@ func (s *Room) writer(q *wire.Request) (*record.Account, error) {
 	if err != nil || account != nil {
 		return account, err
 	}
-	if _, given := s.Basic(q.Request); s.NobodyIs404 && !given && q.Verb == http.MethodPost {
-		return nil, store.ErrNoRecord
-	}
 	return nil, errBadCredentials
 }
 
@@ -130,9 +100,7 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	}
 	switch accepted(q) {
 	case "json":
-		body := object{"data": rec.Resource(singleView(params))}
-		include(body, params, []*record.Record{rec})
-		return wire.JSON(http.StatusOK, body), nil
+		return one(rec, params, singleView(params)), nil
 	case "xml":
 		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
 	}
@@ -158,6 +126,12 @@ func accepted(q *wire.Request) string {
 		}
 	}
 	return ""
+}
+
+func one(rec *record.Record, p wire.Params, v record.View) wire.Reply {
+	body := object{"data": rec.Resource(v)}
+	include(body, p, []*record.Record{rec})
+	return wire.JSON(http.StatusOK, body)
 }
 
 func (s *Room) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {

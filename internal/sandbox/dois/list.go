@@ -23,8 +23,8 @@ var compositeMembers = []string{"contributors", "fundingReferences", "relatedIde
 // answered with the last one before it.
 const pageWindow = 10_000
 
-// listDOIs is GET /dois.
-func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
+// listDOIs is GET /dois, in a format.
+func (s *Room) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -33,7 +33,7 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if accepted(q) != "json" {
+	if f != "json" && (!s.AsBuilt || record.Writers[f] == nil) {
 		return wire.Reply{}, errType
 	}
 	found, err := s.hits(p, account)
@@ -44,6 +44,9 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
+	if f != "json" {
+		return formatted(f, l.records(), true)
+	}
 	addFacets(l.meta, p, found)
 	return l.reply(q, p, s.listView(p))
 }
@@ -53,6 +56,13 @@ type listing struct {
 	hits []hit
 	meta object
 	next map[string]string // parameters of the next page; nil at the end
+}
+
+func (l listing) records() (all []*record.Record) {
+	for _, h := range l.hits {
+		all = append(all, h.Record)
+	}
+	return all
 }
 
 // arrange puts the hits in order and cuts out the page that is asked for.

@@ -67,7 +67,7 @@ func readPayload(q *wire.Request) (payload, error) {
 		return payload{}, wire.ErrParams
 	}
 	if o.Data == nil {
-		return payload{}, wire.Fail(http.StatusBadRequest, "You need to provide a payload following the JSONAPI spec")
+		return payload{}, errNoPayload
 	}
 	return payload{o.Data.Attributes, o.Data.Relationships.Client.Data.ID}, nil
 }
@@ -111,11 +111,6 @@ func (s *Room) storeDOI(q *wire.Request, account *record.Account, name string, c
 		if err != nil {
 			return nil, err
 		}
-		if s.WholeAlternates {
-			if err := checkAlternates(o); err != nil {
-				return nil, err
-			}
-		}
 		if err := rec.Write(o); err != nil {
 			return nil, err
 		}
@@ -137,25 +132,6 @@ func (s *Room) storeDOI(q *wire.Request, account *record.Account, name string, c
 		res.Header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", wire.Address(q), s.created.Add(1))}
 	}
 	return res, nil
-}
-
-// checkAlternates refuses alternate identifiers with a member missing. They are
-// looked at only where they stand for identifiers (datacite_dois_controller.rb:853-873;
-// the status of ParameterMissing is in application_controller.rb:119-121).
-func checkAlternates(o object) error {
-	if _, both := o["identifiers"]; both {
-		return nil
-	}
-	list, _ := o["alternateIdentifiers"].([]any)
-	for _, item := range list {
-		id, ok := item.(object)
-		for _, name := range []string{"alternateIdentifier", "alternateIdentifierType"} {
-			if _, there := id[name]; ok && !there {
-				return wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: %s", name)
-			}
-		}
-	}
-	return nil
 }
 
 // toWrite is the record to write to: the one there is, or a new one.

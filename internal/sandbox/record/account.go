@@ -19,9 +19,14 @@ type Account struct {
 	ConsortiumID       string   // the consortium of that member, if any
 	Prefixes           []string // as in "10.5072"
 	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
-	Role               string   // of its tokens; "" means client_admin
+	Role               string   // of its tokens, or as a token says it; "" means client_admin
 
 	ByKey bool // it has come with an API key, which may not list its DOIs
+}
+
+// MayWrite says whether the role of the account lets it write DOIs.
+func (a *Account) MayWrite() bool {
+	return slices.Contains([]string{"", "client_admin", "client_api", "staff_admin"}, a.Role)
 }
 
 // Holds says whether DOIs under the prefix may be registered by the account.

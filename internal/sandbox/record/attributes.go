@@ -65,7 +65,7 @@ func AttributesOf(root *element) object {
 		"creators":          people(root, "creators", "creator", "creatorName"),
 		"contributors":      people(root, "contributors", "contributor", "contributorName"),
 		"publisher":         publisherOf(root.child("publisher")),
-		"types":             typesOf(root.child("resourceType").attr("resourceTypeGeneral"), root.ChildText("resourceType")),
+		"types":             typesOf(object{"resourceTypeGeneral": root.child("resourceType").attr("resourceTypeGeneral"), "resourceType": root.ChildText("resourceType")}),
 		"geoLocations":      places(root),
 		"fundingReferences": funding(root),
 		"relatedItems":      relatedItems(root),
@@ -195,37 +195,4 @@ func relatedItems(root *element) []any {
 		out = append(out, o)
 	}
 	return out
-}
-
-// typesOf is the types member: what was given, and what the service derives
-// from the general type for other vocabularies.
-func typesOf(general, specific string) object {
-	d, ok := derived[general]
-	if !ok {
-		d = [4]string{"CreativeWork", "article", "misc", "GEN"}
-	}
-	return object{
-		"resourceTypeGeneral": general, "resourceType": specific,
-		"schemaOrg": d[0], "citeproc": d[1], "bibtex": d[2], "ris": d[3],
-	}
-}
-
-// derived names a resource type in schema.org, citeproc, BibTeX and RIS.
-var derived = map[string][4]string{
-	"Audiovisual":     {"MediaObject", "motion_picture", "misc", "MPCT"},
-	"Book":            {"Book", "book", "book", "BOOK"},
-	"BookChapter":     {"Chapter", "chapter", "inbook", "CHAP"},
-	"Collection":      {"Collection", "article", "misc", "GEN"},
-	"ConferencePaper": {"Article", "paper-conference", "inproceedings", "CPAPER"},
-	"Dataset":         {"Dataset", "dataset", "misc", "DATA"},
-	"Dissertation":    {"Thesis", "thesis", "phdthesis", "THES"},
-	"Image":           {"ImageObject", "graphic", "misc", "FIGURE"},
-	"Journal":         {"Periodical", "article", "misc", "JOUR"},
-	"JournalArticle":  {"ScholarlyArticle", "article-journal", "article", "JOUR"},
-	"PeerReview":      {"Review", "review", "misc", "GEN"},
-	"Report":          {"Report", "report", "techreport", "RPRT"},
-	"Software":        {"SoftwareSourceCode", "software", "misc", "COMP"},
-	"Sound":           {"AudioObject", "song", "misc", "SOUND"},
-	"Text":            {"ScholarlyArticle", "article-journal", "article", "RPRT"},
-	"Workflow":        {"HowTo", "article", "misc", "GEN"},
 }

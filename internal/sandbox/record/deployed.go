@@ -1,7 +1,8 @@
 package record
 
 import (
-	"errors"
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,57 +23,17 @@ func (rec *Record) SetDeployed(body []byte, name string, existed bool) error {
 	if !utf8.Valid(body) {
 		return wire.Fail(http.StatusInternalServerError, `{"status"=>400, "title"=>"invalid byte sequence in UTF-8"}`)
 	}
-	text := strings.TrimSpace(strings.ReplaceAll(string(body), string(wire.ByteOrderMark), ""))
-	f := behindFormat(text)
-	switch f {
-	case Kernel:
-		return rec.setKernel(text, name)
-	case emptyRecord, crossref:
-		return rec.setUnread(existed)
-	}
-	b, err := readForeign(f, []byte(text))
-	if err == nil && f == ris && yearIn.FindString(b.year) == "" {
-		err = ErrInvalid // it stumbles over the year, and takes the text for XML
-	}
+	s, err := Take(object{"xml": base64.StdEncoding.EncodeToString(body), "doi": name})
 	if err != nil {
 		return err
 	}
-	rec.Attributes = b.attributes()
-	if f == crosscite || f == dataciteJSON {
-		rec.Attributes["schemaVersion"] = schemaOf(objectIn([]byte(text)))
-	}
-	rec.XML = b.xml(strings.ToUpper(name))
+	rec.Assign(s, existed)
 	return nil
 }
 
 // schemaOf is the version that DataCite's own JSON names.
 func schemaOf(o object) string {
 	return wire.String(wire.First(o, "schema_version", "schema-version", "schemaVersion"))
-}
-
-func (rec *Record) setKernel(text, name string) error {
-	doc := recovered(text)
-	if id := doc.identifier(); id != nil {
-		id.children = []*element{{text: strings.ToUpper(name), isText: true}}
-	}
-	rec.XML = doc.bytes()
-	rec.Attributes = object{}
-	if parsed, err := parseXML(rec.XML); err == nil {
-		rec.Attributes = AttributesOf(parsed.Root)
-	}
-	rec.Attributes["schemaVersion"] = doc.namespace()
-	return nil
-}
-
-// setUnread is for metadata that the service cannot read, and does not say so:
-// a new record has none, one that existed keeps what it had.
-func (rec *Record) setUnread(existed bool) error {
-	if existed && rec.Attributes["titles"] != nil {
-		return nil
-	}
-	rec.Attributes = object{}
-	rec.XML = brief{}.xml(strings.ToUpper(rec.DOI))
-	return nil
 }
 
 // The versions of the schema that the service knows; documents of others it
@@ -100,23 +61,24 @@ func (rec *Record) CheckDeployed(existed bool) error {
 	return nil
 }
 
-const noDeclaration = "No matching global declaration available for the validation root."
-
 // checkSchema checks the XML of a record against kernel 4.
 func (rec *Record) checkSchema() error {
-	doc, err := parseXML(rec.XML)
-	if err != nil {
-		return wire.Fail(http.StatusUnprocessableEntity, "DOI %s: %s at line 1, column 0", rec.DOI, noDeclaration)
-	}
-	err = checkRecord(doc.Root)
-	if v, ok := errors.AsType[*violation](err); ok {
-		_, why, _ := strings.Cut(err.Error(), ": ")
-		return wire.Fail(http.StatusUnprocessableEntity, "DOI %s: %s at line %d, column 0", rec.DOI, why, v.line)
-	}
-	if err != nil {
-		return wire.Fail(http.StatusUnprocessableEntity, "DOI %s: %s at line %d, column 0", rec.DOI, noDeclaration, doc.Root.line)
+	for _, v := range rec.violations() {
+		return wire.Fail(http.StatusUnprocessableEntity, "%s", v.title(rec.DOI))
 	}
 	return nil
+}
+
+func (rec *Record) violations() []violation {
+	doc, err := parseXML(rec.XML)
+	if err != nil {
+		return []violation{{"", noDeclaration, 1}}
+	}
+	return violations(doc.Root)
+}
+
+func (v violation) title(doi string) string {
+	return fmt.Sprintf("DOI %s: %s at line %d, column 0", doi, v.text, v.line)
 }
 
 // CheckKept checks metadata once more as they are stored: they must be

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -97,8 +98,11 @@ func recogniseJSON(body []byte) (Format, error) {
 // given and takes the address for the title.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
 	if f != Kernel {
-		b := foreign(f, bytes.TrimSpace(body)).filled()
-		rec.Attributes, rec.XML = b.attributes(), b.xml(names.Upper(rec.DOI))
+		b := foreign(f, bytes.TrimSpace(body))
+		rec.Attributes = b.attributes()
+		written := maps.Clone(rec.Attributes)
+		written["publicationYear"] = YearText(written["publicationYear"])
+		rec.XML = kernelXML(written, names.Upper(rec.DOI))
 		return nil
 	}
 	doc, err := ReadXML(body)
@@ -142,7 +146,13 @@ func (b brief) filled() brief {
 }
 
 func (b brief) attributes() object {
-	b = b.filled()
+	o := b.filled().columns()
+	o["types"].(object)["resourceType"], o["schemaVersion"] = "", kernelNamespace
+	return o
+}
+
+// columns are the members that it says.
+func (b brief) columns() object {
 	titles, creators := []any{}, []any{}
 	for _, title := range b.titles {
 		titles = append(titles, object{"title": title})
@@ -150,11 +160,15 @@ func (b brief) attributes() object {
 	for _, name := range b.creators {
 		creators = append(creators, object{"name": name, "nameIdentifiers": []any{}, "affiliation": []any{}})
 	}
-	year, _ := strconv.Atoi(b.year)
-	return object{
-		"titles": titles, "creators": creators, "publisher": object{"name": b.publisher}, "publicationYear": float64(year),
-		"types": typesOf(b.kind, ""), "schemaVersion": kernelNamespace,
+	o := object{"titles": titles, "creators": creators, "types": typesOf(object{"resourceTypeGeneral": orNull(b.kind)})}
+	if year := yearIn.FindString(b.year); year != "" {
+		year, _ := strconv.Atoi(year)
+		o["publicationYear"] = float64(year)
 	}
+	if b.publisher != "" {
+		o["publisher"] = object{"name": b.publisher}
+	}
+	return o
 }
 
 var yearIn = regexp.MustCompile(`[0-9]{4}`)
@@ -281,43 +295,4 @@ func namesIn(v any) []string {
 func fmtYear(year any) string {
 	n, _ := year.(float64)
 	return strconv.Itoa(10000 + int(n))[1:]
-}
-
-// xml writes a record as the deployed service makes it of another format.
-func (b brief) xml(doi string) []byte {
-	var out strings.Builder
-	line := func(indent int, open, text, end string) {
-		out.WriteString(strings.Repeat("  ", indent) + open + escapeText(text) + end + "\n")
-	}
-	list := func(wrapper string, texts []string, open, end string) {
-		if len(texts) == 0 {
-			line(1, "<"+wrapper+"/>", "", "")
-			return
-		}
-		line(1, "<"+wrapper+">", "", "")
-		for _, text := range texts {
-			line(2, open, text, end)
-		}
-		line(1, "</"+wrapper+">", "", "")
-	}
-	single := func(name, text string) {
-		if text == "" {
-			line(1, "<"+name+"/>", "", "")
-		} else {
-			line(1, "<"+name+">", text, "</"+name+">")
-		}
-	}
-	line(0, `<?xml version="1.0" encoding="UTF-8"?>`, "", "")
-	line(0, `<resource xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns="`+kernelNamespace+
-		`" xsi:schemaLocation="`+kernelNamespace+` http://schema.datacite.org/meta/kernel-4/metadata.xsd">`, "", "")
-	line(1, `<identifier identifierType="DOI">`, doi, "</identifier>")
-	list("creators", b.creators, "<creator>\n      <creatorName>", "</creatorName>\n    </creator>")
-	list("titles", b.titles, "<title>", "</title>")
-	single("publisher", b.publisher)
-	single("publicationYear", yearIn.FindString(b.year))
-	if b.kind != "" {
-		line(1, `<resourceType resourceTypeGeneral="`+valueEscapes.Replace(b.kind)+`"/>`, "", "")
-	}
-	out.WriteString("  <sizes/>\n  <formats/>\n  <version/>\n</resource>\n")
-	return []byte(out.String())
 }

@@ -35,6 +35,8 @@ type Record struct {
 	Media      []Medium
 	Search     func() map[string]any `json:"-"` // what queries see; made when the first one looks
 
+	columns map[string]any // of a record that a Deployed service has written: what the attributes are made of
+
 	// Of a Deployed service whose search index lags behind.
 	shows  time.Time // when the index has this record
 	before *Record   // what it has until then

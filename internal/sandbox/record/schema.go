@@ -17,7 +17,9 @@ type shape struct {
 	need     []string // children that must be there
 	once     []string // children that may not be repeated
 	attrs    []string // attributes it may have; "!" marks one it must have
-	text     func(string) bool
+	text     func(string) (fault string)
+	mixed    bool // text between the children
+	empty    bool // neither text nor children
 	open     bool // the schema leaves it untyped: anything may be inside
 }
 
@@ -29,25 +31,49 @@ var (
 
 func IsYear(text string) bool { return yearForm.MatchString(strings.TrimSpace(text)) }
 
-func isLanguage(text string) bool { return languageForm.MatchString(strings.TrimSpace(text)) }
-
-func isLatitude(text string) bool { return isDegrees(text, 90) }
-
-func isEast(text string) bool { return isDegrees(text, 180) }
-
-func isFilled(text string) bool { return text != "" }
-
-func isEmpty(text string) bool { return text == "" }
-
-func isDegrees(text string, most float32) bool {
-	text = strings.TrimSpace(text)
-	n, err := strconv.ParseFloat(text, 32) // the schema has single precision
-	return err == nil && floatForm.MatchString(text) && -most <= float32(n) && float32(n) <= most
+func year(text string) string {
+	if IsYear(text) {
+		return ""
+	}
+	return fmt.Sprintf(`[facet 'pattern'] The value '%s' is not accepted by the pattern '[\d]{4}'.`, text)
 }
+
+func language(text string) string {
+	if languageForm.MatchString(strings.TrimSpace(text)) {
+		return ""
+	}
+	return fmt.Sprintf("'%s' is not a valid value of the atomic type 'xs:language'.", text)
+}
+
+func filled(text string) string {
+	if text != "" {
+		return ""
+	}
+	return "[facet 'minLength'] The value has a length of '0'; this underruns the allowed minimum length of '1'."
+}
+
+// degrees is a number of degrees; the schema has single precision.
+func degrees(kind string, most float64) func(string) string {
+	return func(text string) string {
+		trimmed := strings.TrimSpace(text)
+		n, err := strconv.ParseFloat(trimmed, 32)
+		switch n := float64(float32(n)); {
+		case err != nil && !errors.Is(err, strconv.ErrRange), !floatForm.MatchString(trimmed):
+			return fmt.Sprintf("'%s' is not a valid value of the atomic type '{%s}%s'.", text, kernelNamespace, kind)
+		case n > most:
+			return fmt.Sprintf("[facet 'maxInclusive'] The value '%s' is greater than the maximum value allowed ('%v').", text, most)
+		case n < -most:
+			return fmt.Sprintf("[facet 'minInclusive'] The value '%s' is less than the minimum value allowed ('-%v').", text, most)
+		}
+		return ""
+	}
+}
+
+var latitude, longitude = degrees("latitudeType", 90), degrees("longitudeType", 180)
 
 // wrapper is an element around others of one name.
 func wrapper(name string, of *shape, need ...string) *shape {
-	return &shape{children: map[string]*shape{name: of}, need: need}
+	return &shape{children: map[string]*shape{name: of}, order: []string{name}, need: need}
 }
 
 // sequence is an element whose children have a fixed order and, but for those
@@ -61,7 +87,7 @@ var (
 	anything   = &shape{open: true}
 	titleShape = &shape{attrs: []string{"titleType", "lang"}}
 	pointShape = &shape{
-		children: map[string]*shape{"pointLongitude": {text: isEast}, "pointLatitude": {text: isLatitude}},
+		children: map[string]*shape{"pointLongitude": {text: longitude}, "pointLatitude": {text: latitude}},
 		need:     []string{"pointLongitude", "pointLatitude"},
 		once:     []string{"pointLongitude", "pointLatitude"},
 	}
@@ -69,7 +95,7 @@ var (
 
 // person is a creator or a contributor. Within a related item people have no
 // identifiers and affiliations.
-func person(nameElement string, text func(string) bool, more ...string) *shape {
+func person(nameElement string, text func(string) string, more ...string) *shape {
 	children := map[string]*shape{
 		nameElement: {text: text, attrs: []string{"nameType", "lang"}}, "givenName": anything, "familyName": anything,
 	}
@@ -97,15 +123,15 @@ var kernelShape = &shape{
 		"identifier":      {attrs: []string{"identifierType!"}},
 		"creators":        wrapper("creator", person("creatorName", nil, "nameIdentifier", "affiliation"), "creator"),
 		"titles":          wrapper("title", titleShape, "title"),
-		"publisher":       {text: isFilled, attrs: []string{"publisherIdentifier", "publisherIdentifierScheme", "schemeURI", "lang"}},
-		"publicationYear": {text: IsYear},
+		"publisher":       {text: filled, attrs: []string{"publisherIdentifier", "publisherIdentifierScheme", "schemeURI", "lang"}},
+		"publicationYear": {text: year},
 		"resourceType":    {attrs: []string{"resourceTypeGeneral!"}},
 		"subjects": wrapper("subject", &shape{
 			attrs: []string{"subjectScheme", "schemeURI", "valueURI", "classificationCode", "lang"},
 		}),
-		"contributors":         wrapper("contributor", person("contributorName", isFilled, "nameIdentifier", "affiliation")),
+		"contributors":         wrapper("contributor", person("contributorName", filled, "nameIdentifier", "affiliation")),
 		"dates":                wrapper("date", &shape{attrs: []string{"dateType!", "dateInformation"}}),
-		"language":             {text: isLanguage},
+		"language":             {text: language},
 		"alternateIdentifiers": wrapper("alternateIdentifier", &shape{attrs: []string{"alternateIdentifierType!"}}),
 		"relatedIdentifiers": wrapper("relatedIdentifier", &shape{attrs: []string{
 			"relatedIdentifierType!", "relationType!", "relatedMetadataScheme", "schemeURI", "schemeType",
@@ -118,7 +144,7 @@ var kernelShape = &shape{
 			attrs: []string{"rightsURI", "rightsIdentifier", "rightsIdentifierScheme", "schemeURI", "lang"},
 		}),
 		"descriptions": wrapper("description", &shape{
-			children: map[string]*shape{"br": {text: isEmpty}}, text: func(string) bool { return true },
+			children: map[string]*shape{"br": {empty: true}}, order: []string{"br"}, mixed: true,
 			attrs: []string{"descriptionType!", "lang"},
 		}),
 		"geoLocations":      wrapper("geoLocation", geoLocationShape),
@@ -134,8 +160,8 @@ var geoLocationShape = &shape{children: map[string]*shape{
 	"geoLocationPoint": pointShape,
 	"geoLocationBox": {
 		children: map[string]*shape{
-			boxSides[0]: {text: isEast}, boxSides[1]: {text: isEast},
-			boxSides[2]: {text: isLatitude}, boxSides[3]: {text: isLatitude},
+			boxSides[0]: {text: longitude}, boxSides[1]: {text: longitude},
+			boxSides[2]: {text: latitude}, boxSides[3]: {text: latitude},
 		},
 		need: boxSides, once: boxSides,
 	},
@@ -148,7 +174,7 @@ var geoLocationShape = &shape{children: map[string]*shape{
 
 var fundingShape = &shape{
 	children: map[string]*shape{
-		"funderName":       {text: isFilled},
+		"funderName":       {text: filled},
 		"funderIdentifier": {attrs: []string{"funderIdentifierType!", "schemeURI"}},
 		"awardNumber":      {attrs: []string{"awardURI"}},
 		"awardTitle":       {open: true, attrs: []string{"lang"}},
@@ -164,7 +190,7 @@ func relatedItemShape() *shape {
 			attrs: []string{"relatedItemIdentifierType", "relatedMetadataScheme", "schemeURI", "schemeType"},
 		},
 		"creators": wrapper("creator", person("creatorName", nil)),
-		"titles":   wrapper("title", titleShape), "publicationYear": {text: IsYear},
+		"titles":   wrapper("title", titleShape), "publicationYear": {text: year},
 		"volume": anything, "issue": anything, "number": {open: true, attrs: []string{"numberType"}},
 		"firstPage": anything, "lastPage": anything, "publisher": anything, "edition": anything,
 		"contributors": wrapper("contributor", person("contributorName", nil)),
@@ -176,107 +202,207 @@ func relatedItemShape() *shape {
 // checkRecord checks a document against the schema; the error names the first
 // fault.
 func checkRecord(root *element) error {
-	if root.name.local != "resource" {
-		return fmt.Errorf("%s: No matching global declaration available for the validation root", root.name.local)
-	}
-	if root.name.space != kernelNamespace {
+	if root.name.local == "resource" && root.name.space != kernelNamespace {
 		return fmt.Errorf("schema %s is no longer supported", root.name.space)
 	}
-	return kernelShape.check(root)
-}
-
-// violation is a fault of an element against the schema.
-type violation struct {
-	error
-	line int // of the element
-}
-
-func (want *shape) check(e *element) error {
-	err := want.checkAll(e)
-	if _, deeper := errors.AsType[*violation](err); err == nil || deeper {
-		return err
+	for _, v := range violations(root) {
+		return fmt.Errorf("%s: %s", v.source, v.brief())
 	}
-	return &violation{err, e.line}
+	return nil
 }
 
-func (want *shape) checkAll(e *element) error {
+// violation is a fault of an element against the schema, in the words of the
+// deployed service's validator.
+type violation struct {
+	source string // the name of the element, or element', attribute 'name
+	text   string
+	line   int // of the element
+}
+
+// brief is the text with one thing at most that would be right.
+func (v violation) brief() string {
+	text, _, _ := strings.Cut(v.text, " {'")
+	text, next, _ := strings.Cut(text, " Expected is")
+	if _, next, found := strings.Cut(next, "}"); found {
+		return text + " Expected: " + strings.TrimRight(strings.Split(next, ",")[0], " ).")
+	}
+	return text
+}
+
+const noDeclaration = "No matching global declaration available for the validation root."
+
+// violations are all faults of a document, in their order.
+func violations(root *element) (found []violation) {
+	if root.name.local != "resource" || root.name.space != kernelNamespace {
+		return []violation{{root.name.local, noDeclaration, root.line}}
+	}
+	kernelShape.check(root, &found)
+	return found
+}
+
+func (want *shape) check(e *element, found *[]violation) {
 	if want == nil {
 		want = &shape{}
 	}
-	if err := want.checkAttributes(e); err != nil {
-		return err
-	}
-	if want.text != nil && !want.text(e.content((*element).plain)) {
-		return fmt.Errorf("%s: %q is not a valid value", e.name.local, e.trimmed())
-	}
+	fault := func(source, text string) { *found = append(*found, violation{source, text, e.line}) }
+	want.checkAttributes(e, fault)
 	if want.open {
-		return nil
+		return
 	}
-	if e.mixed() && want.children != nil && want.text == nil {
-		return fmt.Errorf("%s: Character content is not allowed", e.name.local)
+	want.checkText(e, fault)
+	if want.children != nil {
+		want.checkChildren(e, found)
 	}
-	return want.checkChildren(e)
 }
 
-func (want *shape) checkChildren(e *element) error {
+func (want *shape) checkText(e *element, fault func(source, text string)) {
+	text := e.content((*element).plain)
+	switch {
+	case want.children != nil:
+		if e.mixed() && !want.mixed {
+			fault(e.name.local, "Character content other than whitespace is not allowed because the content type is 'element-only'.")
+		}
+		return
+	case want.empty:
+		if text != "" {
+			fault(e.name.local, "Character content is not allowed, because the content type is empty.")
+		}
+		return
+	}
+	for range e.elements {
+		fault(e.name.local, "Element content is not allowed, because the type definition is simple.")
+		return
+	}
+	if want.text != nil {
+		if why := want.text(text); why != "" {
+			fault(e.name.local, why)
+		}
+	}
+}
+
+// checkChildren reads the children until one is out of place: nothing is said of
+// those after it.
+func (want *shape) checkChildren(e *element, found *[]violation) {
 	seen, last := map[string]int{}, 0
 	for c := range e.elements {
 		name := c.name.local
 		inside, known := want.children[name]
 		place := slices.Index(want.order, name)
-		switch {
-		case !known, c.name.space != kernelNamespace, want.order != nil && place < last:
-			return fmt.Errorf("%s: This element is not expected", name)
-		case seen[name] > 0 && slices.Contains(want.once, name):
-			return fmt.Errorf("%s: This element is not expected a second time", name)
+		if !known || c.name.space != kernelNamespace || seen[name] > 0 && slices.Contains(want.once, name) ||
+			want.order != nil && want.tooFar(place, last, seen) {
+			*found = append(*found, violation{name, "This element is not expected." + expected(want.expected(last, seen)), c.line})
+			return
 		}
 		seen[name]++
 		last = max(last, place)
-		if err := inside.check(c); err != nil {
-			return err
+		inside.check(c, found)
+	}
+	if want.order == nil && !want.complete(seen) || want.order != nil && want.tooFar(len(want.order), last, seen) {
+		*found = append(*found, violation{e.name.local, "Missing child element(s)." + expected(want.expected(last, seen)), e.line})
+	}
+}
+
+// needs is how many children of that name there must be.
+func (want *shape) needs(name string) (n int) {
+	for _, needed := range want.need {
+		if needed == name {
+			n++
 		}
 	}
-	for _, name := range want.need {
-		if seen[name]--; seen[name] < 0 {
-			return fmt.Errorf("%s: Missing child element %s", e.name.local, name)
+	return n
+}
+
+// complete says whether no child is missing.
+func (want *shape) complete(seen map[string]int) bool {
+	return !slices.ContainsFunc(want.need, func(name string) bool { return seen[name] < want.needs(name) })
+}
+
+// tooFar says whether a child in this place of the order comes too early or too late.
+func (want *shape) tooFar(place, last int, seen map[string]int) bool {
+	if place < last {
+		return true
+	}
+	return slices.ContainsFunc(want.order[last:place], func(name string) bool { return seen[name] < want.needs(name) })
+}
+
+// expected are the children that could come next. Where the order is free and
+// none is missing, the validator names none.
+func (want *shape) expected(last int, seen map[string]int) (names []string) {
+	if want.order == nil {
+		if want.complete(seen) {
+			return nil
+		}
+		return slices.DeleteFunc(slices.Clone(want.once), func(name string) bool { return seen[name] > 0 })
+	}
+	for _, name := range want.order[last:] {
+		if seen[name] == 0 || !slices.Contains(want.once, name) {
+			names = append(names, name)
+		}
+		if seen[name] < want.needs(name) {
+			break
 		}
 	}
-	return nil
+	return names
+}
+
+// expected names ten elements at most.
+func expected(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), 10)] {
+		list = append(list, "{"+kernelNamespace+"}"+name)
+	}
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return " Expected is ( " + list[0] + " )."
+	}
+	return " Expected is one of ( " + strings.Join(list, ", ") + " )."
 }
 
 const schemaSpace = "http://www.w3.org/2001/XMLSchema-instance"
 
-func (want *shape) checkAttributes(e *element) error {
+func (want *shape) checkAttributes(e *element, fault func(source, text string)) {
 	for _, a := range e.attrs {
 		name := a.name.local
+		source := e.name.local + "', attribute '" + name
+		list, listed := listOfAttribute(name)
 		switch space := a.name.space; {
 		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
 		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
-			return fmt.Errorf("%s', attribute '%s': The attribute is not allowed", e.name.local, name)
-		case name == "lang" && a.value != "" && !isLanguage(a.value), !isListed(name, a.value):
-			return fmt.Errorf("%s', attribute '%s': %q is not a valid value", e.name.local, name, a.value)
+			fault(source, fmt.Sprintf("The attribute '%s' is not allowed.", name))
+		case name == "lang" && a.value != "" && !languageForm.MatchString(strings.TrimSpace(a.value)):
+			fault(source, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value))
+		case listed && !slices.Contains(list, a.value):
+			fault(source, fmt.Sprintf("[facet 'enumeration'] The value '%s' is not an element of the set {'%s'}.",
+				a.value, strings.Join(list, "', '")))
 		}
 	}
 	for _, name := range want.attrs {
 		if name, must := strings.CutSuffix(name, "!"); must && !e.hasAttr(name) {
-			return fmt.Errorf("%s: The attribute %s is required but missing", e.name.local, name)
+			fault(e.name.local, fmt.Sprintf("The attribute '%s' is required but missing.", name))
 		}
 	}
-	return nil
 }
 
 // isListed says whether a value is in the controlled list of an attribute, or
 // of the JSON member of that name. Most have none and may be anything.
 func isListed(name, value string) bool {
+	list, controlled := listOfAttribute(name)
+	return !controlled || slices.Contains(list, value)
+}
+
+// listOfAttribute is the controlled list of an attribute.
+func listOfAttribute(name string) (list []string, ok bool) {
 	switch name {
 	case "relatedItemType":
 		name = "resourceTypeGeneral"
 	case "relatedItemIdentifierType":
 		name = "relatedIdentifierType"
 	}
-	list, controlled := vocabulary[name]
-	return !controlled || slices.Contains(list, value)
+	list, ok = vocabulary[name]
+	return list, ok
 }
 
 // vocabulary is the controlled lists of the schema, version 4.7.

@@ -110,7 +110,7 @@ func asTypes(v any) (any, error) {
 	if !ok {
 		return asObject(v)
 	}
-	return typesOf(wire.String(types["resourceTypeGeneral"]), wire.String(types["resourceType"])), nil
+	return typesOf(object{"resourceTypeGeneral": wire.String(types["resourceTypeGeneral"]), "resourceType": wire.String(types["resourceType"])}), nil
 }
 
 func asPerson(v any) (any, error) {

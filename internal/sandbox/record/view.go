@@ -55,6 +55,9 @@ type View struct {
 	Affiliation, Publisher bool // as objects
 	Detail                 bool // with the extra attributes
 	Single                 bool // one record rather than a list
+	AsBuilt                bool // times to the second, and checks of the landing page for the owner alone
+	Owner                  bool
+	Agency                 bool // with the registration agency
 	Fields                 []string
 	Without                []string // attributes to leave out
 }
@@ -99,6 +102,15 @@ func (rec *Record) shown(v View) object {
 	if !v.Detail {
 		maps.DeleteFunc(o, func(name string, _ any) bool { return slices.Contains(detailMembers, name) })
 	}
+	switch {
+	case v.AsBuilt && !v.Owner:
+		delete(o, "landingPage")
+	case v.AsBuilt && o["landingPage"] == nil:
+		o["landingPage"] = rec.columns["landingPage"]
+	}
+	if v.Agency && o["agency"] == nil {
+		o["agency"] = "datacite"
+	}
 	if v.Single && o["published"] == nil {
 		o["published"] = YearText(o["publicationYear"])
 	}
@@ -137,6 +149,9 @@ func orNull(text string) any {
 func (v View) moment(t time.Time) any {
 	if t.IsZero() {
 		return nil
+	}
+	if v.AsBuilt {
+		t = t.Truncate(time.Second)
 	}
 	if v.Single {
 		return t.Format("2006-01-02T15:04:05.000Z")

@@ -58,7 +58,7 @@ func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) 
 // IssueKeyOf is IssueKey for the account with that client id, which there must be.
 func (s *Store) IssueKeyOf(clientID string) string {
 	key := "DC." + strings.ReplaceAll(wire.NewUUID(), "-", "")
-	s.keys.Store(key, s.named(clientID))
+	s.keys.Store(key, s.Client(clientID))
 	return key
 }
 
@@ -95,7 +95,7 @@ func (s *Store) Token(expires time.Time) string {
 // not know: the token alone says who it is.
 func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	role := "client_admin"
-	if a := s.named(clientID); a != nil {
+	if a := s.Client(clientID); a != nil {
 		role = cmp.Or(a.Role, role)
 	}
 	return token(Claims{UID: clientID, Role: role, Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
@@ -132,20 +132,22 @@ func (s *Store) TokenAccount(token string) (*record.Account, error) {
 	if a := s.holder(token); a != nil {
 		return a, nil
 	}
-	owner, err := s.TokenOwner(token)
+	c, err := s.claims(token)
 	if err != nil {
 		return nil, err
 	}
-	if a := s.named(owner); a != nil {
-		return a, nil
+	if a := s.Client(c.UID); a != nil {
+		account := *a
+		account.Role = c.Role
+		return &account, nil
 	}
 	return nil, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 }
 
-// named is the account with that client id, nil if there is none.
-func (s *Store) named(clientID string) *record.Account {
+// Client is the account of a repository, nil if there is none.
+func (s *Store) Client(id string) *record.Account {
 	for i, a := range s.Accounts {
-		if strings.EqualFold(a.ClientID, clientID) {
+		if strings.EqualFold(a.ClientID, id) {
 			return &s.Accounts[i]
 		}
 	}
@@ -156,18 +158,26 @@ func (s *Store) named(clientID string) *record.Account {
 // in it: none is 401, an expired one 403. One that means nothing to the service
 // is 401 too.
 func (s *Store) TokenOwner(token string) (clientID string, err error) {
+	c, err := s.claims(token)
+	if err == nil && s.RoleCounts && !c.mayReport() {
+		err = wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	return c.UID, err
+}
+
+func (s *Store) claims(token string) (Claims, error) {
 	if token == "" {
-		return "", wire.Fail(http.StatusUnauthorized, "No token was provided.")
+		return Claims{}, wire.Fail(http.StatusUnauthorized, "No token was provided.")
 	}
 	c, ok := ReadClaims(token)
 	expired := !s.Now().Before(c.Expires.Time())
 	switch {
-	case !ok || c.UID == "" || s.ExpiredIs401 && expired || s.RoleCounts && !c.mayReport():
-		return "", wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	case !ok || c.UID == "" || s.ExpiredIs401 && expired:
+		return c, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	case expired:
-		return "", wire.Fail(http.StatusForbidden, "The token has expired.")
+		return c, wire.Fail(http.StatusForbidden, "The token has expired.")
 	}
-	return c.UID, nil
+	return c, nil
 }
 
 // mayReport says whether the deployed service takes reports from this role.

@@ -30,10 +30,6 @@ type Rules struct {
 	PublishedUnsorted bool     // sort=published has no effect
 	Switches          bool     // detail counts if it is there, and so does composite
 	Lags              bool     // the search index may lag behind
-
-	// Writing in the DOI query.
-	NobodyIs404     bool // POST without credentials is 404: it looks for the repository of nobody
-	WholeAlternates bool // alternate identifiers with a member missing are refused
 }
 
 // Documented follows the specification to the letter.
@@ -60,6 +56,4 @@ var Deployed = &Rules{
 	PublishedUnsorted: true,
 	Switches:          true,
 	Lags:              true,
-	NobodyIs404:       true,
-	WholeAlternates:   true,
 }

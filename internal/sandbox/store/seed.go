@@ -38,7 +38,7 @@ func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	if !ok {
 		return fmt.Errorf("sandbox.PutRecord: doi %q is not a DOI", o["doi"])
 	}
-	rec, err := s.seeded(name, s.named(clientID), o)
+	rec, err := s.seeded(name, s.Client(clientID), o)
 	if err != nil {
 		return fmt.Errorf("sandbox.PutRecord: %s: %w", name, err)
 	}
@@ -56,7 +56,7 @@ var seedMembers = []string{
 }
 
 func (s *Store) seeded(name string, account *record.Account, o object) (*record.Record, error) {
-	if named := s.named(wire.String(o["client"])); named != nil {
+	if named := s.Client(wire.String(o["client"])); named != nil {
 		account = named
 	}
 	rec := s.NewRecord(name, account, "api")

@@ -32,7 +32,7 @@ func (s *Store) Snapshot() Snapshot {
 func (s *Store) Restore(snap Snapshot) {
 	s.moved.Store(int64(snap.Moved))
 	for key, clientID := range snap.Keys {
-		if account := s.named(clientID); account != nil {
+		if account := s.Client(clientID); account != nil {
 			s.keys.Store(key, account)
 		}
 	}
