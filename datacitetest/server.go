@@ -51,9 +51,9 @@ type Options struct {
 	WriteTime time.Duration
 
 	// Limits of what is sent. Small tests can meet small ones.
-	MaxReport   int64 // bytes in the body of a usage report; more are 413; 0 means 20 MiB
-	MaxBody     int64 // bytes in any other body; more are 413; 0 means 10 MiB
-	MaxDatasets int   // datasets in one body; more are 422 of a Documented server; 0 means 50,000
+	MaxReport   int64 // bytes in the body of a usage report; more are 413; 0 means 20 MiB, the most
+	MaxBody     int64 // bytes in any other body; more are 413; 0 means 10 MiB, the most
+	MaxDatasets int   // datasets in one body; more are 422 of a Documented server; 0 means 50,000, the most
 }
 
 // A Server is the whole service in memory: usage reports, DOI query and metadata

@@ -82,9 +82,9 @@ func TestMisuse(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	assert.PanicsWithValue(t, `datacitetest: no account "NOBODY.REPO"`, func() { srv.As("NOBODY.REPO") })
-	assert.ErrorContains(t, srv.PutRecordJSON([]byte(`{"doi":"x"}`)), "is not a DOI")
+	assert.ErrorContains(t, srv.PutRecordJSON([]byte(`{"doi":"x"}`)), `datacitetest.PutRecord: doi "x" is not a DOI`)
 	_, err := srv.PutReportJSON([]byte(`{}`))
-	assert.ErrorContains(t, err, "report-header is missing")
+	assert.ErrorContains(t, err, "datacitetest.PutReport: report-header is missing")
 }
 
 // The kinds of faults, and what the server has done.
@@ -253,6 +253,7 @@ func TestLimits(t *testing.T) {
 		{datacitetest.Options{MaxDatasets: 2}, "/reports", plain, 422, 201},
 		{datacitetest.Options{MaxBody: int64(len(draft)), MaxReport: 1}, "/dois", draft, 201, 201},
 		{datacitetest.Options{MaxBody: int64(len(draft)) - 1}, "/dois", draft, 413, 413},
+		{datacitetest.Options{MaxBody: 1 << 40}, "/dois", make([]byte, 10<<20+1), 413, 413},
 	} {
 		on(t, tt.opts, func(t *testing.T, srv *datacitetest.Server) {
 			want := tt.documented

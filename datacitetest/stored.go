@@ -53,7 +53,7 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // other members, of any type, are shown as they are; without any they are read from
 // the XML.
 func (s *Server) PutRecordJSON(attributes []byte) error {
-	return s.service.PutRecordOf(s.account.ClientID, attributes)
+	return named("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }
 
 // PutReport stores a report as it is, without checking it, and returns its id: r.ID,
@@ -70,7 +70,16 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 // "report-datasets"}, and returns its id, a new one if there is none. What header and
 // datasets hold is not checked; with the exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
-	return s.service.PutReportOf(s.account.ClientID, report)
+	id, err = s.service.PutReportOf(s.account.ClientID, report)
+	return id, named("PutReport", err)
+}
+
+// named is an error that says what was called.
+func named(call string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("datacitetest.%s: %w", call, err)
 }
 
 // A StoredReport is a usage report as the server holds it.

@@ -324,7 +324,7 @@ func TestSeedsAreShownAsTheyAre(t *testing.T) {
 	assert.Equal(t, "A", at(linked, "attributes.identifiers.0.identifier"))
 
 	for _, wrong := range []string{`{}`, `{"doi":"x"}`, `[]`, `{"doi":"10.5072/x","state":"lost"}`, `{"doi":"10.5072/x","created":"soon"}`, `{"doi":"10.5072/x","xml":"%"}`} {
-		assert.ErrorContains(t, service.PutRecord([]byte(wrong)), "sandbox.PutRecord", wrong)
+		assert.Error(t, service.PutRecord([]byte(wrong)), wrong)
 	}
 }
 

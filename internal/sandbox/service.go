@@ -86,8 +86,9 @@ type Options struct {
 	// single record is shown as it is at once.
 	IndexLag time.Duration
 
-	// Limits, of which 0 means the usual ones: bytes of the body of a report and of
-	// any other, and how many datasets a Documented service takes in a report.
+	// Limits, of which 0 means the usual ones, which are the most: bytes of the body
+	// of a report and of any other, and how many datasets a Documented service takes
+	// in a report.
 	MaxReport, MaxBody int64
 	MaxDatasets        int
 
@@ -121,7 +122,7 @@ func New(opts *Options) *Service {
 	}
 	settings := store.Settings{
 		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
-		MaxReport: cmp.Or(o.MaxReport, wire.MaxReportBody), MaxBody: cmp.Or(o.MaxBody, wire.MaxOtherBody), MaxDatasets: cmp.Or(o.MaxDatasets, wire.MaxDatasets),
+		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody, wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
 	}
 	if o.Behaviour == Deployed {
 		settings.Rules = store.Deployed
@@ -134,6 +135,9 @@ func New(opts *Options) *Service {
 	}}
 	return s
 }
+
+// atMost is a limit, of which 0 means the most.
+func atMost[N int | int64](limit, most N) N { return min(cmp.Or(limit, most), most) }
 
 // Requests returns the last 1,000 requests, oldest first.
 func (s *Service) Requests() []faults.Request { return s.front.Requests() }

@@ -45,11 +45,11 @@ var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
 	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
 	if err != nil {
-		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+		return "", err
 	}
 	var named struct{ ID string }
 	if err := json.Unmarshal(data, &named); err != nil {
-		return "", fmt.Errorf("sandbox.PutReport: %w", err)
+		return "", err
 	}
 	id = strings.ToLower(named.ID)
 	if id == "" {
@@ -62,7 +62,7 @@ func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
 	p.content = c
 	if s.AsBuilt {
 		if err := s.seedReport(id, owner, p); err != nil {
-			return "", fmt.Errorf("sandbox.PutReport: %w", err)
+			return "", err
 		}
 		return id, nil
 	}

@@ -18,11 +18,11 @@ import (
 // attributes. A record of the same DOI is replaced.
 //
 // Needed is doi alone. The service understands state (findable if not given),
-// url, client, provider and consortium (ids; those of the client's account, else of
-// the first, if not given), created, updated and registered (RFC 3339, date or year; now if not
-// given), source, metadataVersion and xml (base64). All other members, known
-// or not and of any type, are shown as they are; if there are none besides
-// xml, they are read from it.
+// url, client, provider and consortium (ids; those of the client's account, else
+// of the first, if not given), created, updated and registered (RFC 3339, date or
+// year; now if not given), source, metadataVersion and xml (base64). All other
+// members, known or not and of any type, are shown as they are; if there are none
+// besides xml, they are read from it.
 func (s *Store) PutRecord(attributes json.RawMessage) error {
 	return s.PutRecordOf(s.Accounts[0].ClientID, attributes)
 }
@@ -32,15 +32,15 @@ func (s *Store) PutRecord(attributes json.RawMessage) error {
 func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	var o object
 	if err := json.Unmarshal(attributes, &o); err != nil {
-		return fmt.Errorf("sandbox.PutRecord: %w", err)
+		return err
 	}
 	name, ok := names.Read(wire.String(o["doi"]))
 	if !ok {
-		return fmt.Errorf("sandbox.PutRecord: doi %q is not a DOI", o["doi"])
+		return fmt.Errorf("doi %q is not a DOI", o["doi"])
 	}
 	rec, err := s.seeded(name, s.Client(clientID), o)
 	if err != nil {
-		return fmt.Errorf("sandbox.PutRecord: %s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

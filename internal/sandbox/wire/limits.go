@@ -50,12 +50,8 @@ func Pieces(text []byte) (n int) {
 	return n
 }
 
-// Limited bounds the body of a request as the proxy does. One that says beforehand
-// that it is longer is not read.
+// Limited bounds the body of a request as the proxy does.
 func (q *Request) Limited(limit int64) *Request {
-	if q.ContentLength > limit {
-		limit = 0
-	}
 	q.Body = http.MaxBytesReader(nil, q.Body, limit)
 	return q
 }
