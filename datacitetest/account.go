@@ -25,8 +25,8 @@ type Account struct {
 }
 
 // A Role is what an account's tokens say that it is. A Deployed server looks at it:
-// ClientAdmin and StaffAdmin may write usage reports and use the DOI query, StaffAdmin
-// may delete usage reports, others are 401. A Documented server takes any.
+// ClientAdmin and StaffAdmin may write usage reports and DOIs, StaffAdmin may delete
+// usage reports, others may only read. A Documented server takes any.
 type Role string
 
 // Roles of accounts.
