@@ -192,15 +192,17 @@ func BehindStore(method, name, below string) Way {
 	return Route(method, Arrived(normalise(paste(name, below))))
 }
 
-// Collate is the key under which the database finds a name: case, accents and
-// blanks at the end do not count.
-func Collate(name string) string {
-	name = strings.TrimRight(name, " ")
-	if IsASCII(name) {
-		return Lower(name)
+// Collate is the key under which the DOI service's database finds a name: blanks at
+// the end do not count either.
+func Collate(name string) string { return Folded(strings.TrimRight(name, " ")) }
+
+// Folded is a text as databases compare it: case and accents do not count.
+func Folded(text string) string {
+	if IsASCII(text) {
+		return Lower(text)
 	}
 	var key strings.Builder
-	for _, r := range norm.NFD.String(name) {
+	for _, r := range norm.NFD.String(text) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
 		case r == 'ß':

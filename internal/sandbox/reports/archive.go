@@ -77,12 +77,12 @@ func (d attachment) find(checksum string) *row {
 }
 
 func (r *stored) key() string {
-	return strings.Join([]string{folded(wire.String(r.header["created-by"])), r.year, r.month}, "\x00")
+	return strings.Join([]string{names.Folded(wire.String(r.header["created-by"])), r.year, r.month}, "\x00")
 }
 
 // find reads a report by its uid, rows by id; nil if there is none.
 func (a *archive) find(uid string) *stored {
-	r := a.reports[folded(uid)]
+	r := a.reports[names.Folded(uid)]
 	if r == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (a *archive) find(uid string) *stored {
 func (a *archive) insert(r *stored) {
 	c := *r
 	c.header = maps.Clone(r.header)
-	a.reports[folded(r.uid)], a.keys[r.key()] = &c, r.uid
+	a.reports[names.Folded(r.uid)], a.keys[r.key()] = &c, r.uid
 }
 
 // RowIDs are the ids of a report's rows, as they were inserted. No answer tells
@@ -113,16 +113,16 @@ func (a *archive) RowIDs(uid string) (ids []int64) {
 }
 
 func (a *archive) remove(uid string) {
-	if r := a.reports[folded(uid)]; r != nil && folded(a.keys[r.key()]) == folded(uid) {
+	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key()]) == names.Folded(uid) {
 		delete(a.keys, r.key())
 	}
-	delete(a.reports, folded(uid))
-	delete(a.documents, folded(uid))
+	delete(a.reports, names.Folded(uid))
+	delete(a.documents, names.Folded(uid))
 }
 
 // change does something to a report in the database, if it is still there.
 func (a *archive) change(uid string, do func(r *stored)) {
-	if r := a.reports[folded(uid)]; r != nil {
+	if r := a.reports[names.Folded(uid)]; r != nil {
 		do(r)
 	}
 }
@@ -169,7 +169,7 @@ func noMethod(name, of string) *wire.Failure {
 // load reads the document into a report: the datasets, and the bytes of every
 // row (Report#load_attachment!). A row that is not in the document is an error.
 func (a *archive) load(r *stored) (attachment, error) {
-	d, ok := a.documents[folded(r.uid)]
+	d, ok := a.documents[names.Folded(r.uid)]
 	if !ok {
 		return d, errNoDocument(r.uid)
 	}
@@ -245,34 +245,6 @@ type tally struct {
 	at   time.Time
 	body object
 }
-
-// folded is a text as the database's collation compares it: case and accents do
-// not count.
-func folded(text string) string {
-	if text = strings.ToLower(text); names.IsASCII(text) {
-		return text
-	}
-	return accents.Replace(text)
-}
-
-// accents takes the accents from lower-case letters of the Latin, Greek and
-// Cyrillic alphabets, whether they stand in the letter or after it.
-var accents = func() *strings.Replacer {
-	var pairs []string
-	for bare, letters := range map[string]string{
-		"a": "àáâãäåāăąǎ", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģǧ", "h": "ĥ", "i": "ìíîïĩīĭįǐ", "j": "ĵ", "k": "ķ",
-		"l": "ĺļľ", "n": "ñńņňǹ", "o": "òóôõöōŏőǒ", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťț", "u": "ùúûüũūŭůűųǔ", "w": "ŵẁẃẅ",
-		"y": "ýÿŷỳ", "z": "źżž", "α": "ά", "ε": "έ", "η": "ή", "ι": "ίϊΐ", "ο": "ό", "υ": "ύϋΰ", "ω": "ώ", "е": "ё",
-	} {
-		for _, letter := range letters {
-			pairs = append(pairs, string(letter), bare)
-		}
-	}
-	for mark := rune(0x300); mark < 0x370; mark++ {
-		pairs = append(pairs, string(mark), "")
-	}
-	return strings.NewReplacer(pairs...)
-}()
 
 // compressOwn is a plain report as the service compresses it for itself
 // (Report#compress). Below the header's members names keep the spelling of the

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/store"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
@@ -33,35 +34,14 @@ func Path(path string) (steps []string, ok bool) {
 func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	path, _ := Path(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
-	vary := "Accept-Encoding, Origin"
-	if variesByAccept(q, path) {
-		vary = "Accept, " + vary
-	}
-	if err != nil {
-		if f := wire.AsFailure(err); f.Whole != nil {
-			vary = "Origin"
-		}
-		res = wire.InJSON(res, err)
-	}
-	if res.Status == http.StatusNoContent {
-		vary = "Origin"
-	}
-	if res.Status == http.StatusRequestEntityTooLarge {
-		return res, nil // from the proxy
-	}
-	res.Header = maps.Clone(res.Header)
-	if res.Header == nil {
-		res.Header = map[string]string{}
-	}
-	res.Header["Vary"] = vary
-	return res, nil
+	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
 }
 
 // routeReports knows the routes (config/routes.rb).
 func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
-		if _, ok := wantedType(q); !ok {
+		if _, ok := q.WantedType(); !ok {
 			return wire.Reply{}, outside(q, http.StatusInternalServerError)
 		}
 		nameCaller(q, caller{}) // it looks at no token
@@ -80,7 +60,7 @@ func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) 
 	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
 		return wire.Reply{}, wire.Crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
 	}
-	if _, ok := wantedType(q); !ok && !formatted(q, path) {
+	if _, ok := q.WantedType(); !ok && !formatted(q, path) {
 		return wire.Reply{}, outside(q, http.StatusInternalServerError)
 	}
 	caller := s.readCaller(q)
@@ -123,48 +103,6 @@ func unescaped(step string) string {
 func formatted(q *wire.Request, path []string) bool {
 	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
 	return inPath || q.URL.Query().Has("format")
-}
-
-// variesByAccept says whether the answer is one to the Accept header. One that
-// takes HTML, as browsers send it, gets JSON by the service's own decision.
-func variesByAccept(q *wire.Request, path []string) bool {
-	kind, ok := wantedType(q)
-	return ok && kind != "text/html" && !formatted(q, path)
-}
-
-const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
-
-var mimeForm = regexp.MustCompile(`^(?:gzip|\*/\*|` + mimeName + `/(?:\*|` + mimeName + `))$`)
-
-// anyKind is "any type" in an Accept header beside others, as browsers have it.
-var anyKind = regexp.MustCompile(`,\s*\*/\*|\*/\*\s*,`)
-
-// wantedType is the media type that the Accept header wants most. All that
-// includes HTML is text/html, and so is no header, or one like a browser's. ok is
-// false if the header holds what is no media type.
-func wantedType(q *wire.Request) (kind string, ok bool) {
-	header := strings.Join(q.Header.Values("Accept"), ", ")
-	if strings.TrimSpace(header) == "" || anyKind.MatchString(header) {
-		return "text/html", true
-	}
-	most := -1.0
-	for part := range strings.SplitSeq(header, ",") {
-		name, _, _ := strings.Cut(part, ";")
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		if !mimeForm.MatchString(name) {
-			return "", false
-		}
-		if q := wire.Quality(part); q > most {
-			kind, most = name, q
-		}
-	}
-	switch kind {
-	case "text/*", "application/*", "application/xhtml+xml":
-		kind = "text/html"
-	}
-	return kind, true
 }
 
 // caller is who sends a request: nobody in particular, when the token is worth
@@ -253,7 +191,7 @@ func (s *Room) getSubset(id string) (wire.Reply, error) {
 		if !r.documented {
 			return wire.Reply{}, errNilText
 		}
-		stored, there := s.Archive.documents[folded(r.uid)]
+		stored, there := s.Archive.documents[names.Folded(r.uid)]
 		if !there {
 			return wire.Reply{}, errNoDocument(r.uid)
 		}
@@ -283,13 +221,13 @@ func (s *Room) countReports(clientID string) wire.Reply {
 	spelled := map[string]string{} // names that the database holds for one
 	total := 0
 	for _, r := range s.Archive.list() {
-		if folded(r.owner) != folded(clientID) {
+		if names.Folded(r.owner) != names.Folded(clientID) {
 			continue
 		}
 		total++
 		name := wire.String(r.header["created-by"])
-		name = cmp.Or(spelled[folded(name)], name)
-		spelled[folded(name)] = name
+		name = cmp.Or(spelled[names.Folded(name)], name)
+		spelled[names.Folded(name)] = name
 		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: wire.String(r.header["release"])} {
 			n, _ := (*counts)[value].(int)
 			(*counts)[value] = n + 1
@@ -302,7 +240,7 @@ func (s *Room) countReports(clientID string) wire.Reply {
 
 // list is the table of reports, by id.
 func (a *archive) list() []*stored {
-	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(folded(x.uid), folded(y.uid)) })
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.uid), names.Folded(y.uid)) })
 }
 
 // listStored is GET /reports (ReportsController#index): headers alone, by id. Of
@@ -378,22 +316,13 @@ func dropsReport(p wire.Params) func(*stored) bool {
 		case strings.TrimSpace(wanted) == "":
 			continue
 		case filter.name == "id":
-			ids := strings.Split(folded(wanted), ",")
-			return func(r *stored) bool { return !slices.Contains(ids, folded(r.uid)) }
+			ids := strings.Split(names.Folded(wanted), ",")
+			return func(r *stored) bool { return !slices.Contains(ids, names.Folded(r.uid)) }
 		}
-		return func(r *stored) bool { return folded(filter.value(r)) != folded(wanted) }
+		return func(r *stored) bool { return names.Folded(filter.value(r)) != names.Folded(wanted) }
 	}
 	return func(*stored) bool { return false }
 }
 
-// outside is an error from before the service's own code: JSON for who asks for
-// it by name, and nothing for others, nor if a header names what is no media type.
-func outside(q *wire.Request, status int) *wire.Failure {
-	title := http.StatusText(status)
-	res := wire.Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}
-	kind, _ := wantedType(q)
-	if _, ok := sentType(q); ok && slices.Contains(reportTypes, kind) {
-		res.ContentType, res.Body = "application/json; charset=UTF-8", wire.Encode(object{"status": status, "error": title})
-	}
-	return &wire.Failure{Status: status, Title: title, Whole: &res}
-}
+// outside is an error from before the service's own code.
+func outside(q *wire.Request, status int) *wire.Failure { return wire.Outside(q, status, reportTypes) }

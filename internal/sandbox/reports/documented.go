@@ -152,7 +152,7 @@ func readPart(q *wire.Request, compressed bool) (part, error) {
 	p := newPart(body, compressed)
 	r, err := p.open()
 	if err == nil {
-		p.content, err = readReport(r, reportHeader, reportDataset)
+		p.content, err = readReport(r, reportHeader.check, reportDatasets.element.check)
 	}
 	switch {
 	case errors.Is(err, wire.ErrTooMuch):

@@ -52,7 +52,7 @@ func readSubmission(q *wire.Request) (*submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, ok := sentType(q)
+	kind, ok := q.SentType()
 	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
 	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
 		sub.coding = coding
@@ -70,21 +70,6 @@ func readSubmission(q *wire.Request) (*submission, error) {
 		return sub, nil
 	}
 	return sub, sub.open(q)
-}
-
-// sentType is the type of a body, "" if none is named. ok is false if what is named
-// is no media type.
-func sentType(q *wire.Request) (kind string, ok bool) {
-	given := q.Header.Values("Content-Type")
-	if len(given) == 0 {
-		return "", true
-	}
-	kind = given[0]
-	if end := strings.IndexAny(kind, ",;"); end >= 0 {
-		kind = kind[:end]
-	}
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	return kind, mimeForm.MatchString(kind)
 }
 
 // open reads the JSON. Only the first member of a gzip body counts.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
@@ -152,7 +153,7 @@ func (w *write) lookUp(find func() *stored) error {
 		if w.report == nil || !w.report.documented {
 			return nil
 		}
-		if _, there := w.Archive.documents[folded(w.report.uid)]; !there {
+		if _, there := w.Archive.documents[names.Folded(w.report.uid)]; !there {
 			return nil
 		}
 		w.loaded = true
@@ -213,7 +214,7 @@ func (w *write) replaceRows() error {
 		if faults, err := w.report.faults(false); err != nil || len(faults) > 0 {
 			return err
 		}
-		delete(w.Archive.documents, folded(w.report.uid))
+		delete(w.Archive.documents, names.Folded(w.report.uid))
 		w.Archive.change(w.report.uid, func(r *stored) { r.documented = false })
 		return w.commit(nil)
 	})
@@ -356,13 +357,13 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	}
 	w.done(faults.Rendered, 2)
 	_ = w.inTransaction(func() error {
-		delete(w.Archive.documents, folded(w.report.uid))
+		delete(w.Archive.documents, names.Folded(w.report.uid))
 		return nil
 	})
 	w.done(faults.DocumentDeleted, 1)
 	_ = w.inTransaction(func() error {
 		w.Archive.change(w.report.uid, func(r *stored) {
-			w.Archive.documents[folded(r.uid)] = answer
+			w.Archive.documents[names.Folded(r.uid)] = answer
 			// The column is written if it changes, and in the request's memory it
 			// may not.
 			r.documented = r.documented || !w.report.documented
@@ -411,7 +412,7 @@ func holdsObject(v any) bool {
 func (a *archive) findKey(sub *submission, owner string) *stored {
 	probe := stored{header: object{"created-by": textOf(sub.header["created-by"])}, year: sub.year, month: sub.month}
 	r := a.find(a.keys[probe.key()])
-	if r == nil || folded(r.owner) != folded(owner) {
+	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
 		return nil
 	}
 	return r
@@ -445,7 +446,7 @@ func (s *Room) seedReport(id string, p part) error {
 		return fmt.Errorf("%d bytes: %w", len(gzip), err)
 	}
 	s.Archive.change(id, func(r *stored) {
-		s.Archive.documents[folded(id)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
+		s.Archive.documents[names.Folded(id)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
 		r.datasets, r.rows[0].gzip = json.RawMessage("[]"), nil
 	})
 	return nil
