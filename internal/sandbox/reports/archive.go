@@ -19,8 +19,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// archive is where a Deployed service keeps usage reports: a database with a
-// table of reports and one of their subsets, and beside it a store of
+// archive is where the service keeps usage reports. That of a Deployed one is a
+// database with a table of reports and one of their subsets, and beside it a store of
 // documents. Nothing keeps the two together.
 //
 // Whoever reads or changes it has the lock; what is done under one lock is one
@@ -46,11 +46,13 @@ func newArchive() archive {
 // on.
 type stored struct {
 	uid, owner, year, month string
+	key                     string          // what no other report has: creator and period
 	header                  object          // its other columns, by their names in answers
 	datasets                json.RawMessage // nil is NULL
 	compressed              []byte          // what was sent last; nil is NULL
 	documented              bool            // the column with the document's name is set
 	rows                    []row
+	parts                   []part // of a Documented service, in place of all but the header
 }
 
 // row is a subset. Rows have no order but that of their random ids.
@@ -76,8 +78,9 @@ func (d attachment) find(checksum string) *row {
 	return nil
 }
 
-func (r *stored) key() string {
-	return strings.Join([]string{names.Folded(wire.String(r.header["created-by"])), r.year, r.month}, "\x00")
+// keyOf is the unique index of a Deployed service.
+func keyOf(createdBy any, year, month string) string {
+	return strings.Join([]string{names.Folded(wire.String(createdBy)), year, month}, "\x00")
 }
 
 // find reads a report by its uid, rows by id; nil if there is none.
@@ -96,7 +99,7 @@ func (a *archive) find(uid string) *stored {
 func (a *archive) insert(r *stored) {
 	c := *r
 	c.header = maps.Clone(r.header)
-	a.reports[names.Folded(r.uid)], a.keys[r.key()] = &c, r.uid
+	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
 }
 
 // RowIDs are the ids of a report's rows, as they were inserted. No answer tells
@@ -113,8 +116,8 @@ func (a *archive) RowIDs(uid string) (ids []int64) {
 }
 
 func (a *archive) remove(uid string) {
-	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key()]) == names.Folded(uid) {
-		delete(a.keys, r.key())
+	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key]) == names.Folded(uid) {
+		delete(a.keys, r.key)
 	}
 	delete(a.reports, names.Folded(uid))
 	delete(a.documents, names.Folded(uid))

@@ -243,8 +243,7 @@ func (a *archive) list() []*stored {
 	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.uid), names.Folded(y.uid)) })
 }
 
-// listStored is GET /reports (ReportsController#index): headers alone, by id. Of
-// the filters only the first counts.
+// listStored is GET /reports (ReportsController#index).
 func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
 		for part := range strings.SplitSeq(pair, "=") {
@@ -262,16 +261,26 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
 		return wire.Reply{}, wire.Crashed("String does not have #dig method")
 	}
+	return s.listReports(params)
+}
+
+// listReports are headers alone, by id. A Deployed service counts pages by the size
+// that was asked for, and fills them by another one.
+func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
-	found := slices.DeleteFunc(s.Archive.list(), dropsReport(params))
+	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
 	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
-	if size == 0 {
-		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	if !s.AsBuilt {
+		if size, number = min(size, wire.MaxPage), max(number, 1); size <= 0 {
+			size = 25
+		}
 	}
-	// Pages are counted by the size that was asked for, and hold another one.
 	rows := min(size, wire.MaxPage)
-	if size < 0 {
+	switch {
+	case size == 0:
+		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	case size < 0:
 		rows = 25
 	}
 	if number > math.MaxInt/rows {
@@ -288,7 +297,7 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 	}}), nil
 }
 
-// integer is a parameter as Ruby makes a number of it: nothing is 0.
+// integerParam is a parameter as Ruby makes a number of it: nothing is 0.
 func integerParam(p wire.Params, name string, missing int) int {
 	value, given := p[name]
 	if !given {
@@ -300,28 +309,31 @@ func integerParam(p wire.Params, name string, missing int) int {
 
 var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
-// dropsReport says which reports a list leaves out. A blank filter does not count.
-func dropsReport(p wire.Params) func(*stored) bool {
-	for _, filter := range []struct {
-		name  string
-		value func(*stored) string
-	}{
-		{"id", nil},
-		{"created_by", func(r *stored) string { return wire.String(r.header["created-by"]) }},
-		{"year", func(r *stored) string { return r.year }},
-		{"client_id", func(r *stored) string { return r.owner }},
-	} {
-		wanted := p[filter.name]
-		switch {
-		case strings.TrimSpace(wanted) == "":
-			continue
-		case filter.name == "id":
-			ids := strings.Split(names.Folded(wanted), ",")
-			return func(r *stored) bool { return !slices.Contains(ids, names.Folded(r.uid)) }
-		}
-		return func(r *stored) bool { return names.Folded(filter.value(r)) != names.Folded(wanted) }
+// drops says which reports a list leaves out. A blank filter does not count, and of a
+// Deployed service only the first one does.
+func (s *Room) drops(p wire.Params) func(*stored) bool {
+	same := func(a, b string) bool { return a == b }
+	if s.AsBuilt {
+		same = func(a, b string) bool { return names.Folded(a) == names.Folded(b) }
 	}
-	return func(*stored) bool { return false }
+	return func(r *stored) bool {
+		for _, filter := range [][2]string{
+			{"id", r.uid}, {"created_by", wire.String(r.header["created-by"])}, {"year", r.year}, {"client_id", r.owner},
+		} {
+			wanted := p[filter[0]]
+			if wire.IsBlank(wanted) {
+				continue
+			}
+			listed := filter[0] == "id" && slices.Contains(strings.Split(names.Folded(wanted), ","), names.Folded(r.uid))
+			if !listed && !same(filter[1], wanted) {
+				return true
+			}
+			if s.AsBuilt {
+				break
+			}
+		}
+		return false
+	}
 }
 
 // outside is an error from before the service's own code.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/store"
@@ -24,17 +23,11 @@ type object = map[string]any
 type Room struct {
 	*store.Store
 	WriteTime time.Duration
-	Archive   archive // of a Deployed service
-
-	mu      sync.RWMutex
-	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
-	periods map[reportKey]string
+	Archive   archive
 }
 
 func New(s *store.Store, writeTime time.Duration) *Room {
-	return &Room{
-		Store: s, WriteTime: writeTime, Archive: newArchive(), reports: map[string]*report{}, periods: map[reportKey]string{},
-	}
+	return &Room{Store: s, WriteTime: writeTime, Archive: newArchive()}
 }
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
@@ -45,29 +38,28 @@ func (s *Room) Put(data json.RawMessage) (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("sandbox.PutReport: %w", err)
 	}
-	var named struct{ ID string }
-	if err := json.Unmarshal(data, &named); err != nil {
-		return "", fmt.Errorf("sandbox.PutReport: %w", err)
-	}
-	id = strings.ToLower(named.ID)
-	if id == "" {
+	if id = strings.ToLower(c.id); id == "" {
 		id = wire.NewUUID()
 	}
-	p := newPart(bytes.Clone(data), false)
-	if notedCompressed(c.header) {
-		p = newPart(compress(data), true)
+	p := part{content: c, body: bytes.Clone(data)}
+	if c.isNoted() {
+		p.coding, p.body = "gzip", compress(data)
 	}
-	p.content = c
+	p.checksum = sum256(p.body)
+	r := s.reportOf(s.Accounts[0].ClientID, id, p)
 	if s.AsBuilt {
-		if err := s.seedReport(id, p); err != nil {
+		if r, err = seeded(r, data); err != nil {
 			return "", fmt.Errorf("sandbox.PutReport: %w", err)
 		}
-		return id, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keepReport(&report{id: id, owner: s.Accounts[0].ClientID, key: keyOf(c.header), header: c.header, parts: []part{p}})
-	return id, nil
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	s.Archive.remove(id)
+	s.Archive.insert(r)
+	if s.AsBuilt {
+		err = s.Archive.document(id, r.compressed)
+	}
+	return id, err
 }
 
 func compress(data []byte) []byte {

@@ -199,10 +199,6 @@ func jsonKind(v any) string {
 			return "number"
 		}
 		return "integer"
-	case float64:
-		if v == float64(int64(v)) {
-			return "integer"
-		}
 	}
 	return "number"
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -151,6 +152,23 @@ func (c *checker) raw(value rule, limit int) []byte {
 	return held
 }
 
+// value takes a value with the rule and reads it, numbers as they are written: 3.0 is no
+// integer.
+func (c *checker) value(take rule, limit int) (v any) {
+	if raw := c.raw(take, limit); c.Err() == nil {
+		v = decoded(raw)
+	}
+	return v
+}
+
+// decoded is JSON that was read before, or none.
+func decoded(data []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	_ = dec.Decode(&v)
+	return v
+}
+
 // anyValue takes what the service does not look at, and seeded reports, which may be
 // as odd as real ones are.
 func anyValue(c *checker) { c.nested(100) }
@@ -174,6 +192,7 @@ func (c *checker) nested(depth int) {
 // content is what the body of a report holds. The datasets stay where they
 // are: start and end say where in the (uncompressed) body their elements stand.
 type content struct {
+	id         string
 	header     object
 	start, end int64
 	datasets   int
@@ -210,10 +229,12 @@ func readReport(r io.Reader, header, dataset rule) (content, error) {
 
 func (read *content) member(name string, header, dataset rule) rule {
 	switch name {
+	case "id":
+		return func(c *checker) { read.id = wire.String(c.value(anyValue, wire.MaxPieces)) }
 	case "report-header":
 		return func(c *checker) {
-			raw := c.raw(header, wire.MaxPieces)
-			if c.Err() == nil && json.Unmarshal(raw, &read.header) != nil {
+			v := c.value(header, wire.MaxPieces)
+			if read.header, _ = v.(object); read.header == nil {
 				c.refuse("an object expected")
 			}
 		}
@@ -230,5 +251,5 @@ func (read *content) member(name string, header, dataset rule) rule {
 			read.end = c.Offset() - 1
 		}
 	}
-	return anyValue // an id, or what a GET answers besides
+	return anyValue // what a GET answers besides
 }

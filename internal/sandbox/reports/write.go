@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -168,6 +169,7 @@ func (w *write) begin(uid string) (members object, err error) {
 	if members, err = w.assign(); err != nil {
 		return nil, err
 	}
+	w.report.key = keyOf(w.report.header["created-by"], w.sub.year, w.sub.month)
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
 		if name != "reporting-period" && slices.Contains(jsonColumns, name) && w.report.header[name] == nil {
 			w.report.header[name] = []any{}
@@ -261,7 +263,7 @@ func (w *write) save(creating bool, members object) (faults object, err error) {
 			return err
 		}
 		if creating {
-			if _, taken := w.Archive.keys[w.report.key()]; taken {
+			if _, taken := w.Archive.keys[w.report.key]; taken {
 				return errTaken
 			}
 			w.Archive.insert(w.report)
@@ -410,44 +412,40 @@ func holdsObject(v any) bool {
 // findKey is the report of the creator, the month and the account, as POST looks
 // for it.
 func (a *archive) findKey(sub *submission, owner string) *stored {
-	probe := stored{header: object{"created-by": textOf(sub.header["created-by"])}, year: sub.year, month: sub.month}
-	r := a.find(a.keys[probe.key()])
+	r := a.find(a.keys[keyOf(textOf(sub.header["created-by"]), sub.year, sub.month)])
 	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
 		return nil
 	}
 	return r
 }
 
-// seedReport stores a report as it is, with a document.
-func (s *Room) seedReport(id string, p part) error {
-	data, err := p.open()
-	if err != nil {
-		return err
-	}
-	sub := &submission{body: p.body}
-	if err := sub.parse(data); err != nil {
-		return err
+// seeded is a report as a Deployed service has it in its database.
+func seeded(r *stored, data []byte) (*stored, error) {
+	sub := &submission{body: data}
+	if err := sub.parse(bytes.NewReader(data)); err != nil {
+		return nil, err
 	}
 	_ = sub.datePeriod() // an odd report may have none
-	r := &stored{
-		uid: id, owner: s.Accounts[0].ClientID, year: sub.year, month: sub.month, documented: true,
-		header: maps.Clone(sub.header), datasets: json.RawMessage("[]"),
+	p := r.parts[0]
+	r = &stored{
+		uid: r.uid, owner: r.owner, year: sub.year, month: sub.month, key: keyOf(sub.header["created-by"], sub.year, sub.month),
+		documented: true, header: sub.header, datasets: json.RawMessage("[]"), compressed: p.body,
 	}
-	gzip := p.body
-	if !p.compressed {
+	if p.coding == "" {
 		r.datasets = wire.Encode(sub.datasets)
-		gzip = r.compressOwn()
+		r.compressed = r.compressOwn()
 	}
-	s.Archive.mu.Lock()
-	defer s.Archive.mu.Unlock()
-	s.Archive.remove(id)
-	s.Archive.insert(r)
-	if _, err := s.Archive.insertRow(id, gzip); err != nil {
+	return r, nil
+}
+
+// document gives a report its document, with one subset.
+func (a *archive) document(uid string, gzip []byte) error {
+	if _, err := a.insertRow(uid, gzip); err != nil {
 		return fmt.Errorf("%d bytes: %w", len(gzip), err)
 	}
-	s.Archive.change(id, func(r *stored) {
-		s.Archive.documents[names.Folded(id)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
-		r.datasets, r.rows[0].gzip = json.RawMessage("[]"), nil
+	a.change(uid, func(r *stored) {
+		a.documents[names.Folded(uid)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
+		r.datasets, r.compressed, r.rows[0].gzip = json.RawMessage("[]"), nil, nil
 	})
 	return nil
 }
