@@ -64,50 +64,28 @@ func (s *Room) handedOn(text []byte) []byte {
 }
 
 // between is what comes of the work when something happens between the store
-// and the service behind it.
-func between(f *faults.Fault, work func() (wire.Reply, error)) (wire.Reply, error) {
+// and the service behind it. An answer that does not come is 408 if the store has
+// waited long enough, else 403. Of a page of HTML it keeps the status, and for a text
+// the page as its language writes a list.
+func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire.Reply, err error) {
 	if f == nil || !f.Behind {
 		return work()
 	}
-	switch f.Kind {
-	case faults.DropBefore, faults.DropDuring:
-		time.Sleep(min(f.Delay, patience))
-		return wire.Reply{}, lost(f)
-	case faults.Status:
-		time.Sleep(min(f.Delay, patience))
-		return wire.Reply{}, faultPage(f)
+	if !slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.Status}, f.Kind) {
+		res, err = work()
 	}
-	res, err := work()
 	time.Sleep(min(f.Delay, patience))
-	switch f.Kind {
-	case faults.StatusAfter:
-		return wire.Reply{}, faultPage(f)
-	case faults.DropAfter, faults.CutAnswer:
-		return wire.Reply{}, lost(f)
-	}
-	if f.Delay >= patience {
-		return wire.Reply{}, lost(f)
+	page := f.Kind == faults.Status || f.Kind == faults.StatusAfter
+	switch {
+	case f.Delay >= patience, page && f.Code() == http.StatusRequestTimeout:
+		return wire.Reply{}, wire.Fail(http.StatusRequestTimeout, "Request timeout")
+	case page:
+		title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
+		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
+	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutAnswer}, f.Kind):
+		return wire.Reply{}, errDenied
 	}
 	return res, err
-}
-
-// lost is what the store makes of an answer that does not come: 408 if it has
-// waited long enough, else 403.
-func lost(f *faults.Fault) error {
-	if f.Delay >= patience {
-		return wire.Fail(http.StatusRequestTimeout, "Request timeout")
-	}
-	return errDenied
-}
-
-// faultPage is what the store makes of a page of HTML: the status, and for a text
-// the page as its language writes a list.
-func faultPage(f *faults.Fault) error {
-	if f.Delay >= patience || f.Code() == http.StatusRequestTimeout {
-		return wire.Fail(http.StatusRequestTimeout, "Request timeout")
-	}
-	title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
-	return wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
 }
 
 // way is where the store's request for a DOI leads; below is what it puts after the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -167,12 +166,6 @@ func (a *answered) Unwrap() error { return a.Failure }
 func asAnswer(err error) (*answered, bool) { return errors.AsType[*answered](err) }
 
 func refusal(status int, title string) error { return &answered{wire.Fail(status, "%s", title)} }
-
-// mediaType is the Content-Type as the specification reads it.
-func (c *call) mediaType() (kind string, err error) {
-	kind, _, err = mime.ParseMediaType(c.Header.Get("Content-Type"))
-	return kind, err
-}
 
 // unescapeForm decodes %xx and "+" and leaves a stray "%" alone.
 func unescapeForm(text string) string {

@@ -2,6 +2,7 @@ package mds
 
 import (
 	"bytes"
+	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -120,7 +121,7 @@ func (s *Room) metadata(c *call) (format record.Format, body []byte, err error) 
 		}
 		return format, body, err
 	}
-	kind, err := c.mediaType()
+	kind, _, err := mime.ParseMediaType(sent)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
 	switch {
 	case err != nil, kind == formType, isXML && kind != "application/xml":

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"mime"
 	"net/http"
 	"regexp"
 	"strings"
@@ -137,7 +138,7 @@ func (s *Room) urlRecord(c *call) (name, address string, err error) {
 
 // twoLines checks that the body is a record of specification §2.3.
 func (c *call) twoLines() error {
-	if kind, _ := c.mediaType(); kind != "text/plain" {
+	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "text/plain" {
 		return wire.Fail(http.StatusBadRequest, "Content type %s is not supported", c.Header.Get("Content-Type"))
 	}
 	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(c.body), "\r\n", "\n"), "\n"), "\n")

@@ -228,12 +228,11 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	if datasets == nil {
 		datasets = json.RawMessage("null")
 	}
-	header := wire.Encode(d.header)
-	sums := [][]byte{[]byte(uid), header, datasets}
+	of := []string{string(datasets)}
 	for _, subset := range d.subsets {
-		sums = append(sums, []byte(subset.checksum))
+		of = append(of, subset.checksum)
 	}
-	return answer(status, wire.WeakETag(sums...), uid, header, func(o *output) {
+	return answer(status, uid, d.header, of, func(o *output) {
 		o.print(`"report-datasets":%s,`, datasets)
 		o.subsets(func(subset func([]byte, string)) {
 			for _, s := range d.subsets {

@@ -44,7 +44,8 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	id := strings.ToLower(strings.TrimSuffix(path, "/"))
 	switch q.Verb {
 	case http.MethodGet:
-		nameConsumer(q)
+		c, _ := store.ReadClaims(store.Bearer(q.Request))
+		nameCaller(q, caller{given: c.UID != "", Claims: c})
 		if id == "" {
 			params, err := wire.ReadParams(q)
 			if err != nil {
@@ -63,15 +64,6 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	return wire.Reply{}, errNoReport
-}
-
-// nameConsumer sets the header that says who asks.
-func nameConsumer(q *wire.Request) {
-	if c, ok := store.ReadClaims(store.Bearer(q.Request)); ok && c.UID != "" {
-		q.AnswerHeader.Set("X-Credential-Username", c.UID)
-		return
-	}
-	q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
 }
 
 func (s *Room) getReport(id string) (wire.Reply, error) {
@@ -232,10 +224,9 @@ func (r *stored) inSubsets(status int) wire.Reply {
 }
 
 func (r *stored) answer(status int, form string, rest func(*output)) wire.Reply {
-	header := wire.Encode(r.header)
-	sums := [][]byte{[]byte(form), []byte(r.uid), header}
+	of := []string{form}
 	for _, p := range r.parts {
-		sums = append(sums, []byte(p.checksum))
+		of = append(of, p.checksum)
 	}
-	return answer(status, wire.WeakETag(sums...), r.uid, header, rest)
+	return answer(status, r.uid, r.header, of, rest)
 }

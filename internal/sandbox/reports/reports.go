@@ -99,11 +99,17 @@ func (o *output) subsets(yield func(subset func(gzip []byte, checksum string))) 
 	o.print("]")
 }
 
-// answer is {"report":{id, report-header, and what rest writes}}.
-func answer(status int, etag, id string, header []byte, rest func(*output)) wire.Reply {
-	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: etag, Stream: func(w io.Writer) error {
+// answer is {"report":{id, report-header, and what rest writes}}, with a validator made
+// of what it shows.
+func answer(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
+	shown := wire.Encode(header)
+	sums := [][]byte{[]byte(id), shown}
+	for _, part := range of {
+		sums = append(sums, []byte(part))
+	}
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...), Stream: func(w io.Writer) error {
 		o := &output{Writer: w}
-		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), header)
+		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), shown)
 		rest(o)
 		o.print("}}")
 		return o.err

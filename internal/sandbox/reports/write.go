@@ -38,11 +38,12 @@ func (w *write) done(step faults.Step, twentieths time.Duration) {
 	time.Sleep(twentieths * w.WriteTime / 20)
 }
 
-// inTransaction does something that others see as a whole.
-func (w *write) inTransaction(do func() error) error {
+// change does something to the report in the database, if it is still there, as one
+// transaction.
+func (w *write) change(do func(r *stored)) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	return do()
+	w.Archive.change(w.report.uid, do)
 }
 
 // takeSubmission is POST, without an id, and PUT. The checks come in the order
@@ -95,17 +96,12 @@ func (w *write) create() (wire.Reply, error) {
 			return wire.Reply{}, err
 		}
 	}
-	faults, err := w.save(!exists, members)
-	switch {
-	case err != nil:
-		return wire.Reply{}, err
-	case len(faults) > 0:
-		return wire.Reply{}, &wire.Failure{
+	return w.finish(http.StatusCreated, !exists, members, func(faults object) error {
+		return &wire.Failure{
 			Status: http.StatusUnprocessableEntity, Body: faults,
 			Header: map[string]string{"X-Credential-Username": w.owner},
 		}
-	}
-	return w.finish(http.StatusCreated)
+	})
 }
 
 // update is PUT (ReportsController#update). It does not ask whose report it is.
@@ -136,31 +132,25 @@ func (w *write) update(id string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	invalid, err := w.save(!exists, members)
-	switch {
-	case err != nil:
-		return wire.Reply{}, err
-	case len(invalid) > 0: // the code that would name them breaks
-		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
-	}
-	return w.finish(status)
+	return w.finish(status, !exists, members, func(object) error { // the code that would name them breaks
+		return noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+	})
 }
 
 // lookUp reads the report. If its document is there, the rows are compared with
 // it, and have their bytes from it.
 func (w *write) lookUp(find func() *stored) error {
-	return w.inTransaction(func() error {
-		w.report = find()
-		if w.report == nil || !w.report.documented {
-			return nil
-		}
-		if _, there := w.Archive.documents[names.Folded(w.report.uid)]; !there {
-			return nil
-		}
-		w.loaded = true
-		_, err := w.Archive.load(w.report)
-		return err
-	})
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	w.report = find()
+	if w.report == nil || !w.report.documented {
+		return nil
+	}
+	if _, w.loaded = w.Archive.documents[names.Folded(w.report.uid)]; !w.loaded {
+		return nil
+	}
+	_, err := w.Archive.load(w.report)
+	return err
 }
 
 // begin makes the report of what was sent, in memory.
@@ -194,44 +184,36 @@ func (w *write) addRow() error {
 	if _, err := w.sub.permitted(); err != nil {
 		return err
 	}
-	return w.inTransaction(func() error {
-		var data []byte // what deflate makes has no compressed bytes among its parameters
-		if w.sub.coding == "gzip" {
-			data = w.sub.body
-		}
-		added, err := w.Archive.insertRow(w.report.uid, data)
-		if err == nil && w.loaded {
-			w.report.rows = append(w.report.rows, added)
-		}
-		return err
-	})
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	var data []byte // what deflate makes has no compressed bytes among its parameters
+	if w.sub.coding == "gzip" {
+		data = w.sub.body
+	}
+	added, err := w.Archive.insertRow(w.report.uid, data)
+	if err == nil && w.loaded {
+		w.report.rows = append(w.report.rows, added)
+	}
+	return err
 }
 
 // replaceRows is what a compressed PUT does to a report before it looks at what
 // was sent: the document is removed, if the report as it stands is valid; the rows
 // that were read are destroyed; the new one is inserted.
 func (w *write) replaceRows() error {
-	_ = w.inTransaction(func() error {
-		w.report.documented = false
-		if faults, err := w.report.faults(false); err != nil || len(faults) > 0 {
-			return err
-		}
-		delete(w.Archive.documents, names.Folded(w.report.uid))
-		w.Archive.change(w.report.uid, func(r *stored) { r.documented = false })
-		return w.commit(nil)
-	})
-	w.done(faults.DocumentRemoved, 1)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, func(r *stored) {
-			if !w.loaded {
-				r.rows = nil
-				return
-			}
-			r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
-				return slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
-			})
+	w.report.documented = false
+	if faults, err := w.report.faults(false); err == nil && len(faults) == 0 {
+		w.change(func(r *stored) {
+			delete(w.Archive.documents, names.Folded(r.uid))
+			r.documented = false
+			_ = w.commit(nil)
 		})
-		return nil
+	}
+	w.done(faults.DocumentRemoved, 1)
+	w.change(func(r *stored) {
+		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
+			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
+		})
 	})
 	w.report.rows, w.loaded = nil, true
 	w.done(faults.RowsDestroyed, 1)
@@ -245,41 +227,40 @@ func (w *write) replaceRows() error {
 // save validates the report and commits it (Report#save, #update). A report that
 // is created gets its row in the same transaction.
 func (w *write) save(creating bool, members object) (faults object, err error) {
-	err = w.inTransaction(func() error {
-		var invalid error
-		if faults, invalid = w.report.faults(creating); invalid != nil {
-			return invalid
-		}
-		if creating && w.Archive.find(w.report.uid) != nil {
-			faults["uid"] = []any{"has already been taken"}
-		}
-		if kind, _ := w.report.kind(); kind == compressedKind {
-			w.report.datasets = json.RawMessage("[]")
-		}
-		if len(faults) > 0 {
-			return nil
-		}
-		if err := w.report.fits(); err != nil {
-			return err
-		}
-		if creating {
-			if _, taken := w.Archive.keys[w.report.key]; taken {
-				return errTaken
-			}
-			w.Archive.insert(w.report)
-		}
-		if err := w.commit(members); err != nil {
-			if creating {
-				w.Archive.remove(w.report.uid)
-			}
-			return err
-		}
-		return nil
-	})
-	if err == nil && len(faults) == 0 {
+	if faults, err = w.saveAtOnce(creating, members); err == nil && len(faults) == 0 {
 		w.committed(creating)
 	}
 	return faults, err
+}
+
+func (w *write) saveAtOnce(creating bool, members object) (faults object, err error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if faults, err = w.report.faults(creating); err != nil {
+		return nil, err
+	}
+	if creating && w.Archive.find(w.report.uid) != nil {
+		faults["uid"] = []any{"has already been taken"}
+	}
+	if kind, _ := w.report.kind(); kind == compressedKind {
+		w.report.datasets = json.RawMessage("[]")
+	}
+	if len(faults) > 0 {
+		return faults, nil
+	}
+	if err := w.report.fits(); err != nil {
+		return nil, err
+	}
+	if creating {
+		if _, taken := w.Archive.keys[w.report.key]; taken {
+			return nil, errTaken
+		}
+		w.Archive.insert(w.report)
+	}
+	if err = w.commit(members); err != nil && creating {
+		w.Archive.remove(w.report.uid)
+	}
+	return nil, err
 }
 
 // committed ends the step of the header, and that of the row if they are one.
@@ -339,46 +320,46 @@ func (w *write) rowRead(id int64) *row {
 	return &w.report.rows[i]
 }
 
-// finish renders the answer, keeps its text as the document and cleans up
+// finish saves the report, renders the answer, keeps its text as the document and cleans up
 // (Report#save_as_attachment, #clean_data). The rows that the answer shows are
 // those that the request knows; it asks for them if it has not yet.
-func (w *write) finish(status int) (wire.Reply, error) {
+func (w *write) finish(status int, creating bool, members object, refuse func(faults object) error) (wire.Reply, error) {
+	invalid, err := w.save(creating, members)
+	if err == nil && len(invalid) > 0 {
+		err = refuse(invalid)
+	}
 	var answer attachment
-	err := w.inTransaction(func() (err error) {
-		if !w.loaded {
-			w.report.rows, w.loaded = nil, true
-			if now := w.Archive.find(w.report.uid); now != nil {
-				w.report.rows = now.rows
-			}
-		}
-		answer, err = w.report.document()
-		return err
-	})
+	if err == nil {
+		answer, err = w.render()
+	}
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	w.done(faults.Rendered, 2)
-	_ = w.inTransaction(func() error {
-		delete(w.Archive.documents, names.Folded(w.report.uid))
-		return nil
-	})
+	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.uid)) })
 	w.done(faults.DocumentDeleted, 1)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, func(r *stored) {
-			w.Archive.documents[names.Folded(r.uid)] = answer
-			// The column is written if it changes, and in the request's memory it
-			// may not.
-			r.documented = r.documented || !w.report.documented
-		})
-		return nil
+	w.change(func(r *stored) {
+		w.Archive.documents[names.Folded(r.uid)] = answer
+		// The column is written if it changes, and in the request's memory it
+		// may not.
+		r.documented = r.documented || !w.report.documented
 	})
 	w.done(faults.DocumentStored, 0)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, w.clean)
-		return nil
-	})
+	w.change(w.clean)
 	w.done(faults.RowsCleaned, 0)
 	return answer.reply(status, w.report.uid), nil
+}
+
+func (w *write) render() (attachment, error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if !w.loaded {
+		w.report.rows, w.loaded = nil, true
+		if now := w.Archive.find(w.report.uid); now != nil {
+			w.report.rows = now.rows
+		}
+	}
+	return w.report.document()
 }
 
 // clean removes from the database what the document has: the datasets, and the
