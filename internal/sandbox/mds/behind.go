@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -30,7 +31,7 @@ func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, erro
 		res.Body = s.handedOn(res.Body)
 		return res, nil
 	}
-	if said, ok := asAnswer(err); ok {
+	if said, ok := errors.AsType[*answered](err); ok {
 		return wire.Reply{}, said
 	}
 	f := wire.AsFailure(err)
@@ -134,11 +135,11 @@ type changes struct {
 type changed struct{ doi, before string }
 
 // change changes a DOI, or makes one. The changes count together or not at all.
-func (s *Room) change(c *call, w names.Way, ch changes) (done changed, err error) {
+func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.AsBuilt && ch.event == "hide" {
+		if name, ok = s.readName(w.Doi); !ok || !s.AsBuilt && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
 	}
@@ -153,7 +154,7 @@ func (s *Room) change(c *call, w names.Way, ch changes) (done changed, err error
 		if err != nil {
 			return nil, err
 		}
-		if err := s.apply(ch, next, rec != nil, c.account); err != nil {
+		if err := s.apply(c.changes, next, rec != nil, c.account); err != nil {
 			return nil, err
 		}
 		next.Updated = s.Now()

@@ -3,7 +3,6 @@ package mds
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -27,6 +26,8 @@ type call struct {
 	sent     map[string]string // the parameters of query string, form and JSON
 	order    []string          // their names
 	body     []byte
+
+	changes // what is asked for a DOI
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -163,26 +164,7 @@ type answered struct{ *wire.Failure }
 
 func (a *answered) Unwrap() error { return a.Failure }
 
-func asAnswer(err error) (*answered, bool) { return errors.AsType[*answered](err) }
-
 func refusal(status int, title string) error { return &answered{wire.Fail(status, "%s", title)} }
 
-// unescapeForm decodes %xx and "+" and leaves a stray "%" alone.
-func unescapeForm(text string) string {
-	if !strings.ContainsAny(text, "%+") {
-		return text
-	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '+':
-			out = append(out, ' ')
-		case text[i] == '%' && i+2 < len(text) && names.IsHex(text[i+1]) && names.IsHex(text[i+2]):
-			out = append(out, names.Unhex(text[i+1])<<4|names.Unhex(text[i+2]))
-			i += 2
-		default:
-			out = append(out, text[i])
-		}
-	}
-	return string(out)
-}
+// unescapeForm decodes %xx and "+".
+func unescapeForm(text string) string { return names.Unescape(strings.ReplaceAll(text, "+", " ")) }

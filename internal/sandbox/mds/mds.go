@@ -2,6 +2,7 @@
 package mds
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -49,37 +50,62 @@ type route struct {
 	path    *regexp.Regexp
 	param   string
 	named   bool // there must be a DOI
-	serve   func(s *Room, c *call) (wire.Reply, error)
+	operation
 }
+
+// operation is what a route does: it reads what was sent, and asks the service behind.
+type operation struct {
+	unknown *wire.Failure // what is said if that does not know the DOI
+	read    func(s *Room, c *call) error
+	work    func(s *Room, c *call) (wire.Reply, error)
+}
+
+var (
+	listDOIs  = operation{errNoDOI, nothing, (*Room).listDOIs}
+	readURL   = operation{errNoDOI, nothing, (*Room).readURL}
+	changeURL = operation{errNoDOI, (*Room).readURLRecord, (*Room).changeURL}
+	removeDOI = operation{errNoDOI, nothing, (*Room).removeDOI}
+
+	readMetadata   = operation{errUnknown, nothing, (*Room).readMetadata}
+	createMetadata = operation{errBehind, (*Room).readSentMetadata, (*Room).createMetadata}
+	hideDOI        = operation{errBehind, nothing, (*Room).hideDOI}
+
+	listMedia    = operation{errUnknown, nothing, (*Room).listMedia}
+	createMedium = operation{errNoMedia, (*Room).permitMedium, (*Room).createMedium}
+	oneMedium    = operation{errNoMedia, nothing, func(*Room, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }}
+	changeMedium = operation{errNoMedia, func(_ *Room, c *call) error { return broken(c.Request) }, nil} // the store has no code for it
+)
+
+func nothing(*Room, *call) error { return nil }
 
 // routes are tried in this order.
 var routes = []route{
-	{"POST", regexp.MustCompile(`\A/doi\z`), "id", false, (*Room).changeURL},
-	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, (*Room).createMedium},
-	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, (*Room).listMedia},
-	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", false, (*Room).createMetadata},
-	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", false, (*Room).createMetadata},
-	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", true, (*Room).readMetadata},
-	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", true, (*Room).hideDOI},
-	{"GET", regexp.MustCompile(`\A/doi\z`), "", false, (*Room).listDOIs},
-	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, (*Room).readURL},
-	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", false, (*Room).changeURL},
-	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, (*Room).removeDOI},
+	{"POST", regexp.MustCompile(`\A/doi\z`), "id", false, changeURL},
+	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, createMedium},
+	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, listMedia},
+	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", false, createMetadata},
+	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", false, createMetadata},
+	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", true, readMetadata},
+	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", true, hideDOI},
+	{"GET", regexp.MustCompile(`\A/doi\z`), "", false, listDOIs},
+	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, readURL},
+	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", false, changeURL},
+	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, removeDOI},
 }
 
 // routesWithoutName are those of a Documented service besides.
 var routesWithoutName = []route{
-	{"PUT", regexp.MustCompile(`\A/doi\z`), "", false, (*Room).changeURL},
-	{"PUT", regexp.MustCompile(`\A/metadata\z`), "", false, (*Room).createMetadata},
+	{"PUT", regexp.MustCompile(`\A/doi\z`), "", false, changeURL},
+	{"PUT", regexp.MustCompile(`\A/metadata\z`), "", false, createMetadata},
 }
 
 // routesBesides are those of a Deployed service besides. They come first.
 var routesBesides = []route{
-	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, (*Room).listMedia},
-	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, (*Room).createMedium},
-	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", true, (*Room).oneMedium},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", false, (*Room).changeMedium},
-	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, (*Room).changeURL},
+	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, listMedia},
+	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, createMedium},
+	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", true, oneMedium},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", false, changeMedium},
+	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, changeURL},
 }
 
 // Serve answers a request to the path area/rest of a Documented service
@@ -155,8 +181,11 @@ func (s *Room) enter(c *call, route route) (wire.Reply, error) {
 	if c.doi, ok = s.readName(c.name); !ok && route.named {
 		return wire.Reply{}, errNoDOI
 	}
-	res, err := route.serve(s, c)
-	if f, ok := asAnswer(err); ok {
+	res, err := wire.Reply{}, route.read(s, c)
+	if err == nil {
+		res, err = s.ask(c, route.unknown, func() (wire.Reply, error) { return route.work(s, c) })
+	}
+	if f, ok := errors.AsType[*answered](err); ok {
 		res, err = wire.InText(wire.Reply{}, f.Failure), nil
 	}
 	if err == nil {
@@ -211,23 +240,21 @@ func (s *Room) answerBesides(q *wire.Request, path string) wire.Reply {
 // listDOIs is GET /doi: the registered names under the account's first prefix, one a
 // line.
 func (s *Room) listDOIs(c *call) (wire.Reply, error) {
-	return s.ask(c, errNoDOI, func() (wire.Reply, error) {
-		if err := mayChange(c.account, c.account != nil && !c.account.ByKey); err != nil {
-			return wire.Reply{}, err
+	if err := mayChange(c.account, c.account != nil && !c.account.ByKey); err != nil {
+		return wire.Reply{}, err
+	}
+	var lines []string
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.AsBuilt || rec.Owner(c.account)) {
+			lines = append(lines, s.upper(rec.DOI))
 		}
-		var lines []string
-		for _, rec := range s.All() {
-			prefix, _ := names.Split(rec.DOI)
-			if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.AsBuilt || rec.Owner(c.account)) {
-				lines = append(lines, s.upper(rec.DOI))
-			}
-		}
-		if len(lines) == 0 {
-			return noContent, nil
-		}
-		slices.Sort(lines)
-		return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
-	})
+	}
+	if len(lines) == 0 {
+		return noContent, nil
+	}
+	slices.Sort(lines)
+	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
 }
 
 // upper is a name as answers show it.

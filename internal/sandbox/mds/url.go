@@ -27,10 +27,8 @@ var (
 
 // readURL is GET /doi/{doi}.
 func (s *Room) readURL(c *call) (wire.Reply, error) {
-	return s.ask(c, errNoDOI, func() (wire.Reply, error) {
-		res, err := s.urlOf(c.account, s.way(http.MethodGet, c.doi, "/get-url"))
-		return orBlank(res), err
-	})
+	res, err := s.urlOf(c.account, s.way(http.MethodGet, c.doi, "/get-url"))
+	return orBlank(res), err
 }
 
 // urlOf is the URL of a DOI. Nobody may read them all, somebody those of
@@ -61,79 +59,75 @@ func orBlank(res wire.Reply) wire.Reply {
 // changeURL is PUT /doi and POST /doi: it registers a DOI with its URL, or changes
 // the URL.
 func (s *Room) changeURL(c *call) (wire.Reply, error) {
-	name, address, err := s.urlRecord(c)
-	if err != nil {
+	if err := s.refuses(c); err != nil {
 		return wire.Reply{}, err
 	}
-	return s.ask(c, errNoDOI, func() (wire.Reply, error) {
-		if err := s.refuses(c, name, address); err != nil {
-			return wire.Reply{}, err
-		}
-		_, err := s.change(c, s.way(http.MethodPut, name, ""), changes{event: "publish", url: address})
-		return wire.Text(http.StatusCreated, "OK"), err
-	})
+	_, err := s.change(c, s.way(http.MethodPut, c.changes.name, ""))
+	return wire.Text(http.StatusCreated, "OK"), err
 }
 
 var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
 // refuses is what is wrong with name and URL before anybody looks for the DOI.
-func (s *Room) refuses(c *call, name, address string) error {
-	switch prefix, _ := names.Split(name); {
-	case s.AsBuilt && !urlStart.MatchString(address):
+func (s *Room) refuses(c *call) error {
+	switch prefix, _ := names.Split(c.changes.name); {
+	case s.AsBuilt && !urlStart.MatchString(c.url):
 		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
 	case s.AsBuilt:
 		return nil
 	case !c.account.Holds(prefix):
 		return wire.Fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
-	case c.account.Refusal(address) != "":
-		return wire.Fail(http.StatusBadRequest, "%s", c.account.Refusal(address))
+	case c.account.Refusal(c.url) != "":
+		return wire.Fail(http.StatusBadRequest, "%s", c.account.Refusal(c.url))
 	}
 	return nil
 }
 
-// urlRecord reads DOI and URL. Of a Deployed store parameters come first, as they are;
-// else the lines of the body.
-func (s *Room) urlRecord(c *call) (name, address string, err error) {
+// readURLRecord reads DOI and URL. Of a Deployed store parameters come first, as they
+// are; else the lines of the body.
+func (s *Room) readURLRecord(c *call) (err error) {
 	if s.AsBuilt {
 		err = c.permit("doi", "id", "doi", "url")
 	} else {
 		err = c.twoLines()
 	}
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	name, given := c.sent["id"]
-	if !given {
-		name = c.sent["doi"]
+	c.event, c.url = "publish", c.sent["url"]
+	var given bool
+	if c.changes.name, given = c.sent["id"]; !given {
+		c.changes.name = c.sent["doi"]
 	}
-	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.sent["url"]) {
-		return name, c.sent["url"], nil
+	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.url) {
+		return nil
 	}
 	lines, err := c.lines()
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	inBody := unescapeForm(strings.TrimSpace(lines["doi"]))
 	name, inPath := s.readName(c.name)
 	switch {
 	case wire.IsBlank(lines["doi"]):
-		return "", "", errNeedsDOI
+		return errNeedsDOI
 	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.AsBuilt && c.name != "":
-		return "", "", errOtherDOI
+		return errOtherDOI
 	case wire.IsBlank(lines["url"]):
-		return "", "", errNeedsURL
+		return errNeedsURL
 	case !inPath:
 		name = inBody
 	}
 	if sound, ok := names.Read(name); ok && !s.AsBuilt {
 		name = sound
 	} else if !s.AsBuilt {
-		return "", "", wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
+		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
 	}
-	if address = unescapeForm(strings.TrimSpace(lines["url"])); s.AsBuilt && !utf8.ValidString(address) {
-		err = broken(c.Request)
+	c.changes.name, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
+	if s.AsBuilt && !utf8.ValidString(c.url) {
+		return broken(c.Request)
 	}
-	return name, address, err
+	return nil
 }
 
 // twoLines checks that the body is a record of specification §2.3.
@@ -175,14 +169,12 @@ func (c *call) lines() (map[string]string, error) {
 
 // removeDOI is DELETE /doi/{doi}, which removes a draft.
 func (s *Room) removeDOI(c *call) (wire.Reply, error) {
-	return s.ask(c, errNoDOI, func() (wire.Reply, error) {
-		w, denied := s.way(http.MethodDelete, c.doi, ""), errDenied
-		if c.account == nil {
-			denied = errBadLogin
-		}
-		if w.Part != "" {
-			return wire.Reply{}, store.ErrNoRecord
-		}
-		return wire.Text(http.StatusOK, "OK"), s.RemoveDraft(c.account, w.Doi, store.ErrNoRecord, denied)
-	})
+	w, denied := s.way(http.MethodDelete, c.doi, ""), errDenied
+	if c.account == nil {
+		denied = errBadLogin
+	}
+	if w.Part != "" {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	return wire.Text(http.StatusOK, "OK"), s.RemoveDraft(c.account, w.Doi, store.ErrNoRecord, denied)
 }

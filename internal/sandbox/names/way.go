@@ -111,7 +111,7 @@ func paste(name, below string) (path string) {
 func normalise(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		segments[i] = escapeSegment(compatible(unescapeBytes(segment)))
+		segments[i] = escapeSegment(compatible(Unescape(segment)))
 	}
 	return directed(segments)
 }
@@ -241,8 +241,8 @@ func escapeSegment(text string) string {
 	return out.String()
 }
 
-// unescapeBytes undoes the escapes of a text that are sound.
-func unescapeBytes(text string) string {
+// Unescape undoes the escapes of a text that are sound, and leaves a stray "%" alone.
+func Unescape(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
 		if b, ok := escaped(escape); ok {
 			return string([]byte{b})

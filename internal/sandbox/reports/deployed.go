@@ -254,10 +254,7 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 			}
 		}
 	}
-	params, err := wire.URLParams(q.URL.RawQuery)
-	if err != nil {
-		return wire.Reply{}, err
-	}
+	params, _ := wire.URLParams(q.URL.RawQuery)
 	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
 		return wire.Reply{}, wire.Crashed("String does not have #dig method")
 	}

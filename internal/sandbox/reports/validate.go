@@ -203,43 +203,16 @@ const maxDatasets = 50_000
 
 // readReport reads a report body in one pass and checks it against
 // specification §2.1, header and datasets as the given rules say.
-func readReport(r io.Reader, header, dataset rule) (content, error) {
-	var read content
-	seen := map[string]bool{}
-	err := check(r, func(c *checker) {
-		c.object(func(name []byte) rule {
-			member := string(name)
-			if seen[member] {
-				c.refuse("%s given twice", member)
-			}
-			seen[member] = true
-			return func(c *checker) { c.in(member, read.member(member, header, dataset)) }
-		})
-	})
-	switch {
-	case err != nil:
-		return read, err
-	case read.header == nil:
-		return read, errors.New("report-header is missing")
-	case !seen["report-datasets"]:
-		return read, errors.New("report-datasets is missing")
-	}
-	return read, nil
-}
-
-func (read *content) member(name string, header, dataset rule) rule {
-	switch name {
-	case "id":
-		return func(c *checker) { read.id = wire.String(c.value(anyValue, wire.MaxPieces)) }
-	case "report-header":
-		return func(c *checker) {
+func readReport(r io.Reader, header, dataset rule) (read content, err error) {
+	takes := map[string]rule{
+		"id": func(c *checker) { read.id = wire.String(c.value(anyValue, wire.MaxPieces)) },
+		"report-header": func(c *checker) {
 			v := c.value(header, wire.MaxPieces)
 			if read.header, _ = v.(object); read.header == nil {
 				c.refuse("an object expected")
 			}
-		}
-	case "report-datasets":
-		return func(c *checker) {
+		},
+		"report-datasets": func(c *checker) {
 			c.Kind()
 			read.start = c.Offset() + 1
 			c.array(func(c *checker) {
@@ -249,7 +222,27 @@ func (read *content) member(name string, header, dataset rule) rule {
 				dataset(c)
 			})
 			read.end = c.Offset() - 1
+		},
+	}
+	seen := map[string]bool{}
+	err = check(r, func(c *checker) {
+		c.object(func(name []byte) rule {
+			member := string(name)
+			if seen[member] {
+				c.refuse("%s given twice", member)
+			}
+			seen[member] = true
+			take, known := takes[member]
+			if !known {
+				take = anyValue // what a GET answers besides
+			}
+			return func(c *checker) { c.in(member, take) }
+		})
+	})
+	for _, member := range []string{"report-header", "report-datasets"} {
+		if err == nil && !seen[member] {
+			err = errors.New(member + " is missing")
 		}
 	}
-	return anyValue // what a GET answers besides
+	return read, err
 }
