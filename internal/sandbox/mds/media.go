@@ -63,24 +63,19 @@ func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	if s.AsBuilt {
 		m.URL, _, _ = strings.Cut(m.URL, "=")
 	}
-	return wire.Text(http.StatusOK, "OK"), s.addMedium(c.account, s.way(http.MethodPost, c.doi, "/media"), m)
-}
-
-var fileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
-
-func (s *Room) addMedium(account *record.Account, w names.Way, m record.Medium) error {
-	if w.Part != "media" || w.Id != "" {
-		return store.ErrNoRecord
+	if wire.IsBlank(m.Kind) {
+		m.Kind = "text/plain"
 	}
-	return s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
+	w := s.way(http.MethodPost, c.doi, "/media")
+	if w.Part != "media" || w.Id != "" {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	return wire.Text(http.StatusOK, "OK"), s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
 		if rec == nil {
 			return nil, store.ErrNoRecord
 		}
-		if err := mayChange(account, rec.Owner(account)); err != nil {
+		if err := mayChange(c.account, rec.Owner(c.account)); err != nil {
 			return nil, err
-		}
-		if wire.IsBlank(m.Kind) {
-			m.Kind = "text/plain"
 		}
 		switch {
 		case wire.IsBlank(m.URL):
@@ -92,3 +87,5 @@ func (s *Room) addMedium(account *record.Account, w names.Way, m record.Medium) 
 		return rec, nil
 	})
 }
+
+var fileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)

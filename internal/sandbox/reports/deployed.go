@@ -64,19 +64,19 @@ func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) 
 		return wire.Reply{}, outside(q, http.StatusInternalServerError)
 	}
 	caller := s.readCaller(q)
+	if q.Verb == http.MethodGet {
+		nameCaller(q, caller)
+	}
 	switch {
 	case area == "reports" && q.Verb == http.MethodGet && id == "":
-		nameCaller(q, caller)
 		return s.listStored(q)
 	case area == "reports" && q.Verb == http.MethodGet:
-		nameCaller(q, caller)
 		return s.getStored(id)
 	case area == "reports" && (q.Verb == http.MethodPost && id == "" || q.Verb == http.MethodPut && id != ""):
 		return s.takeSubmission(q, id)
 	case area == "reports" && q.Verb == http.MethodDelete && id != "":
 		return s.deleteReport(q, caller, id)
 	case area == "report-subsets" && q.Verb == http.MethodGet && id != "":
-		nameCaller(q, caller)
 		return s.getSubset(id)
 	}
 	return wire.Reply{}, outside(q, http.StatusNotFound)

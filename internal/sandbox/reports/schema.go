@@ -127,8 +127,12 @@ func (s *schema) permit(v object, shown func(string) string) error {
 		} else if alone {
 			objects = []any{one}
 		}
+		spell := shown
+		if name == "report-datasets" { // errors spell what is below as it was sent
+			spell = func(name string) string { return name }
+		}
 		for _, e := range objects {
-			if err := inner.object().permit(e.(object), below(name, shown)); err != nil {
+			if err := inner.object().permit(e.(object), spell); err != nil {
 				return err
 			}
 		}
@@ -138,15 +142,6 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	}
 	plural := map[bool]string{true: "s"}[len(odd) > 1]
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
-}
-
-// below says how errors spell names below a member: those of datasets as they
-// were sent.
-func below(member string, shown func(string) string) func(string) string {
-	if member == "report-datasets" {
-		return func(name string) string { return name }
-	}
-	return shown
 }
 
 // faults appends what the schema of that name says against the value.

@@ -24,6 +24,9 @@ type write struct {
 	owner  string  // the sender's client id
 	report *stored // its copy; nil if there is no report yet
 	loaded bool    // the rows of the copy are all that it will know of
+
+	creating bool   // there was no report
+	members  object // of the header, as they were sent
 }
 
 // done ends a step: the process works on for so many twentieths of the time that
@@ -82,26 +85,18 @@ func (w *write) create() (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	w.done(faults.LookedUp, 3)
-	exists := w.report != nil
-	if exists && w.sub.coded() {
+	switch {
+	case w.report == nil:
+		if err := w.begin(wire.NewUUID()); err != nil {
+			return wire.Reply{}, err
+		}
+	case w.sub.coded():
 		if err := w.addRow(); err != nil {
 			return wire.Reply{}, err
 		}
 		w.done(faults.RowInserted, 1)
 	}
-	var members object
-	if !exists {
-		var err error
-		if members, err = w.begin(wire.NewUUID()); err != nil {
-			return wire.Reply{}, err
-		}
-	}
-	return w.finish(http.StatusCreated, !exists, members, func(faults object) error {
-		return &wire.Failure{
-			Status: http.StatusUnprocessableEntity, Body: faults,
-			Header: map[string]string{"X-Credential-Username": w.owner},
-		}
-	})
+	return w.finish(http.StatusCreated)
 }
 
 // update is PUT (ReportsController#update). It does not ask whose report it is.
@@ -112,29 +107,26 @@ func (w *write) update(id string) (wire.Reply, error) {
 	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {
 		return wire.Reply{}, err
 	}
-	exists, status := w.report != nil, http.StatusOK
-	var members object
+	status := http.StatusOK
 	var err error
 	switch {
-	case !exists:
+	case w.report == nil:
 		status = http.StatusCreated
 		w.done(faults.LookedUp, 3)
-		members, err = w.begin(id)
+		err = w.begin(id)
 	case w.sub.coded():
 		w.done(faults.LookedUp, 1)
-		err = w.replaceRows()
+		if err = w.replaceRows(); err == nil {
+			err = w.assign()
+		}
 	default:
 		w.done(faults.LookedUp, 3)
-	}
-	if exists && err == nil {
-		members, err = w.assign()
+		err = w.assign()
 	}
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	return w.finish(status, !exists, members, func(object) error { // the code that would name them breaks
-		return noMethod("serialize", "#<ReportsController:0x000000000131b8>")
-	})
+	return w.finish(status)
 }
 
 // lookUp reads the report. If its document is there, the rows are compared with
@@ -154,28 +146,30 @@ func (w *write) lookUp(find func() *stored) error {
 }
 
 // begin makes the report of what was sent, in memory.
-func (w *write) begin(uid string) (members object, err error) {
+func (w *write) begin(uid string) error {
+	w.creating = true
 	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
-	if members, err = w.assign(); err != nil {
-		return nil, err
+	if err := w.assign(); err != nil {
+		return err
 	}
-	w.report.key = keyOf(w.report.header["created-by"], w.sub.year, w.sub.month)
+	header := w.report.header
+	w.report.key = keyOf(header["created-by"], w.sub.year, w.sub.month)
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
-		if name != "reporting-period" && slices.Contains(jsonColumns, name) && w.report.header[name] == nil {
-			w.report.header[name] = []any{}
-		} else if _, given := w.report.header[name]; !given {
-			w.report.header[name] = nil
+		if header[name] == nil && slices.Contains(jsonColumns[1:], name) {
+			header[name] = []any{}
+		} else if header[name] == nil {
+			header[name] = nil // shown as null
 		}
 	}
-	return members, nil
+	return nil
 }
 
 // assign gives the report the members that were sent.
-func (w *write) assign() (members object, err error) {
-	if members, err = w.sub.permitted(); err == nil {
-		err = w.report.assign(w.sub, members, w.owner)
+func (w *write) assign() (err error) {
+	if w.members, err = w.sub.permitted(); err == nil {
+		err = w.report.assign(w.sub, w.members, w.owner)
 	}
-	return members, err
+	return err
 }
 
 // addRow inserts the subset that was sent. It is added at the end of the rows
@@ -226,53 +220,45 @@ func (w *write) replaceRows() error {
 
 // save validates the report and commits it (Report#save, #update). A report that
 // is created gets its row in the same transaction.
-func (w *write) save(creating bool, members object) (faults object, err error) {
-	if faults, err = w.saveAtOnce(creating, members); err == nil && len(faults) == 0 {
-		w.committed(creating)
-	}
-	return faults, err
-}
-
-func (w *write) saveAtOnce(creating bool, members object) (faults object, err error) {
+func (w *write) save() (invalid object, err error) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	if faults, err = w.report.faults(creating); err != nil {
+	if invalid, err = w.report.faults(w.creating); err != nil {
 		return nil, err
 	}
-	if creating && w.Archive.find(w.report.uid) != nil {
-		faults["uid"] = []any{"has already been taken"}
+	if w.creating && w.Archive.find(w.report.uid) != nil {
+		invalid["uid"] = []any{"has already been taken"}
 	}
 	if kind, _ := w.report.kind(); kind == compressedKind {
 		w.report.datasets = json.RawMessage("[]")
 	}
-	if len(faults) > 0 {
-		return faults, nil
+	if len(invalid) > 0 {
+		return invalid, nil
 	}
 	if err := w.report.fits(); err != nil {
 		return nil, err
 	}
-	if creating {
+	if w.creating {
 		if _, taken := w.Archive.keys[w.report.key]; taken {
 			return nil, errTaken
 		}
 		w.Archive.insert(w.report)
 	}
-	if err = w.commit(members); err != nil && creating {
+	if err = w.commit(w.members); err != nil && w.creating {
 		w.Archive.remove(w.report.uid)
 	}
 	return nil, err
 }
 
 // committed ends the step of the header, and that of the row if they are one.
-func (w *write) committed(creating bool) {
-	switch {
-	case creating:
+func (w *write) committed() {
+	twentieths := time.Duration(1)
+	if w.creating {
 		w.done(faults.RowInserted, 1)
-	case !w.sub.coded():
-		w.done(faults.HeaderCommitted, 2)
-		return
+	} else if !w.sub.coded() {
+		twentieths = 2
 	}
-	w.done(faults.HeaderCommitted, 1)
+	w.done(faults.HeaderCommitted, twentieths)
 }
 
 // readOnly are the columns that are written once (report.rb:29).
@@ -323,15 +309,21 @@ func (w *write) rowRead(id int64) *row {
 // finish saves the report, renders the answer, keeps its text as the document and cleans up
 // (Report#save_as_attachment, #clean_data). The rows that the answer shows are
 // those that the request knows; it asks for them if it has not yet.
-func (w *write) finish(status int, creating bool, members object, refuse func(faults object) error) (wire.Reply, error) {
-	invalid, err := w.save(creating, members)
-	if err == nil && len(invalid) > 0 {
-		err = refuse(invalid)
+func (w *write) finish(status int) (wire.Reply, error) {
+	invalid, err := w.save()
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would name them breaks
+		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+	case len(invalid) > 0:
+		return wire.Reply{}, &wire.Failure{
+			Status: http.StatusUnprocessableEntity, Body: invalid,
+			Header: map[string]string{"X-Credential-Username": w.owner},
+		}
 	}
-	var answer attachment
-	if err == nil {
-		answer, err = w.render()
-	}
+	w.committed()
+	answer, err := w.render()
 	if err != nil {
 		return wire.Reply{}, err
 	}
