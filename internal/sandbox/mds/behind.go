@@ -172,7 +172,7 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 	if rec != nil && known {
 		return rec, mayChange(c.account, rec.Owner(c.account))
 	}
-	if !s.hasUser(c.username) {
+	if !slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, c.username) }) {
 		return nil, store.ErrNoRecord // it looks for the repository of that name
 	}
 	prefix, _ := names.Split(name)
@@ -186,10 +186,6 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 		return nil, record.ErrInvalid
 	}
 	return s.NewRecord(name, c.account, "mds"), nil
-}
-
-func (s *Room) hasUser(username string) bool {
-	return slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, username) })
 }
 
 var urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)

@@ -164,7 +164,5 @@ type answered struct{ *wire.Failure }
 
 func (a *answered) Unwrap() error { return a.Failure }
 
-func refusal(status int, title string) error { return &answered{wire.Fail(status, "%s", title)} }
-
 // unescapeForm decodes %xx and "+".
 func unescapeForm(text string) string { return names.Unescape(strings.ReplaceAll(text, "+", " ")) }

@@ -70,23 +70,20 @@ func (s *Room) createMetadata(c *call) (wire.Reply, error) {
 	name := c.changes.name
 	done, err := s.change(c, s.way(http.MethodPut, name, ""))
 	location := "/metadata/" + name
-	res := wire.Text(http.StatusCreated, "OK ("+s.upper(done.doi)+")")
+	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
 	if !s.AsBuilt {
 		location = (&url.URL{Path: location}).EscapedPath()
-		if !names.PrefixForm.MatchString(c.name) { // a new name must be readable from the answer
-			res = wire.Text(http.StatusCreated, metadataStored(done))
+		switch {
+		case names.PrefixForm.MatchString(c.name):
+		case done.before == "", done.before == record.Draft:
+			text = "CREATED"
+		default:
+			text = "HANDLE_ALREADY_EXISTS"
 		}
 	}
+	res := wire.Text(http.StatusCreated, text)
 	res.Header = map[string]string{"Location": wire.Address(c.Request) + location}
 	return res, err
-}
-
-// metadataStored is the short status text of PUT /metadata (specification §4.3).
-func metadataStored(done changed) string {
-	if done.before != "" && done.before != record.Draft {
-		return "HANDLE_ALREADY_EXISTS"
-	}
-	return "CREATED"
 }
 
 // readSentMetadata reads the metadata in a body, their format, and the name that they
@@ -98,7 +95,7 @@ func (s *Room) readSentMetadata(c *call) (err error) {
 	kind, _, malformed := mime.ParseMediaType(sent)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
 	if s.AsBuilt && sent == formType || !s.AsBuilt && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
-		return refusal(http.StatusUnsupportedMediaType, "Content type "+sent+" is not supported")
+		return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
 	}
 	c.event = "show"
 	if s.AsBuilt {

@@ -95,6 +95,15 @@ func (a *archive) find(uid string) *stored {
 	return &c
 }
 
+// findOf is the report of a creator and a period, if it is the account's.
+func (a *archive) findOf(owner, key string) *stored {
+	r := a.find(a.keys[key])
+	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
+		return nil
+	}
+	return r
+}
+
 // insert stores a new report.
 func (a *archive) insert(r *stored) {
 	c := *r
@@ -233,12 +242,18 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 		of = append(of, subset.checksum)
 	}
 	return answer(status, uid, d.header, of, func(o *output) {
-		o.print(`"report-datasets":%s,`, datasets)
-		o.subsets(func(subset func([]byte, string)) {
-			for _, s := range d.subsets {
-				subset(s.gzip, s.checksum)
+		o.print(`"report-datasets":%s,"report-subsets":[`, datasets)
+		for i, subset := range d.subsets {
+			if i > 0 {
+				o.print(",")
 			}
-		})
+			o.print(`{"gzip":"`)
+			enc := base64.NewEncoder(base64.StdEncoding, o)
+			_, _ = enc.Write(subset.gzip)
+			_ = enc.Close()
+			o.print(`","checksum":"%s"}`, subset.checksum)
+		}
+		o.print("]")
 	})
 }
 

@@ -140,14 +140,17 @@ func nameCaller(q *wire.Request, c caller) {
 	}
 }
 
-// getStored is GET (ReportsController#show): the header of the database, and
-// the subsets of the document. Without a document all is in the database.
+// getStored is GET (ReportsController#show): of a Deployed service the header of the
+// database, and the subsets of the document. Without a document all is in the database.
 func (s *Room) getStored(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	r := s.Archive.find(id)
 	if r == nil {
 		return wire.Reply{}, errNoReport
+	}
+	if !s.AsBuilt {
+		return r.expanded(http.StatusOK), nil
 	}
 	if !r.documented {
 		shown, err := r.document()

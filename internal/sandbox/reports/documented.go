@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -30,13 +31,6 @@ func (c content) isNoted() bool {
 	return slices.Contains(noted, true)
 }
 
-// beginOf is what makes two reports of a Documented service the same, but for their
-// creator (specification §3.2).
-func beginOf(header object) string {
-	period, _ := header["reporting-period"].(object)
-	return wire.String(period["begin-date"])
-}
-
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Serve is interface A (specification §4.1) of a Documented service.
@@ -53,7 +47,7 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 			}
 			return s.listReports(params)
 		}
-		return s.getReport(id)
+		return s.getStored(id)
 	case http.MethodPost, http.MethodPut:
 		if (q.Verb == http.MethodPost) != (id == "") {
 			return wire.Reply{}, errNoReport
@@ -64,16 +58,6 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	return wire.Reply{}, errNoReport
-}
-
-func (s *Room) getReport(id string) (wire.Reply, error) {
-	s.Archive.mu.Lock()
-	defer s.Archive.mu.Unlock()
-	r := s.Archive.find(id)
-	if r == nil {
-		return wire.Reply{}, errNoReport
-	}
-	return r.expanded(http.StatusOK), nil
 }
 
 // takeReport is POST, without an id, and PUT.
@@ -169,9 +153,11 @@ func (s *Room) storeReport(owner, id string, p part) (r *stored, status int, err
 	return r, status, nil
 }
 
-// reportOf is a report of one body.
+// reportOf is a report of one body. Creator and begin-date make two the same
+// (specification §3.2).
 func (s *Room) reportOf(owner, id string, p part) *stored {
-	begin := beginOf(p.header)
+	period, _ := p.header["reporting-period"].(object)
+	begin := wire.String(period["begin-date"])
 	return &stored{
 		uid: id, owner: owner, year: begin[:min(4, len(begin))], header: p.header, parts: []part{p},
 		key: wire.String(p.header["created-by"]) + "\x00" + begin,
@@ -181,7 +167,11 @@ func (s *Room) reportOf(owner, id string, p part) *stored {
 // expanded is the answer to GET: one report with the datasets of all its
 // bodies, in the order they came.
 func (r *stored) expanded(status int) wire.Reply {
-	return r.answer(status, "expanded", func(o *output) {
+	of := []string{"expanded"}
+	for _, p := range r.parts {
+		of = append(of, p.checksum)
+	}
+	return answer(status, r.uid, r.header, of, func(o *output) {
 		o.print(`"report-datasets":[`)
 		between := ""
 		for _, p := range r.parts {
@@ -210,23 +200,12 @@ func (p part) copyDatasets(o *output) {
 // inSubsets is the answer to POST and PUT. A compressed report is shown by its
 // subsets, as the deployed server does it.
 func (r *stored) inSubsets(status int) wire.Reply {
-	if slices.ContainsFunc(r.parts, func(p part) bool { return p.coding == "" }) {
-		return r.expanded(status)
-	}
-	return r.answer(status, "subsets", func(o *output) {
-		o.print(`"report-datasets":[],`)
-		o.subsets(func(subset func([]byte, string)) {
-			for _, p := range r.parts {
-				subset(p.body, p.checksum)
-			}
-		})
-	})
-}
-
-func (r *stored) answer(status int, form string, rest func(*output)) wire.Reply {
-	of := []string{form}
+	d := attachment{header: r.header, datasets: json.RawMessage("[]")}
 	for _, p := range r.parts {
-		of = append(of, p.checksum)
+		if p.coding == "" {
+			return r.expanded(status)
+		}
+		d.subsets = append(d.subsets, row{checksum: p.checksum, gzip: p.body})
 	}
-	return answer(status, r.uid, r.header, of, rest)
+	return d.reply(status, r.uid)
 }

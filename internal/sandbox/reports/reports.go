@@ -4,7 +4,6 @@ package reports
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -84,20 +83,6 @@ func (o *output) Write(p []byte) (n int, err error) {
 }
 
 func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
-
-func (o *output) subsets(yield func(subset func(gzip []byte, checksum string))) {
-	o.print(`"report-subsets":[`)
-	between := ""
-	yield(func(gzip []byte, checksum string) {
-		o.print(`%s{"gzip":"`, between)
-		enc := base64.NewEncoder(base64.StdEncoding, o)
-		_, _ = enc.Write(gzip)
-		_ = enc.Close()
-		o.print(`","checksum":"%s"}`, checksum)
-		between = ","
-	})
-	o.print("]")
-}
 
 // answer is {"report":{id, report-header, and what rest writes}}, with a validator made
 // of what it shows.

@@ -237,7 +237,7 @@ var (
 	}()
 
 	headerMembers = []member{
-		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created-by", filled}, {"created", textWith(date)},
+		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created-by", filled}, {"created", textWith(func(c *checker) { c.date() })},
 		{"reporting-period", &schema{kind: "object", unchecked: true, sound: period, members: periodOf(anyScalar, anyScalar)}},
 		{"report-filters", named()}, {"report-attributes", named()},
 		{"exceptions", &schema{kind: "array", unchecked: true, element: &schema{kind: "object", members: []member{
@@ -325,8 +325,6 @@ func integer(c *checker) {
 }
 
 // date takes a day, YYYY-MM-DD.
-func date(c *checker) { c.date() }
-
 func (c *checker) date() string {
 	day := string(c.text())
 	if _, err := time.Parse(time.DateOnly, day); err != nil {

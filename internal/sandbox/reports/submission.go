@@ -91,37 +91,22 @@ func (sub *submission) open(q *wire.Request) error {
 	}
 }
 
-// withoutCoding reads a body without its coding. Of gzip only the first member counts,
-// and nobody looks at its checksum.
+// withoutCoding reads a body without its coding. Of gzip only the first member counts.
 func withoutCoding(coding string, body []byte) (io.Reader, error) {
-	var r io.Reader = bytes.NewReader(body)
+	plain := bytes.NewReader(body)
 	switch coding {
 	case "gzip":
-		z, err := gzip.NewReader(r)
+		z, err := gzip.NewReader(plain)
 		if err != nil {
 			return nil, fmt.Errorf("the body is not gzip: %w", err)
 		}
 		z.Multistream(false)
-		return wire.Inflated(uncheckedGzip{z}), nil
-	case "deflate":
-		z, err := zlib.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
 		return wire.Inflated(z), nil
+	case "deflate":
+		z, err := zlib.NewReader(plain)
+		return wire.Inflated(z), err
 	}
-	return r, nil
-}
-
-// uncheckedGzip takes no notice of a checksum or a length that is wrong.
-type uncheckedGzip struct{ io.Reader }
-
-func (g uncheckedGzip) Read(p []byte) (int, error) {
-	n, err := g.Reader.Read(p)
-	if errors.Is(err, gzip.ErrChecksum) {
-		err = io.EOF
-	}
-	return n, err
+	return plain, nil
 }
 
 // parse takes the header and the datasets. Of a coded body the middleware takes

@@ -81,7 +81,8 @@ func (w *write) create() (wire.Reply, error) {
 	if holdsObject(w.sub.header["created-by"]) {
 		return wire.Reply{}, wire.Crashed("TypeError: can't quote ActionController::Parameters")
 	}
-	if err := w.lookUp(func() *stored { return w.Archive.findKey(w.sub, w.owner) }); err != nil {
+	key := keyOf(textOf(w.sub.header["created-by"]), w.sub.year, w.sub.month)
+	if err := w.lookUp(func() *stored { return w.Archive.findOf(w.owner, key) }); err != nil {
 		return wire.Reply{}, err
 	}
 	w.done(faults.LookedUp, 3)
@@ -380,16 +381,6 @@ func holdsObject(v any) bool {
 		return slices.ContainsFunc(v, holdsObject)
 	}
 	return false
-}
-
-// findKey is the report of the creator, the month and the account, as POST looks
-// for it.
-func (a *archive) findKey(sub *submission, owner string) *stored {
-	r := a.find(a.keys[keyOf(textOf(sub.header["created-by"]), sub.year, sub.month)])
-	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
-		return nil
-	}
-	return r
 }
 
 // seeded is a report as a Deployed service has it in its database.
