@@ -1,4 +1,3 @@
-// Package mds is interface C, the metadata store.
 package mds
 
 import (
@@ -18,28 +17,18 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// object is an object in JSON.
-type object = map[string]any
+// What the DOI service behind the store does for it. In a Documented service nothing
+// lies between the two.
 
-var (
-	deployedURLForm  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
-	deployedFileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
-)
-
-const (
-	// notFoundBehind is the store's text where it has none of its own for 404.
-	notFoundBehind = "Not found"
-
-	// patience is how long the store waits for the service behind it.
-	patience = time.Minute
-)
+// patience is how long the store waits for the service behind it.
+const patience = time.Minute
 
 // ask puts a question to the service behind the store, and its refusals into
 // the store's words.
-func (s *Room) ask(c *storeCall, unknown string, work func() (wire.Reply, error)) (wire.Reply, error) {
+func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, error)) (wire.Reply, error) {
 	res, err := between(c.Fault, work)
 	if err == nil {
-		res.Body = unread(res.Body)
+		res.Body = s.handedOn(res.Body)
 		return res, nil
 	}
 	if said, ok := errors.AsType[*answered](err); ok {
@@ -48,20 +37,22 @@ func (s *Room) ask(c *storeCall, unknown string, work func() (wire.Reply, error)
 	f := wire.AsFailure(err)
 	switch f.Status {
 	case http.StatusUnauthorized:
-		return wire.Reply{}, answer(f.Status, errBadLogin.Title)
+		f = errBadLogin
 	case http.StatusForbidden:
-		return wire.Reply{}, answer(f.Status, errDenied.Title)
+		f = errDenied
 	case http.StatusNotFound:
-		return wire.Reply{}, answer(f.Status, unknown)
+		f = unknown
+	default:
+		f = wire.Fail(f.Status, "%s", s.handedOn([]byte(f.Title)))
 	}
-	return wire.Reply{}, answer(f.Status, string(unread([]byte(f.Title))))
+	return wire.Reply{}, &answered{f}
 }
 
-// unread is a text from behind as the store hands it on. The answer comes
+// handedOn is a text from behind as the store hands it on. The answer comes
 // compressed, the store no longer knows its encoding then, and puts "?" for each
 // byte that is not ASCII.
-func unread(text []byte) []byte {
-	if names.IsASCII(string(text)) {
+func (s *Room) handedOn(text []byte) []byte {
+	if !s.AsBuilt || names.IsASCII(string(text)) {
 		return text
 	}
 	out := slices.Clone(text)
@@ -74,50 +65,37 @@ func unread(text []byte) []byte {
 }
 
 // between is what comes of the work when something happens between the store
-// and the service behind it.
-func between(f *faults.Fault, work func() (wire.Reply, error)) (wire.Reply, error) {
+// and the service behind it. An answer that does not come is 408 if the store has
+// waited long enough, else 403. Of a page of HTML it keeps the status, and for a text
+// the page as its language writes a list.
+func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire.Reply, err error) {
 	if f == nil || !f.Behind {
 		return work()
 	}
-	switch f.Kind {
-	case faults.DropBefore, faults.DropDuring:
-		time.Sleep(min(f.Delay, patience))
-		return wire.Reply{}, lost(f)
-	case faults.Status:
-		time.Sleep(min(f.Delay, patience))
-		return wire.Reply{}, faultPage(f)
+	if !slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.Status}, f.Kind) {
+		res, err = work()
 	}
-	res, err := work()
 	time.Sleep(min(f.Delay, patience))
-	switch f.Kind {
-	case faults.StatusAfter:
-		return wire.Reply{}, faultPage(f)
-	case faults.DropAfter, faults.CutAnswer:
-		return wire.Reply{}, lost(f)
-	}
-	if f.Delay >= patience {
-		return wire.Reply{}, lost(f)
+	page := f.Kind == faults.Status || f.Kind == faults.StatusAfter
+	switch {
+	case f.Delay >= patience, page && f.Code() == http.StatusRequestTimeout:
+		return wire.Reply{}, wire.Fail(http.StatusRequestTimeout, "Request timeout")
+	case page:
+		title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
+		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
+	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutAnswer}, f.Kind):
+		return wire.Reply{}, errDenied
 	}
 	return res, err
 }
 
-// lost is what the store makes of an answer that does not come: 408 if it has
-// waited long enough, else 403.
-func lost(f *faults.Fault) error {
-	if f.Delay >= patience {
-		return wire.Fail(http.StatusRequestTimeout, "Request timeout")
+// way is where the store's request for a DOI leads; below is what it puts after the
+// name.
+func (s *Room) way(method, name, below string) names.Way {
+	if s.AsBuilt {
+		return names.BehindStore(method, name, below)
 	}
-	return errDenied
-}
-
-// faultPage is what the store makes of a page of HTML: the status, and for a text
-// the page as its language writes a list.
-func faultPage(f *faults.Fault) error {
-	if f.Delay >= patience || f.Code() == http.StatusRequestTimeout {
-		return wire.Fail(http.StatusRequestTimeout, "Request timeout")
-	}
-	title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
-	return wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
+	return names.Way{Doi: name, Part: strings.TrimPrefix(below, "/")}
 }
 
 // mayChange says why an account may not change a record: somebody is refused, nobody
@@ -132,58 +110,16 @@ func mayChange(account *record.Account, allowed bool) error {
 	return nil
 }
 
-func mayEdit(account *record.Account, rec *record.Record) error {
-	if rec == nil {
+// mayRead is why an account may not read a record. To the specification that is for
+// the owner alone.
+func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
+	switch {
+	case rec == nil, s.AsBuilt && !rec.Visible(account):
 		return store.ErrNoRecord
+	case !s.AsBuilt && !rec.Owner(account):
+		return errDenied
 	}
-	return mayChange(account, rec.Owner(account))
-}
-
-// behindXML is the XML of a DOI, or of whatever else the name led to.
-func (s *Room) behindXML(account *record.Account, w names.Way) (wire.Reply, error) {
-	rec := s.Find(w.Doi)
-	switch {
-	case rec == nil:
-		return wire.Reply{}, store.ErrNoRecord
-	case w.Part == "get-url":
-		res, err := s.behindURL(account, w)
-		if len(res.Body) > 0 {
-			res.Body = wire.Encode(object{"url": string(res.Body)})
-		}
-		return res, err
-	case w.Id != "":
-		return wire.Reply{}, store.ErrNoRecord
-	case w.Part != "":
-		return wire.Reply{Status: http.StatusOK, Body: wire.Encode(object{"data": []any{}}), Plain: true}, nil
-	case !rec.Visible(account):
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	return wire.Reply{Status: http.StatusOK, Body: rec.XML, Plain: true}, nil
-}
-
-// behindURL is the URL of a DOI. Nobody may read them all, somebody those of
-// the account. What is no URL, as the name led elsewhere, is no text.
-func (s *Room) behindURL(account *record.Account, w names.Way) (wire.Reply, error) {
-	rec := s.Find(w.Doi)
-	switch {
-	case rec == nil, w.Part != "get-url" && !rec.Visible(account):
-		return wire.Reply{}, store.ErrNoRecord
-	case w.Part != "get-url":
-		return wire.Text(http.StatusOK, ""), nil
-	case account != nil && !rec.Owner(account):
-		return wire.Reply{}, errDenied
-	case rec.URL == "":
-		return noContent, nil
-	}
-	return wire.Text(http.StatusOK, rec.URL), nil
-}
-
-// behindNames are the registered names under the account's first prefix.
-func (s *Room) behindNames(account *record.Account) (wire.Reply, error) {
-	if err := mayChange(account, account != nil && !account.ByKey); err != nil {
-		return wire.Reply{}, err
-	}
-	return s.listNames(account, strings.ToUpper, func(*record.Record) bool { return true }), nil
+	return nil
 }
 
 // changes are what the store asks for a DOI.
@@ -191,54 +127,52 @@ type changes struct {
 	event    string
 	url      string
 	metadata []byte
+	format   record.Format
 	name     string // what the metadata shall call themselves
-	validate bool   // a draft too
 }
 
-// changed is a DOI after a change.
-type changed struct {
-	doi     string
-	existed bool
-}
+// changed is a DOI after a change, and the state that it had before, if any.
+type changed struct{ doi, before string }
 
-// behindChange changes a DOI, or makes one. The changes count together or not
-// at all.
-func (s *Room) behindChange(c *storeCall, w names.Way, ch changes) (*changed, error) {
-	if w.Part != "" {
-		return nil, store.ErrNoRecord
-	}
+// change changes a DOI, or makes one. The changes count together or not at all.
+func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = names.Validate(w.Doi); !ok {
-			return nil, store.ErrNoRecord
+		if name, ok = s.readName(w.Doi); !ok || !s.AsBuilt && c.event == "hide" {
+			return done, store.ErrNoRecord
 		}
 	}
-	var done changed
-	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {
+	if w.Part != "" {
+		return done, store.ErrNoRecord
+	}
+	err = s.Change(name, func(rec *record.Record) (*record.Record, error) {
+		if rec != nil {
+			done.before = rec.State
+		}
 		next, err := s.toChange(c, name, rec, known)
 		if err != nil {
 			return nil, err
 		}
-		if err := ch.apply(next, rec != nil, c.account); err != nil {
+		if err := s.apply(c.changes, next, rec != nil, c.account); err != nil {
 			return nil, err
 		}
 		next.Updated = s.Now()
 		if next.State != record.Draft {
 			next.Register(s.Now(), s.ResolveDelay)
 		}
-		done = changed{next.DOI, rec != nil}
+		done.doi = next.DOI
 		return next, nil
 	})
-	return &done, err
+	return done, err
 }
 
 // toChange is the record to change: the one that is known, or a new one.
-func (s *Room) toChange(c *storeCall, name string, rec *record.Record, known bool) (*record.Record, error) {
+func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*record.Record, error) {
 	if rec != nil && known {
 		return rec, mayChange(c.account, rec.Owner(c.account))
 	}
-	if !s.hasUser(c.username) {
+	if !slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, c.username) }) {
 		return nil, store.ErrNoRecord // it looks for the repository of that name
 	}
 	prefix, _ := names.Split(name)
@@ -254,16 +188,19 @@ func (s *Room) toChange(c *storeCall, name string, rec *record.Record, known boo
 	return s.NewRecord(name, c.account, "mds"), nil
 }
 
-func (s *Room) hasUser(username string) bool {
-	return slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, username) })
-}
+var urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
 
 // apply makes the changes to a record, and checks what comes of them, in the
 // order of the service.
-func (ch changes) apply(rec *record.Record, existed bool, account *record.Account) error {
+func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *record.Account) (err error) {
 	before := string(rec.XML)
 	if ch.metadata != nil {
-		if err := rec.SetDeployed(ch.metadata, ch.name, existed); err != nil {
+		if s.AsBuilt {
+			err = rec.SetDeployed(ch.metadata, ch.name, existed)
+		} else {
+			err = rec.SetMetadata(ch.format, ch.metadata)
+		}
+		if err != nil {
 			return err
 		}
 		rec.Version++
@@ -272,9 +209,15 @@ func (ch changes) apply(rec *record.Record, existed bool, account *record.Accoun
 		rec.URL = ch.url
 	}
 	rec.State = record.AfterEvent(rec.State, ch.event)
-	validate := ch.validate || rec.State != record.Draft
+	if !s.AsBuilt {
+		if ch.url != "" && (!rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0) {
+			return errNoMetadata
+		}
+		return nil
+	}
+	validate := ch.event != "hide" || rec.State != record.Draft
 	switch {
-	case rec.URL != "" && !deployedURLForm.MatchString(rec.URL):
+	case rec.URL != "" && !urlForm.MatchString(rec.URL):
 		return wire.Fail(http.StatusUnprocessableEntity, "URL is not valid")
 	case validate && !rec.HasMetadata():
 		return record.ErrBlank
@@ -291,61 +234,4 @@ func (ch changes) apply(rec *record.Record, existed bool, account *record.Accoun
 		return rec.CheckKept()
 	}
 	return nil
-}
-
-// behindDelete removes a draft.
-func (s *Room) behindDelete(account *record.Account, w names.Way) error {
-	if w.Part != "" {
-		return store.ErrNoRecord
-	}
-	return s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
-		if err := mayEdit(account, rec); err != nil {
-			return nil, err
-		}
-		if rec.State != record.Draft {
-			return nil, wire.Fail(http.StatusMethodNotAllowed, "Method not allowed")
-		}
-		return nil, nil
-	})
-}
-
-// behindMedia are the files of a DOI for whoever asks, the newest first, 25 at
-// most. If the name led to the DOI itself, its URL passes for a file.
-func (s *Room) behindMedia(w names.Way) ([]string, error) {
-	rec := s.Find(w.Doi)
-	if rec == nil || w.Id != "" {
-		return nil, store.ErrNoRecord
-	}
-	if w.Part != "media" {
-		return []string{"=" + rec.URL}, nil
-	}
-	var lines []string
-	for _, m := range slices.Backward(rec.Media) {
-		if len(lines) < 25 {
-			lines = append(lines, m.Kind+"="+m.URL)
-		}
-	}
-	return lines, nil
-}
-
-func (s *Room) behindAddMedium(account *record.Account, w names.Way, m record.Medium) error {
-	if w.Part != "media" || w.Id != "" {
-		return store.ErrNoRecord
-	}
-	return s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
-		if err := mayEdit(account, rec); err != nil {
-			return nil, err
-		}
-		if wire.IsBlank(m.Kind) {
-			m.Kind = "text/plain"
-		}
-		switch {
-		case wire.IsBlank(m.URL):
-			return nil, record.ErrBlank
-		case !deployedFileForm.MatchString(m.URL):
-			return nil, record.ErrInvalid
-		}
-		rec.Media = append(slices.Clone(rec.Media), m)
-		return rec, nil
-	})
 }

@@ -67,15 +67,17 @@ const base32 = "0123456789abcdefghjkmnpqrstvwxyz"
 func MintSuffix() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:])
-	return SuffixFor(binary.BigEndian.Uint32(b[:]) >> 2)
+	return SuffixFor(uint64(binary.BigEndian.Uint32(b[:]) >> 2))
 }
 
-// SuffixFor makes the suffix of a number.
-func SuffixFor(number uint32) string {
-	digits := make([]byte, 6)
-	for i, rest := 5, number; i >= 0; i, rest = i-1, rest/32 {
-		digits[i] = base32[rest%32]
+// SuffixFor makes the suffix of a number, in groups of four from the end.
+func SuffixFor(number uint64) string {
+	suffix := fmt.Sprintf("%02d", 98-number%97*100%97)
+	for rest := number; rest > 0 || len(suffix) < 9; rest /= 32 {
+		if len(suffix)%5 == 4 {
+			suffix = "-" + suffix
+		}
+		suffix = string(base32[rest%32]) + suffix
 	}
-	check := 98 - uint64(number)*100%97
-	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], check)
+	return suffix
 }

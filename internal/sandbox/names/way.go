@@ -111,7 +111,7 @@ func paste(name, below string) (path string) {
 func normalise(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		segments[i] = escapeSegment(compatible(unescapeBytes(segment)))
+		segments[i] = escapeSegment(compatible(Unescape(segment)))
 	}
 	return directed(segments)
 }
@@ -192,15 +192,17 @@ func BehindStore(method, name, below string) Way {
 	return Route(method, Arrived(normalise(paste(name, below))))
 }
 
-// Collate is the key under which the database finds a name: case, accents and
-// blanks at the end do not count.
-func Collate(name string) string {
-	name = strings.TrimRight(name, " ")
-	if IsASCII(name) {
-		return Lower(name)
+// Collate is the key under which the DOI service's database finds a name: blanks at
+// the end do not count either.
+func Collate(name string) string { return Folded(strings.TrimRight(name, " ")) }
+
+// Folded is a text as databases compare it: case and accents do not count.
+func Folded(text string) string {
+	if IsASCII(text) {
+		return Lower(text)
 	}
 	var key strings.Builder
-	for _, r := range norm.NFD.String(name) {
+	for _, r := range norm.NFD.String(text) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
 		case r == 'ß':
@@ -239,8 +241,8 @@ func escapeSegment(text string) string {
 	return out.String()
 }
 
-// unescapeBytes undoes the escapes of a text that are sound.
-func unescapeBytes(text string) string {
+// Unescape undoes the escapes of a text that are sound, and leaves a stray "%" alone.
+func Unescape(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
 		if b, ok := escaped(escape); ok {
 			return string([]byte{b})

@@ -19,8 +19,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// archive is where a Deployed service keeps usage reports: a database with a
-// table of reports and one of their subsets, and beside it a store of
+// archive is where the service keeps usage reports. That of a Deployed one is a
+// database with a table of reports and one of their subsets, and beside it a store of
 // documents. Nothing keeps the two together.
 //
 // Whoever reads or changes it has the lock; what is done under one lock is one
@@ -46,11 +46,13 @@ func newArchive() archive {
 // on.
 type stored struct {
 	uid, owner, year, month string
+	key                     string          // what no other report has: creator and period
 	header                  object          // its other columns, by their names in answers
 	datasets                json.RawMessage // nil is NULL
 	compressed              []byte          // what was sent last; nil is NULL
 	documented              bool            // the column with the document's name is set
 	rows                    []row
+	parts                   []part // of a Documented service, in place of all but the header
 }
 
 // row is a subset. Rows have no order but that of their random ids.
@@ -76,13 +78,14 @@ func (d attachment) find(checksum string) *row {
 	return nil
 }
 
-func (r *stored) key() string {
-	return strings.Join([]string{folded(wire.String(r.header["created-by"])), r.year, r.month}, "\x00")
+// keyOf is the unique index of a Deployed service.
+func keyOf(createdBy any, year, month string) string {
+	return strings.Join([]string{names.Folded(wire.String(createdBy)), year, month}, "\x00")
 }
 
 // find reads a report by its uid, rows by id; nil if there is none.
 func (a *archive) find(uid string) *stored {
-	r := a.reports[folded(uid)]
+	r := a.reports[names.Folded(uid)]
 	if r == nil {
 		return nil
 	}
@@ -92,11 +95,20 @@ func (a *archive) find(uid string) *stored {
 	return &c
 }
 
+// findOf is the report of a creator and a period, if it is the account's.
+func (a *archive) findOf(owner, key string) *stored {
+	r := a.find(a.keys[key])
+	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
+		return nil
+	}
+	return r
+}
+
 // insert stores a new report.
 func (a *archive) insert(r *stored) {
 	c := *r
 	c.header = maps.Clone(r.header)
-	a.reports[folded(r.uid)], a.keys[r.key()] = &c, r.uid
+	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
 }
 
 // RowIDs are the ids of a report's rows, as they were inserted. No answer tells
@@ -122,8 +134,11 @@ func (a *archive) kept() (all []Kept) {
 	defer a.mu.Unlock()
 	for _, r := range a.list() {
 		k := Kept{ID: r.uid, Owner: r.owner}
+		for _, p := range r.parts {
+			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
+		}
 		for _, row := range r.inserted() {
-			if there := a.documents[folded(r.uid)].find(row.checksum); row.gzip == nil && there != nil {
+			if there := a.documents[names.Folded(r.uid)].find(row.checksum); row.gzip == nil && there != nil {
 				row.gzip = there.gzip
 			}
 			k.Subsets = append(k.Subsets, KeptSubset{row.checksum, row.gzip})
@@ -134,16 +149,16 @@ func (a *archive) kept() (all []Kept) {
 }
 
 func (a *archive) remove(uid string) {
-	if r := a.reports[folded(uid)]; r != nil && folded(a.keys[r.key()]) == folded(uid) {
-		delete(a.keys, r.key())
+	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key]) == names.Folded(uid) {
+		delete(a.keys, r.key)
 	}
-	delete(a.reports, folded(uid))
-	delete(a.documents, folded(uid))
+	delete(a.reports, names.Folded(uid))
+	delete(a.documents, names.Folded(uid))
 }
 
 // change does something to a report in the database, if it is still there.
 func (a *archive) change(uid string, do func(r *stored)) {
-	if r := a.reports[folded(uid)]; r != nil {
+	if r := a.reports[names.Folded(uid)]; r != nil {
 		do(r)
 	}
 }
@@ -190,7 +205,7 @@ func noMethod(name, of string) *wire.Failure {
 // load reads the document into a report: the datasets, and the bytes of every
 // row (Report#load_attachment!). A row that is not in the document is an error.
 func (a *archive) load(r *stored) (attachment, error) {
-	d, ok := a.documents[folded(r.uid)]
+	d, ok := a.documents[names.Folded(r.uid)]
 	if !ok {
 		return d, errNoDocument(r.uid)
 	}
@@ -246,18 +261,23 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	if datasets == nil {
 		datasets = json.RawMessage("null")
 	}
-	header := wire.Encode(d.header)
-	sums := [][]byte{[]byte(uid), header, datasets}
+	of := []string{string(datasets)}
 	for _, subset := range d.subsets {
-		sums = append(sums, []byte(subset.checksum))
+		of = append(of, subset.checksum)
 	}
-	return answer(status, wire.WeakETag(sums...), uid, header, func(o *output) {
-		o.print(`"report-datasets":%s,`, datasets)
-		o.subsets(func(subset func([]byte, string)) {
-			for _, s := range d.subsets {
-				subset(s.gzip, s.checksum)
+	return answer(status, uid, d.header, of, func(o *output) {
+		o.print(`"report-datasets":%s,"report-subsets":[`, datasets)
+		for i, subset := range d.subsets {
+			if i > 0 {
+				o.print(",")
 			}
-		})
+			o.print(`{"gzip":"`)
+			enc := base64.NewEncoder(base64.StdEncoding, o)
+			_, _ = enc.Write(subset.gzip)
+			_ = enc.Close()
+			o.print(`","checksum":"%s"}`, subset.checksum)
+		}
+		o.print("]")
 	})
 }
 
@@ -266,34 +286,6 @@ type tally struct {
 	at   time.Time
 	body object
 }
-
-// folded is a text as the database's collation compares it: case and accents do
-// not count.
-func folded(text string) string {
-	if text = strings.ToLower(text); names.IsASCII(text) {
-		return text
-	}
-	return accents.Replace(text)
-}
-
-// accents takes the accents from lower-case letters of the Latin, Greek and
-// Cyrillic alphabets, whether they stand in the letter or after it.
-var accents = func() *strings.Replacer {
-	var pairs []string
-	for bare, letters := range map[string]string{
-		"a": "àáâãäåāăąǎ", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģǧ", "h": "ĥ", "i": "ìíîïĩīĭįǐ", "j": "ĵ", "k": "ķ",
-		"l": "ĺļľ", "n": "ñńņňǹ", "o": "òóôõöōŏőǒ", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťț", "u": "ùúûüũūŭůűųǔ", "w": "ŵẁẃẅ",
-		"y": "ýÿŷỳ", "z": "źżž", "α": "ά", "ε": "έ", "η": "ή", "ι": "ίϊΐ", "ο": "ό", "υ": "ύϋΰ", "ω": "ώ", "е": "ё",
-	} {
-		for _, letter := range letters {
-			pairs = append(pairs, string(letter), bare)
-		}
-	}
-	for mark := rune(0x300); mark < 0x370; mark++ {
-		pairs = append(pairs, string(mark), "")
-	}
-	return strings.NewReplacer(pairs...)
-}()
 
 // compressOwn is a plain report as the service compresses it for itself
 // (Report#compress). Below the header's members names keep the spelling of the

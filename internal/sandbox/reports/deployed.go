@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/store"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
@@ -33,35 +34,14 @@ func Path(path string) (steps []string, ok bool) {
 func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	path, _ := Path(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
-	vary := "Accept-Encoding, Origin"
-	if variesByAccept(q, path) {
-		vary = "Accept, " + vary
-	}
-	if err != nil {
-		if f := wire.AsFailure(err); f.Whole != nil {
-			vary = "Origin"
-		}
-		res = wire.InJSON(res, err)
-	}
-	if res.Status == http.StatusNoContent {
-		vary = "Origin"
-	}
-	if res.Status == http.StatusRequestEntityTooLarge {
-		return res, nil // from the proxy
-	}
-	res.Header = maps.Clone(res.Header)
-	if res.Header == nil {
-		res.Header = map[string]string{}
-	}
-	res.Header["Vary"] = vary
-	return res, nil
+	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
 }
 
 // routeReports knows the routes (config/routes.rb).
 func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
-		if _, ok := wantedType(q); !ok {
+		if _, ok := q.WantedType(); !ok {
 			return wire.Reply{}, outside(q, http.StatusInternalServerError)
 		}
 		nameCaller(q, caller{}) // it looks at no token
@@ -80,23 +60,23 @@ func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) 
 	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
 		return wire.Reply{}, wire.Crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
 	}
-	if _, ok := wantedType(q); !ok && !formatted(q, path) {
+	if _, ok := q.WantedType(); !ok && !formatted(q, path) {
 		return wire.Reply{}, outside(q, http.StatusInternalServerError)
 	}
 	caller := s.readCaller(q)
+	if q.Verb == http.MethodGet {
+		nameCaller(q, caller)
+	}
 	switch {
 	case area == "reports" && q.Verb == http.MethodGet && id == "":
-		nameCaller(q, caller)
 		return s.listStored(q)
 	case area == "reports" && q.Verb == http.MethodGet:
-		nameCaller(q, caller)
 		return s.getStored(id)
 	case area == "reports" && (q.Verb == http.MethodPost && id == "" || q.Verb == http.MethodPut && id != ""):
 		return s.takeSubmission(q, id)
 	case area == "reports" && q.Verb == http.MethodDelete && id != "":
 		return s.deleteReport(q, caller, id)
 	case area == "report-subsets" && q.Verb == http.MethodGet && id != "":
-		nameCaller(q, caller)
 		return s.getSubset(id)
 	}
 	return wire.Reply{}, outside(q, http.StatusNotFound)
@@ -123,48 +103,6 @@ func unescaped(step string) string {
 func formatted(q *wire.Request, path []string) bool {
 	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
 	return inPath || q.URL.Query().Has("format")
-}
-
-// variesByAccept says whether the answer is one to the Accept header. One that
-// takes HTML, as browsers send it, gets JSON by the service's own decision.
-func variesByAccept(q *wire.Request, path []string) bool {
-	kind, ok := wantedType(q)
-	return ok && kind != "text/html" && !formatted(q, path)
-}
-
-const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
-
-var mimeForm = regexp.MustCompile(`^(?:gzip|\*/\*|` + mimeName + `/(?:\*|` + mimeName + `))$`)
-
-// anyKind is "any type" in an Accept header beside others, as browsers have it.
-var anyKind = regexp.MustCompile(`,\s*\*/\*|\*/\*\s*,`)
-
-// wantedType is the media type that the Accept header wants most. All that
-// includes HTML is text/html, and so is no header, or one like a browser's. ok is
-// false if the header holds what is no media type.
-func wantedType(q *wire.Request) (kind string, ok bool) {
-	header := strings.Join(q.Header.Values("Accept"), ", ")
-	if strings.TrimSpace(header) == "" || anyKind.MatchString(header) {
-		return "text/html", true
-	}
-	most := -1.0
-	for part := range strings.SplitSeq(header, ",") {
-		name, _, _ := strings.Cut(part, ";")
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		if !mimeForm.MatchString(name) {
-			return "", false
-		}
-		if q := wire.Quality(part); q > most {
-			kind, most = name, q
-		}
-	}
-	switch kind {
-	case "text/*", "application/*", "application/xhtml+xml":
-		kind = "text/html"
-	}
-	return kind, true
 }
 
 // caller is who sends a request: nobody in particular, when the token is worth
@@ -202,14 +140,17 @@ func nameCaller(q *wire.Request, c caller) {
 	}
 }
 
-// getStored is GET (ReportsController#show): the header of the database, and
-// the subsets of the document. Without a document all is in the database.
+// getStored is GET (ReportsController#show): of a Deployed service the header of the
+// database, and the subsets of the document. Without a document all is in the database.
 func (s *Room) getStored(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	r := s.Archive.find(id)
 	if r == nil {
 		return wire.Reply{}, errNoReport
+	}
+	if !s.AsBuilt {
+		return r.expanded(http.StatusOK), nil
 	}
 	if !r.documented {
 		shown, err := r.document()
@@ -253,7 +194,7 @@ func (s *Room) getSubset(id string) (wire.Reply, error) {
 		if !r.documented {
 			return wire.Reply{}, errNilText
 		}
-		stored, there := s.Archive.documents[folded(r.uid)]
+		stored, there := s.Archive.documents[names.Folded(r.uid)]
 		if !there {
 			return wire.Reply{}, errNoDocument(r.uid)
 		}
@@ -283,13 +224,13 @@ func (s *Room) countReports(clientID string) wire.Reply {
 	spelled := map[string]string{} // names that the database holds for one
 	total := 0
 	for _, r := range s.Archive.list() {
-		if folded(r.owner) != folded(clientID) {
+		if names.Folded(r.owner) != names.Folded(clientID) {
 			continue
 		}
 		total++
 		name := wire.String(r.header["created-by"])
-		name = cmp.Or(spelled[folded(name)], name)
-		spelled[folded(name)] = name
+		name = cmp.Or(spelled[names.Folded(name)], name)
+		spelled[names.Folded(name)] = name
 		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: wire.String(r.header["release"])} {
 			n, _ := (*counts)[value].(int)
 			(*counts)[value] = n + 1
@@ -302,11 +243,10 @@ func (s *Room) countReports(clientID string) wire.Reply {
 
 // list is the table of reports, by id.
 func (a *archive) list() []*stored {
-	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(folded(x.uid), folded(y.uid)) })
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.uid), names.Folded(y.uid)) })
 }
 
-// listStored is GET /reports (ReportsController#index): headers alone, by id. Of
-// the filters only the first counts.
+// listStored is GET /reports (ReportsController#index).
 func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
 		for part := range strings.SplitSeq(pair, "=") {
@@ -317,26 +257,33 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 			}
 		}
 	}
-	params, err := wire.URLParams(q.URL.RawQuery)
-	if err != nil {
-		return wire.Reply{}, err
-	}
+	params, _ := wire.URLParams(q.URL.RawQuery)
 	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
 		return wire.Reply{}, wire.Crashed("String does not have #dig method")
 	}
+	return s.listReports(params)
+}
+
+// listReports are headers alone, by id. A Deployed service counts pages by the size
+// that was asked for, and fills them by another one.
+func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
-	found := slices.DeleteFunc(s.Archive.list(), dropsReport(params))
+	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
 	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
-	if size == 0 {
-		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	if !s.AsBuilt {
+		if size, number = min(size, wire.MaxPage), max(number, 1); size <= 0 {
+			size = 25
+		}
 	}
-	// Pages are counted by the size that was asked for, and hold another one.
 	rows := min(size, wire.MaxPage)
-	if size < 0 {
+	switch {
+	case size == 0:
+		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	case size < 0:
 		rows = 25
 	}
-	if number > math.MaxInt/rows {
+	if s.AsBuilt && number > math.MaxInt/rows {
 		return wire.Reply{}, wire.Crashed("bignum too big to convert into `long'")
 	}
 	entries, err := wire.Encoded(wire.Window(found, max(number, 1), rows), func(r *stored) any {
@@ -350,7 +297,7 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 	}}), nil
 }
 
-// integer is a parameter as Ruby makes a number of it: nothing is 0.
+// integerParam is a parameter as Ruby makes a number of it: nothing is 0.
 func integerParam(p wire.Params, name string, missing int) int {
 	value, given := p[name]
 	if !given {
@@ -362,38 +309,32 @@ func integerParam(p wire.Params, name string, missing int) int {
 
 var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
-// dropsReport says which reports a list leaves out. A blank filter does not count.
-func dropsReport(p wire.Params) func(*stored) bool {
-	for _, filter := range []struct {
-		name  string
-		value func(*stored) string
-	}{
-		{"id", nil},
-		{"created_by", func(r *stored) string { return wire.String(r.header["created-by"]) }},
-		{"year", func(r *stored) string { return r.year }},
-		{"client_id", func(r *stored) string { return r.owner }},
-	} {
-		wanted := p[filter.name]
-		switch {
-		case strings.TrimSpace(wanted) == "":
-			continue
-		case filter.name == "id":
-			ids := strings.Split(folded(wanted), ",")
-			return func(r *stored) bool { return !slices.Contains(ids, folded(r.uid)) }
-		}
-		return func(r *stored) bool { return folded(filter.value(r)) != folded(wanted) }
+// drops says which reports a list leaves out. A blank filter does not count, and of a
+// Deployed service only the first one does.
+func (s *Room) drops(p wire.Params) func(*stored) bool {
+	same := func(a, b string) bool { return a == b }
+	if s.AsBuilt {
+		same = func(a, b string) bool { return names.Folded(a) == names.Folded(b) }
 	}
-	return func(*stored) bool { return false }
+	return func(r *stored) bool {
+		for _, filter := range [][2]string{
+			{"id", r.uid}, {"created_by", wire.String(r.header["created-by"])}, {"year", r.year}, {"client_id", r.owner},
+		} {
+			wanted := p[filter[0]]
+			if wire.IsBlank(wanted) {
+				continue
+			}
+			listed := filter[0] == "id" && slices.Contains(strings.Split(names.Folded(wanted), ","), names.Folded(r.uid))
+			if !listed && !same(filter[1], wanted) {
+				return true
+			}
+			if s.AsBuilt {
+				break
+			}
+		}
+		return false
+	}
 }
 
-// outside is an error from before the service's own code: JSON for who asks for
-// it by name, and nothing for others, nor if a header names what is no media type.
-func outside(q *wire.Request, status int) *wire.Failure {
-	title := http.StatusText(status)
-	res := wire.Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}
-	kind, _ := wantedType(q)
-	if _, ok := sentType(q); ok && slices.Contains(reportTypes, kind) {
-		res.ContentType, res.Body = "application/json; charset=UTF-8", wire.Encode(object{"status": status, "error": title})
-	}
-	return &wire.Failure{Status: status, Title: title, Whole: &res}
-}
+// outside is an error from before the service's own code.
+func outside(q *wire.Request, status int) *wire.Failure { return wire.Outside(q, status, reportTypes) }

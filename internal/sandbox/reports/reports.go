@@ -4,15 +4,11 @@ package reports
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/store"
@@ -26,17 +22,11 @@ type object = map[string]any
 type Room struct {
 	*store.Store
 	WriteTime time.Duration
-	Archive   archive // of a Deployed service
-
-	mu      sync.RWMutex
-	reports map[string]*report // of a Documented service, by lower-case UUID; replaced, not changed
-	periods map[reportKey]string
+	Archive   archive
 }
 
 func New(s *store.Store, writeTime time.Duration) *Room {
-	return &Room{
-		Store: s, WriteTime: writeTime, Archive: newArchive(), reports: map[string]*report{}, periods: map[reportKey]string{},
-	}
+	return &Room{Store: s, WriteTime: writeTime, Archive: newArchive()}
 }
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
@@ -47,29 +37,28 @@ func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var named struct{ ID string }
-	if err := json.Unmarshal(data, &named); err != nil {
-		return "", err
-	}
-	id = strings.ToLower(named.ID)
-	if id == "" {
+	if id = strings.ToLower(c.id); id == "" {
 		id = wire.NewUUID()
 	}
-	p := newPart(bytes.Clone(data), false)
-	if notedCompressed(c.header) {
-		p = newPart(compress(data), true)
+	p := part{content: c, body: bytes.Clone(data)}
+	if c.isNoted() {
+		p.coding, p.body = "gzip", compress(data)
 	}
-	p.content = c
+	p.checksum = sum256(p.body)
+	r := s.reportOf(owner, id, p)
 	if s.AsBuilt {
-		if err := s.seedReport(id, owner, p); err != nil {
+		if r, err = seeded(r, data); err != nil {
 			return "", err
 		}
-		return id, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.keepReport(&report{id: id, owner: owner, key: keyOf(c.header), header: c.header, parts: []part{p}})
-	return id, nil
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	s.Archive.remove(id)
+	s.Archive.insert(r)
+	if s.AsBuilt {
+		err = s.Archive.document(id, r.compressed)
+	}
+	return id, err
 }
 
 // Kept is a report as it lies in the service.
@@ -86,30 +75,11 @@ type KeptSubset struct {
 }
 
 // Kept are all reports, by id.
-func (s *Room) Kept() (all []Kept) {
-	if s.AsBuilt {
-		return s.Archive.kept()
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, id := range slices.Sorted(maps.Keys(s.reports)) {
-		r := s.reports[id]
-		k := Kept{ID: r.id, Owner: r.owner}
-		for _, p := range r.parts {
-			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
-		}
-		all = append(all, k)
-	}
-	return all
-}
+func (s *Room) Kept() []Kept { return s.Archive.kept() }
 
 // Show writes a report as it is shown to who asks for it.
 func (s *Room) Show(w io.Writer, id string) error {
-	get := s.getReport
-	if s.AsBuilt {
-		get = s.getStored
-	}
-	res, err := get(id)
+	res, err := s.getStored(id)
 	if err != nil {
 		return err
 	}
@@ -139,25 +109,17 @@ func (o *output) Write(p []byte) (n int, err error) {
 
 func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
-func (o *output) subsets(yield func(subset func(gzip []byte, checksum string))) {
-	o.print(`"report-subsets":[`)
-	between := ""
-	yield(func(gzip []byte, checksum string) {
-		o.print(`%s{"gzip":"`, between)
-		enc := base64.NewEncoder(base64.StdEncoding, o)
-		_, _ = enc.Write(gzip)
-		_ = enc.Close()
-		o.print(`","checksum":"%s"}`, checksum)
-		between = ","
-	})
-	o.print("]")
-}
-
-// answer is {"report":{id, report-header, and what rest writes}}.
-func answer(status int, etag, id string, header []byte, rest func(*output)) wire.Reply {
-	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: etag, Stream: func(w io.Writer) error {
+// answer is {"report":{id, report-header, and what rest writes}}, with a validator made
+// of what it shows.
+func answer(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
+	shown := wire.Encode(header)
+	sums := [][]byte{[]byte(id), shown}
+	for _, part := range of {
+		sums = append(sums, []byte(part))
+	}
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...), Stream: func(w io.Writer) error {
 		o := &output{Writer: w}
-		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), header)
+		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), shown)
 		rest(o)
 		o.print("}}")
 		return o.err

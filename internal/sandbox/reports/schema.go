@@ -8,26 +8,38 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// schema is what the deployed service lets a value of a plain report be: first
-// by the names it permits, then by its schema.
+// schema is what a value of a report may be. A Documented service holds the stream
+// against it as it comes; a Deployed one what it has read, first by the names that it
+// permits, then by its schema.
 type schema struct {
-	kind      string             // object, array, string, integer, or "" for any scalar
-	members   map[string]*schema // of an object
-	required  []string
-	element   *schema // of an array
-	values    []string
-	unchecked bool // the schema does not know it
-	untyped   bool // the schema names members, but no type
+	kind     string                 // object, array, string, integer, or "" for any scalar
+	members  []member               // of an object
+	any      func(name string) bool // which other members an object may have, of any scalar
+	required []string
+	element  *schema // of an array
+	values   []string
+
+	sound rule // what the specification says, in place of all this
+
+	unchecked bool // the deployed service's schema does not know it
+	untyped   bool // ... or names members, but no type
+}
+
+type member struct {
+	name string
+	*schema
 }
 
 // container says whether a value may be an object or an array. The service does
 // not tell the two apart before its schema does.
-func (s *schema) container() bool { return s.kind == "object" || s.kind == "array" }
+func (s *schema) container() bool { return s != nil && (s.kind == "object" || s.kind == "array") }
 
 // object is the schema of the objects that stand here, alone or in an array.
 func (s *schema) object() *schema {
@@ -37,6 +49,64 @@ func (s *schema) object() *schema {
 	return s
 }
 
+// member is the schema of a member, nil if there is none of that name.
+func (s *schema) member(name string) *schema {
+	if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
+		return s.members[i].schema
+	}
+	if s.any != nil && s.any(name) {
+		return anyScalar
+	}
+	return nil
+}
+
+// check takes a value of the stream.
+func (s *schema) check(c *checker) {
+	switch {
+	case s.sound != nil:
+		s.sound(c)
+	case s.kind == "array":
+		c.array(s.element.check)
+	case s.kind == "object":
+		s.checkMembers(c)
+	case s.kind == "integer":
+		integer(c)
+	default:
+		if text := c.text(); len(s.values) > 0 && !slices.Contains(s.values, string(text)) {
+			c.refuse("%q is not one of %q", text, s.values)
+		}
+	}
+}
+
+func (s *schema) checkMembers(c *checker) {
+	var seen uint64
+	next := 0 // the member that mostly comes
+	c.object(func(name []byte) rule {
+		for range s.members {
+			i := next % len(s.members)
+			next++
+			if string(name) != s.members[i].name {
+				continue
+			}
+			if seen&(1<<i) != 0 {
+				c.refuse("%s given twice", name)
+			}
+			seen |= 1 << i
+			return s.members[i].in
+		}
+		c.refuse("found unpermitted parameter: :%s", name)
+		return nil
+	})
+	for i, m := range s.members {
+		if seen&(1<<i) == 0 && slices.Contains(s.required, m.name) {
+			c.refuse("%s is missing", m.name)
+		}
+	}
+}
+
+// in takes the value of the member.
+func (m member) in(c *checker) { c.in(m.name, m.check) }
+
 // permit takes from an object what the service drops in silence: what is no object
 // in an array of objects. Names that it does not permit, and values that
 // are no object or array where it expects one, are an error, which names those
@@ -44,31 +114,26 @@ func (s *schema) object() *schema {
 func (s *schema) permit(v object, shown func(string) string) error {
 	var odd []string
 	for name := range sorted(v) {
-		inner := s.members[name]
-		switch value := v[name].(type) {
-		case object:
-			if inner == nil || !inner.container() {
-				odd = append(odd, shown(name))
-				continue
-			}
-			if err := inner.object().permit(value, below(name, shown)); err != nil {
+		inner := s.member(name)
+		objects, many := v[name].([]any)
+		one, alone := v[name].(object)
+		if inner == nil || inner.container() != (many || alone) {
+			odd = append(odd, shown(name))
+			continue
+		}
+		if many {
+			objects = slices.DeleteFunc(objects, func(e any) bool { _, ok := e.(object); return !ok })
+			v[name] = objects
+		} else if alone {
+			objects = []any{one}
+		}
+		spell := shown
+		if name == "report-datasets" { // errors spell what is below as it was sent
+			spell = func(name string) string { return name }
+		}
+		for _, e := range objects {
+			if err := inner.object().permit(e.(object), spell); err != nil {
 				return err
-			}
-		case []any:
-			if inner == nil || !inner.container() {
-				odd = append(odd, shown(name))
-				continue
-			}
-			value = slices.DeleteFunc(value, func(e any) bool { _, ok := e.(object); return !ok })
-			for _, e := range value {
-				if err := inner.object().permit(e.(object), below(name, shown)); err != nil {
-					return err
-				}
-			}
-			v[name] = value
-		default:
-			if inner == nil || inner.container() {
-				odd = append(odd, shown(name))
 			}
 		}
 	}
@@ -77,15 +142,6 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	}
 	plural := map[bool]string{true: "s"}[len(odd) > 1]
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
-}
-
-// below says how errors spell names below a member: those of datasets as they
-// were sent.
-func below(member string, shown func(string) string) func(string) string {
-	if member == "report-datasets" {
-		return func(name string) string { return name }
-	}
-	return shown
 }
 
 // faults appends what the schema of that name says against the value.
@@ -107,7 +163,7 @@ func (s *schema) faults(v any, path, name string, found []object) []object {
 			}
 		}
 		for member := range sorted(v) {
-			if inner := s.members[member]; inner != nil {
+			if inner := s.member(member); inner != nil {
 				found = inner.faults(v[member], path+"/"+member, name, found)
 			}
 		}
@@ -138,87 +194,151 @@ func jsonKind(v any) string {
 			return "number"
 		}
 		return "integer"
-	case float64:
-		if v == float64(int64(v)) {
-			return "integer"
-		}
 	}
 	return "number"
+}
+
+func textWith(sound rule) *schema { return &schema{kind: "string", sound: sound} }
+
+func listOf(required []string, members ...member) *schema {
+	return &schema{kind: "array", element: &schema{kind: "object", required: required, members: members}}
+}
+
+// labelled is an array of {type, value}.
+func labelled(types ...string) *schema {
+	return listOf([]string{"type", "value"}, member{"type", &schema{kind: "string", values: types}}, member{"value", textOnly})
+}
+
+// named is an array of {name, value}, or to the specification of texts as well.
+func named() *schema {
+	s := listOf([]string{"name", "value"}, member{"name", textOnly}, member{"value", textOnly})
+	s.sound = func(c *checker) {
+		c.array(func(c *checker) {
+			if c.Kind() == '"' {
+				c.text()
+			} else {
+				s.element.checkMembers(c)
+			}
+		})
+	}
+	return s
 }
 
 var (
 	anyScalar = &schema{}
 	textOnly  = &schema{kind: "string"}
-)
+	filled    = textWith(filledText)
 
-func manyOf(element *schema) *schema { return &schema{kind: "array", element: element} }
+	// Publishers go by other types in practice.
+	publisherID = func() *schema {
+		s := labelled("isni", "orcid", "grid", "urn", "client-id")
+		s.element.members[0].sound = filledText
+		return s
+	}()
 
-func labelled(types ...string) *schema {
-	return manyOf(&schema{kind: "object", required: []string{"type", "value"}, members: map[string]*schema{
-		"type": {kind: "string", values: types}, "value": textOnly,
-	}})
-}
+	headerMembers = []member{
+		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created-by", filled}, {"created", textWith(func(c *checker) { c.date() })},
+		{"reporting-period", &schema{kind: "object", unchecked: true, sound: period, members: periodOf(anyScalar, anyScalar)}},
+		{"report-filters", named()}, {"report-attributes", named()},
+		{"exceptions", &schema{kind: "array", unchecked: true, element: &schema{kind: "object", members: []member{
+			{"code", &schema{sound: integer}}, {"severity", anyScalar}, {"message", anyScalar}, {"help-url", anyScalar}, {"data", anyScalar},
+		}}}},
+	}
 
-var labelledNames = manyOf(&schema{
-	kind: "object", required: []string{"name", "value"}, members: map[string]*schema{"name": textOnly, "value": textOnly},
-})
+	// reportHeader is the header of specification §2.1. Which members are
+	// required the specification leaves open; these are what the servers require.
+	reportHeader = &schema{
+		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
+	}
 
-var (
-	sentReport = reportOf(
+	reportDatasets = datasetsOf(
 		[]string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
 		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
 	)
-	sentResolutions = reportOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions")
+
+	sentReport      = sentWith(reportDatasets)
+	sentResolutions = sentWith(datasetsOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions"))
 )
 
-// reportOf is the schema of reports whose datasets have such members and metrics.
-func reportOf(required []string, metrics ...string) *schema {
-	return &schema{kind: "object", members: map[string]*schema{
-		"report-name": textOnly, "report-id": textOnly, "release": textOnly, "created": textOnly, "created-by": textOnly,
-		"report-filters": labelledNames, "report-attributes": labelledNames,
-		"reporting-period": {kind: "object", unchecked: true, members: map[string]*schema{"begin-date": anyScalar, "end-date": anyScalar}},
-		"exceptions": {kind: "array", unchecked: true, element: &schema{kind: "object", members: map[string]*schema{
-			"code": anyScalar, "severity": anyScalar, "message": anyScalar, "help-url": anyScalar, "data": anyScalar,
-		}}},
-		"report-datasets": datasetsOf(required, metrics),
-	}}
+// sentWith are header and datasets in one object, as the service looks at them.
+func sentWith(datasets *schema) *schema {
+	return &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", datasets})}
 }
 
-func instanceOf(metrics []string) *schema {
-	return &schema{
-		kind: "object", required: []string{"count", "metric-type", "access-method"},
-		members: map[string]*schema{
-			"count":          {kind: "integer"},
-			"metric-type":    {kind: "string", values: metrics},
-			"access-method":  {kind: "string", values: []string{"regular", "machine"}},
-			"country-counts": {kind: "object", unchecked: true, members: countryMembers()},
-		},
+// datasetsOf are dataset entries of specification §2.1, with such members and metrics. The types of
+// identifiers, contributors and dates are those the servers take.
+func datasetsOf(required []string, metrics ...string) *schema {
+	instance := listOf([]string{"count", "metric-type", "access-method"},
+		member{"count", &schema{kind: "integer"}},
+		member{"metric-type", &schema{kind: "string", values: metrics}},
+		member{"access-method", &schema{kind: "string", values: []string{"regular", "machine"}}},
+		member{"country-counts", &schema{kind: "object", unchecked: true, sound: countryCounts, any: isCountry}},
+	)
+	return listOf(required,
+		member{"uri", anyScalar}, member{"yop", textOnly}, member{"platform", textOnly},
+		member{"data-type", &schema{kind: "string", values: []string{"dataset"}}},
+		member{"publisher", textOnly},
+		member{"dataset-id", labelled("doi", "DOI", "proprietary", "uri")},
+		member{"performance", listOf([]string{"period", "instance"},
+			member{"period", &schema{
+				kind: "object", untyped: true, sound: period, required: periodMembers, members: periodOf(textOnly, textOnly),
+			}},
+			member{"instance", instance},
+		)},
+		member{"publisher-id", publisherID},
+		member{"dataset-dates", labelled("pub-date", "first-accessed-online", "proprietary")},
+		member{"dataset-title", textOnly},
+		member{"dataset-contributors", labelled("name", "orcid", "isni")},
+		member{"dataset-attributes", labelled("dataset-version", "dataset_type", "proprietary")},
+	)
+}
+
+var periodMembers = []string{"begin-date", "end-date"}
+
+func periodOf(begin, end *schema) []member { return []member{{"begin-date", begin}, {"end-date", end}} }
+
+// period takes an object of two dates that do not go backwards.
+func period(c *checker) {
+	var begin, end string
+	(&schema{required: periodMembers, members: periodOf(
+		textWith(func(c *checker) { begin = c.date() }), textWith(func(c *checker) { end = c.date() }),
+	)}).checkMembers(c)
+	if end < begin {
+		c.refuse("end-date %s is before begin-date %s", end, begin)
 	}
 }
 
-func datasetsOf(required, metrics []string) *schema {
-	return manyOf(&schema{
-		kind:     "object",
-		required: required,
-		members: map[string]*schema{
-			"uri": anyScalar, "yop": textOnly, "platform": textOnly, "publisher": textOnly, "dataset-title": textOnly,
-			"data-type":            {kind: "string", values: []string{"dataset"}},
-			"publisher-id":         labelled("isni", "orcid", "grid", "urn", "client-id"),
-			"dataset-id":           labelled("doi", "DOI", "proprietary", "uri"),
-			"dataset-contributors": labelled("name", "orcid", "isni"),
-			"dataset-dates":        labelled("pub-date", "first-accessed-online", "proprietary"),
-			"dataset-attributes":   labelled("dataset-version", "dataset_type", "proprietary"),
-			"performance": manyOf(&schema{
-				kind: "object", required: []string{"period", "instance"},
-				members: map[string]*schema{
-					"period": {
-						kind: "object", untyped: true, required: []string{"begin-date", "end-date"},
-						members: map[string]*schema{"begin-date": textOnly, "end-date": textOnly},
-					},
-					"instance": manyOf(instanceOf(metrics)),
-				},
-			}),
-		},
+func filledText(c *checker) {
+	if len(c.text()) == 0 {
+		c.refuse("can't be blank")
+	}
+}
+
+func integer(c *checker) {
+	if first := c.Kind(); first != '-' && (first < '0' || first > '9') {
+		c.unexpected("an integer")
+	}
+	word := c.Number()
+	if _, err := strconv.ParseInt(string(word), 10, 64); err != nil {
+		c.refuse("an integer expected, not %s", word)
+	}
+}
+
+// date takes a day, YYYY-MM-DD.
+func (c *checker) date() string {
+	day := string(c.text())
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		c.refuse("%q is not a date, YYYY-MM-DD", day)
+	}
+	return day
+}
+
+func countryCounts(c *checker) {
+	c.object(func(name []byte) rule {
+		if len(name) != 2 || name[0] < 'a' || name[0] > 'z' || name[1] < 'a' || name[1] > 'z' {
+			c.refuse("%q is not a lowercase two-letter country code", name)
+		}
+		return integer
 	})
 }
 
@@ -230,12 +350,8 @@ const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be b
 	"om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz " +
 	"tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
-func countryMembers() map[string]*schema {
-	all := map[string]*schema{}
-	for code := range strings.FieldsSeq(countries) {
-		all[code] = anyScalar
-	}
-	return all
+func isCountry(name string) bool {
+	return len(name) == 2 && strings.Contains(" "+countries+" ", " "+name+" ")
 }
 
 // respell renames the members of a value at every depth.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -52,7 +51,7 @@ func readSubmission(q *wire.Request) (*submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, ok := sentType(q)
+	kind, ok := q.SentType()
 	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
 	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
 		sub.coding = coding
@@ -72,24 +71,9 @@ func readSubmission(q *wire.Request) (*submission, error) {
 	return sub, sub.open(q)
 }
 
-// sentType is the type of a body, "" if none is named. ok is false if what is named
-// is no media type.
-func sentType(q *wire.Request) (kind string, ok bool) {
-	given := q.Header.Values("Content-Type")
-	if len(given) == 0 {
-		return "", true
-	}
-	kind = given[0]
-	if end := strings.IndexAny(kind, ",;"); end >= 0 {
-		kind = kind[:end]
-	}
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	return kind, mimeForm.MatchString(kind)
-}
-
-// open reads the JSON. Only the first member of a gzip body counts.
+// open reads the JSON.
 func (sub *submission) open(q *wire.Request) error {
-	r, err := sub.reader()
+	r, err := withoutCoding(sub.coding, sub.body)
 	if err == nil {
 		err = sub.parse(r)
 	}
@@ -107,35 +91,22 @@ func (sub *submission) open(q *wire.Request) error {
 	}
 }
 
-// reader reads the body without its coding.
-func (sub *submission) reader() (io.Reader, error) {
-	switch sub.coding {
+// withoutCoding reads a body without its coding. Of gzip only the first member counts.
+func withoutCoding(coding string, body []byte) (io.Reader, error) {
+	plain := bytes.NewReader(body)
+	switch coding {
 	case "gzip":
-		r, err := gzip.NewReader(bytes.NewReader(sub.body))
+		z, err := gzip.NewReader(plain)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the body is not gzip: %w", err)
 		}
-		r.Multistream(false)
-		return wire.Inflated(uncheckedGzip{r}), nil
+		z.Multistream(false)
+		return wire.Inflated(z), nil
 	case "deflate":
-		r, err := zlib.NewReader(bytes.NewReader(sub.body))
-		if err != nil {
-			return nil, err
-		}
-		return wire.Inflated(r), nil
+		z, err := zlib.NewReader(plain)
+		return wire.Inflated(z), err
 	}
-	return bytes.NewReader(sub.body), nil
-}
-
-// uncheckedGzip takes no notice of a checksum or a length that is wrong.
-type uncheckedGzip struct{ io.Reader }
-
-func (g uncheckedGzip) Read(p []byte) (int, error) {
-	n, err := g.Reader.Read(p)
-	if errors.Is(err, gzip.ErrChecksum) {
-		err = io.EOF
-	}
-	return n, err
+	return plain, nil
 }
 
 // parse takes the header and the datasets. Of a coded body the middleware takes
@@ -169,13 +140,11 @@ func (sub *submission) parse(r io.Reader) error {
 }
 
 func (sub *submission) readHeader(c *checker) {
-	var v any
-	_ = json.Unmarshal(c.raw(anyValue, wire.MaxPieces), &v)
 	spell := hyphened
 	if sub.coded() {
 		spell = withHyphens
 	}
-	header, ok := compacted(respell(v, spell)).(object)
+	header, ok := compacted(respell(c.value(anyValue, wire.MaxPieces), spell)).(object)
 	if !ok {
 		c.refuse("report-header: an object expected")
 	}
@@ -183,18 +152,7 @@ func (sub *submission) readHeader(c *checker) {
 }
 
 func (sub *submission) readDatasets(c *checker) {
-	raw := c.raw(anyValue, wire.MaxValues)
-	sub.datasets = compacted(decodeExactly(raw))
-
-}
-
-// decodeExactly decodes JSON that was read before, or none, and keeps its numbers as
-// they are written: 3.0 is no integer.
-func decodeExactly(data []byte) (v any) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	_ = dec.Decode(&v)
-	return v
+	sub.datasets = compacted(c.value(anyValue, wire.MaxValues))
 }
 
 // dateForm is a date at the start of a text.
@@ -269,11 +227,11 @@ func rubyClass(v any) string {
 		return "NilClass"
 	case bool:
 		return map[bool]string{true: "TrueClass", false: "FalseClass"}[v]
-	case float64:
-		if v == math.Trunc(v) {
-			return "Integer"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "Float"
 		}
-		return "Float"
+		return "Integer"
 	case string:
 		return "String"
 	case []any:
@@ -408,7 +366,9 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 		for _, exception := range e {
 			switch e := exception.(type) {
 			case object:
-				noted = append(noted, e["code"] == 69.0)
+				code, _ := e["code"].(json.Number)
+				n, err := code.Float64()
+				noted = append(noted, err == nil && n == 69)
 			case []any:
 				return nil, errNoIndex
 			default:
@@ -452,7 +412,7 @@ func (r *stored) faults(creating bool) (object, error) {
 		return nil, err
 	}
 	if kind == normalKind {
-		datasets := decodeExactly(r.datasets)
+		datasets := decoded(r.datasets)
 		missing("report_datasets", datasets)
 		sent := maps.Clone(r.header)
 		sent["report-datasets"] = datasets

@@ -1,15 +1,14 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -153,6 +152,23 @@ func (c *checker) raw(value rule, limit int) []byte {
 	return held
 }
 
+// value takes a value with the rule and reads it, numbers as they are written: 3.0 is no
+// integer.
+func (c *checker) value(take rule, limit int) (v any) {
+	if raw := c.raw(take, limit); c.Err() == nil {
+		v = decoded(raw)
+	}
+	return v
+}
+
+// decoded is JSON that was read before, or none.
+func decoded(data []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	_ = dec.Decode(&v)
+	return v
+}
+
 // anyValue takes what the service does not look at, and seeded reports, which may be
 // as odd as real ones are.
 func anyValue(c *checker) { c.nested(100) }
@@ -176,6 +192,7 @@ func (c *checker) nested(depth int) {
 // content is what the body of a report holds. The datasets stay where they
 // are: start and end say where in the (uncompressed) body their elements stand.
 type content struct {
+	id         string
 	header     object
 	start, end int64
 	datasets   int
@@ -184,41 +201,16 @@ type content struct {
 // readReport reads a report body in one pass and checks it against
 // specification §2.1, header and datasets as the given rules say, of which there may
 // be so many.
-func readReport(r io.Reader, header, dataset rule, most int) (content, error) {
-	var read content
-	seen := map[string]bool{}
-	err := check(r, func(c *checker) {
-		c.object(func(name []byte) rule {
-			member := string(name)
-			if seen[member] {
-				c.refuse("%s given twice", member)
-			}
-			seen[member] = true
-			return func(c *checker) { c.in(member, read.member(member, header, dataset, most)) }
-		})
-	})
-	switch {
-	case err != nil:
-		return read, err
-	case read.header == nil:
-		return read, errors.New("report-header is missing")
-	case !seen["report-datasets"]:
-		return read, errors.New("report-datasets is missing")
-	}
-	return read, nil
-}
-
-func (read *content) member(name string, header, dataset rule, most int) rule {
-	switch name {
-	case "report-header":
-		return func(c *checker) {
-			raw := c.raw(header, wire.MaxPieces)
-			if c.Err() == nil && json.Unmarshal(raw, &read.header) != nil {
+func readReport(r io.Reader, header, dataset rule, most int) (read content, err error) {
+	takes := map[string]rule{
+		"id": func(c *checker) { read.id = wire.String(c.value(anyValue, wire.MaxPieces)) },
+		"report-header": func(c *checker) {
+			v := c.value(header, wire.MaxPieces)
+			if read.header, _ = v.(object); read.header == nil {
 				c.refuse("an object expected")
 			}
-		}
-	case "report-datasets":
-		return func(c *checker) {
+		},
+		"report-datasets": func(c *checker) {
 			c.Kind()
 			read.start = c.Offset() + 1
 			c.array(func(c *checker) {
@@ -228,173 +220,27 @@ func (read *content) member(name string, header, dataset rule, most int) rule {
 				dataset(c)
 			})
 			read.end = c.Offset() - 1
-		}
+		},
 	}
-	return anyValue // an id, or what a GET answers besides
-}
-
-// member is a member that an object may have.
-type member struct {
-	name     string
-	check    rule
-	required bool
-}
-
-func need(name string, check rule) member { return member{name, check, true} }
-func may(name string, check rule) member  { return member{name, check, false} }
-
-// members is an object with these members and no others.
-func members(all ...member) rule {
-	for i, m := range all {
-		all[i].check = func(c *checker) { c.in(m.name, m.check) }
-	}
-	return func(c *checker) {
-		var seen uint64
-		next := 0 // the member that mostly comes
+	seen := map[string]bool{}
+	err = check(r, func(c *checker) {
 		c.object(func(name []byte) rule {
-			for range all {
-				i := next % len(all)
-				next++
-				if string(name) != all[i].name {
-					continue
-				}
-				if seen&(1<<i) != 0 {
-					c.refuse("%s given twice", name)
-				}
-				seen |= 1 << i
-				return all[i].check
+			member := string(name)
+			if seen[member] {
+				c.refuse("%s given twice", member)
 			}
-			c.refuse("found unpermitted parameter: :%s", name)
-			return nil
+			seen[member] = true
+			take, known := takes[member]
+			if !known {
+				take = anyValue // what a GET answers besides
+			}
+			return func(c *checker) { c.in(member, take) }
 		})
-		for i, m := range all {
-			if m.required && seen&(1<<i) == 0 {
-				c.refuse("%s is missing", m.name)
-			}
-		}
-	}
-}
-
-func arrayOf(element rule) rule { return func(c *checker) { c.array(element) } }
-
-// either takes strings with one rule and everything else with the other.
-func either(text, other rule) rule {
-	return func(c *checker) {
-		if c.Kind() == '"' {
-			text(c)
-		} else {
-			other(c)
-		}
-	}
-}
-
-func anyText(c *checker) { c.text() }
-
-func filledText(c *checker) {
-	if len(c.text()) == 0 {
-		c.refuse("can't be blank")
-	}
-}
-
-func oneOf(values ...string) rule {
-	return func(c *checker) {
-		if text := c.text(); !slices.Contains(values, string(text)) {
-			c.refuse("%q is not one of %q", text, values)
-		}
-	}
-}
-
-func integer(c *checker) {
-	if first := c.Kind(); first != '-' && (first < '0' || first > '9') {
-		c.unexpected("an integer")
-	}
-	word := c.Number()
-	if _, err := strconv.ParseInt(string(word), 10, 64); err != nil {
-		c.refuse("an integer expected, not %s", word)
-	}
-}
-
-// date takes a day, YYYY-MM-DD.
-func date(c *checker) { c.date() }
-
-func (c *checker) date() string {
-	day := string(c.text())
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
-		c.refuse("%q is not a date, YYYY-MM-DD", day)
-	}
-	return day
-}
-
-// period is an object of two dates that do not go backwards.
-func period(c *checker) {
-	var begin, end string
-	members(
-		need("begin-date", func(c *checker) { begin = c.date() }),
-		need("end-date", func(c *checker) { end = c.date() }),
-	)(c)
-	if end < begin {
-		c.refuse("end-date %s is before begin-date %s", end, begin)
-	}
-}
-
-func countryCounts(c *checker) {
-	c.object(func(name []byte) rule {
-		if len(name) != 2 || name[0] < 'a' || name[0] > 'z' || name[1] < 'a' || name[1] > 'z' {
-			c.refuse("%q is not a lowercase two-letter country code", name)
-		}
-		return integer
 	})
-}
-
-// typed is an array of {type, value}.
-func typed(types ...string) rule {
-	kind := rule(filledText)
-	if len(types) > 0 {
-		kind = oneOf(types...)
+	for _, member := range []string{"report-header", "report-datasets"} {
+		if err == nil && !seen[member] {
+			err = errors.New(member + " is missing")
+		}
 	}
-	return arrayOf(members(need("type", kind), need("value", anyText)))
+	return read, err
 }
-
-// reportHeader is the header of specification §2.1. Which members are
-// required the specification leaves open; these are what the servers require.
-var reportHeader = members(
-	may("report-name", anyText),
-	need("report-id", filledText),
-	need("release", filledText),
-	need("created-by", filledText),
-	need("created", date),
-	need("reporting-period", period),
-	may("report-filters", namedValues),
-	may("report-attributes", namedValues),
-	may("exceptions", arrayOf(members(
-		may("code", integer), may("severity", anyText), may("message", anyText), may("help-url", anyText), may("data", anyText),
-	))),
-)
-
-var namedValues = arrayOf(either(anyText, members(need("name", anyText), need("value", anyText))))
-
-// reportDataset is a dataset entry of specification §2.1. The types of
-// identifiers, contributors and dates are those the servers take.
-var reportDataset = members(
-	may("uri", anyText),
-	may("yop", anyText),
-	need("platform", anyText),
-	need("data-type", oneOf("dataset")),
-	need("publisher", anyText),
-	may("dataset-id", typed("doi", "DOI", "proprietary", "uri")),
-	need("performance", arrayOf(members(need("period", period), need("instance", arrayOf(reportInstance))))),
-	need("publisher-id", typed()),
-	may("dataset-dates", typed("pub-date", "first-accessed-online", "proprietary")),
-	need("dataset-title", anyText),
-	may("dataset-contributors", typed("name", "orcid", "isni")),
-	may("dataset-attributes", typed("dataset-version", "dataset_type", "proprietary")),
-)
-
-var reportInstance = members(
-	need("count", integer),
-	need("metric-type", oneOf(
-		"total-dataset-requests", "unique-dataset-requests", "total-dataset-investigations", "unique-dataset-investigations",
-	)),
-	need("access-method", oneOf("regular", "machine")),
-	may("country-counts", countryCounts),
-)

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/faults"
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
@@ -22,6 +24,9 @@ type write struct {
 	owner  string  // the sender's client id
 	report *stored // its copy; nil if there is no report yet
 	loaded bool    // the rows of the copy are all that it will know of
+
+	creating bool   // there was no report
+	members  object // of the header, as they were sent
 }
 
 // done ends a step: the process works on for so many twentieths of the time that
@@ -36,11 +41,12 @@ func (w *write) done(step faults.Step, twentieths time.Duration) {
 	time.Sleep(twentieths * w.WriteTime / 20)
 }
 
-// inTransaction does something that others see as a whole.
-func (w *write) inTransaction(do func() error) error {
+// change does something to the report in the database, if it is still there, as one
+// transaction.
+func (w *write) change(do func(r *stored)) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	return do()
+	w.Archive.change(w.report.uid, do)
 }
 
 // takeSubmission is POST, without an id, and PUT. The checks come in the order
@@ -75,33 +81,21 @@ func (w *write) create() (wire.Reply, error) {
 	if holdsObject(w.sub.header["created-by"]) {
 		return wire.Reply{}, wire.Crashed("TypeError: can't quote ActionController::Parameters")
 	}
-	if err := w.lookUp(func() *stored { return w.Archive.findKey(w.sub, w.owner) }); err != nil {
+	key := keyOf(textOf(w.sub.header["created-by"]), w.sub.year, w.sub.month)
+	if err := w.lookUp(func() *stored { return w.Archive.findOf(w.owner, key) }); err != nil {
 		return wire.Reply{}, err
 	}
 	w.done(faults.LookedUp, 3)
-	exists := w.report != nil
-	if exists && w.sub.coded() {
+	switch {
+	case w.report == nil:
+		if err := w.begin(wire.NewUUID()); err != nil {
+			return wire.Reply{}, err
+		}
+	case w.sub.coded():
 		if err := w.addRow(); err != nil {
 			return wire.Reply{}, err
 		}
 		w.done(faults.RowInserted, 1)
-	}
-	var members object
-	if !exists {
-		var err error
-		if members, err = w.begin(wire.NewUUID()); err != nil {
-			return wire.Reply{}, err
-		}
-	}
-	faults, err := w.save(!exists, members)
-	switch {
-	case err != nil:
-		return wire.Reply{}, err
-	case len(faults) > 0:
-		return wire.Reply{}, &wire.Failure{
-			Status: http.StatusUnprocessableEntity, Body: faults,
-			Header: map[string]string{"X-Credential-Username": w.owner},
-		}
 	}
 	return w.finish(http.StatusCreated)
 }
@@ -114,32 +108,24 @@ func (w *write) update(id string) (wire.Reply, error) {
 	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {
 		return wire.Reply{}, err
 	}
-	exists, status := w.report != nil, http.StatusOK
-	var members object
+	status := http.StatusOK
 	var err error
 	switch {
-	case !exists:
+	case w.report == nil:
 		status = http.StatusCreated
 		w.done(faults.LookedUp, 3)
-		members, err = w.begin(id)
+		err = w.begin(id)
 	case w.sub.coded():
 		w.done(faults.LookedUp, 1)
-		err = w.replaceRows()
+		if err = w.replaceRows(); err == nil {
+			err = w.assign()
+		}
 	default:
 		w.done(faults.LookedUp, 3)
-	}
-	if exists && err == nil {
-		members, err = w.assign()
+		err = w.assign()
 	}
 	if err != nil {
 		return wire.Reply{}, err
-	}
-	invalid, err := w.save(!exists, members)
-	switch {
-	case err != nil:
-		return wire.Reply{}, err
-	case len(invalid) > 0: // the code that would name them breaks
-		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
 	}
 	return w.finish(status)
 }
@@ -147,42 +133,44 @@ func (w *write) update(id string) (wire.Reply, error) {
 // lookUp reads the report. If its document is there, the rows are compared with
 // it, and have their bytes from it.
 func (w *write) lookUp(find func() *stored) error {
-	return w.inTransaction(func() error {
-		w.report = find()
-		if w.report == nil || !w.report.documented {
-			return nil
-		}
-		if _, there := w.Archive.documents[folded(w.report.uid)]; !there {
-			return nil
-		}
-		w.loaded = true
-		_, err := w.Archive.load(w.report)
-		return err
-	})
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	w.report = find()
+	if w.report == nil || !w.report.documented {
+		return nil
+	}
+	if _, w.loaded = w.Archive.documents[names.Folded(w.report.uid)]; !w.loaded {
+		return nil
+	}
+	_, err := w.Archive.load(w.report)
+	return err
 }
 
 // begin makes the report of what was sent, in memory.
-func (w *write) begin(uid string) (members object, err error) {
+func (w *write) begin(uid string) error {
+	w.creating = true
 	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
-	if members, err = w.assign(); err != nil {
-		return nil, err
+	if err := w.assign(); err != nil {
+		return err
 	}
+	header := w.report.header
+	w.report.key = keyOf(header["created-by"], w.sub.year, w.sub.month)
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
-		if name != "reporting-period" && slices.Contains(jsonColumns, name) && w.report.header[name] == nil {
-			w.report.header[name] = []any{}
-		} else if _, given := w.report.header[name]; !given {
-			w.report.header[name] = nil
+		if header[name] == nil && slices.Contains(jsonColumns[1:], name) {
+			header[name] = []any{}
+		} else if header[name] == nil {
+			header[name] = nil // shown as null
 		}
 	}
-	return members, nil
+	return nil
 }
 
 // assign gives the report the members that were sent.
-func (w *write) assign() (members object, err error) {
-	if members, err = w.sub.permitted(); err == nil {
-		err = w.report.assign(w.sub, members, w.owner)
+func (w *write) assign() (err error) {
+	if w.members, err = w.sub.permitted(); err == nil {
+		err = w.report.assign(w.sub, w.members, w.owner)
 	}
-	return members, err
+	return err
 }
 
 // addRow inserts the subset that was sent. It is added at the end of the rows
@@ -191,44 +179,36 @@ func (w *write) addRow() error {
 	if _, err := w.sub.permitted(); err != nil {
 		return err
 	}
-	return w.inTransaction(func() error {
-		var data []byte // what deflate makes has no compressed bytes among its parameters
-		if w.sub.coding == "gzip" {
-			data = w.sub.body
-		}
-		added, err := w.Archive.insertRow(w.report.uid, data)
-		if err == nil && w.loaded {
-			w.report.rows = append(w.report.rows, added)
-		}
-		return err
-	})
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	var data []byte // what deflate makes has no compressed bytes among its parameters
+	if w.sub.coding == "gzip" {
+		data = w.sub.body
+	}
+	added, err := w.Archive.insertRow(w.report.uid, data)
+	if err == nil && w.loaded {
+		w.report.rows = append(w.report.rows, added)
+	}
+	return err
 }
 
 // replaceRows is what a compressed PUT does to a report before it looks at what
 // was sent: the document is removed, if the report as it stands is valid; the rows
 // that were read are destroyed; the new one is inserted.
 func (w *write) replaceRows() error {
-	_ = w.inTransaction(func() error {
-		w.report.documented = false
-		if faults, err := w.report.faults(false); err != nil || len(faults) > 0 {
-			return err
-		}
-		delete(w.Archive.documents, folded(w.report.uid))
-		w.Archive.change(w.report.uid, func(r *stored) { r.documented = false })
-		return w.commit(nil)
-	})
-	w.done(faults.DocumentRemoved, 1)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, func(r *stored) {
-			if !w.loaded {
-				r.rows = nil
-				return
-			}
-			r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
-				return slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
-			})
+	w.report.documented = false
+	if faults, err := w.report.faults(false); err == nil && len(faults) == 0 {
+		w.change(func(r *stored) {
+			delete(w.Archive.documents, names.Folded(r.uid))
+			r.documented = false
+			_ = w.commit(nil)
 		})
-		return nil
+	}
+	w.done(faults.DocumentRemoved, 1)
+	w.change(func(r *stored) {
+		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
+			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
+		})
 	})
 	w.report.rows, w.loaded = nil, true
 	w.done(faults.RowsDestroyed, 1)
@@ -241,54 +221,45 @@ func (w *write) replaceRows() error {
 
 // save validates the report and commits it (Report#save, #update). A report that
 // is created gets its row in the same transaction.
-func (w *write) save(creating bool, members object) (faults object, err error) {
-	err = w.inTransaction(func() error {
-		var invalid error
-		if faults, invalid = w.report.faults(creating); invalid != nil {
-			return invalid
-		}
-		if creating && w.Archive.find(w.report.uid) != nil {
-			faults["uid"] = []any{"has already been taken"}
-		}
-		if kind, _ := w.report.kind(); kind == compressedKind {
-			w.report.datasets = json.RawMessage("[]")
-		}
-		if len(faults) > 0 {
-			return nil
-		}
-		if err := w.report.fits(); err != nil {
-			return err
-		}
-		if creating {
-			if _, taken := w.Archive.keys[w.report.key()]; taken {
-				return errTaken
-			}
-			w.Archive.insert(w.report)
-		}
-		if err := w.commit(members); err != nil {
-			if creating {
-				w.Archive.remove(w.report.uid)
-			}
-			return err
-		}
-		return nil
-	})
-	if err == nil && len(faults) == 0 {
-		w.committed(creating)
+func (w *write) save() (invalid object, err error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if invalid, err = w.report.faults(w.creating); err != nil {
+		return nil, err
 	}
-	return faults, err
+	if w.creating && w.Archive.find(w.report.uid) != nil {
+		invalid["uid"] = []any{"has already been taken"}
+	}
+	if kind, _ := w.report.kind(); kind == compressedKind {
+		w.report.datasets = json.RawMessage("[]")
+	}
+	if len(invalid) > 0 {
+		return invalid, nil
+	}
+	if err := w.report.fits(); err != nil {
+		return nil, err
+	}
+	if w.creating {
+		if _, taken := w.Archive.keys[w.report.key]; taken {
+			return nil, errTaken
+		}
+		w.Archive.insert(w.report)
+	}
+	if err = w.commit(w.members); err != nil && w.creating {
+		w.Archive.remove(w.report.uid)
+	}
+	return nil, err
 }
 
 // committed ends the step of the header, and that of the row if they are one.
-func (w *write) committed(creating bool) {
-	switch {
-	case creating:
+func (w *write) committed() {
+	twentieths := time.Duration(1)
+	if w.creating {
 		w.done(faults.RowInserted, 1)
-	case !w.sub.coded():
-		w.done(faults.HeaderCommitted, 2)
-		return
+	} else if !w.sub.coded() {
+		twentieths = 2
 	}
-	w.done(faults.HeaderCommitted, 1)
+	w.done(faults.HeaderCommitted, twentieths)
 }
 
 // readOnly are the columns that are written once (report.rb:29).
@@ -336,46 +307,52 @@ func (w *write) rowRead(id int64) *row {
 	return &w.report.rows[i]
 }
 
-// finish renders the answer, keeps its text as the document and cleans up
+// finish saves the report, renders the answer, keeps its text as the document and cleans up
 // (Report#save_as_attachment, #clean_data). The rows that the answer shows are
 // those that the request knows; it asks for them if it has not yet.
 func (w *write) finish(status int) (wire.Reply, error) {
-	var answer attachment
-	err := w.inTransaction(func() (err error) {
-		if !w.loaded {
-			w.report.rows, w.loaded = nil, true
-			if now := w.Archive.find(w.report.uid); now != nil {
-				w.report.rows = now.rows
-			}
+	invalid, err := w.save()
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would name them breaks
+		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+	case len(invalid) > 0:
+		return wire.Reply{}, &wire.Failure{
+			Status: http.StatusUnprocessableEntity, Body: invalid,
+			Header: map[string]string{"X-Credential-Username": w.owner},
 		}
-		answer, err = w.report.document()
-		return err
-	})
+	}
+	w.committed()
+	answer, err := w.render()
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	w.done(faults.Rendered, 2)
-	_ = w.inTransaction(func() error {
-		delete(w.Archive.documents, folded(w.report.uid))
-		return nil
-	})
+	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.uid)) })
 	w.done(faults.DocumentDeleted, 1)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, func(r *stored) {
-			w.Archive.documents[folded(r.uid)] = answer
-			// The column is written if it changes, and in the request's memory it
-			// may not.
-			r.documented = r.documented || !w.report.documented
-		})
-		return nil
+	w.change(func(r *stored) {
+		w.Archive.documents[names.Folded(r.uid)] = answer
+		// The column is written if it changes, and in the request's memory it
+		// may not.
+		r.documented = r.documented || !w.report.documented
 	})
 	w.done(faults.DocumentStored, 0)
-	_ = w.inTransaction(func() error {
-		w.Archive.change(w.report.uid, w.clean)
-		return nil
-	})
+	w.change(w.clean)
 	w.done(faults.RowsCleaned, 0)
 	return answer.reply(status, w.report.uid), nil
+}
+
+func (w *write) render() (attachment, error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if !w.loaded {
+		w.report.rows, w.loaded = nil, true
+		if now := w.Archive.find(w.report.uid); now != nil {
+			w.report.rows = now.rows
+		}
+	}
+	return w.report.document()
 }
 
 // clean removes from the database what the document has: the datasets, and the
@@ -406,47 +383,33 @@ func holdsObject(v any) bool {
 	return false
 }
 
-// findKey is the report of the creator, the month and the account, as POST looks
-// for it.
-func (a *archive) findKey(sub *submission, owner string) *stored {
-	probe := stored{header: object{"created-by": textOf(sub.header["created-by"])}, year: sub.year, month: sub.month}
-	r := a.find(a.keys[probe.key()])
-	if r == nil || folded(r.owner) != folded(owner) {
-		return nil
-	}
-	return r
-}
-
-// seedReport stores a report as it is, with a document.
-func (s *Room) seedReport(id, owner string, p part) error {
-	data, err := p.open()
-	if err != nil {
-		return err
-	}
-	sub := &submission{body: p.body, json: !p.compressed}
-	if err := sub.parse(data); err != nil {
-		return err
+// seeded is a report as a Deployed service has it in its database.
+func seeded(r *stored, data []byte) (*stored, error) {
+	p := r.parts[0]
+	sub := &submission{body: data, json: p.coding == ""}
+	if err := sub.parse(bytes.NewReader(data)); err != nil {
+		return nil, err
 	}
 	_ = sub.datePeriod() // an odd report may have none
-	r := &stored{
-		uid: id, owner: owner, year: sub.year, month: sub.month, documented: true,
-		header: maps.Clone(sub.header), datasets: json.RawMessage("[]"),
+	r = &stored{
+		uid: r.uid, owner: r.owner, year: sub.year, month: sub.month, key: keyOf(sub.header["created-by"], sub.year, sub.month),
+		documented: true, header: sub.header, datasets: json.RawMessage("[]"), compressed: p.body,
 	}
-	gzip := p.body
-	if !p.compressed {
+	if p.coding == "" {
 		r.datasets = wire.Encode(sub.datasets)
-		gzip = r.compressOwn()
+		r.compressed = r.compressOwn()
 	}
-	s.Archive.mu.Lock()
-	defer s.Archive.mu.Unlock()
-	s.Archive.remove(id)
-	s.Archive.insert(r)
-	if _, err := s.Archive.insertRow(id, gzip); err != nil {
+	return r, nil
+}
+
+// document gives a report its document, with one subset.
+func (a *archive) document(uid string, gzip []byte) error {
+	if _, err := a.insertRow(uid, gzip); err != nil {
 		return fmt.Errorf("%d bytes: %w", len(gzip), err)
 	}
-	s.Archive.change(id, func(r *stored) {
-		s.Archive.documents[folded(id)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
-		r.datasets, r.rows[0].gzip = json.RawMessage("[]"), nil
+	a.change(uid, func(r *stored) {
+		a.documents[names.Folded(uid)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
+		r.datasets, r.compressed, r.rows[0].gzip = json.RawMessage("[]"), nil, nil
 	})
 	return nil
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
@@ -77,8 +78,8 @@ func ReadWhole(r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// Inflated is what a report that comes compressed holds, up to a limit. That it has a
-// checksum behind it nobody minds.
+// Inflated is what a report that comes compressed holds, up to a limit. Whether it
+// has its checksum behind it nobody minds, nor whether that is right.
 func Inflated(r io.Reader) io.Reader { return &bounded{r, maxInflated} }
 
 type bounded struct {
@@ -91,7 +92,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return 0, ErrTooMuch
 	}
-	if err == io.ErrUnexpectedEOF {
+	if err == io.ErrUnexpectedEOF || err == gzip.ErrChecksum {
 		err = io.EOF
 	}
 	return n, err
