@@ -36,6 +36,9 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 	if accepted(q) != "json" {
 		return wire.Reply{}, errType
 	}
+	if err := playable(p); err != nil {
+		return wire.Reply{}, err
+	}
 	found, err := s.hits(p, account)
 	if err != nil {
 		return wire.Reply{}, err
@@ -44,7 +47,7 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	addFacets(l.meta, p, found)
+	addFacets(l.meta, p, found, s.Now())
 	return l.reply(q, p, s.listView(p))
 }
 
@@ -135,7 +138,8 @@ type place struct {
 	doi     string
 }
 
-func (h hit) place() place { return place{h.Created.UnixMilli(), h.DOI} }
+// place goes by seconds, as the index has no less.
+func (h hit) place() place { return place{h.Created.Unix() * 1000, h.DOI} }
 
 func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.created, other.created), cmp.Compare(p.doi, other.doi))
@@ -192,10 +196,9 @@ var orders = map[string]func(a, b hit) int{
 	"created":        func(a, b hit) int { return a.Created.Compare(b.Created) },
 	"updated":        func(a, b hit) int { return a.Updated.Compare(b.Updated) },
 	"published":      func(a, b hit) int { return cmp.Compare(a.Year(), b.Year()) },
-	"view-count":     byCount("viewCount"),
-	"download-count": byCount("downloadCount"),
-	"citation-count": byCount("citationCount"),
-	"title":          func(a, b hit) int { return cmp.Compare(a.Title(), b.Title()) },
+	"view-count":     byCount("view_count"),
+	"download-count": byCount("download_count"),
+	"citation-count": byCount("citation_count"),
 }
 
 func byCount(counter string) func(a, b hit) int {
@@ -206,6 +209,32 @@ func byCount(counter string) func(a, b hit) int {
 	}
 }
 
+// byTitle goes by the first title, in any case. A title with accents has a place with
+// and one without them: the first of them counts, or in descending order the last.
+// Records without a title are at the end of either.
+func byTitle(descending bool) func(a, b hit) int {
+	return func(a, b hit) int {
+		x, y := a.titles(), b.titles()
+		switch {
+		case len(x) != len(y):
+			return cmp.Compare(len(y), len(x))
+		case len(x) == 0:
+			return 0
+		case descending:
+			return cmp.Compare(slices.Max(y), slices.Max(x))
+		}
+		return cmp.Compare(slices.Min(x), slices.Min(y))
+	}
+}
+
+func (h hit) titles() []string {
+	title := h.values("primary_title.title.raw")
+	if len(title) == 0 {
+		return nil
+	}
+	return []string{title[0], names.Collate(title[0])}
+}
+
 // order is the comparison for a sort option. One that does not exist is taken
 // as the default, the last updated first. Equals come by name.
 func (s *Room) order(sort string) func(a, b hit) int {
@@ -214,6 +243,8 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	switch {
 	case name == "published" && s.PublishedUnsorted:
 		compare = func(hit, hit) int { return 0 }
+	case name == "title":
+		compare, descending = byTitle(descending), false
 	case sort == "relevance":
 		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
 	case compare == nil:

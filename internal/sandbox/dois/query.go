@@ -28,9 +28,6 @@ func rewritten(query string) string {
 	query = publisherPart.ReplaceAllString(query, "publisher_obj.$1")
 	query = strings.ReplaceAll(query, "schemaVersion", "schema_version")
 	query = strings.ReplaceAll(query, "/", `\/`)
-	// Not part of the service: its index has identifiers of names, but not among
-	// the fields that words are looked for in, so ours keeps them aside too.
-	query = strings.ReplaceAll(query, "nameIdentifiers.", "name_identifiers.")
 	return loosePhrases(query)
 }
 
@@ -66,7 +63,7 @@ func (s *Room) parseQuery(text string) (*search.Query, error) {
 	if s.IndexNames {
 		text = rewritten(text)
 	}
-	query, err := search.Parse(text, search.Options{And: s.AllWords, Now: s.Now()})
+	query, err := search.Parse(text, search.Options{And: s.AllWords, Index: s.IndexNames, Now: s.Now()})
 	switch {
 	case err == nil:
 		return query, nil

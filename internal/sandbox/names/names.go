@@ -1,4 +1,4 @@
-// Package names reads the names of DOIs.
+// Package names reads the names of DOIs, and makes names as the deployed service does.
 package names
 
 import (

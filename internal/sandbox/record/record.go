@@ -26,6 +26,8 @@ type Record struct {
 	Client     string
 	Provider   string
 	Consortium string
+	Repository map[string]any // what is known of the client and of the provider besides, as JSON
+	Member     map[string]any // shows them
 	Source     string
 	Version    int // of the metadata, from 0
 	Created    time.Time

@@ -26,7 +26,8 @@ var precisions = []precision{
 // span is the first and the last millisecond that a date stands for.
 type span struct{ first, last int64 }
 
-// dateSpan reads a date with any number of its parts left out at the end.
+// dateSpan reads a date with any number of its parts left out at the end, or
+// milliseconds.
 func dateSpan(s string) (span, bool) {
 	for _, p := range precisions {
 		layouts := []string{p.layout}
@@ -48,7 +49,8 @@ func dateSpan(s string) (span, bool) {
 			return span{t.UnixMilli(), end.UnixMilli() - 1}, true
 		}
 	}
-	return span{}, false
+	ms, err := strconv.ParseInt(s, 10, 64)
+	return span{ms, ms}, err == nil // since 1970
 }
 
 // onTime looks for the leaf among dates or years.

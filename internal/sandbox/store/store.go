@@ -147,12 +147,7 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 
 // keep stores a record. The caller has the lock.
 func (s *Store) keep(rec *record.Record) {
-	rec.Search = sync.OnceValue(func() map[string]any {
-		if s.IndexNames {
-			return record.Indexed(rec.Searchable())
-		}
-		return rec.Searchable()
-	})
+	rec.Search = sync.OnceValue(rec.Indexed)
 	key := s.key(rec.DOI)
 	s.records[key] = rec
 	delete(s.removed, key)
