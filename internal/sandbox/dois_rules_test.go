@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -70,4 +71,74 @@ func TestDOIFacets(t *testing.T) {
 			assert.JSONEq(t, row[2], string(data))
 		})
 	}
+}
+
+// Each request gets the answer that the table says.
+func TestDOIExchanges(t *testing.T) {
+	service := doisLibrary(t)
+	for _, row := range testkit.Table(t, doisTables, "Exchanges") {
+		t.Run(row[0]+" "+row[1], func(t *testing.T) {
+			kind := ""
+			if row[1] != "" {
+				kind = "application/vnd.api+json"
+			}
+			assertAnswer(t, row[2], played{service}.do(t, requestOf(row[0], kind, row[1])))
+		})
+	}
+}
+
+// What is not played says so.
+func TestNotPlayed(t *testing.T) {
+	for _, row := range testkit.Table(t, doisTables, "Not played") {
+		if len(row) < 3 || row[0] == "What" {
+			continue
+		}
+		request, deployedAlone := strings.CutPrefix(row[0], "Deployed: ")
+		t.Run(request, func(t *testing.T) {
+			assertAnswer(t, row[1], requestOf(request, "", "").do(t, deployed()))
+			if !deployedAlone {
+				assertAnswer(t, row[1], requestOf(request, "", "").do(t, newService()))
+			}
+		})
+	}
+}
+
+// A script on another page may read answers, errors too, and asks first.
+func TestDeployedForScripts(t *testing.T) {
+	service := doisLibrary(t)
+	for request, status := range map[string]int{"GET /dois": 200, "GET /dois/10.5072/nothing": 404, "OPTIONS /dois": 204, "GET /providers/other/dois": 200} {
+		c := requestOf(request+" as nobody", "", "")
+		c.header["Origin"] = "https://example.org"
+		a := c.do(t, service)
+		assert.Equal(t, status, a.status, request)
+		assert.Equal(t, "https://example.org", a.header.Get("Access-Control-Allow-Origin"), request)
+		assert.Equal(t, "true", a.header.Get("Access-Control-Allow-Credentials"), request)
+		assert.Contains(t, a.header.Get("Access-Control-Allow-Methods"), "PATCH", request)
+		assert.Equal(t, request != "OPTIONS /dois", a.header.Get("Access-Control-Expose-Headers") == "Authorization", request)
+		assert.Equal(t, request == "OPTIONS /dois", a.header.Get("Access-Control-Max-Age") != "", request)
+	}
+	a := call{method: "GET", path: "/dois?callback=f"}.do(t, service)
+	assert.Equal(t, "application/javascript", a.header.Get("Content-Type"))
+	assert.Empty(t, a.header.Get("Access-Control-Allow-Origin"), "no other page asked")
+}
+
+// A cursor knows whole seconds; within one, records are in the order of their names.
+func TestDeployedCursors(t *testing.T) {
+	service := deployed()
+	seed(t, service,
+		`{"doi":"10.5072/b","created":"2020-01-01T00:00:00.100Z"}`, `{"doi":"10.5072/a","created":"2020-01-01T00:00:00.900Z"}`,
+		`{"doi":"10.5072/c","created":"2019-01-01T00:00:00Z"}`)
+	list := listed(t, service, "page[cursor]=1&page[size]=2", "")
+	assert.Equal(t, []string{"c", "a"}, found(list))
+	cursor := nextPage(t, list).Get("page[cursor]")
+	plain, err := base64.RawURLEncoding.DecodeString(cursor)
+	require.NoError(t, err)
+	assert.Equal(t, "1577836800000,10.5072/a", string(plain))
+	assert.Equal(t, []string{"b"}, found(listed(t, service, "page[size]=2&page[cursor]="+cursor, "")))
+}
+
+func TestAPIKeyMayNotListNames(t *testing.T) {
+	service := doisLibrary(t)
+	c := call{method: "GET", path: "/dois/get-dois", header: map[string]string{"Authorization": "Bearer " + service.IssueKey()}}
+	assert.Equal(t, 403, c.do(t, service).status)
 }

@@ -31,15 +31,12 @@ func New(s *store.Store) *Room { return &Room{Store: s} }
 
 // Serve is interface B (specification §4.2).
 func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
-	if s.Vary != "" {
-		q.AnswerHeader.Set("Vary", s.Vary)
-	}
 	name, err := s.nameOfRecord(q, path)
 	switch {
 	case err != nil:
 		return wire.Reply{}, err
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q)
+		return s.listDOIs(q, nil)
 	case q.Verb == http.MethodGet:
 		return s.showDOI(q, name)
 	case q.Verb == http.MethodPost && path == "":
@@ -130,8 +127,8 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	}
 	switch accepted(q) {
 	case "json":
-		body := object{"data": rec.Resource(singleView(params))}
-		include(body, params, []*record.Record{rec})
+		body := object{"data": s.resource(rec, singleView(params), params, account)}
+		s.include(body, params, []*record.Record{rec}, true)
 		return wire.JSON(http.StatusOK, body), nil
 	case "xml":
 		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil

@@ -2,7 +2,6 @@ package dois
 
 import (
 	"iter"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -161,7 +160,7 @@ var unplayed = []struct {
 func playable(p wire.Params) error {
 	for _, u := range unplayed {
 		if value := p[u.name]; u.value == "" && !wire.IsBlank(value) || u.value != "" && strings.EqualFold(value, u.value) {
-			return wire.Fail(http.StatusNotImplemented, "This test service does not play the parameter %s: it lacks %s.", u.name, u.lacks)
+			return notPlayed("the parameter " + u.name + ": it lacks " + u.lacks)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -23,8 +24,8 @@ var compositeMembers = []string{"contributors", "fundingReferences", "relatedIde
 // answered with the last one before it.
 const pageWindow = 10_000
 
-// listDOIs is GET /dois.
-func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
+// listDOIs is GET /dois, or a list of the same kind with parameters in its path.
+func (s *Room) listDOIs(q *wire.Request, scope wire.Params) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -33,6 +34,7 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
+	maps.Copy(p, scope)
 	if accepted(q) != "json" {
 		return wire.Reply{}, errType
 	}
@@ -48,7 +50,7 @@ func (s *Room) listDOIs(q *wire.Request) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	addFacets(l.meta, p, found, s.Now())
-	return l.reply(q, p, s.listView(p))
+	return s.reply(q, l, p, s.listView(p))
 }
 
 // listing is the page of a list that is answered.
@@ -67,7 +69,8 @@ func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
 	random := strings.EqualFold(p["random"], "true")
 	if cursor, given := p["page[cursor]"]; given {
 		if random {
-			return listing{}, wire.Fail(http.StatusBadRequest, "page[cursor] and random are mutually exclusive")
+			return listing{}, wire.Fail(http.StatusBadRequest,
+				"Cursor-based pagination and random sampling are mutually exclusive, please choose one or the other.")
 		}
 		return byCursor(found, cursor, size), nil
 	}
@@ -88,7 +91,7 @@ func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
 func pageSize(p wire.Params) (int, error) {
 	size := p.Number("page[size]", 25)
 	if size < 0 {
-		return 0, wire.Fail(http.StatusBadRequest, "page[size] must not be negative")
+		return 0, searchFault("[size] parameter cannot be negative, found [" + strconv.Itoa(size) + "]")
 	}
 	return min(size, wire.MaxPage), nil
 }
@@ -259,8 +262,8 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	}
 }
 
-func (l listing) reply(q *wire.Request, p wire.Params, v record.View) (wire.Reply, error) {
-	data, err := wire.Encoded(l.hits, func(h hit) any { return h.Resource(v) })
+func (s *Room) reply(q *wire.Request, l listing, p wire.Params, v record.View) (wire.Reply, error) {
+	data, err := wire.Encoded(l.hits, func(h hit) any { return s.resource(h.Record, v, p, nil) })
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -269,7 +272,7 @@ func (l listing) reply(q *wire.Request, p wire.Params, v record.View) (wire.Repl
 	for _, h := range l.hits {
 		shown = append(shown, h.Record)
 	}
-	include(body, p, shown)
+	s.include(body, p, shown, false)
 	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
 	if l.next != nil {
 		links["next"] = wire.Address(q) + "/dois?" + nextQuery(p, l.next)
@@ -285,16 +288,19 @@ var carried = []string{
 	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
 	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
 	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
-	"disable-facets", "facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+	"facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
 	"funded_by", "include_funder_child_organizations", "enriched",
 }
 
 func nextQuery(p wire.Params, page map[string]string) string {
 	values := url.Values{}
 	for _, name := range carried {
-		if value := p[wire.Canonical(name)]; value != "" {
+		if value, given := p[wire.Canonical(name)]; given {
 			values.Set(name, value)
 		}
+	}
+	if off := strings.ToLower(p["disable_facets"]); off != "" {
+		values.Set("disable-facets", strconv.FormatBool(off == "true" || off == "1"))
 	}
 	for name, value := range page {
 		values.Set(name, value)
@@ -318,27 +324,4 @@ func (s *Room) listView(p wire.Params) record.View {
 		v.Fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return v
-}
-
-// include adds the clients of the records, if the parameters ask for them. The
-// service knows no more of a client than its id.
-func include(body object, p wire.Params, records []*record.Record) {
-	wanted, asked := p["include"]
-	if !asked {
-		return
-	}
-	included, seen := []any{}, map[string]bool{}
-	for _, rec := range records {
-		id := strings.ToLower(rec.Client)
-		if !wire.Listed(wanted, "client") || id == "" || seen[id] {
-			continue
-		}
-		seen[id] = true
-		included = append(included, object{
-			"id": id, "type": "clients",
-			"attributes":    object{"name": rec.Client, "symbol": names.Upper(rec.Client)},
-			"relationships": object{"provider": record.Link(rec.Provider, "providers")},
-		})
-	}
-	body["included"] = included
 }

@@ -79,3 +79,14 @@ func SuffixFor(number uint32) string {
 	check := 98 - uint64(number)*100%97
 	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], check)
 }
+
+// Spelled is a number in base 32, as in "0000-0000-0001-70nh".
+func Spelled(number int) string {
+	digits := []byte("0000-0000-0000-0000")
+	for i := len(digits) - 1; number > 0; i-- {
+		if digits[i] != '-' {
+			digits[i], number = base32[number%32], number/32
+		}
+	}
+	return string(digits)
+}

@@ -3,10 +3,20 @@ package record
 import (
 	"slices"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 )
 
-// Medium is a file of a DOI.
-type Medium struct{ Kind, URL string }
+// Medium is a file of a DOI. The store gives it its number.
+type Medium struct {
+	Kind, URL string
+	ID        int // counts the media of all DOIs, from 1
+	Version   int // counts those of the DOI, from 0
+	Created   time.Time
+}
+
+// Number is what the DOI service calls a medium.
+func (m Medium) Number() string { return names.Spelled(m.ID) }
 
 // The states of specification §3.1.
 const (

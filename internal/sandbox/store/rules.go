@@ -20,7 +20,6 @@ type Rules struct {
 	RoleCounts   bool // only some roles may write
 
 	// Reading in the DOI query.
-	Vary              string   // the header that answers have
 	SeesAll           bool     // lists show everything to whoever has an account, and to whoever asks for DOIs by name
 	AllWords          bool     // words without an operator must all match
 	IndexNames        bool     // the search index has names of its own, and no others; queries are rewritten for it
@@ -51,7 +50,6 @@ var Deployed = &Rules{
 	Collated:          true,
 	ExpiredIs401:      true,
 	RoleCounts:        true,
-	Vary:              "Accept,Accept-Encoding",
 	SeesAll:           true,
 	AllWords:          true,
 	IndexNames:        true,
