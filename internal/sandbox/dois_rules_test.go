@@ -142,3 +142,30 @@ func TestAPIKeyMayNotListNames(t *testing.T) {
 	c := call{method: "GET", path: "/dois/get-dois", header: map[string]string{"Authorization": "Bearer " + service.IssueKey()}}
 	assert.Equal(t, 403, c.do(t, service).status)
 }
+
+// Each parameter that the service reads is played, or said not to be.
+func TestDOIParameters(t *testing.T) {
+	var requests strings.Builder
+	for table, before := range map[string]string{"Filters": "&", "Orders": "&", "Facets": "&", "Exchanges": "", "Not played": ""} {
+		for _, row := range testkit.Table(t, doisTables, table) {
+			requests.WriteString(strings.ReplaceAll(before+row[0], "?", "&") + "\n")
+		}
+	}
+	for _, row := range testkit.Table(t, doisTables, "Parameters") {
+		if strings.HasPrefix(row[1], "Test") {
+			checkRule(t, testSources(t), row[0], "controller", "`"+row[1]+"`")
+		}
+		for name := range strings.FieldsSeq(row[0]) {
+			assert.Equal(t, strings.HasPrefix(row[1], "rows"), strings.Contains(requests.String(), "&"+name+"="), name)
+		}
+	}
+}
+
+func TestDeployedCountsOfRelations(t *testing.T) {
+	service := deployed()
+	for relation, filter := range map[string]string{"HasPart": "has-parts", "IsPartOf": "has-part-of", "HasVersion": "has-versions", "IsVersionOf": "has-version-of"} {
+		seed(t, service, `{"doi":"10.5072/`+relation+`","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relationType":"`+relation+`"}]}`)
+		assert.Equal(t, []string{strings.ToLower(relation)}, found(listed(t, service, filter+"=1", "")))
+		assert.Empty(t, found(listed(t, service, filter+"=2", "")))
+	}
+}

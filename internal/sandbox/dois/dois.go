@@ -121,6 +121,9 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
+	if err := playable(params); err != nil {
+		return wire.Reply{}, err
+	}
 	rec := s.Find(name)
 	if rec == nil || !rec.Visible(account) {
 		return wire.Reply{}, store.ErrNoRecord

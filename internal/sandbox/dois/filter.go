@@ -59,7 +59,11 @@ func (s *Room) hits(p wire.Params, account *record.Account) ([]hit, error) {
 
 // isForeign says whether the DOI is of another registration agency.
 func (h hit) isForeign() bool {
-	return slices.Contains(strings.Fields("crossref kisti medra jalc istic airiti cnki op"), wire.String(h.Search()["agency"]))
+	switch h.Search()["agency"] {
+	case "crossref", "kisti", "medra", "jalc", "istic", "airiti", "cnki", "op":
+		return true
+	}
+	return false
 }
 
 // index is every record as the search index has it now.

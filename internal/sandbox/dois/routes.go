@@ -2,6 +2,7 @@ package dois
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -90,9 +91,7 @@ func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 	if origin := q.Header.Get("Origin"); origin != "" {
 		header["Access-Control-Allow-Origin"] = origin
 	}
-	for name, value := range reply.Header {
-		header[name] = value
-	}
+	maps.Copy(header, reply.Header)
 	reply.Header = header
 	return reply
 }
@@ -201,6 +200,9 @@ func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
 	p, err := readPayload(q)
 	if err != nil {
 		return wire.Reply{}, err
+	}
+	if p.client != "" && !strings.EqualFold(p.client, account.ClientID) {
+		return wire.Reply{}, errForbidden
 	}
 	name, err := s.nameToCreate(p.attributes)
 	rec := s.NewRecord(name, account, "api")

@@ -38,7 +38,7 @@ const existsField = "_exists_"
 // several, and what is in it. Nothing else is found by any query.
 var mapping = mapped(map[kind]string{
 	exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
-			fair_organization_id funder_rors client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
+			fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
 			fair_affiliation_id_and_name content_url version_info formats sizes language is_active aasm_state schema_version metadata_version
 			agency source prefix suffix reference_ids citation_ids part_ids part_of_ids version_ids version_of_ids
 			fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments url.keyword publisher.keyword
