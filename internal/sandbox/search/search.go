@@ -43,6 +43,9 @@ type Options struct {
 	// optional, as the specification says (§4.2.1(4)).
 	And bool
 
+	// Slop is how many places apart the words of a phrase may be if it does not say.
+	Slop int
+
 	// Index leaves only the names of the deployed service's index, and looks for words
 	// without a field where it does. False goes by the structure of the JSON record,
 	// and knows those names too.
