@@ -137,13 +137,7 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) {
 		}
 	}
 	if meta["openLicenses"] != nil { // which is never asked for alone
-		n := 0
-		for _, h := range found {
-			if isOpen(h) {
-				n++
-			}
-		}
-		meta["openLicensesCount"] = n
+		meta["openLicensesCount"] = len(slices.DeleteFunc(slices.Clone(found), not(isOpen)))
 	}
 }
 
@@ -167,7 +161,10 @@ func top(field string, size int, show func(string) bucket) facet {
 		keys, counts := tally(found, in(field))
 		out := []object{}
 		for _, key := range keys {
-			if b := show(key); b.id != "" && len(out) < size {
+			if len(out) == size {
+				break
+			}
+			if b := show(key); b.id != "" {
 				out = append(out, b.counted(counts[key]))
 			}
 		}
@@ -236,7 +233,7 @@ func byYear(field string) facet {
 		keys, _ := spans(found, "publication_year", 4)
 		out := []object{}
 		for _, key := range keys[:min(len(keys), 10)] {
-			of := func(h hit) bool { return slices.Contains(h.values("publication_year"), key) }
+			of := func(h hit) bool { return h.has("publication_year", func(year string) bool { return year == key }) }
 			if n := among(of, sum(field))(found, time.Time{}).(int); n > 0 {
 				out = append(out, same(key).counted(n))
 			}
@@ -271,7 +268,7 @@ func people(list string, works bool) facet {
 		})(found, now).([]object)
 		for _, entry := range entries {
 			if works {
-				theirs := func(h hit) bool { return slices.Contains(h.values(field), entry["id"].(string)) }
+				theirs := func(h hit) bool { return h.has(field, func(id string) bool { return id == entry["id"] }) }
 				entry["inner"] = among(theirs, top("resource_type_id_and_name", 10, combined))(found, now)
 			}
 		}
@@ -297,8 +294,8 @@ func firstName(found []hit, list, member, id string) string {
 			o, _ := entry.(object)
 			ids, _ := o["nameIdentifiers"].([]any)
 			isIt := o["funderIdentifier"] == id || slices.ContainsFunc(ids, func(n any) bool {
-				n1, _ := n.(object)
-				return n1["nameIdentifier"] == id
+				o, _ := n.(object)
+				return o["nameIdentifier"] == id
 			})
 			if isIt {
 				return cmp.Or(wire.String(o[member]), id)

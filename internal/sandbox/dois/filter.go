@@ -19,6 +19,9 @@ type hit struct {
 	score float64
 }
 
+// has says whether the index has such a value of the record in a field.
+func (h hit) has(field string, is func(string) bool) bool { return search.Has(h.Search(), field, is) }
+
 // values are what the index has of the record in a field.
 func (h hit) values(field string) []string { return search.Values(h.Search(), field) }
 
@@ -209,7 +212,7 @@ func anyOf(some []filter) filter {
 
 // holds keeps records with such a value in the field.
 func holds(field string, is func(value string) bool) filter {
-	return func(h hit) bool { return slices.ContainsFunc(h.values(field), is) }
+	return func(h hit) bool { return h.has(field, is) }
 }
 
 func asIs(text string) string { return text }

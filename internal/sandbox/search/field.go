@@ -219,19 +219,27 @@ func spelled(name string) string {
 	return object + "." + rest
 }
 
-// Values are the values that a record has in a field of the index, each once, as the
+// Has says whether a record has such a value in a field of the index. Values come as the
 // index compares them.
-func Values(record map[string]any, name string) (values []string) {
+func Has(record map[string]any, name string, is func(value string) bool) bool {
 	f, known := mapping[name]
 	if !known {
 		panic("search: the index has no " + name)
 	}
-	reach(record, f.path, func(v any) bool {
-		s, ok := scalar(v)
+	return reach(record, f.path, onString(func(s string) bool {
 		if f.kind == folded {
 			s = strings.ToLower(s)
 		}
-		if ok && !slices.Contains(values, s) {
+		return is(s)
+	}))
+}
+
+// Values are the values that a record has in a field of the index, each once.
+func Values(record map[string]any, name string) (values []string) {
+	seen := map[string]bool{}
+	Has(record, name, func(s string) bool {
+		if !seen[s] {
+			seen[s] = true
 			values = append(values, s)
 		}
 		return false
