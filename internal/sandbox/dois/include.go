@@ -60,7 +60,7 @@ var clientMembers = object{
 	"opendoar": nil, "issn": object{}, "url": nil, "created": nil, "updated": nil, "isActive": true, "name": nil, "symbol": nil,
 }
 
-// client is a repository. The index does not know its prefixes.
+// client is a repository. The index, of which lists are made, does not know its prefixes.
 func (s *Room) client(rec *record.Record, single bool) object {
 	about := record.Parent(rec.Client, rec.Repository)
 	attributes := object{}
@@ -70,7 +70,7 @@ func (s *Room) client(rec *record.Record, single bool) object {
 		}
 		attributes[name] = value
 	}
-	relationships := object{"provider": record.Link(rec.Provider, "providers"), "prefixes": object{"data": nil}}
+	relationships := object{"provider": record.Link(rec.Provider, "providers"), "prefixes": object{"data": []any{}}}
 	if rec.Consortium != "" {
 		relationships["consortium"] = record.Link(rec.Consortium, "providers")
 	}

@@ -158,7 +158,7 @@ func (p place) cursor() string {
 var beginning = place{created: -1 << 63}
 
 func readCursor(cursor string) place {
-	plain, err := base64.RawURLEncoding.DecodeString(cursor)
+	plain, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
 	ms, doi, ok := strings.Cut(string(plain), ",")
 	if err != nil || !ok {
 		return beginning
@@ -216,8 +216,15 @@ func byCount(counter string) func(a, b hit) int {
 // and one without them: the first of them counts, or in descending order the last.
 // Records without a title are at the end of either.
 func byTitle(descending bool) func(a, b hit) int {
+	known := map[*record.Record][]string{}
+	titles := func(h hit) []string {
+		if _, ok := known[h.Record]; !ok {
+			known[h.Record] = h.titles()
+		}
+		return known[h.Record]
+	}
 	return func(a, b hit) int {
-		x, y := a.titles(), b.titles()
+		x, y := titles(a), titles(b)
 		switch {
 		case len(x) != len(y):
 			return cmp.Compare(len(y), len(x))
@@ -320,7 +327,10 @@ func (s *Room) listView(p wire.Params) record.View {
 	if p["composite"] != "" && s.Switches {
 		v.Without = compositeMembers
 	}
-	if names := p["fields[dois]"]; names != "" {
+	switch names, given := p["fields[dois]"]; {
+	case given && s.Switches:
+		v.Fields = strings.Split(names, ",")
+	case names != "":
 		v.Fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return v
