@@ -30,7 +30,7 @@ type ListOptions struct {
 	Page   query.Page   `url:"-"`              // which part; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random part instead
 
-	ProviderID     string `url:"provider-id,omitempty"`      // of one provider: a member, a consortium or an organization of one; comma list
+	ProviderID     string `url:"provider-id,omitempty"`      // of one provider: a member or an organization of a consortium; of a consortium itself the deployed service finds nothing, see ConsortiumID; comma list
 	ClientID       string `url:"client-id,omitempty"`        // of one client, that is, repository; comma list
 	ConsortiumID   string `url:"consortium-id,omitempty"`    // of one consortium
 	ResourceTypeID string `url:"resource-type-id,omitempty"` // one resourceTypeGeneral, such as "dataset"; comma list
@@ -254,15 +254,16 @@ func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 	}
 }
 
-// Names that the service knows; it ignores others.
+// Names that the service knows; it ignores others. The facets openLicensesCount and
+// createdByMonth come unasked, with openLicenses and for a catalogue of samples.
 var (
 	knownFields = append(recordJSON.Names(), "media", "enrichments")
 	knownFacets = []string{
-		"states", "resourceTypes", "created", "createdByMonth", "published", "registered", "providers", "clients", "clientTypes",
+		"states", "resourceTypes", "created", "published", "registered", "providers", "clients", "clientTypes",
 		"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
 		"linkChecksStatus", "authors", "creatorsAndContributors", "subjects", "fieldsOfScience", "languages", "registrationAgencies",
 		"citations", "views", "downloads", "funders", "personToWorkTypesMultilevel",
-		"citationCount", "viewCount", "downloadCount", "contentUrlCount", "openLicensesCount",
+		"citationCount", "viewCount", "downloadCount", "contentUrlCount",
 	}
 )
 

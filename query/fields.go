@@ -30,7 +30,7 @@ const (
 	FieldPublisher                 Field = "publisher"
 	FieldPublisherName             Field = "publisher.name"
 	FieldPublisherSchemeURI        Field = "publisher.schemeUri"                 // keyword
-	FieldPublisherIdentifier       Field = "publisher.publisherIdentifier"       // keyword
+	FieldPublisherIdentifier       Field = "publisher.publisherIdentifier"       // keyword, any case
 	FieldPublisherIdentifierScheme Field = "publisher.publisherIdentifierScheme" // keyword
 	FieldPublisherLang             Field = "publisher.lang"                      // keyword
 
@@ -117,7 +117,7 @@ var fieldsOf = map[fieldKind][]Field{
 		FieldCreatorAffiliationIdentifier, FieldCreatorAffiliationIdentifierScheme,
 		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier,
 		"contributors.nameType", "contributors.nameIdentifiers.nameIdentifierScheme",
-		FieldPublisherIdentifier, FieldPublisherIdentifierScheme, FieldPublisherSchemeURI, FieldPublisherLang,
+		FieldPublisherIdentifierScheme, FieldPublisherSchemeURI, FieldPublisherLang,
 		FieldResourceTypeGeneral, FieldRelationType, FieldRelatedIdentifierType, FieldAlternateIdentifierType,
 		"titles.titleType", "titles.lang", "descriptions.descriptionType", "descriptions.lang", "dates.dateType",
 		"subjects.subjectScheme", "subjects.schemeUri", "subjects.valueUri", "subjects.classificationCode", "subjects.lang",
@@ -130,7 +130,7 @@ var fieldsOf = map[fieldKind][]Field{
 	},
 	foldedField: {
 		FieldDOI, "uid", "id", FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier,
-		FieldRightsIdentifier, "relatedItems.relatedItemIdentifier.relatedItemIdentifier", "container.identifier",
+		FieldRightsIdentifier, FieldPublisherIdentifier, "relatedItems.relatedItemIdentifier.relatedItemIdentifier", "container.identifier",
 	},
 	yearField: {FieldPublicationYear},
 	dateField: {FieldCreated, FieldUpdated, FieldRegistered},

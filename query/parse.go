@@ -289,9 +289,10 @@ func (p *parser) boost() (*float32, error) {
 // Patterns take one and ignore it.
 func (p *parser) tilde(n *Node, t token) error {
 	digits := p.text[t.start+1 : t.end]
+	trimmed := strings.TrimRightFunc(digits, func(r rune) bool { return r <= ' ' }) // as Java reads numbers
 	switch {
 	case decimal.MatchString(digits):
-	case digits == "" || word.MatchString(digits) && digits != "NaN" && digits != "Infinity":
+	case digits == "" || word.MatchString(digits) && trimmed != "NaN" && trimmed != "Infinity":
 		digits = "" // such as AUTO, or what the service takes for it
 	default:
 		return &SyntaxError{t.start, "what follows ~ is not a number such as 2"} // though Java may read one

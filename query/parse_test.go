@@ -74,7 +74,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a^ 2", 2, "has to follow ^ directly"},
 		{"a^2^3", 3, "a ^ has to follow"},
 		{"a^" + strings.Repeat("9", 50), 2, "too large"},
-		{"a~-1", 1, "not a number"}, {"a~2f", 1, "not a number"}, {"a~NaN", 1, "not a number"},
+		{"a~-1", 1, "not a number"}, {"a~2f", 1, "not a number"}, {"a~NaN", 1, "not a number"}, {"a~NaN\x00", 1, "not a number"},
 		{"a~1.5", 1, "whole number"},
 		{"~1", 0, "a ~ has to follow a word"},
 		{"[2010 to 2015]", 6, "TO in capitals"},

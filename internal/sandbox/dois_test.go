@@ -393,8 +393,8 @@ func TestFacets(t *testing.T) {
 		map[string]any{"id": "other.repo", "title": "other.repo", "count": 1.0},
 	}, at(meta, "clients"), "the frequent ones first")
 	for path, want := range map[string]any{
-		"states.0.id": "findable", "states.0.count": 3.0, "created.0.id": "2018", "registered.0.id": "2019", "published.0.id": "2010",
-		"resourceTypes.1.id": "journal-article", "resourceTypes.1.title": "JournalArticle", "prefixes.0.id": "10.5072",
+		"states.0.id": "findable", "states.0.count": 3.0, "created.0.id": "2020", "registered.0.id": "2020", "published.0.id": "2018",
+		"resourceTypes.1.id": "journal-article", "resourceTypes.1.title": "Journal Article", "prefixes.0.id": "10.5072",
 		"schemaVersions.0.id": "3", "schemaVersions.0.title": "Schema 3", "subjects.0.id": "glaciers",
 		"affiliations.0.id": "ror.org/04wxnsj81", "licenses": []any{}, "providers.1.id": "other",
 	} {

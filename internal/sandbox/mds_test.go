@@ -450,7 +450,7 @@ func TestOddNamesAreReached(t *testing.T) {
 
 func TestUnknownPathsAre404(t *testing.T) {
 	for _, c := range []call{
-		{method: "GET", path: "/"}, {method: "DELETE", path: "/media/10.5072/x", as: "repo"}, {method: "GET", path: "/clients"},
+		{method: "GET", path: "/"}, {method: "DELETE", path: "/media/10.5072/x", as: "repo"}, {method: "GET", path: "/nowhere"},
 		{method: "POST", path: "/doi/10.5072/x", as: "repo"}, {method: "OPTIONS", path: "/metadata/10.5072/x", as: "repo"},
 		{method: "PATCH", path: "/reports/1"}, {method: "PUT", path: "/dois", as: "repo"}, {method: "GET", path: "/dois/nothing"},
 		{method: "POST", path: "/reports/00000000-0000-4000-8000-000000000000", as: "token"},

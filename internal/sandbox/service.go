@@ -17,8 +17,8 @@
 //
 // What it leaves out: the check of metadata follows the schema but for the
 // syntax of URIs; answers in other formats are DataCite XML alone; there are no
-// rate limits. Of what the servers in operation have besides, it leaves out
-// JSONP, CORS, scrolling, and media by numbers that no answer tells.
+// rate limits. What else the servers in operation have and this service has not is 501, and
+// listed in dois/routes.go and dois/filter.go.
 package sandbox
 
 import (
@@ -188,6 +188,9 @@ func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
 	case "dois":
 		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
 	}
+	if err := dois.Unplayed(q.Verb, q.Path); err != nil {
+		return wire.InJSON(wire.Reply{}, err)
+	}
 	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
 }
 
@@ -206,8 +209,8 @@ func areaOf(r *http.Request) (area int, path string) {
 		return reportsArea, path
 	}
 	path = names.Arrived(path)
-	if path == "/dois" || strings.HasPrefix(path, "/dois/") {
-		return doisArea, strings.TrimPrefix(path, "/dois")
+	if dois.Owns(path) {
+		return doisArea, path
 	}
 	return storeArea, path
 }
@@ -217,8 +220,11 @@ func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
 	case reportsArea:
 		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now(), true)
 	case doisArea:
-		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), path)).Coded(q, s.Now(), false)
+		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).Coded(q, s.Now(), false)
 	default:
+		if err := dois.Unplayed(q.Verb, path); err != nil {
+			return wire.InJSON(wire.Reply{}, err)
+		}
 		return s.mds.ServeDeployed(q.Limited(s.MaxBody), path)
 	}
 }

@@ -14,16 +14,8 @@ import (
 
 // One DOI in the deployed service: lupo app/controllers/datacite_dois_controller.rb.
 
-// serveDeployed answers a request; the path is the one that its routes see.
-func (s *Room) serveDeployed(q *wire.Request, path string) (wire.Reply, error) {
-	f, path := linked(q, path)
-	switch {
-	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q, f)
-	case q.Verb == http.MethodPost && path == "":
-		return s.writeDeployed(q, "")
-	}
-	w := names.Route(q.Verb, "/dois"+path)
+// serveOne answers a request about a DOI, in a format.
+func (s *Room) serveOne(q *wire.Request, w names.Way, f string) (wire.Reply, error) {
 	switch {
 	case w.Doi == "", w.Part != "":
 		return wire.Reply{}, store.ErrNoRecord
@@ -37,29 +29,24 @@ func (s *Room) serveDeployed(q *wire.Request, path string) (wire.Reply, error) {
 	return wire.Reply{}, store.ErrNoRecord
 }
 
-// view is the shape of one record for an account.
-func view(p wire.Params, rec *record.Record, account *record.Account) record.View {
-	v := singleView(p)
-	v.AsBuilt, v.Owner = true, rec.Owner(account)
-	_, v.Agency = p["include_other_registration_agencies"]
-	return v
-}
-
 func (s *Room) showDeployed(q *wire.Request, name, f string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	p, err := wire.ReadParams(q)
+	if err == nil {
+		err = playable(p)
+	}
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	rec := s.Find(name)
 	switch {
-	case rec == nil, !rec.Visible(account):
+	case rec == nil, !rec.Visible(account), (hit{Record: rec}).isForeign():
 		return wire.Reply{}, store.ErrNoRecord
 	case f == "json":
-		return one(rec, p, view(p, rec, account)), nil
+		return s.one(rec, p, account), nil
 	}
 	return formatted(f, []*record.Record{rec}, false)
 }
@@ -239,7 +226,7 @@ func (s *Room) save(q *wire.Request, p wire.Params, account, client *record.Acco
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	res := wire.JSON(http.StatusOK, object{"data": stored.Resource(view(p, &stored, account))})
+	res := wire.JSON(http.StatusOK, object{"data": s.resource(&stored, singleView(p), p, account)})
 	if !existed {
 		res.Status = http.StatusCreated
 	}

@@ -32,18 +32,12 @@ func New(s *store.Store) *Room { return &Room{Store: s} }
 
 // Serve is interface B (specification §4.2).
 func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
-	if s.Vary != "" {
-		q.AnswerHeader.Set("Vary", s.Vary)
-	}
-	if s.AsBuilt {
-		return s.serveDeployed(q, path)
-	}
 	name, ok := names.Read(path)
 	switch {
 	case path != "" && !ok:
 		return wire.Reply{}, store.ErrNoRecord
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q, accepted(q))
+		return s.listDOIs(q, accepted(q), nil)
 	case q.Verb == http.MethodGet:
 		return s.showDOI(q, name)
 	case q.Verb == http.MethodPost && path == "":
@@ -94,13 +88,16 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
+	if err := playable(params); err != nil {
+		return wire.Reply{}, err
+	}
 	rec := s.Find(name)
-	if rec == nil || !rec.Visible(account) {
+	if rec == nil || !rec.Visible(account) || s.AsBuilt && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
 	switch accepted(q) {
 	case "json":
-		return one(rec, params, singleView(params)), nil
+		return s.one(rec, params, account), nil
 	case "xml":
 		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
 	}
@@ -128,9 +125,9 @@ func accepted(q *wire.Request) string {
 	return ""
 }
 
-func one(rec *record.Record, p wire.Params, v record.View) wire.Reply {
-	body := object{"data": rec.Resource(v)}
-	include(body, p, []*record.Record{rec})
+func (s *Room) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
+	body := object{"data": s.resource(rec, singleView(p), p, account)}
+	s.include(body, p, []*record.Record{rec}, true)
 	return wire.JSON(http.StatusOK, body)
 }
 

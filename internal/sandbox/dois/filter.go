@@ -2,22 +2,16 @@ package dois
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/record"
+	"github.com/datacite-go/datacite-go/internal/sandbox/search"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
-
-// anyFilter makes one filter of several.
-func anyFilter(some []filter) filter {
-	return func(rec *record.Record) bool {
-		return slices.ContainsFunc(some, func(f filter) bool { return f(rec) })
-	}
-}
 
 // hit is a record that a list has, and how well it matches the query.
 type hit struct {
@@ -25,12 +19,20 @@ type hit struct {
 	score float64
 }
 
+// has says whether the index has such a value of the record in a field.
+func (h hit) has(field string, is func(string) bool) bool { return search.Has(h.Search(), field, is) }
+
+// values are what the index has of the record in a field.
+func (h hit) values(field string) []string { return search.Values(h.Search(), field) }
+
 // hits returns the records a list is made of: those the account may see, that
 // every filter lets through and that match the query.
 func (s *Room) hits(p wire.Params, account *record.Account) ([]hit, error) {
-	ids := p["ids"] != ""
-	if ids {
-		p = wire.Params{"ids": p["ids"]} // the service then heeds no other filter and no query
+	byName := false
+	for _, name := range []string{"ids", "id"} {
+		if p[name] != "" {
+			p, byName = wire.Params{name: p[name]}, true // the service then heeds no other filter and no query
+		}
 	}
 	query, err := s.parseQuery(p["query"])
 	if err != nil {
@@ -43,16 +45,28 @@ func (s *Room) hits(p wire.Params, account *record.Account) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	foreign := byName || !wire.IsBlank(p["include_other_registration_agencies"])
 	var found []hit
 	for rec := range s.index() {
-		if !s.lists(rec, account, ids) || slices.ContainsFunc(keep, func(f filter) bool { return !f(rec) }) {
+		h := hit{Record: rec}
+		if !s.lists(rec, account, byName) || !foreign && h.isForeign() || slices.ContainsFunc(keep, func(f filter) bool { return !f(h) }) {
 			continue
 		}
-		if score, ok := query.Match(rec.Search()); ok {
-			found = append(found, hit{rec, score})
+		var ok bool
+		if h.score, ok = query.Match(rec.Search()); ok {
+			found = append(found, h)
 		}
 	}
 	return found, nil
+}
+
+// isForeign says whether the DOI is of another registration agency.
+func (h hit) isForeign() bool {
+	switch h.Search()["agency"] {
+	case "crossref", "kisti", "medra", "jalc", "istic", "airiti", "cnki", "op":
+		return true
+	}
+	return false
 }
 
 // index is every record as the search index has it now.
@@ -72,148 +86,229 @@ func (s *Room) lists(rec *record.Record, account *record.Account, byName bool) b
 	return rec.Visible(account) || s.SeesAll && (account != nil || byName)
 }
 
-type filter func(rec *record.Record) bool
+type filter func(h hit) bool
 
-// filters are the filters of specification §4.2, and the other ones of the
-// deployed service that a record in memory can answer. They must all hold;
-// unknown values match nothing, blank ones everything.
-var filters = map[string]func(value string) (filter, error){
-	"provider_id":   oneOf(func(rec *record.Record) []string { return []string{rec.Provider, rec.Consortium} }),
-	"client_id":     oneOf(func(rec *record.Record) []string { return []string{rec.Client} }),
-	"resource_type": oneOf(func(rec *record.Record) []string { return []string{rec.SpecificType()} }),
-	"prefix":        oneOf(func(rec *record.Record) []string { prefix, _ := names.Split(rec.DOI); return []string{prefix} }),
-	"state":         oneOf(func(rec *record.Record) []string { return []string{rec.State} }),
-	"source":        oneOf(func(rec *record.Record) []string { return []string{rec.Source} }),
-	"id":            oneOf(func(rec *record.Record) []string { return []string{rec.DOI} }),
-	"ids":           oneOf(func(rec *record.Record) []string { return []string{rec.DOI} }),
-	"resource_type_id": func(value string) (filter, error) {
-		return func(rec *record.Record) bool {
-			return wire.Listed(wire.Squeezed(value), wire.Squeezed(rec.GeneralType()))
-		}, nil
-	},
-	"consortium_id": func(value string) (filter, error) {
-		return func(rec *record.Record) bool { return strings.EqualFold(value, rec.Consortium) }, nil
-	},
-	"schema_version": func(value string) (filter, error) {
-		wanted := "http://datacite.org/schema/kernel-" + value
-		return func(rec *record.Record) bool { return wire.String(rec.Attributes["schemaVersion"]) == wanted }, nil
-	},
-	"registered":      yearFilter(func(rec *record.Record) int { return yearOf(rec.Registered) }),
-	"created":         yearFilter(func(rec *record.Record) int { return yearOf(rec.Created) }),
-	"published":       yearFilter(func(rec *record.Record) int { n, _ := strconv.Atoi(rec.Year()); return n }),
-	"subject":         memberFilter("subjects", "subject"),
-	"license":         memberFilter("rightsList", "rightsIdentifier"),
-	"has_citations":   atLeast("citationCount"),
-	"has_views":       atLeast("viewCount"),
-	"has_downloads":   atLeast("downloadCount"),
-	"has_references":  atLeast("referenceCount"),
-	"has_parts":       atLeast("partCount"),
-	"has_part_of":     atLeast("partOfCount"),
-	"has_versions":    atLeast("versionCount"),
-	"has_version_of":  atLeast("versionOfCount"),
-	"has_funder":      present("fundingReferences"),
-	"user_id":         insideFilter("nameIdentifiers", "nameIdentifier", "https://orcid.org/"),
-	"affiliation_id":  insideFilter("affiliation", "affiliationIdentifier", "https://ror.org/"),
-	"has_affiliation": insideFilter("affiliation", "affiliationIdentifier", ""),
-	"has_person":      insideFilter("nameIdentifiers", "nameIdentifier", ""),
+// condition makes the filter of a parameter: what a field must have.
+type condition func(field, value string) (filter, error)
+
+// filters are those of specification §4.2, and the further ones of the deployed service
+// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). They must
+// all hold; unknown values match nothing, blank ones everything.
+var filters = []struct {
+	name, fields string
+	condition    condition
+}{
+	{"id", "uid", term(strings.ToLower)},
+	{"ids", "doi", terms(strings.ToLower)},
+	{"provider_id", "provider_id", terms(strings.ToLower)},
+	{"client_id", "client_id", terms(strings.ToLower)},
+	{"consortium_id", "consortium_id", term(strings.ToLower)},
+	{"resource_type_id", "resource_type_id", terms(func(id string) string { return names.Dashed(strings.TrimSpace(id)) })},
+	{"prefix", "prefix", terms(asIs)},
+	{"registered", "registered", years},
+	{"created", "created", years},
+	{"schema_version", "schema_version", term(func(v string) string { return "http://datacite.org/schema/kernel-" + v })},
+
+	{"state", "aasm_state", terms(asIs)},
+	{"published", "publication_year", years},
+	{"resource_type", "types.resourceType", terms(strings.ToLower)},
+	{"source", "source", term(asIs)},
+	{"subject", "subjects.subject.keyword", terms(asIs)},
+	{"license", "rights_list.rightsIdentifier", terms(strings.ToLower)},
+	{"field_of_science", "subjects.subjectScheme", always(record.FOSScheme)},
+	{"field_of_science", "subjects.subject.keyword", terms(func(id string) string { return "FOS: " + names.Humanised(id) })},
+	{"user_id", "creators.nameIdentifiers.nameIdentifier", term(record.ORCID)},
+	{"affiliation_id", "affiliation_id", term(func(id string) string { return record.RORID(id) })},
+	{"funder_id", "funding_references.funderIdentifier", terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
+	{"funded_by", "funder_rors", term(func(id string) string { return "https://" + record.RORID(id) })},
+
+	{"re3data_id", "client.re3data_id", term(doiFrom)},
+	{"opendoar_id", "client.opendoar_id", term(asIs)},
+	{"certificate", "client.certificate", terms(asIs)},
+	{"client_type", "client.client_type", term(asIs)},
+	{"client_type", "types.resourceTypeGeneral", samplesOfCatalogue},
+
+	{"has_citations", "citation_count", atLeast(leadingNumber)},
+	{"has_references", "reference_count", atLeast(leadingNumber)},
+	{"has_parts", "part_count", atLeast(leadingNumber)},
+	{"has_part_of", "part_of_count", atLeast(leadingNumber)},
+	{"has_versions", "version_count", atLeast(leadingNumber)},
+	{"has_version_of", "version_of_count", atLeast(leadingNumber)},
+	{"has_views", "view_count", atLeast(leadingNumber)},
+	{"has_downloads", "download_count", atLeast(leadingNumber)},
+
+	{"has_person", "creators.nameIdentifiers.nameIdentifierScheme", always("ORCID")},
+	{"has_organization", "creators.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.nameIdentifierScheme", always("ROR")},
+	{"has_affiliation", "creators.affiliation.affiliationIdentifierScheme contributors.affiliation.affiliationIdentifierScheme", always("ROR")},
+	{"has_funder", "funding_references.funderIdentifierType", always("Crossref Funder ID")},
+
+	{"link_check_status", "landing_page.status", integer},
+	{"link_check_has_schema_org", "landing_page.hasSchemaOrg", boolean},
+	{"link_check_body_has_pid", "landing_page.bodyHasPid", boolean},
+	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", present},
+	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", present},
+	{"link_check_found_citation_doi", "landing_page.citationDoi", present},
+	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(strconv.Atoi)},
+}
+
+// unplayed are the parameters that the deployed service heeds and this one cannot, by a
+// value that makes them count.
+var unplayed = []struct {
+	name  string
+	value string // "" for any
+	lacks string
+}{
+	{"affiliation_country", "", "the register that has countries of organizations"},
+	{"include_funder_child_organizations", "true", "the register that has parts of organizations"},
+	{"enriched", "true", "the enriched copies of records"},
+	{"page[scroll]", "", "the memory of scrolling; page[cursor] leads through long lists"},
+}
+
+func playable(p wire.Params) error {
+	for _, u := range unplayed {
+		if value := p[u.name]; u.value == "" && !wire.IsBlank(value) || u.value != "" && strings.EqualFold(value, u.value) {
+			return notPlayed("the parameter " + u.name + ": it lacks " + u.lacks)
+		}
+	}
+	return nil
 }
 
 func (s *Room) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
-	for name, read := range filters {
-		value := strings.TrimSpace(p[name])
-		if value == "" {
+	for _, rule := range filters {
+		value, given := p[rule.name]
+		// A blank client type is one that nobody has.
+		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
 			continue
 		}
-		f, err := read(value)
-		if err != nil {
-			return nil, err
+		fields := rule.fields
+		if rule.name == "provider_id" && !s.ProvidersAlone {
+			fields += " consortium_id"
 		}
-		if slices.Contains(s.AnyOf, name) {
-			either = append(either, f)
+		var some []filter
+		for field := range strings.FieldsSeq(fields) {
+			f, err := rule.condition(field, value)
+			if err != nil {
+				return nil, err
+			}
+			some = append(some, f)
+		}
+		if slices.Contains(s.AnyOf, rule.name) {
+			either = append(either, some...)
 		} else {
-			keep = append(keep, f)
+			keep = append(keep, anyOf(some))
 		}
 	}
 	if len(either) > 0 {
-		keep = append(keep, anyFilter(either))
+		keep = append(keep, anyOf(either))
 	}
 	return keep, nil
 }
 
-// oneOf takes a comma list of what the record may have.
-func oneOf(values func(*record.Record) []string) func(string) (filter, error) {
-	return func(wanted string) (filter, error) {
-		return func(rec *record.Record) bool { return wire.Listed(wanted, values(rec)...) }, nil
-	}
+// anyOf makes one filter of several.
+func anyOf(some []filter) filter {
+	return func(h hit) bool { return slices.ContainsFunc(some, func(f filter) bool { return f(h) }) }
 }
 
-func yearOf(t time.Time) int {
-	if t.IsZero() {
-		return 0
-	}
-	return t.Year()
+// holds keeps records with such a value in the field.
+func holds(field string, is func(value string) bool) filter {
+	return func(h hit) bool { return h.has(field, is) }
 }
 
-// yearFilter takes a year, or several as the span from first to last.
-func yearFilter(year func(*record.Record) int) func(string) (filter, error) {
-	return func(value string) (filter, error) {
-		var years []int
+func asIs(text string) string { return text }
+
+// terms takes a comma list of what the record may have, each as the index has it.
+func terms(as func(string) string) condition {
+	return func(field, value string) (filter, error) {
+		var wanted []string
 		for part := range strings.SplitSeq(value, ",") {
-			if !record.IsYear(part) {
-				return nil, searchFault("failed to parse date field [" + value + "] with format [yyyy]")
-			}
-			n, _ := strconv.Atoi(strings.TrimSpace(part))
-			years = append(years, n)
+			wanted = append(wanted, as(part))
 		}
-		first, last := slices.Min(years), slices.Max(years)
-		return func(rec *record.Record) bool { n := year(rec); return n != 0 && first <= n && n <= last }, nil
+		return holds(field, func(v string) bool { return slices.Contains(wanted, v) }), nil
 	}
 }
 
-// memberFilter takes a comma list of values that a member of a list may have.
-func memberFilter(list, member string) func(string) (filter, error) {
-	return func(value string) (filter, error) {
-		wanted := strings.Split(value, ",")
-		return func(rec *record.Record) bool {
-			items, _ := rec.Attributes[list].([]any)
-			return slices.ContainsFunc(items, func(item any) bool {
-				o, _ := item.(object)
-				return o[member] != nil && slices.Contains(wanted, wire.String(o[member]))
-			})
-		}, nil
+// term takes a value, commas and all.
+func term(as func(string) string) condition {
+	return func(field, value string) (filter, error) {
+		wanted := as(value)
+		return holds(field, func(v string) bool { return v == wanted }), nil
 	}
 }
 
-// insideFilter looks into the people of a record for an identifier; with no
-// base, for any at all.
-func insideFilter(list, member, base string) func(string) (filter, error) {
-	return func(value string) (filter, error) {
-		wanted := value[strings.LastIndex(value, "/")+1:]
-		return func(rec *record.Record) bool {
-			return slices.ContainsFunc(rec.Identified(list, member), func(id string) bool {
-				return base == "" && id != "" || base != "" && strings.EqualFold(id, base+wanted)
-			})
-		}, nil
+// always wants the same value, whatever the parameter says.
+func always(wanted string) condition {
+	return func(field, _ string) (filter, error) {
+		return holds(field, func(v string) bool { return v == wanted }), nil
 	}
 }
 
-// atLeast takes a count. What is no count above zero has no effect.
-func atLeast(counter string) func(string) (filter, error) {
-	return func(value string) (filter, error) {
-		wanted, _ := strconv.ParseFloat(value, 64)
-		return func(rec *record.Record) bool {
-			n, _ := rec.Search()[counter].(float64)
-			return n >= wanted
-		}, nil
+func present(field, _ string) (filter, error) {
+	return holds(field, func(string) bool { return true }), nil
+}
+
+// samplesOfCatalogue leaves a catalogue of samples nothing but physical objects.
+func samplesOfCatalogue(field, value string) (filter, error) {
+	return holds(field, func(v string) bool { return value != igsnCatalog || v == "PhysicalObject" }), nil
+}
+
+const igsnCatalog = "igsnCatalog"
+
+// years takes a year, or several as the span from first to last.
+func years(field, value string) (filter, error) {
+	all := strings.Split(value, ",")
+	first, last := slices.Min(all), slices.Max(all)
+	for _, year := range []string{first, last} {
+		if !fourDigits.MatchString(year) {
+			return nil, searchFault("failed to parse date field [" + year + "] with format [yyyy]")
+		}
+	}
+	return holds(field, func(v string) bool { return len(v) >= 4 && first <= v[:4] && v[:4] <= last }), nil
+}
+
+var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
+
+// atLeast takes a count.
+func atLeast(read func(string) (int, error)) condition {
+	return func(field, value string) (filter, error) {
+		wanted, err := read(value)
+		if err != nil {
+			return nil, noNumber(value)
+		}
+		return holds(field, func(v string) bool { n, err := strconv.ParseFloat(v, 64); return err == nil && n >= float64(wanted) }), nil
 	}
 }
 
-func present(list string) func(string) (filter, error) {
-	return func(string) (filter, error) {
-		return func(rec *record.Record) bool {
-			items, _ := rec.Attributes[list].([]any)
-			return len(items) > 0
-		}, nil
+// leadingNumber takes what is no number for 0, which every record has.
+func leadingNumber(value string) (int, error) {
+	return wire.Params{"": strings.TrimSpace(value)}.Number("", 0), nil
+}
+
+func integer(field, value string) (filter, error) {
+	if _, err := strconv.Atoi(value); err != nil {
+		return nil, noNumber(value)
 	}
+	return holds(field, func(v string) bool { return v == value }), nil
+}
+
+func noNumber(value string) error {
+	return searchFault(`failed to create query: For input string: "` + value + `"`)
+}
+
+func boolean(field, value string) (filter, error) {
+	if value != "true" && value != "false" {
+		return nil, searchFault("failed to create query: Can't parse boolean value [" + value + "], expected [true] or [false]")
+	}
+	return holds(field, func(v string) bool { return v == value }), nil
+}
+
+var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?(?:doi.org|handle.test.datacite.org)/)?(?:doi:)?(10\.\d{4,5}/.+)\z`)
+
+// doiFrom is the DOI in a text, "" if there is none.
+func doiFrom(text string) string {
+	m := doiForm.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return strings.ToLower(m[1])
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -23,8 +24,9 @@ var compositeMembers = []string{"contributors", "fundingReferences", "relatedIde
 // answered with the last one before it.
 const pageWindow = 10_000
 
-// listDOIs is GET /dois, in a format.
-func (s *Room) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
+// listDOIs is GET /dois, or a list of the same kind with parameters in its path, in a
+// format.
+func (s *Room) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -33,8 +35,12 @@ func (s *Room) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
+	maps.Copy(p, scope)
 	if f != "json" && (!s.AsBuilt || record.Writers[f] == nil) {
 		return wire.Reply{}, errType
+	}
+	if err := playable(p); err != nil {
+		return wire.Reply{}, err
 	}
 	found, err := s.hits(p, account)
 	if err != nil {
@@ -47,8 +53,8 @@ func (s *Room) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	if f != "json" {
 		return formatted(f, l.records(), true)
 	}
-	addFacets(l.meta, p, found)
-	return l.reply(q, p, s.listView(p))
+	addFacets(l.meta, p, found, s.Now())
+	return s.reply(q, l, p, s.listView(p))
 }
 
 // listing is the page of a list that is answered.
@@ -74,7 +80,8 @@ func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
 	random := strings.EqualFold(p["random"], "true")
 	if cursor, given := p["page[cursor]"]; given {
 		if random {
-			return listing{}, wire.Fail(http.StatusBadRequest, "page[cursor] and random are mutually exclusive")
+			return listing{}, wire.Fail(http.StatusBadRequest,
+				"Cursor-based pagination and random sampling are mutually exclusive, please choose one or the other.")
 		}
 		return byCursor(found, cursor, size), nil
 	}
@@ -95,7 +102,7 @@ func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
 func pageSize(p wire.Params) (int, error) {
 	size := p.Number("page[size]", 25)
 	if size < 0 {
-		return 0, wire.Fail(http.StatusBadRequest, "page[size] must not be negative")
+		return 0, searchFault("[size] parameter cannot be negative, found [" + strconv.Itoa(size) + "]")
 	}
 	return min(size, wire.MaxPage), nil
 }
@@ -145,7 +152,8 @@ type place struct {
 	doi     string
 }
 
-func (h hit) place() place { return place{h.Created.UnixMilli(), h.DOI} }
+// place goes by seconds, as the index has no less.
+func (h hit) place() place { return place{h.Created.Unix() * 1000, h.DOI} }
 
 func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.created, other.created), cmp.Compare(p.doi, other.doi))
@@ -161,7 +169,7 @@ func (p place) cursor() string {
 var beginning = place{created: -1 << 63}
 
 func readCursor(cursor string) place {
-	plain, err := base64.RawURLEncoding.DecodeString(cursor)
+	plain, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
 	ms, doi, ok := strings.Cut(string(plain), ",")
 	if err != nil || !ok {
 		return beginning
@@ -202,10 +210,9 @@ var orders = map[string]func(a, b hit) int{
 	"created":        func(a, b hit) int { return a.Created.Compare(b.Created) },
 	"updated":        func(a, b hit) int { return a.Updated.Compare(b.Updated) },
 	"published":      func(a, b hit) int { return cmp.Compare(a.Year(), b.Year()) },
-	"view-count":     byCount("viewCount"),
-	"download-count": byCount("downloadCount"),
-	"citation-count": byCount("citationCount"),
-	"title":          func(a, b hit) int { return cmp.Compare(a.Title(), b.Title()) },
+	"view-count":     byCount("view_count"),
+	"download-count": byCount("download_count"),
+	"citation-count": byCount("citation_count"),
 }
 
 func byCount(counter string) func(a, b hit) int {
@@ -216,6 +223,39 @@ func byCount(counter string) func(a, b hit) int {
 	}
 }
 
+// byTitle goes by the first title, in any case. A title with accents has a place with
+// and one without them: the first of them counts, or in descending order the last.
+// Records without a title are at the end of either.
+func byTitle(descending bool) func(a, b hit) int {
+	known := map[*record.Record][]string{}
+	titles := func(h hit) []string {
+		if _, ok := known[h.Record]; !ok {
+			known[h.Record] = h.titles()
+		}
+		return known[h.Record]
+	}
+	return func(a, b hit) int {
+		x, y := titles(a), titles(b)
+		switch {
+		case len(x) != len(y):
+			return cmp.Compare(len(y), len(x))
+		case len(x) == 0:
+			return 0
+		case descending:
+			return cmp.Compare(slices.Max(y), slices.Max(x))
+		}
+		return cmp.Compare(slices.Min(x), slices.Min(y))
+	}
+}
+
+func (h hit) titles() []string {
+	title := h.values("primary_title.title.raw")
+	if len(title) == 0 {
+		return nil
+	}
+	return []string{title[0], names.Collate(title[0])}
+}
+
 // order is the comparison for a sort option. One that does not exist is taken
 // as the default, the last updated first. Equals come by name.
 func (s *Room) order(sort string) func(a, b hit) int {
@@ -224,6 +264,8 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	switch {
 	case name == "published" && s.PublishedUnsorted:
 		compare = func(hit, hit) int { return 0 }
+	case name == "title":
+		compare, descending = byTitle(descending), false
 	case sort == "relevance":
 		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
 	case compare == nil:
@@ -238,8 +280,8 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	}
 }
 
-func (l listing) reply(q *wire.Request, p wire.Params, v record.View) (wire.Reply, error) {
-	data, err := wire.Encoded(l.hits, func(h hit) any { return h.Resource(v) })
+func (s *Room) reply(q *wire.Request, l listing, p wire.Params, v record.View) (wire.Reply, error) {
+	data, err := wire.Encoded(l.hits, func(h hit) any { return s.resource(h.Record, v, p, nil) })
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -248,7 +290,7 @@ func (l listing) reply(q *wire.Request, p wire.Params, v record.View) (wire.Repl
 	for _, h := range l.hits {
 		shown = append(shown, h.Record)
 	}
-	include(body, p, shown)
+	s.include(body, p, shown, false)
 	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
 	if l.next != nil {
 		links["next"] = wire.Address(q) + "/dois?" + nextQuery(p, l.next)
@@ -264,16 +306,19 @@ var carried = []string{
 	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
 	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
 	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
-	"disable-facets", "facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+	"facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
 	"funded_by", "include_funder_child_organizations", "enriched",
 }
 
 func nextQuery(p wire.Params, page map[string]string) string {
 	values := url.Values{}
 	for _, name := range carried {
-		if value := p[wire.Canonical(name)]; value != "" {
+		if value, given := p[wire.Canonical(name)]; given {
 			values.Set(name, value)
 		}
+	}
+	if off := strings.ToLower(p["disable_facets"]); off != "" {
+		values.Set("disable-facets", strconv.FormatBool(off == "true" || off == "1"))
 	}
 	for name, value := range page {
 		values.Set(name, value)
@@ -293,31 +338,11 @@ func (s *Room) listView(p wire.Params) record.View {
 	if p["composite"] != "" && s.Switches {
 		v.Without = compositeMembers
 	}
-	if names := p["fields[dois]"]; names != "" {
+	switch names, given := p["fields[dois]"]; {
+	case given && s.Switches:
+		v.Fields = strings.Split(names, ",")
+	case names != "":
 		v.Fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return v
-}
-
-// include adds the clients of the records, if the parameters ask for them. The
-// service knows no more of a client than its id.
-func include(body object, p wire.Params, records []*record.Record) {
-	wanted, asked := p["include"]
-	if !asked {
-		return
-	}
-	included, seen := []any{}, map[string]bool{}
-	for _, rec := range records {
-		id := strings.ToLower(rec.Client)
-		if !wire.Listed(wanted, "client") || id == "" || seen[id] {
-			continue
-		}
-		seen[id] = true
-		included = append(included, object{
-			"id": id, "type": "clients",
-			"attributes":    object{"name": rec.Client, "symbol": names.Upper(rec.Client)},
-			"relationships": object{"provider": record.Link(rec.Provider, "providers")},
-		})
-	}
-	body["included"] = included
 }

@@ -27,51 +27,22 @@ func rewritten(query string) string {
 	}
 	query = publisherPart.ReplaceAllString(query, "publisher_obj.$1")
 	query = strings.ReplaceAll(query, "schemaVersion", "schema_version")
-	query = strings.ReplaceAll(query, "/", `\/`)
-	// Not part of the service: its index has identifiers of names, but not among
-	// the fields that words are looked for in, so ours keeps them aside too.
-	query = strings.ReplaceAll(query, "nameIdentifiers.", "name_identifiers.")
-	return loosePhrases(query)
-}
-
-// loosePhrases lets the words of a phrase stand one place apart, as the
-// deployed service does where a query does not say how far.
-func loosePhrases(query string) string {
-	var out strings.Builder
-	quoted, ranged := false, false
-	for i := 0; i < len(query); i++ {
-		c := query[i]
-		out.WriteByte(c)
-		switch {
-		case c == '\\' && i+1 < len(query):
-			i++
-			out.WriteByte(query[i])
-		case !quoted && (c == '[' || c == '{'):
-			ranged = true
-		case !quoted && (c == ']' || c == '}'):
-			ranged = false
-		case c == '"' && !quoted:
-			quoted = true
-		case c == '"':
-			quoted = false
-			if rest := query[i+1:]; !ranged && !strings.HasPrefix(rest, "~") && !strings.HasPrefix(rest, "^") && !strings.HasPrefix(rest, ":") {
-				out.WriteString("~1")
-			}
-		}
-	}
-	return out.String()
+	return strings.ReplaceAll(query, "/", `\/`)
 }
 
 func (s *Room) parseQuery(text string) (*search.Query, error) {
+	opts := search.Options{And: s.AllWords, Index: s.IndexNames, Now: s.Now()}
 	if s.IndexNames {
-		text = rewritten(text)
+		text, opts.Slop = rewritten(text), 1
 	}
-	query, err := search.Parse(text, search.Options{And: s.AllWords, Now: s.Now()})
+	query, err := search.Parse(text, opts)
 	switch {
 	case err == nil:
 		return query, nil
 	case s.LexicalErrors && strings.HasPrefix(err.Error(), "Lexical error"):
 		return nil, searchFault("token_mgr_error: " + err.Error())
+	case s.LexicalErrors && strings.HasPrefix(err.Error(), "failed to "):
+		return nil, searchFault(err.Error()) // it was read, but means nothing to a field
 	}
 	return nil, searchFault("parse_exception: " + err.Error())
 }

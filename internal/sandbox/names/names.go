@@ -1,4 +1,4 @@
-// Package names reads the names of DOIs.
+// Package names reads the names of DOIs, and makes names as the deployed service does.
 package names
 
 import (
@@ -80,4 +80,15 @@ func SuffixFor(number uint64) string {
 		suffix = string(base32[rest%32]) + suffix
 	}
 	return suffix
+}
+
+// Spelled is a number in base 32, as in "0000-0000-0001-70nh".
+func Spelled(number int) string {
+	digits := []byte("0000-0000-0000-0000")
+	for i := len(digits) - 1; number > 0; i-- {
+		if digits[i] != '-' {
+			digits[i], number = base32[number%32], number/32
+		}
+	}
+	return string(digits)
 }

@@ -1,48 +1,263 @@
 package record
 
 import (
+	"cmp"
 	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
+	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// indexNames are members that the deployed service's index has under another
-// name than the record, and that it does not rename in queries.
-var indexNames = map[string]string{
-	"referenceCount": "reference_count", "partCount": "part_count", "partOfCount": "part_of_count",
-	"versionCount": "version_count", "versionOfCount": "version_of_count", "metadataVersion": "metadata_version",
-}
-
-// Indexed is a searchable record with the names of the deployed service's
-// index. What the index does not have is found by no query.
-func Indexed(o object) object {
-	o = maps.Clone(o)
-	delete(o, "isActive")
-	for name, as := range indexNames {
-		o[as] = o[name]
-		delete(o, name)
+// Indexed is the record as the deployed service's index has it, which queries, filters and
+// facets look into (lupo app/models/doi.rb as_indexed_json). A few members stay, besides, under
+// the names that the specification's queries have for them.
+func (rec *Record) Indexed() object {
+	shown := rec.shown(View{Affiliation: true, Publisher: true, Detail: true})
+	o := make(object, 2*len(shown))
+	for name, v := range shown {
+		if n, ok := v.(int); ok {
+			v = float64(n)
+		}
+		o[names.Underscored(name)] = v
 	}
-	for _, name := range []string{"creators", "contributors"} {
-		o[name] = aside(o[name])
+	delete(o, "xml")
+	for _, name := range []string{"state", "version", "isActive", "metadataVersion", "alternateIdentifiers"} {
+		o[name] = shown[name]
 	}
+	publisher, _ := shown["publisher"].(object)
+	maps.Copy(o, object{
+		"id": rec.DOI, "uid": rec.DOI, "identifier": "https://doi.org/" + rec.DOI, "aasm_state": rec.State, "version_info": shown["version"],
+		"is_active": "\x00", "agency": cmp.Or(wire.String(shown["agency"]), "datacite"),
+		"publisher": publisher["name"], "publisher_obj": shown["publisher"], "has_enrichments": false,
+	})
+	if rec.State == Findable {
+		o["is_active"] = "\x01"
+	}
+	if titles := objects(shown["titles"]); len(titles) > 0 {
+		o["primary_title"] = titles[0]
+	}
+	if id := rec.resourceTypeID(); id != "" {
+		o["resource_type_id"], o["resource_type_id_and_name"] = id, id+":"+resourceTypes[id]
+	}
+	for name, related := range rec.related() {
+		o[strings.TrimSuffix(names.Underscored(name), "s")+"_ids"] = ids(related)
+	}
+	indexPeople(o, publisher)
+	rec.indexParents(o)
 	return o
 }
 
-func aside(people any) any {
-	list, ok := people.([]any)
-	if !ok {
-		return people
+// resourceTypes are the general types of resources, by their id: "book-chapter" is Book Chapter.
+var resourceTypes = func() map[string]string {
+	titles := map[string]string{}
+	for _, name := range vocabulary["resourceTypeGeneral"] {
+		titles[names.Dashed(name)] = names.Titled(name)
 	}
-	out := make([]any, len(list))
-	for i, p := range list {
-		out[i] = p
-		if person, ok := p.(object); ok && person["nameIdentifiers"] != nil {
-			person = maps.Clone(person)
-			person["name_identifiers"] = person["nameIdentifiers"]
-			delete(person, "nameIdentifiers")
-			out[i] = person
+	return titles
+}()
+
+func (rec *Record) resourceTypeID() string {
+	name := rec.GeneralType()
+	if rec.SpecificType() == "Project" && (name == "Text" || name == "Other") {
+		name = "Project"
+	}
+	if id := names.Dashed(name); resourceTypes[id] != "" {
+		return id
+	}
+	return ""
+}
+
+// indexPeople is what the index has of people, organizations and funders.
+func indexPeople(o, publisher object) {
+	creators, contributors := objects(o["creators"]), objects(o["contributors"])
+	all := slices.Concat(creators, contributors)
+	o["creators_and_contributors"] = slices.Collect(func(yield func(any) bool) {
+		for _, person := range all {
+			yield(person)
+		}
+	})
+	o["creator_names"] = texts(creators, naturalName)
+	sponsors := chosen(contributors, "contributorType", "Sponsor")
+	for prefix, people := range map[string][]object{"": all, "fair_": slices.Concat(creators, sponsors)} {
+		named := chosen(held(people, "nameIdentifiers"), "nameIdentifierScheme", "ROR")
+		if prefix == "" {
+			for _, p := range chosen([]object{publisher}, "publisherIdentifierScheme", "ROR") {
+				named = append(named, object{"nameIdentifier": p["publisherIdentifier"]})
+			}
+		}
+		affiliations := chosen(held(people, "affiliation"), "affiliationIdentifierScheme", "ROR")
+		o[prefix+"organization_id"] = texts(named, func(o object) string { return RORID(o["nameIdentifier"]) })
+		o[prefix+"affiliation_id"] = texts(affiliations, affiliationID)
+		o[prefix+"affiliation_id_and_name"] = texts(affiliations, func(o object) string {
+			if id := affiliationID(o); id != "" {
+				return id + ":" + wire.String(o["name"])
+			}
+			return ""
+		})
+	}
+	o["person_id"] = texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), func(o object) string {
+		if id := wire.String(o["nameIdentifier"]); id != "" {
+			return ORCID(id)
+		}
+		return ""
+	})
+	o["funder_rors"] = texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), func(o object) string {
+		if id := RORID(o["funderIdentifier"]); id != "" {
+			return "https://" + id
+		}
+		return ""
+	})
+	o["fields_of_science"] = FieldsOfScience(o["subjects"])
+}
+
+func affiliationID(o object) string { return RORID(o["affiliationIdentifier"]) }
+
+// naturalName is a creator's name as it is spoken: "John Smith" for "Smith, John".
+func naturalName(person object) string {
+	name, family := wire.String(person["name"]), wire.String(person["familyName"])
+	if !wire.IsBlank(family) {
+		return wire.String(person["givenName"]) + " " + family
+	}
+	if last, first, ok := strings.Cut(name, ", "); ok {
+		return first + " " + last
+	}
+	return name
+}
+
+// FOSScheme is the scheme of subjects that are fields of science.
+const FOSScheme = "Fields of Science and Technology (FOS)"
+
+// FieldsOfScience are the fields of science among subjects.
+func FieldsOfScience(subjects any) []any {
+	return texts(chosen(objects(subjects), "subjectScheme", FOSScheme), func(o object) string {
+		return strings.ReplaceAll(wire.String(o["subject"]), "FOS: ", "")
+	})
+}
+
+// indexParents is what the index has of the repository and of its provider.
+func (rec *Record) indexParents(o object) {
+	for kind, parent := range map[string]struct {
+		id   string
+		said object
+	}{"client": {rec.Client, rec.Repository}, "provider": {rec.Provider, rec.Member}} {
+		if parent.id == "" {
+			continue
+		}
+		about := Parent(parent.id, parent.said)
+		indexed := object{"id": about["id"], "uid": about["id"], "is_active": "\x01"}
+		for name, v := range about {
+			indexed[names.Underscored(name)] = v
+		}
+		if kind == "client" {
+			indexed["client_type"] = cmp.Or(wire.String(about["clientType"]), "repository")
+			_, indexed["re3data_id"], _ = strings.Cut(wire.String(about["re3data"]), "doi.org/")
+			at := wire.String(about["opendoar"])
+			indexed["opendoar_id"] = at[strings.LastIndex(at, "/")+1:]
+		}
+		o[kind] = indexed
+		o[kind+"_id"] = about["id"]
+		o[kind+"_id_and_name"] = wire.String(about["id"]) + ":" + wire.String(about["name"])
+	}
+	if rec.Consortium != "" {
+		o["consortium_id"] = strings.ToLower(rec.Consortium)
+	}
+	fields := FieldsOfScience(rec.Repository["subjects"])
+	o["fields_of_science_repository"] = fields
+	o["fields_of_science_combined"] = slices.Concat(o["fields_of_science"].([]any), fields)
+}
+
+// Contents are the files that the metadata name (lupo app/models/doi.rb update_media).
+func (rec *Record) Contents() (media []Medium) {
+	urls, _ := rec.Attributes["contentUrl"].([]any)
+	formats, _ := rec.Attributes["formats"].([]any)
+	for i, at := range urls {
+		m := Medium{Kind: "text/plain", URL: wire.String(at)}
+		if i < len(formats) {
+			m.Kind = cmp.Or(wire.String(formats[i]), m.Kind)
+		}
+		media = append(media, m)
+	}
+	return media
+}
+
+// Parent is a repository or a member: what is said of it, or what its id tells.
+func Parent(id string, said object) object {
+	about := object{"id": strings.ToLower(id), "name": id, "symbol": names.Upper(id)}
+	for name, v := range said {
+		if name != "id" {
+			about[name] = v
+		}
+	}
+	return about
+}
+
+// RORID is a ROR id in the form of the index, "ror.org/04wxnsj81".
+func RORID(id any) string {
+	if text := withoutHost(wire.String(id), "ror.org/"); text != "" {
+		return "ror.org/" + text
+	}
+	return ""
+}
+
+// ORCID is an ORCID iD in the form of the index, "https://orcid.org/0000-0003-3484-6875".
+func ORCID(id string) string { return "https://orcid.org/" + withoutHost(id, "orcid.org/") }
+
+func withoutHost(text, host string) string {
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "http://"), "https://")
+	return strings.TrimPrefix(text, host)
+}
+
+// objects are those in a list, or one that stands alone.
+func objects(v any) []object {
+	switch v := v.(type) {
+	case object:
+		return []object{v}
+	case []any:
+		out := make([]object, 0, len(v))
+		for _, item := range v {
+			if o, ok := item.(object); ok {
+				out = append(out, o)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// held are the objects in a list that each has.
+func held(owners []object, list string) (out []object) {
+	for _, o := range owners {
+		out = append(out, objects(o[list])...)
+	}
+	return out
+}
+
+// chosen are those with a value of a member.
+func chosen(all []object, member, value string) (out []object) {
+	for _, o := range all {
+		if o[member] == value {
+			out = append(out, o)
 		}
 	}
 	return out
+}
+
+// texts is a text of each that has one.
+func texts(all []object, text func(object) string) []any {
+	out := []any{}
+	for _, o := range all {
+		if t := text(o); t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func ids(links []any) []any {
+	return texts(objects(links), func(o object) string { return wire.String(o["id"]) })
 }
 
 // IndexedAt is the record as the search index has it at a moment: an older one,

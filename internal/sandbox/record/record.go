@@ -3,10 +3,20 @@ package record
 import (
 	"slices"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 )
 
-// Medium is a file of a DOI.
-type Medium struct{ Kind, URL string }
+// Medium is a file of a DOI. The store gives it its number.
+type Medium struct {
+	Kind, URL string
+	ID        int // counts the media of all DOIs, from 1
+	Version   int // counts those of the DOI, from 0
+	Created   time.Time
+}
+
+// Number is what the DOI service calls a medium.
+func (m Medium) Number() string { return names.Spelled(m.ID) }
 
 // The states of specification §3.1.
 const (
@@ -26,6 +36,8 @@ type Record struct {
 	Client     string
 	Provider   string
 	Consortium string
+	Repository map[string]any // what is known of the client and of the provider besides, as JSON
+	Member     map[string]any // shows them
 	Source     string
 	Version    int // of the metadata, from 0
 	Created    time.Time

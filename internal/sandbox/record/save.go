@@ -620,15 +620,8 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 		}
 		rec.Version++
 	}
-	if files := listed(rec.columns["contentUrl"]); len(files) > 0 {
-		rec.Media = nil
-		for i, address := range files {
-			kind := "text/plain"
-			if formats := listed(rec.columns["formats"]); i < len(formats) {
-				kind = cmp.Or(textOf(formats[i]), kind)
-			}
-			rec.Media = append(rec.Media, Medium{kind, textOf(address)})
-		}
+	if len(listed(rec.columns["contentUrl"])) > 0 {
+		rec.Media = nil // they are made anew; see Contents
 	}
 	rec.Settle(now, delay)
 	return nil

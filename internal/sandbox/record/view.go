@@ -11,23 +11,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
 )
 
-// Identified lists the identifiers of all people of a record.
-func (rec *Record) Identified(list, member string) []string {
-	var out []string
-	for _, name := range []string{"creators", "contributors"} {
-		people, _ := rec.Attributes[name].([]any)
-		for _, p := range people {
-			person, _ := p.(object)
-			items, _ := person[list].([]any)
-			for _, item := range items {
-				o, _ := item.(object)
-				out = append(out, wire.String(o[member]))
-			}
-		}
-	}
-	return out
-}
-
 // GeneralType is the resourceTypeGeneral.
 func (rec *Record) GeneralType() string { return rec.typeMember("resourceTypeGeneral") }
 
@@ -40,15 +23,6 @@ func (rec *Record) typeMember(name string) string {
 }
 
 func (rec *Record) Year() string { return YearText(rec.Attributes["publicationYear"]) }
-
-func (rec *Record) Title() string {
-	titles, _ := rec.Attributes["titles"].([]any)
-	if len(titles) == 0 {
-		return ""
-	}
-	first, _ := titles[0].(object)
-	return strings.ToLower(wire.String(first["title"]))
-}
 
 // View says in which shape a record is shown (specification §2.2).
 type View struct {
@@ -108,7 +82,10 @@ func (rec *Record) shown(v View) object {
 	case v.AsBuilt && o["landingPage"] == nil:
 		o["landingPage"] = rec.columns["landingPage"]
 	}
-	if v.Agency && o["agency"] == nil {
+	switch {
+	case v.AsBuilt && !v.Agency:
+		delete(o, "agency")
+	case v.Agency && o["agency"] == nil:
 		o["agency"] = "datacite"
 	}
 	if v.Single && o["published"] == nil {

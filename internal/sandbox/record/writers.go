@@ -19,17 +19,17 @@ import (
 // Writers write records in the formats of the deployed service besides JSON:
 // lupo config/initializers/mime_types.rb, bolognese lib/bolognese/writers.
 var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
-	"datacite":      texts("\n", func(w written) string { return string(w.XML) }),
-	"bibtex":        texts("\n", written.bibtex),
-	"ris":           texts("\n\n", written.ris),
-	"jats":          texts("\n", written.jats),
-	"citation":      texts("\n\n", written.citation),
-	"csv":           texts("", written.csv, "doi,url,registered,state,resourceTypeGeneral,resourceType,title,author,publisher,publicationYear\n"),
-	"citeproc":      objects(written.citeproc),
-	"schema_org":    objects(written.schemaOrg),
-	"codemeta":      objects(written.codemeta),
-	"crosscite":     objects(func(w written) object { return w.crosscite(true) }),
-	"datacite_json": objects(func(w written) object { return w.crosscite(false) }),
+	"datacite":      joined("\n", func(w written) string { return string(w.XML) }),
+	"bibtex":        joined("\n", written.bibtex),
+	"ris":           joined("\n\n", written.ris),
+	"jats":          joined("\n", written.jats),
+	"citation":      joined("\n\n", written.citation),
+	"csv":           joined("", written.csv, "doi,url,registered,state,resourceTypeGeneral,resourceType,title,author,publisher,publicationYear\n"),
+	"citeproc":      inJSON(written.citeproc),
+	"schema_org":    inJSON(written.schemaOrg),
+	"codemeta":      inJSON(written.codemeta),
+	"crosscite":     inJSON(func(w written) object { return w.crosscite(true) }),
+	"datacite_json": inJSON(func(w written) object { return w.crosscite(false) }),
 }
 
 // written is a record that is written in another format.
@@ -51,8 +51,8 @@ func writtenOf(rec *Record) written {
 // errNoPublisher is what becomes of a record without a publisher in most formats.
 var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 
-// texts joins what is written of each record, below a header.
-func texts(between string, write func(written) string, header ...string) func([]*Record, bool) ([]byte, error) {
+// joined joins what is written of each record, below a header.
+func joined(between string, write func(written) string, header ...string) func([]*Record, bool) ([]byte, error) {
 	return func(records []*Record, _ bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
 		var all []string
@@ -63,8 +63,8 @@ func texts(between string, write func(written) string, header ...string) func([]
 	}
 }
 
-// objects is an object for one record, or a list of them.
-func objects(write func(written) object) func([]*Record, bool) ([]byte, error) {
+// inJSON is an object for one record, or a list of them.
+func inJSON(write func(written) object) func([]*Record, bool) ([]byte, error) {
 	return func(records []*Record, list bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
 		all := []any{}

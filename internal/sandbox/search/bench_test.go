@@ -21,15 +21,15 @@ func tenThousand() []map[string]any {
 			about = "glaciers"
 		}
 		records[i] = map[string]any{
-			"doi":             fmt.Sprintf("10.5072/%05d", i),
-			"titles":          []any{map[string]any{"title": "Observations, part " + fmt.Sprint(i)}},
-			"creators":        []any{map[string]any{"name": "Lovelace, Ada", "affiliation": []any{"Example Institute"}}},
-			"publisher":       map[string]any{"name": "Example Repository"},
-			"publicationYear": float64(2000 + i%20),
-			"descriptions":    []any{map[string]any{"description": prose + "They are about " + about + "."}},
-			"subjects":        []any{map[string]any{"subject": "Hydrology"}, map[string]any{"subject": "Climatology"}},
-			"created":         fmt.Sprintf("20%02d-03-04T05:06:07Z", i%20),
-			"viewCount":       float64(i),
+			"uid":              fmt.Sprintf("10.5072/%05d", i),
+			"titles":           []any{map[string]any{"title": "Observations, part " + fmt.Sprint(i)}},
+			"creators":         []any{map[string]any{"name": "Lovelace, Ada", "affiliation": []any{map[string]any{"name": "Example Institute"}}}},
+			"publisher":        "Example Repository",
+			"publication_year": float64(2000 + i%20),
+			"descriptions":     []any{map[string]any{"description": prose + "They are about " + about + "."}},
+			"subjects":         []any{map[string]any{"subject": "Hydrology"}, map[string]any{"subject": "Climatology"}},
+			"created":          fmt.Sprintf("20%02d-03-04T05:06:07Z", i%20),
+			"view_count":       float64(i),
 		}
 	}
 	return records

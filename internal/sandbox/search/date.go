@@ -26,7 +26,8 @@ var precisions = []precision{
 // span is the first and the last millisecond that a date stands for.
 type span struct{ first, last int64 }
 
-// dateSpan reads a date with any number of its parts left out at the end.
+// dateSpan reads a date with any number of its parts left out at the end, or
+// milliseconds.
 func dateSpan(s string) (span, bool) {
 	for _, p := range precisions {
 		layouts := []string{p.layout}
@@ -48,35 +49,20 @@ func dateSpan(s string) (span, bool) {
 			return span{t.UnixMilli(), end.UnixMilli() - 1}, true
 		}
 	}
-	return span{}, false
+	ms, err := strconv.ParseInt(s, 10, 64)
+	return span{ms, ms}, err == nil // since 1970
 }
 
 // onTime looks for the leaf among dates or years.
 func (l leaf) onTime(years bool, now time.Time) (test, error) {
-	low, high, withLow, withHigh := l.low, l.high, l.withLow, l.withHigh
-	if l.op != opRange {
-		low, high, withLow, withHigh = &l.text, &l.text, true, true
+	l = l.asRange()
+	from, err := moment(l.low, l.withLow, years, now)
+	if err != nil {
+		return nil, err
 	}
-	var from, to *int64
-	if low != nil {
-		s, err := boundSpan(*low, years, now)
-		if err != nil {
-			return nil, err
-		}
-		from = &s.first
-		if !withLow {
-			from = &s.last
-		}
-	}
-	if high != nil {
-		s, err := boundSpan(*high, years, now)
-		if err != nil {
-			return nil, err
-		}
-		to = &s.last
-		if !withHigh {
-			to = &s.first
-		}
+	to, err := moment(l.high, !l.withHigh, years, now)
+	if err != nil {
+		return nil, err
 	}
 	return func(v any) bool {
 		s, ok := scalar(v)
@@ -84,8 +70,20 @@ func (l leaf) onTime(years bool, now time.Time) (test, error) {
 			return false
 		}
 		at, ok := dateSpan(s)
-		return ok && within(at.first, from, to, withLow, withHigh)
+		return ok && within(at.first, from, to, l.withLow, l.withHigh)
 	}, nil
+}
+
+// moment is the first or the last millisecond of a bound.
+func moment(bound *string, first, years bool, now time.Time) (*int64, error) {
+	if bound == nil {
+		return nil, nil
+	}
+	s, err := boundSpan(*bound, years, now)
+	if first {
+		return &s.first, err
+	}
+	return &s.last, err
 }
 
 // boundSpan reads a date of a query, which may be reckoned from now or from a

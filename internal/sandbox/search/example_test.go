@@ -8,8 +8,8 @@ import (
 
 func ExampleParse() {
 	record := map[string]any{
-		"titles":          []any{map[string]any{"title": "Climate change in the Alps"}},
-		"publicationYear": 2014.0,
+		"titles":           []any{map[string]any{"title": "Climate change in the Alps"}},
+		"publication_year": 2014.0,
 	}
 	q, err := search.Parse("titles.title:climate^2 publicationYear:[2010 TO 2015]", search.Options{})
 	if err != nil {

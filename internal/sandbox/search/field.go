@@ -2,8 +2,11 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 )
 
 type kind uint8
@@ -25,217 +28,223 @@ func (k kind) String() string {
 type field struct {
 	name  string
 	kind  kind
-	paths [][]string          // all the places; each leads through arrays
-	part  func(string) string // what of a stored value belongs to the field, "" for nothing; nil: all of it
+	path  []string // leads through arrays
+	boost float64
 }
 
 const existsField = "_exists_"
 
-// The names of the record by kind. A name that is not here is looked for as it
-// is, and its values are compared as whole values.
-var names = map[kind]string{
-	text: `titles.title descriptions.description subjects.subject publisher publisher.name dates.date url reason
-		creators.name creators.givenName creators.familyName creators.affiliation creators.affiliation.name
-		contributors.name contributors.givenName contributors.familyName contributors.affiliation contributors.affiliation.name
-		fundingReferences.funderName relatedIdentifiers.relationTypeInformation
-		relatedItems.titles.title relatedItems.publisher relatedItems.relationTypeInformation
-		relatedItems.creators.name relatedItems.creators.givenName relatedItems.creators.familyName
-		relatedItems.contributors.name relatedItems.contributors.givenName relatedItems.contributors.familyName
-		landingPage.url client.name provider.name`,
-	folded: `doi identifiers.identifier relatedIdentifiers.relatedIdentifier types.resourceType
-		relatedItems.relatedItemIdentifier.relatedItemIdentifier fundingReferences.funderIdentifier
-		rightsList.rightsIdentifier container.identifier`,
-	number: `viewCount downloadCount citationCount referenceCount partCount partOfCount versionCount versionOfCount
-		metadataVersion landingPage.status landingPage.redirectCount
-		geoLocations.geoLocationPoint.pointLatitude geoLocations.geoLocationPoint.pointLongitude
-		geoLocations.geoLocationBox.northBoundLatitude geoLocations.geoLocationBox.southBoundLatitude
-		geoLocations.geoLocationBox.eastBoundLongitude geoLocations.geoLocationBox.westBoundLongitude`,
-	date: `created updated registered published landingPage.checked`,
-	year: `publicationYear`,
-	exact: `prefix suffix clientId providerId consortiumId state language version schemaVersion source agency sizes formats contentUrl isActive
-		types.resourceTypeGeneral types.schemaOrg types.citeproc types.bibtex types.ris identifiers.identifierType
-		titles.titleType titles.lang descriptions.descriptionType descriptions.lang
-		subjects.subjectScheme subjects.schemeUri subjects.valueUri subjects.classificationCode subjects.lang
-		publisher.publisherIdentifier publisher.publisherIdentifierScheme publisher.schemeUri publisher.lang
-		creators.nameType creators.nameIdentifiers.nameIdentifier creators.nameIdentifiers.nameIdentifierScheme
-		creators.nameIdentifiers.schemeUri creators.affiliation.affiliationIdentifier
-		creators.affiliation.affiliationIdentifierScheme creators.affiliation.schemeUri
-		contributors.contributorType contributors.nameType contributors.nameIdentifiers.nameIdentifier
-		contributors.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.schemeUri
-		contributors.affiliation.affiliationIdentifier contributors.affiliation.affiliationIdentifierScheme
-		contributors.affiliation.schemeUri container.type container.title container.identifierType container.volume
-		container.issue container.firstPage container.lastPage dates.dateType dates.dateInformation
-		relatedIdentifiers.relatedIdentifierType relatedIdentifiers.relationType relatedIdentifiers.resourceTypeGeneral
-		relatedIdentifiers.relatedMetadataScheme relatedIdentifiers.schemeUri relatedIdentifiers.schemeType
-		relatedItems.relatedItemType relatedItems.relationType relatedItems.publicationYear relatedItems.volume
-		relatedItems.issue relatedItems.number relatedItems.numberType relatedItems.firstPage relatedItems.lastPage
-		relatedItems.edition relatedItems.relatedItemIdentifier.relatedItemIdentifierType
-		rightsList.rights rightsList.rightsUri rightsList.schemeUri rightsList.rightsIdentifierScheme rightsList.lang
-		fundingReferences.funderIdentifierType fundingReferences.schemeUri fundingReferences.awardNumber
-		fundingReferences.awardUri fundingReferences.awardTitle geoLocations.geoLocationPlace`,
-}
+// mapping is what the deployed service's index can look into, by kind: an object, or
+// several, and what is in it. Nothing else is found by any query.
+var mapping = mapped(map[kind]string{
+	exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
+			fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
+			fair_affiliation_id_and_name content_url version_info formats sizes language is_active aasm_state schema_version metadata_version
+			agency source prefix suffix reference_ids citation_ids part_ids part_of_ids version_ids version_of_ids
+			fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments url.keyword publisher.keyword
+		creators,contributors,creators_and_contributors nameType nameIdentifiers.nameIdentifier nameIdentifiers.nameIdentifierScheme
+			nameIdentifiers.schemeUri affiliation.affiliationIdentifier affiliation.affiliationIdentifierScheme affiliation.schemeUri
+		contributors,creators_and_contributors contributorType
+		creators_and_contributors affiliation.name
+		titles,primary_title title.keyword titleType lang
+		descriptions descriptionType lang
+		identifiers identifierType
+		related_identifiers relatedIdentifierType relationType relatedMetadataScheme schemeUri schemeType resourceTypeGeneral
+		related_items relatedItemType relationType relatedItemIdentifier.relatedItemIdentifierType
+			relatedItemIdentifier.relatedMetadataScheme relatedItemIdentifier.schemeURI relatedItemIdentifier.schemeType
+			titles.title.keyword titles.titleType volume issue number numberType firstPage lastPage publicationYear edition
+		types resourceTypeGeneral schemaOrg bibtex citeproc ris
+		funding_references funderIdentifierType schemeUri awardNumber awardUri awardTitle
+		dates dateType dateInformation
+		geo_locations geoLocationPlace
+		rights_list rights rightsUri rightsIdentifierScheme schemeUri lang
+		subjects subjectScheme subject.keyword schemeUri valueUri lang classificationCode
+		container type identifierType title volume issue firstPage lastPage
+		landing_page url.keyword contentType error redirectUrls hasSchemaOrg schemaOrgId dcIdentifier citationDoi bodyHasPid
+		publisher_obj name.keyword publisherIdentifierScheme schemeUri lang
+		client id symbol provider_id re3data_id opendoar_id name.keyword language client_type repository_type certificate is_active
+			url.keyword subjects.subjectScheme subjects.subject subjects.schemeUri subjects.valueUri subjects.lang subjects.classificationCode
+		provider id symbol name.keyword display_name.keyword region member_type ror_id`,
+	folded: `- id uid doi
+		identifiers identifier
+		related_identifiers relatedIdentifier
+		related_items relatedItemIdentifier.relatedItemIdentifier
+		types resourceType
+		funding_references funderIdentifier
+		rights_list rightsIdentifier
+		container identifier
+		publisher_obj publisherIdentifier
+		primary_title title.raw
+		client,provider uid name.raw`,
+	text: `- url creator_names publisher reason
+		creators,contributors,creators_and_contributors name givenName familyName
+		creators,contributors affiliation.name
+		titles,primary_title title
+		descriptions description
+		related_identifiers relationTypeInformation
+		related_items relationTypeInformation titles.title publisher creators.nameType creators.name creators.givenName creators.familyName
+			contributors.contributorType contributors.name contributors.nameType contributors.givenName contributors.familyName
+		funding_references funderName
+		dates date
+		subjects subject
+		landing_page url
+		publisher_obj name
+		client name alternate_name description url domains
+		provider name display_name description`,
+	number: `- view_count download_count reference_count citation_count part_count part_of_count version_count version_of_count
+		geo_locations geoLocationPoint.pointLatitude geoLocationPoint.pointLongitude geoLocationBox.westBoundLongitude
+			geoLocationBox.eastBoundLongitude geoLocationBox.southBoundLatitude geoLocationBox.northBoundLatitude
+		landing_page status redirectCount downloadLatency
+		client year`,
+	date: `- registered published created updated
+		landing_page checked
+		client created updated`,
+	year: `- publication_year`,
+})
 
-// kinds is names the other way round.
-var kinds = func() map[string]kind {
-	byName := make(map[string]kind)
-	for k, list := range names {
-		for name := range strings.FieldsSeq(list) {
-			byName[name] = k
+// beyond is what only the specification's queries look into, as it goes by the
+// structure of the JSON record. There they reach names that nobody knows, too.
+var beyond = mapped(map[kind]string{
+	exact: `- state version isActive
+		alternateIdentifiers alternateIdentifierType`,
+	folded: `alternateIdentifiers alternateIdentifier`,
+	number: `- metadataVersion`,
+})
+
+// mapped reads lines of objects and what is in them; "-" is the record itself. A line
+// that names no object goes on with those before.
+func mapped(lists map[kind]string) map[string]field {
+	fields := map[string]field{}
+	for k, list := range lists {
+		var objects []string
+		for line := range strings.Lines(list) {
+			words := strings.Fields(line)
+			if !strings.HasPrefix(line, "\t\t\t") {
+				objects, words = strings.Split(words[0], ","), words[1:]
+			}
+			for _, object := range objects {
+				for _, name := range words {
+					f := newField(strings.TrimPrefix(object+"."+name, "-."), k)
+					fields[f.name] = f
+				}
+			}
 		}
 	}
-	return byName
-}()
+	return fields
+}
 
-// commonFields are searched when a clause names no field (specification
-// §4.2.1(2)).
-var commonFields = []field{
-	fieldNamed("doi"),
-	fieldNamed("titles.title"),
-	fieldNamed("creators.name"),
-	fieldNamed("creators.nameIdentifiers.nameIdentifier"),
-	fieldNamed("publisher"),
-	fieldNamed("descriptions.description"),
-	fieldNamed("subjects.subject"),
-	fieldNamed("relatedIdentifiers.relatedIdentifier"),
+// newField makes a field. A text may be kept whole besides, which is another field.
+func newField(name string, k kind) field {
+	path := strings.Split(name, ".")
+	if last := path[len(path)-1]; last == "keyword" || last == "raw" {
+		path = path[:len(path)-1]
+	}
+	return field{name: name, kind: k, path: path, boost: 1}
+}
+
+// The fields that a clause without a name looks into: those of specification
+// §4.2.1(2), and those of the deployed service. Of that one's list creators.id is
+// missing, which its index has not.
+var (
+	commonFields = some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
+		"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
+	indexFields = some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher", 3,
+		"descriptions.description", 3, "subjects.subject", 3)
+)
+
+func some(namesAndBoosts ...any) (fields []field) {
+	for pair := range slices.Chunk(namesAndBoosts, 2) {
+		f := mapping[pair[0].(string)]
+		f.boost = float64(pair[1].(int))
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 // fieldsOf is the fields that a name in a query stands for: the common ones
 // for none, all that fit for a pattern. named tells that it is one field.
-func fieldsOf(name string) (fields []field, named bool) {
-	if name == "" {
+func (o Options) fieldsOf(name string) (fields []field, named bool) {
+	switch {
+	case name == "" && o.Index:
+		return indexFields, true
+	case name == "":
 		return commonFields, true
-	}
-	if !strings.Contains(name, "*") {
-		return []field{fieldNamed(name)}, true
+	case !strings.Contains(name, "*"):
+		return o.fieldNamed(name), true
+	case !o.Index:
+		name = spelled(name)
 	}
 	p := pattern(strings.ReplaceAll(name, "?", `\?`))
-	for known := range kinds {
+	for known, f := range mapping {
 		if like(known, p) {
-			fields = append(fields, fieldNamed(known))
+			fields = append(fields, f)
 		}
 	}
 	return fields, false
 }
 
-// elsewhere tells where the record keeps what the deployed service's index has
-// under a name of its own, or what has more than one shape.
-var elsewhere = map[string][]string{
-	"id":             {"doi"},
-	"uid":            {"doi"},
-	"aasmState":      {"state"},
-	"versionInfo":    {"version"},
-	"creatorNames":   {"creators.name"},
-	"publisher":      {"publisher", "publisher.name"},
-	"publisher.name": {"publisher", "publisher.name"},
-
-	"creators.affiliation":          {"creators.affiliation", "creators.affiliation.name"},
-	"creators.affiliation.name":     {"creators.affiliation", "creators.affiliation.name"},
-	"contributors.affiliation":      {"contributors.affiliation", "contributors.affiliation.name"},
-	"contributors.affiliation.name": {"contributors.affiliation", "contributors.affiliation.name"},
-
-	"identifiers.identifier":                       {"identifiers.identifier", "alternateIdentifiers.alternateIdentifier"},
-	"identifiers.identifierType":                   {"identifiers.identifierType", "alternateIdentifiers.alternateIdentifierType"},
-	"alternateIdentifiers.alternateIdentifier":     {"identifiers.identifier", "alternateIdentifiers.alternateIdentifier"},
-	"alternateIdentifiers.alternateIdentifierType": {"identifiers.identifierType", "alternateIdentifiers.alternateIdentifierType"},
-
-	"client.id":    {"clientId"},
-	"client.uid":   {"clientId"},
-	"provider.id":  {"providerId"},
-	"provider.uid": {"providerId"},
-
-	"prefix": {"doi"},
-	"suffix": {"doi"},
-
-	"affiliationId":  {"creators.affiliation.affiliationIdentifier", "contributors.affiliation.affiliationIdentifier"},
-	"organizationId": {"creators.nameIdentifiers.nameIdentifier", "contributors.nameIdentifiers.nameIdentifier"},
-	"funderRors":     {"fundingReferences.funderIdentifier"},
-}
-
-// parts tells which part of a value in elsewhere the field holds.
-var parts = map[string]func(string) string{
-	"prefix":         func(doi string) string { before, _, _ := strings.Cut(doi, "/"); return before },
-	"suffix":         func(doi string) string { _, after, _ := strings.Cut(doi, "/"); return after },
-	"affiliationId":  rorID,
-	"organizationId": rorID,
-	"funderRors": func(s string) string {
-		if id := rorID(s); id != "" {
-			return "https://" + id
+func (o Options) fieldNamed(name string) []field {
+	f, known := mapping[name]
+	if !o.Index && !known {
+		as := spelled(name)
+		if f, known = mapping[as]; !known {
+			if f, known = beyond[as]; !known {
+				f, known = newField(as, exact), true
+			}
 		}
-		return ""
-	},
+	}
+	if !known {
+		return nil
+	}
+	f.name = name
+	return []field{f}
 }
 
-// rorID is a ROR address without its scheme, the form that the index has.
-func rorID(s string) string {
-	if _, id, ok := strings.Cut(s, "ror.org/"); ok {
-		return "ror.org/" + id
+// spelled is a name in the record as the index has it: publicationYear is
+// publication_year there.
+func spelled(name string) string {
+	if _, as := beyond[name]; as {
+		return name
 	}
-	return ""
-}
-
-func fieldNamed(name string) field {
-	canonical := camelCase(name)
-	if rest, ok := strings.CutPrefix(canonical, "publisherObj."); ok {
-		canonical = "publisher." + rest
-	}
-	if rest, ok := strings.CutPrefix(canonical, "creatorsAndContributors."); ok {
-		f := fieldNamed("creators." + rest)
-		f.paths = append(f.paths, fieldNamed("contributors."+rest).paths...)
-		f.name = name
-		return f
-	}
-	places := elsewhere[canonical]
+	object, rest, inside := strings.Cut(name, ".")
+	object = names.Underscored(object)
 	switch {
-	case places != nil:
-	case canonical != name:
-		places = []string{canonical, name}
-	default:
-		places = []string{canonical}
+	case !inside:
+		return object
+	case object == "publisher":
+		object = "publisher_obj"
+	case rest == "affiliation":
+		rest = "affiliation.name" // which a record may have for a plain text
 	}
-	f := field{name: name, part: parts[canonical]}
-	if f.part == nil {
-		f.kind = kinds[places[0]]
-	}
-	for _, place := range places {
-		f.paths = append(f.paths, strings.Split(place, "."))
-	}
-	return f
+	return object + "." + rest
 }
 
-// camelCase turns publication_year into publicationYear.
-func camelCase(name string) string {
-	pieces := strings.Split(name, "_")
-	for i, piece := range pieces[1:] {
-		if pieces[i] == "" || piece == "" || piece[0] < 'a' || piece[0] > 'z' {
-			return name
-		}
-		pieces[i+1] = strings.ToUpper(piece[:1]) + piece[1:]
+// Has says whether a record has such a value in a field of the index. Values come as the
+// index compares them.
+func Has(record map[string]any, name string, is func(value string) bool) bool {
+	f, known := mapping[name]
+	if !known {
+		panic("search: the index has no " + name)
 	}
-	return strings.Join(pieces, "")
+	return reach(record, f.path, onString(func(s string) bool {
+		if f.kind == folded {
+			s = strings.ToLower(s)
+		}
+		return is(s)
+	}))
 }
 
-// any reports whether a value of the field passes the test.
-func (f field) any(record map[string]any, t test) bool {
-	if f.part != nil {
-		t = f.ofPart(t)
-	}
-	for _, path := range f.paths {
-		if reach(record, path, t) {
-			return true
+// Values are the values that a record has in a field of the index, each once.
+func Values(record map[string]any, name string) (values []string) {
+	seen := map[string]bool{}
+	Has(record, name, func(s string) bool {
+		if !seen[s] {
+			seen[s] = true
+			values = append(values, s)
 		}
-	}
-	return false
-}
-
-func (f field) ofPart(t test) test {
-	return func(v any) bool {
-		s, ok := scalar(v)
-		if !ok {
-			return false
-		}
-		s = f.part(s)
-		return s != "" && t(s)
-	}
+		return false
+	})
+	return values
 }
 
 // reach follows a path through objects and arrays and tests what is at its

@@ -83,7 +83,7 @@ func (l leaf) refused(f field) error {
 	default:
 		return nil
 	}
-	return refuse("Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
+	return refuse("failed to create query: Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
 }
 
 // inText looks for the leaf word by word.
@@ -150,29 +150,33 @@ func within[T string | float64 | int64](v T, low, high *T, withLow, withHigh boo
 	return high == nil || v < *high || v == *high && withHigh
 }
 
+// asRange is a single value as a range that begins and ends with it.
+func (l leaf) asRange() leaf {
+	if l.op != opRange {
+		l.low, l.high, l.withLow, l.withHigh = &l.text, &l.text, true, true
+	}
+	return l
+}
+
 // onNumber looks for the leaf among counts and other numbers.
 func (l leaf) onNumber() (test, error) {
-	low, high := l.low, l.high
-	withLow, withHigh := l.withLow, l.withHigh
-	if l.op != opRange {
-		low, high, withLow, withHigh = &l.text, &l.text, true, true
-	}
-	from, err := numberOf(low)
+	l = l.asRange()
+	from, err := numberOf(l.low)
 	if err != nil {
 		return nil, err
 	}
-	to, err := numberOf(high)
+	to, err := numberOf(l.high)
 	if err != nil {
 		return nil, err
 	}
 	return func(v any) bool {
 		n, ok := v.(float64)
-		if !ok {
-			s, isScalar := scalar(v)
-			parsed, err := strconv.ParseFloat(s, 64)
-			n, ok = parsed, isScalar && err == nil
+		if s, isScalar := scalar(v); !ok && isScalar {
+			var err error
+			n, err = strconv.ParseFloat(s, 64)
+			ok = err == nil
 		}
-		return ok && within(n, from, to, withLow, withHigh)
+		return ok && within(n, from, to, l.withLow, l.withHigh)
 	}, nil
 }
 

@@ -205,7 +205,10 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	if err := p.count(l.size()); err != nil {
 		return nil, err
 	}
-	fields, named := fieldsOf(name)
+	fields, named := p.opts.fieldsOf(name)
+	if len(fields) == 0 && l.op == opExists {
+		fields, named = p.opts.fieldsOf(name + ".*") // an object is there if anything in it is
+	}
 	nodes, vanished := best{}, false
 	for _, f := range fields {
 		n, err := l.in(f, p.opts)
@@ -217,7 +220,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 		case n == nil:
 			vanished = true
 		default:
-			nodes = append(nodes, n)
+			nodes = append(nodes, boosted(n, f.boost))
 		}
 	}
 	switch {

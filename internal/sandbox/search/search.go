@@ -19,8 +19,8 @@
 //
 // A field is a path through the JSON record, such as titles.title or
 // creators.nameIdentifiers.nameIdentifier; arrays on the way are looked
-// through. The names of the deployed service's index, such as
-// publication_year, uid or client_id, work too. Words without a field are
+// through. Records come as the deployed service's index has them, and its names, such
+// as publication_year, uid or client_id, work too. Words without a field are
 // looked for in the common fields. A field that no record has matches nothing.
 //
 // Titles, names, descriptions and other running text are compared word by
@@ -42,6 +42,14 @@ type Options struct {
 	// each field as one text, as the deployed service does. False makes them
 	// optional, as the specification says (§4.2.1(4)).
 	And bool
+
+	// Slop is how many places apart the words of a phrase may be if it does not say.
+	Slop int
+
+	// Index leaves only the names of the deployed service's index, and looks for words
+	// without a field where it does. False goes by the structure of the JSON record,
+	// and knows those names too.
+	Index bool
 
 	// Now is the time that "now" means in a date; the zero time is the time of
 	// parsing.
@@ -78,9 +86,7 @@ func Parse(text string, opts Options) (*Query, error) {
 }
 
 // Match reports whether the record matches, and how well: the sum of the
-// boosts of the clauses that match. The record is decoded JSON, the attributes
-// of one DOI (specification §2.2); publisher may be a string or an object, and
-// affiliations may be either too.
+// boosts of the clauses that match. The record is decoded JSON, as the index has it.
 func (q *Query) Match(record map[string]any) (score float64, ok bool) {
 	if q.root == nil {
 		return 0, false

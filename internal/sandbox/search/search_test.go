@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/internal/sandbox/record"
 	"github.com/datacite-go/datacite-go/internal/sandbox/search"
 )
 
@@ -28,17 +29,17 @@ var library = records(`
  "titles":[{"title":"Climate change in the Alps"},{"title":"Klimawandel","lang":"de"}],
  "creators":[{"name":"Garza, Kristian","nameType":"Personal","familyName":"Garza","affiliation":["Example Institute"],
   "nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0003-3484-6875","nameIdentifierScheme":"ORCID"}]}],
- "contributors":[{"name":"Ng, Lee","contributorType":"Editor","nameIdentifiers":[{"nameIdentifier":"https://ror.org/04wxnsj81"}]}],
+ "contributors":[{"name":"Ng, Lee","contributorType":"Editor","nameIdentifiers":[{"nameIdentifier":"https://ror.org/04wxnsj81","nameIdentifierScheme":"ROR"}]}],
  "publisher":"Zenodo","types":{"resourceTypeGeneral":"Dataset","resourceType":"Survey Data"},
  "descriptions":[{"description":"Glaciers, 1950-2010: area and volume.","descriptionType":"Abstract"}],
  "subjects":[{"subject":"FOS: Earth sciences"}],"created":"2015-01-01T00:00:00Z"}
 
 {"doi":"10.5072/x/y.2","state":"findable","publicationYear":2020,"viewCount":3,
  "titles":[{"title":"How to change the climate"}],"creators":[{"name":"Lovelace, Ada",
-  "affiliation":[{"name":"University of Example","affiliationIdentifier":"https://ror.org/00x6h5n95"}]}],
- "publisher":{"name":"Dryad","publisherIdentifier":"https://ror.org/00x6h5n95"},"clientId":"example.repo","providerId":"example",
+  "affiliation":[{"name":"University of Example","affiliationIdentifier":"https://ror.org/00x6h5n95","affiliationIdentifierScheme":"ROR"}]}],
+ "publisher":{"name":"Dryad","publisherIdentifier":"https://ror.org/00x6h5n95","publisherIdentifierScheme":"ROR"},"clientId":"example.repo","providerId":"example",
  "types":{"resourceTypeGeneral":"Text"},"created":"2016-12-31T23:59:59.500Z",
- "fundingReferences":[{"funderName":"Example Fund","funderIdentifier":"https://ror.org/021nxhr62"}],
+ "fundingReferences":[{"funderName":"Example Fund","funderIdentifier":"https://ror.org/021nxhr62","funderIdentifierType":"ROR"}],
  "relatedIdentifiers":[{"relatedIdentifier":"10.5072/FJ3W-0SHD","relatedIdentifierType":"DOI","relationType":"Cites"}]}
 
 {"doi":"10.5073/third","state":"registered","publicationYear":2010,"viewCount":0,
@@ -48,22 +49,45 @@ var library = records(`
 
 {"doi":"10.5073/fourth","state":"findable","publicationYear":"2012","viewCount":"7","citationCount":2.0,
  "titles":[{"title":"Année 3.14: l'été — 気候変動 at_home","lang":null},null],"creators":{"name":"O'Brien, Pat"},
- "publisher":"U.S. Geological Survey","isActive":true,"alternateIdentifiers":[{"alternateIdentifier":"X-1","alternateIdentifierType":"Local"}],
+ "publisher":"U.S. Geological Survey","alternateIdentifiers":[{"alternateIdentifier":"X-1","alternateIdentifierType":"Local"}],
  "rightsList":[{"rightsIdentifier":"CC-BY-4.0"}],"types":{"resourceTypeGeneral":"Dataset","resourceType":""}}
 
 {"doi":"10.5073/draft","state":"draft","publicationYear":null,"titles":[],"publisher":null,"types":{},"created":"2018-06-15T12:00:00Z"}
 `)
 
+// records are what the index has of records in JSON.
 func records(text string) []map[string]any {
 	var list []map[string]any
 	for dec := json.NewDecoder(strings.NewReader(text)); dec.More(); {
-		var record map[string]any
-		if err := dec.Decode(&record); err != nil {
-			panic(err)
+		var said struct {
+			DOI, State, ClientID, ProviderID, URL string
+			Created, Registered                   time.Time
+			Client                                map[string]any
 		}
-		list = append(list, record)
+		var raw json.RawMessage
+		var attributes map[string]any
+		for _, into := range []any{&said, &attributes} {
+			if raw == nil {
+				must(dec.Decode(&raw))
+			}
+			must(json.Unmarshal(raw, into))
+		}
+		for _, name := range []string{"doi", "state", "clientId", "providerId", "url", "created", "registered", "client"} {
+			delete(attributes, name)
+		}
+		rec := record.Record{
+			DOI: said.DOI, State: said.State, URL: said.URL, Client: said.ClientID, Provider: said.ProviderID, Repository: said.Client,
+			Created: said.Created, Registered: said.Registered, Attributes: attributes,
+		}
+		list = append(list, rec.Indexed())
 	}
 	return list
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // find tells which records match, as their numbers from 1.
@@ -163,7 +187,7 @@ func TestWholeValues(t *testing.T) {
 		{"language:en", "1"},
 		{"language:EN", ""},
 		{"state:(registered OR draft)", "3 5"},
-		{"isActive:true", "4"},
+		{"isActive:true", "1 2 4"},
 		{"sizes:5\\ pages", "3"},
 		{`version:"version: 3"`, "1"},
 	})
@@ -193,7 +217,7 @@ func TestFieldNames(t *testing.T) {
 		{`publisher_obj.publisherIdentifier:"https://ror.org/00x6h5n95"`, "2"},
 		{"affiliation_id:ror.org/00x6h5n95", "2"},
 		{"organization_id:ror.org/04wxnsj81", "1"},
-		{"organization_id:*", "1"}, // the creator's ORCID iD is no organization
+		{"organization_id:*", "1 2"}, // a contributor, a publisher; an ORCID iD is no organization
 		{"funder_rors:https\\://ror.org/021nxhr62", "2"},
 		{"fundingReferences.funderName:fund", "2"},
 		{"identifiers.identifier:x-1", "4"},
@@ -210,6 +234,55 @@ func TestFieldNames(t *testing.T) {
 		{`nosuch\*:x`, ""},
 		{"NOT nosuch:x", "1 2 3 4 5"},
 	})
+}
+
+// The deployed service's index has names of its own, and no others.
+func TestIndexNames(t *testing.T) {
+	opts := search.Options{And: true, Index: true}
+	for _, c := range []hits{
+		{"publication_year:2014", "1"},
+		{"publicationYear:2014", ""}, // unless it is rewritten
+		{"state:findable", ""},
+		{"aasm_state:draft", "5"},
+		{"agency:datacite", "1 2 3 4 5"},
+		{"resource_type_id:dataset", "1 3 4"},
+		{`resource_type_id_and_name:"dataset:Dataset"`, "1 3 4"},
+		{"creators_and_contributors.name:lee", "1"},
+		{`creators_and_contributors.affiliation.name:"Example Institute"`, "1"}, // whole, unlike that of creators
+		{"creators_and_contributors.affiliation.name:example", ""},
+		{"creators.affiliation.name:example", "1 2"},
+		{"creators.affiliation:example", ""},
+		{`creator_names:"kristian garza"`, "3"}, // of the first the given name is not told apart, and lost
+		{`creators.name:"kristian garza"~0`, ""},
+		{`titles.title.keyword:Notes`, "3"},
+		{`titles.title.keyword:notes`, ""},
+		{`subjects.subject.keyword:"FOS: Earth sciences"`, "1"},
+		{`primary_title.title.raw:notes`, "3"},
+		{"person_id:*", "1"},
+		{`person_id:"https://orcid.org/0000-0003-3484-6875"`, "1"},
+		{"organization_id:*", "1 2"}, // the publisher is one
+		{"affiliation_id_and_name:*", "2"},
+		{`client_id_and_name:"example.other:Other Repository"`, "3"},
+		{"client.client_type:repository", "2 3"},
+		{"identifier:*fourth", "4"},
+		{"is_active:true", ""},
+		{`is_active:"\u0001"`, "1 2 4"},
+		{"metadata_version:0", "1 2 3 4 5"},
+		{"isActive:true OR metadataVersion:0 OR alternateIdentifiers.alternateIdentifier:*", ""},
+		{"reference_ids:*", "2"},
+		{"_exists_:titles", "1 2 3 4"},
+		{"_exists_:views_over_time", ""},
+		{"nosuch:x", ""},
+		{"NOT nosuch:x", "1 2 3 4 5"},
+		{`"https://orcid.org/0000-0003-3484-6875"`, ""}, // not among the common fields
+		{`"kristian garza"~0`, "3"},
+	} {
+		assert.Equal(t, c.want, find(t, c.query, opts), c.query)
+	}
+	q, err := search.Parse("climate OR 10.5072\\/fj3w*", opts)
+	require.NoError(t, err)
+	score, _ := q.Match(library[0])
+	assert.InDelta(t, 53.0, score, 1e-9, "3 for a title, 50 for the name")
 }
 
 func TestWords(t *testing.T) {
@@ -338,7 +411,7 @@ func TestNumbersAndYears(t *testing.T) {
 		{"viewCount:[3 TO 12}", "2 4"},
 		{"viewCount:>=3", "1 2 4"},
 		{"viewCount:(>3 AND <12)", "4"},
-		{"viewCount:<0.5", "3"},
+		{"viewCount:<0.5", "3 5"},
 		{"citationCount:2", "4"},
 	})
 }
@@ -357,8 +430,11 @@ func TestDates(t *testing.T) {
 		{`created:"2016-12-31"`, "2"},
 		{`created:"2016-12-31T23:59"`, "2"},
 		{`created:"2016-12-31T23:59:59"`, "2"},
-		{`created:"2016-12-31T23:59:59.500Z"`, "2"},
-		{`created:"2016-12-31T23:59:59.501Z"`, ""},
+		{`created:"2016-12-31T23:59:59.000Z"`, "2"}, // the index has whole seconds
+		{`created:"2016-12-31T23:59:59.500Z"`, ""},
+		{`created:["2016-12-31T23:59:59.000Z" TO "2016-12-31T23:59:59.999Z"]`, "2"},
+		{`created:[2016-12-31T23:59:59.001Z TO 2017-01-01T00:00:00.000Z]`, "3"},
+		{"created:[1483228799000 TO 1483228800000]", "2 3"}, // milliseconds since 1970
 		{`created:"2017-01-01T01:00:00+01:00"`, "3"},
 		{"created:[2016-12-31T23 TO 2017-01-01T00:00]", "2 3"},
 		{"created:[2016-11||+1M/M TO 2017}", "2"},

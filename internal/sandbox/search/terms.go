@@ -47,7 +47,7 @@ func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
 	}
 	switch t.kind {
 	case tokenQuoted:
-		slop, err := slopOf(tilde)
+		slop, err := slopOf(tilde, p.opts.Slop)
 		if err != nil {
 			return nil, err
 		}
@@ -166,9 +166,12 @@ func openOr(bound string) *string {
 
 // slopOf reads how far apart the words of a phrase may be. What is no number
 // is ignored.
-func slopOf(tilde string) (int, error) {
+func slopOf(tilde string, otherwise int) (int, error) {
 	n, err := strconv.ParseFloat(strings.TrimPrefix(tilde, "~"), 64)
-	if err != nil || n != n {
+	switch {
+	case err != nil:
+		return otherwise, nil
+	case n != n:
 		return 0, nil
 	}
 	if n <= -1 {

@@ -120,7 +120,7 @@ type inField struct {
 }
 
 func (n inField) match(record map[string]any) (float64, bool) {
-	if n.field.any(record, n.test) {
+	if reach(record, n.field.path, n.test) {
 		return 1, true
 	}
 	return 0, false

@@ -20,10 +20,10 @@ type Rules struct {
 	RoleCounts   bool // only some roles may write
 
 	// Reading in the DOI query.
-	Vary              string   // the header that answers have
 	SeesAll           bool     // lists show everything to whoever has an account, and to whoever asks for DOIs by name
 	AllWords          bool     // words without an operator must all match
-	IndexNames        bool     // the search index has names of its own, and queries are rewritten for it
+	IndexNames        bool     // the search index has names of its own, and no others; queries are rewritten for it
+	ProvidersAlone    bool     // the filter for a provider does not take a consortium
 	LexicalErrors     bool     // what a query cannot hold at all is told from what it does not mean
 	AnyOf             []string // filters of which one must hold rather than all
 	NoSamples         bool     // samples of groups are 500
@@ -46,12 +46,12 @@ var Deployed = &Rules{
 	Collated:          true,
 	ExpiredIs401:      true,
 	RoleCounts:        true,
-	Vary:              "Accept,Accept-Encoding",
 	SeesAll:           true,
 	AllWords:          true,
 	IndexNames:        true,
 	LexicalErrors:     true,
-	AnyOf:             []string{"provider_id", "client_id", "affiliation_id", "has_affiliation", "has_funder"},
+	ProvidersAlone:    true,
+	AnyOf:             []string{"provider_id", "client_id", "affiliation_id", "funder_id", "has_organization", "has_affiliation", "has_funder"},
 	NoSamples:         true,
 	PublishedUnsorted: true,
 	Switches:          true,

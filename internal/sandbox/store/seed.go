@@ -19,7 +19,8 @@ import (
 //
 // Needed is doi alone. The service understands state (findable if not given),
 // url, client, provider and consortium (ids; those of the client's account, else
-// of the first, if not given), created, updated and registered (RFC 3339, date or
+// of the first, if not given; client and provider may be objects with id, name and what
+// else a repository or a member has), created, updated and registered (RFC 3339, date or
 // year; now if not given), source, metadataVersion and xml (base64). All other
 // members, known or not and of any type, are shown as they are; if there are none
 // besides xml, they are read from it.
@@ -69,6 +70,12 @@ func (s *Store) seeded(name string, account *record.Account, o object) (*record.
 		if v, given := o[member]; given {
 			*target = wire.String(v)
 		}
+	}
+	if about, ok := o["client"].(object); ok {
+		rec.Client, rec.Repository = wire.String(about["id"]), about
+	}
+	if about, ok := o["provider"].(object); ok {
+		rec.Provider, rec.Member = wire.String(about["id"]), about
 	}
 	if !slices.Contains([]string{record.Draft, record.Registered, record.Findable}, rec.State) {
 		return nil, fmt.Errorf("state %q is none of draft, registered and findable", rec.State)

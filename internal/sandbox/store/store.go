@@ -66,6 +66,7 @@ type Store struct {
 	records map[string]*record.Record // by key; a stored record never changes, it is replaced
 	removed map[string]*record.Record // signs of removed ones, while the index lags
 	ordered []*record.Record          // all of them by creation; nil after a change
+	media   int                       // how many there have been
 }
 
 func New(settings Settings) *Store {
@@ -150,12 +151,16 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 
 // keep stores a record. The caller has the lock.
 func (s *Store) keep(rec *record.Record) {
-	rec.Search = sync.OnceValue(func() map[string]any {
-		if s.IndexNames {
-			return record.Indexed(rec.Searchable())
+	rec.Search = sync.OnceValue(rec.Indexed)
+	if s.AsBuilt && rec.Media == nil {
+		rec.Media = rec.Contents()
+	}
+	for i := range rec.Media {
+		if m := &rec.Media[i]; m.ID == 0 {
+			s.media++
+			m.ID, m.Version, m.Created = s.media, i, s.Now()
 		}
-		return rec.Searchable()
-	})
+	}
 	key := s.key(rec.DOI)
 	s.records[key] = rec
 	delete(s.removed, key)

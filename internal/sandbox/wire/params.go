@@ -23,9 +23,6 @@ func Listed(list string, values ...string) bool {
 	return false
 }
 
-// Squeezed makes journal-article, journal_article and JournalArticle alike.
-func Squeezed(text string) string { return strings.NewReplacer("-", "", "_", "").Replace(text) }
-
 func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 var ErrParams = Fail(http.StatusBadRequest, "Error occurred while parsing request parameters")

@@ -1,0 +1,66 @@
+package names
+
+import (
+	"strings"
+	"unicode"
+)
+
+// The deployed service makes names of other things by the rules of its framework for English.
+
+// Underscored is publication_year for publicationYear, and for publication-year.
+func Underscored(name string) string {
+	is := func(r rune, low, high rune) bool { return low <= r && r <= high }
+	letters := []rune(name)
+	var out strings.Builder
+	for i, r := range letters {
+		if i > 0 && is(r, 'A', 'Z') {
+			before := letters[i-1]
+			if is(before, 'a', 'z') || is(before, '0', '9') || is(before, 'A', 'Z') && i+1 < len(letters) && is(letters[i+1], 'a', 'z') {
+				out.WriteByte('_')
+			}
+		}
+		out.WriteRune(r)
+	}
+	return strings.ToLower(strings.ReplaceAll(out.String(), "-", "_"))
+}
+
+// Dashed is journal-article for JournalArticle.
+func Dashed(name string) string { return strings.ReplaceAll(Underscored(name), "_", "-") }
+
+// Humanised is "Computer and information sciences" for computer_and_information_sciences.
+func Humanised(name string) string {
+	text := strings.TrimLeftFunc(strings.ReplaceAll(name, "_", " "), unicode.IsSpace)
+	return capital(Lower(strings.TrimSuffix(text, " id")))
+}
+
+// Titled is a name with a capital for each word.
+func Titled(name string) string {
+	var out strings.Builder
+	before, apostrophe := ' ', false
+	for _, r := range Humanised(Underscored(name)) {
+		text := string(r)
+		if !unicode.In(before, unicode.L, unicode.M, unicode.N, unicode.Pc) && !apostrophe {
+			text = capital(text)
+		}
+		out.WriteString(text)
+		apostrophe = strings.ContainsRune("'’`()", r) && before < unicode.MaxASCII && (unicode.IsLetter(before) || unicode.IsDigit(before))
+		before = r
+	}
+	return out.String()
+}
+
+// Slug is what is left of a text in an id: computer_and_information_sciences.
+func Slug(text string) string {
+	words := strings.FieldsFunc(Lower(text), func(r rune) bool {
+		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-'))
+	})
+	return strings.Join(words, "_")
+}
+
+// capital is a text with a capital in front, if that is a letter of ASCII.
+func capital(text string) string {
+	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
+		return string(text[0]-'a'+'A') + text[1:]
+	}
+	return text
+}
