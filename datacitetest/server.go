@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -127,6 +128,18 @@ func (s *Server) As(username string) *Server {
 // Close frees the port, and waits until the server has done its work on what
 // it was sent.
 func (s *Server) Close() { s.service.Close() }
+
+// Save writes all that the server holds, apart from Requests: DOIs, usage reports with
+// their subsets, API keys, and how far Advance has moved the clock.
+func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
+
+// Restore adds what another server of the same behaviour and accounts has saved.
+func (s *Server) Restore(r io.Reader) error {
+	if err := s.service.Restore(r); err != nil {
+		return fmt.Errorf("datacitetest.Restore: %w", err)
+	}
+	return nil
+}
 
 // ServeHTTP answers a request to any of the three interfaces.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }

@@ -464,3 +464,61 @@ func TestCopiesAreWhole(t *testing.T) {
 	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
 	assert.Len(t, fields(datacitetest.Request{}), len(fields(sandbox.Request{})))
 }
+
+// What a server holds outlives it: another one goes on with it.
+func TestSaveAndRestore(t *testing.T) {
+	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
+		require.NoError(t, err)
+		require.NoError(t, srv.MDS().AddMedium(t.Context(), datacitetest.Prefix+"/a", mds.Medium{Type: "text/csv", URL: "https://repo.example.org/a.csv"}))
+		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
+		require.NoError(t, err)
+		created, err := srv.Reports().Create(t.Context(), usage(3))
+		require.NoError(t, err)
+		key := srv.IssueKey()
+		srv.Advance(3 * time.Minute)
+		var kept bytes.Buffer
+		require.NoError(t, srv.Save(&kept))
+
+		next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
+		defer next.Close()
+		require.NoError(t, next.Restore(bytes.NewReader(kept.Bytes())))
+		assert.Equal(t, srv.Names(), next.Names())
+		assert.Equal(t, datacitetest.StateDraft, next.State(datacitetest.Prefix+"/draft"))
+		for _, path := range []string{"/dois/" + datacitetest.Prefix + "/a", "/reports/" + created.ID} {
+			before, after := body(t, srv, path), body(t, next, path)
+			assert.Equal(t, strings.ReplaceAll(before, srv.URL, ""), strings.ReplaceAll(after, next.URL, ""), path)
+		}
+		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
+		require.NoError(t, err)
+		assert.Equal(t, "https://repo.example.org/a", address)
+		media, err := next.MDS().Media(t.Context(), datacitetest.Prefix+"/a")
+		require.NoError(t, err)
+		assert.Len(t, media, 1)
+		client, err := dois.NewClient(next.URL, &dois.ClientOptions{Token: key, HTTPClient: next.HTTPClient()})
+		require.NoError(t, err)
+		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})
+		require.NoError(t, err, "it goes on from there")
+		_, err = next.Reports().Put(t.Context(), created.ID, usage(2))
+		require.NoError(t, err)
+
+		assert.ErrorContains(t, next.Restore(strings.NewReader("{")), "datacitetest.Restore: ")
+		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
+		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
+		defer third.Close()
+		assert.ErrorContains(t, third.Restore(bytes.NewReader(kept.Bytes())), "other behaviour")
+	})
+}
+
+func body(t *testing.T, srv *datacitetest.Server, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
+	require.NoError(t, err)
+	req.SetBasicAuth(datacitetest.Username, datacitetest.Password)
+	res, err := srv.HTTPClient().Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return string(text)
+}

@@ -24,6 +24,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -161,6 +162,31 @@ func (s *Service) StoredReports() []reports.Kept { return s.reports.Kept() }
 
 // ShowReport writes a report as GET answers it, without a request.
 func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Show(w, id) }
+
+// A snapshot is all that a service holds, as JSON.
+type snapshot struct {
+	AsBuilt bool // of a Deployed service
+	Store   store.Snapshot
+	Reports reports.Snapshot
+}
+
+// Save writes all that the service holds, apart from requests.
+func (s *Service) Save(w io.Writer) error {
+	return json.NewEncoder(w).Encode(snapshot{s.AsBuilt, s.Store.Snapshot(), s.reports.Snapshot()})
+}
+
+// Restore adds what another service of the same behaviour has saved.
+func (s *Service) Restore(r io.Reader) error {
+	var snap snapshot
+	if err := json.NewDecoder(r).Decode(&snap); err != nil {
+		return err
+	}
+	if snap.AsBuilt != s.AsBuilt {
+		return errors.New("it was saved by a service of the other behaviour")
+	}
+	s.Store.Restore(snap.Store)
+	return s.reports.Restore(snap.Reports)
+}
 
 // ServeHTTP answers a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
