@@ -34,6 +34,7 @@ type verdict struct {
 //	a certificate that is not good       no       no             no
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
+//	501                                  yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
 //	any other status                     no       no             no
 //
@@ -50,7 +51,7 @@ func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 	default:
 		throttled := Throttled(o.status, o.page)
 		v.unclear = o.status >= 500 || o.status == http.StatusRequestTimeout || throttled
-		v.again = v.unclear && always
+		v.again = v.unclear && always && o.status != http.StatusNotImplemented
 		hint, hinted := retryAfter(o.retryAfter)
 		if v.pause = hint; throttled && !hinted {
 			v.pause = longest // the service counts in windows of minutes
