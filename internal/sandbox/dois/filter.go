@@ -249,7 +249,10 @@ func present(field, _ string) (filter, error) {
 
 // samplesOfCatalogue leaves a catalogue of samples nothing but physical objects.
 func samplesOfCatalogue(field, value string) (filter, error) {
-	return holds(field, func(v string) bool { return value != igsnCatalog || v == "PhysicalObject" }), nil
+	if value != igsnCatalog {
+		return func(hit) bool { return true }, nil
+	}
+	return always("PhysicalObject")(field, value)
 }
 
 const igsnCatalog = "igsnCatalog"
