@@ -89,8 +89,8 @@
 // one by one look into Details.
 //
 // Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
-// failures that may pass: lost answers, and 408, 429 and 5xx. Only Create is not,
-// unless no connection could be made, so a single 429 or 503 is its error. What is
+// failures that may pass: lost answers, and 408, 429 and 5xx but 501. Only Create is
+// not, unless no connection could be made, so a single 429 or 503 is its error. What is
 // not known to be done matches [ErrUnclear], besides [ErrRateLimited] or
 // [ErrServer]: a gateway may give up on work that goes on behind it.
 //
