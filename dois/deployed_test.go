@@ -80,17 +80,50 @@ func TestFurtherFilters(t *testing.T) {
 func TestFurtherFiltersFind(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, library...)
+		seed(t, srv, `{"doi":"10.5072/gil","source":"mds","client":{"id":"demo.alpha","clientType":"raidRegistry","certificate":["CoreTrustSeal"],
+			"re3data":"https://doi.org/10.17616/r3","opendoar":"https://v2.sherpa.ac.uk/id/repository/7"},
+			"creators":[{"name":"Gil","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"},
+				{"nameIdentifier":"https://ror.org/021nxhr62","nameIdentifierScheme":"ROR"}],
+				"affiliation":[{"name":"DataCite","affiliationIdentifier":"https://ror.org/04wxnsj81","affiliationIdentifierScheme":"ROR"}]}],
+			"subjects":[{"subject":"FOS: Biological sciences","subjectScheme":"Fields of Science and Technology (FOS)"}],
+			"fundingReferences":[{"funderIdentifier":"https://doi.org/10.13039/501100000780","funderIdentifierType":"Crossref Funder ID"},
+				{"funderIdentifier":"https://ror.org/00k4n6c32","funderIdentifierType":"ROR"}],
+			"landingPage":{"status":404,"hasSchemaOrg":false,"bodyHasPid":true,"dcIdentifier":"x","citationDoi":"x","schemaOrgId":"x","redirectCount":3}}`,
+			`{"doi":"10.5072/out","agency":"crossref","titles":[{"title":"Elsewhere"}]}`)
 		for name, tt := range map[string]struct {
 			opts dois.ListOptions
 			want string
 		}{
-			"ids":       {dois.ListOptions{IDs: []string{"10.5072/EVE", "doi:10.82433/far", "10.5072/unknown"}}, "10.82433/far eve"},
-			"state":     {dois.ListOptions{States: []dois.State{dois.StateDraft}}, "dra"},
-			"published": {dois.ListOptions{Published: "2019,2020"}, "ada bob"},
-			"license":   {dois.ListOptions{License: "cc-by-4.0"}, "ada"},
-			"subject":   {dois.ListOptions{Subject: "Computing"}, "ada"},
-			"citations": {dois.ListOptions{MinCitations: 2}, "ada"},
-			"downloads": {dois.ListOptions{MinDownloads: 1}, "bob"},
+			"source":              {dois.ListOptions{Source: "mds"}, "gil"},
+			"resource type":       {dois.ListOptions{ResourceType: "table"}, "ada"},
+			"field of science":    {dois.ListOptions{FieldOfScience: "biological_sciences"}, "gil"},
+			"other agencies":      {dois.ListOptions{OtherAgencies: true, Query: query.Raw("titles.title:elsewhere")}, "out"},
+			"user":                {dois.ListOptions{UserID: "0000-0001-2345-6789"}, "gil"},
+			"affiliation":         {dois.ListOptions{AffiliationID: "04wxnsj81"}, "gil"},
+			"funder":              {dois.ListOptions{FunderID: "10.13039/501100000780"}, "gil"},
+			"funded by":           {dois.ListOptions{FundedBy: "00k4n6c32"}, "gil"},
+			"re3data":             {dois.ListOptions{Re3dataID: "10.17616/r3"}, "gil"},
+			"opendoar":            {dois.ListOptions{OpendoarID: "7"}, "gil"},
+			"certificate":         {dois.ListOptions{Certificate: "CoreTrustSeal"}, "gil"},
+			"client type":         {dois.ListOptions{ClientType: "raidRegistry"}, "gil"},
+			"a person":            {dois.ListOptions{HasPerson: true}, "gil"},
+			"an affiliation":      {dois.ListOptions{HasAffiliation: true}, "gil"},
+			"an organization":     {dois.ListOptions{HasOrganization: true}, "gil"},
+			"a funder":            {dois.ListOptions{HasFunder: true}, "gil"},
+			"status of the page":  {dois.ListOptions{LinkStatus: "404"}, "gil"},
+			"schema.org in it":    {dois.ListOptions{LinkHasSchemaOrg: "false"}, "gil"},
+			"the DOI in it":       {dois.ListOptions{LinkBodyHasPID: "true"}, "gil"},
+			"an id of schema.org": {dois.ListOptions{LinkFoundSchemaOrgID: true}, "gil"},
+			"a DC identifier":     {dois.ListOptions{LinkFoundDCID: true}, "gil"},
+			"a DOI to cite":       {dois.ListOptions{LinkFoundCitationDOI: true}, "gil"},
+			"redirects":           {dois.ListOptions{MinLinkRedirects: 3}, "gil"},
+			"ids":                 {dois.ListOptions{IDs: []string{"10.5072/EVE", "doi:10.82433/far", "10.5072/unknown"}}, "10.82433/far eve"},
+			"state":               {dois.ListOptions{States: []dois.State{dois.StateDraft}}, "dra"},
+			"published":           {dois.ListOptions{Published: "2019,2020"}, "ada bob"},
+			"license":             {dois.ListOptions{License: "cc-by-4.0"}, "ada"},
+			"subject":             {dois.ListOptions{Subject: "Computing"}, "ada"},
+			"citations":           {dois.ListOptions{MinCitations: 2}, "ada"},
+			"downloads":           {dois.ListOptions{MinDownloads: 1}, "bob"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				found, err := srv.DOIs().List(t.Context(), &tt.opts)

@@ -89,11 +89,10 @@
 // one by one look into Details.
 //
 // Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
-// failures that may pass: lost answers, and 408, 429 and 5xx. Create is sent
+// failures that may pass: lost answers, and 408, 429 and 5xx but 501. Create is sent
 // again only if no connection could be made, so a single 429 or 503 is its
 // error. If the outcome is unknown, the error matches [ErrUnclear], besides
-// [ErrRateLimited] or
-// [ErrServer]: a gateway may give up on work that goes on behind it.
+// [ErrRateLimited] or [ErrServer]: a gateway may give up on work that goes on behind it.
 //
 // # Testing
 //

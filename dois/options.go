@@ -53,7 +53,7 @@ type ListOptions struct {
 	OtherAgencies  bool     `url:"include_other_registration_agencies,omitempty"` // DOIs of other agencies too; see Record.Agency
 	Enriched       bool     `url:"enriched,omitempty"`                            // search in the copies of records that the service has enriched
 
-	UserID             string `url:"user-id,omitempty"`                            // ORCID iD of a person; finds only iDs stored as https://orcid.org/…, so a query for both forms finds more
+	UserID             string `url:"user-id,omitempty"`                            // ORCID iD of a creator; finds only iDs stored as https://orcid.org/…, and no contributors, so a query finds more
 	AffiliationID      string `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
 	AffiliationCountry string `url:"affiliation-country,omitempty"`                // two-letter codes of affiliations' countries; comma list
 	FunderID           string `url:"funder-id,omitempty"`                          // Crossref Funder id as "10.13039/501100000780"; a bare number finds other records; comma list
@@ -74,10 +74,10 @@ type ListOptions struct {
 	MinViews      int `url:"has-views,omitempty"`
 	MinDownloads  int `url:"has-downloads,omitempty"`
 
-	HasPerson       bool `url:"has-person,omitempty"`       // an ORCID iD
-	HasAffiliation  bool `url:"has-affiliation,omitempty"`  // an affiliation with an identifier
-	HasOrganization bool `url:"has-organization,omitempty"` // an organization with an identifier
-	HasFunder       bool `url:"has-funder,omitempty"`       // a funder with an identifier
+	HasPerson       bool `url:"has-person,omitempty"`       // a creator with an ORCID iD
+	HasAffiliation  bool `url:"has-affiliation,omitempty"`  // an affiliation with a ROR id
+	HasOrganization bool `url:"has-organization,omitempty"` // a creator or contributor with a ROR id of its own
+	HasFunder       bool `url:"has-funder,omitempty"`       // a funder with a Crossref Funder id
 
 	LinkStatus           string `url:"link-check-status,omitempty"`         // HTTP status of the landing page, such as "404"
 	LinkHasSchemaOrg     string `url:"link-check-has-schema-org,omitempty"` // "true" or "false"

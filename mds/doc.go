@@ -89,7 +89,7 @@
 // Every request but those of [Client.MintOnServer] and [Client.AddMedium] has the
 // same effect sent once or twice. It is sent again, up to ClientOptions.MaxAttempts
 // times in all, when an answer got lost, and when the service or a gateway failed
-// or was overloaded (408, 429, 5xx). A write that ends with one of these in spite
+// or was overloaded (408, 429, 5xx but 501). A write that ends with one of these in spite
 // of that matches [ErrUnclear], as a gateway may give up on work that goes on
 // behind it. Call again, or look; after [Client.Mint], go on with the name that it
 // returned.

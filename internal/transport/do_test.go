@@ -117,6 +117,8 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 	}{
 		{"read, lost answer", get(), []step{lost(broken), ok(`{}`)}, 2, false, false},
 		{"read, 500", get(), []step{answer(500, "", ""), ok(`{}`)}, 2, false, false},
+		{"read, 501", get(), []step{answer(501, "", ""), ok(`{}`)}, 1, true, false}, // the same tomorrow
+		{"idempotent write, 501", put(), []step{answer(501, "", ""), ok(`OK`)}, 1, true, false},
 		{"read, HTML with 200", get(), []step{answer(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
 		{"read, body cut off", get(), []step{cut(`{"a":`), ok(`{}`)}, 2, false, false},
 		{"read, 404", get(), []step{answer(404, "", "")}, 1, true, false},

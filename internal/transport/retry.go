@@ -35,7 +35,7 @@ type verdict struct {
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
-//	any other status                     no       no             no
+//	501, any other status                no       no             no
 //
 // A gateway may answer 429 and 503, too, while the service behind it goes on with the
 // work.
@@ -49,7 +49,8 @@ func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 		v.unclear, v.again = true, always && !errors.Is(o.err, ErrTooLarge)
 	default:
 		throttled := Throttled(o.status, o.page)
-		v.unclear = o.status >= 500 || o.status == http.StatusRequestTimeout || throttled
+		failed := o.status >= 500 && o.status != http.StatusNotImplemented
+		v.unclear = failed || o.status == http.StatusRequestTimeout || throttled
 		v.again = v.unclear && always
 		hint, hinted := retryAfter(o.retryAfter)
 		if v.pause = hint; throttled && !hinted {

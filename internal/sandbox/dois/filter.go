@@ -118,9 +118,9 @@ var filters = []struct {
 	{"field_of_science", "subjects.subjectScheme", always(record.FOSScheme)},
 	{"field_of_science", "subjects.subject.keyword", terms(func(id string) string { return "FOS: " + names.Humanised(id) })},
 	{"user_id", "creators.nameIdentifiers.nameIdentifier", term(record.ORCID)},
-	{"affiliation_id", "affiliation_id", term(func(id string) string { return record.RORID(id) })},
+	{"affiliation_id", "affiliation_id", term(record.RORID)},
 	{"funder_id", "funding_references.funderIdentifier", terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
-	{"funded_by", "funder_rors", term(func(id string) string { return "https://" + record.RORID(id) })},
+	{"funded_by", "funder_rors", term(record.RORURL)},
 
 	{"re3data_id", "client.re3data_id", term(doiFrom)},
 	{"opendoar_id", "client.opendoar_id", term(asIs)},
@@ -249,7 +249,10 @@ func present(field, _ string) (filter, error) {
 
 // samplesOfCatalogue leaves a catalogue of samples nothing but physical objects.
 func samplesOfCatalogue(field, value string) (filter, error) {
-	return holds(field, func(v string) bool { return value != igsnCatalog || v == "PhysicalObject" }), nil
+	if value != igsnCatalog {
+		return func(hit) bool { return true }, nil
+	}
+	return always("PhysicalObject")(field, value)
 }
 
 const igsnCatalog = "igsnCatalog"
@@ -280,9 +283,7 @@ func atLeast(read func(string) (int, error)) condition {
 }
 
 // leadingNumber takes what is no number for 0, which every record has.
-func leadingNumber(value string) (int, error) {
-	return wire.Params{"": strings.TrimSpace(value)}.Number("", 0), nil
-}
+func leadingNumber(value string) (int, error) { return wire.Leading(strings.TrimSpace(value)), nil }
 
 func integer(field, value string) (filter, error) {
 	if _, err := strconv.Atoi(value); err != nil {
@@ -302,13 +303,8 @@ func boolean(field, value string) (filter, error) {
 	return holds(field, func(v string) bool { return v == value }), nil
 }
 
-var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?(?:doi.org|handle.test.datacite.org)/)?(?:doi:)?(10\.\d{4,5}/.+)\z`)
-
 // doiFrom is the DOI in a text, "" if there is none.
 func doiFrom(text string) string {
-	m := doiForm.FindStringSubmatch(text)
-	if m == nil {
-		return ""
-	}
-	return strings.ToLower(m[1])
+	name, _ := names.Validate(text)
+	return name
 }

@@ -43,7 +43,7 @@ func (rec *Record) Indexed() object {
 		o["resource_type_id"], o["resource_type_id_and_name"] = id, id+":"+resourceTypes[id]
 	}
 	for name, related := range rec.related() {
-		o[strings.TrimSuffix(names.Underscored(name), "s")+"_ids"] = ids(related)
+		o[strings.TrimSuffix(names.Underscored(name), "s")+"_ids"] = texts(objects(related), "id", strings.ToLower)
 	}
 	indexPeople(o, publisher)
 	rec.indexParents(o)
@@ -72,48 +72,34 @@ func (rec *Record) resourceTypeID() string {
 
 // indexPeople is what the index has of people, organizations and funders.
 func indexPeople(o, publisher object) {
-	creators, contributors := objects(o["creators"]), objects(o["contributors"])
-	all := slices.Concat(creators, contributors)
-	o["creators_and_contributors"] = slices.Collect(func(yield func(any) bool) {
-		for _, person := range all {
-			yield(person)
-		}
-	})
-	o["creator_names"] = texts(creators, naturalName)
-	sponsors := chosen(contributors, "contributorType", "Sponsor")
-	for prefix, people := range map[string][]object{"": all, "fair_": slices.Concat(creators, sponsors)} {
-		named := chosen(held(people, "nameIdentifiers"), "nameIdentifierScheme", "ROR")
-		if prefix == "" {
-			for _, p := range chosen([]object{publisher}, "publisherIdentifierScheme", "ROR") {
-				named = append(named, object{"nameIdentifier": p["publisherIdentifier"]})
-			}
-		}
+	both := slices.Concat(listed(o["creators"]), listed(o["contributors"]))
+	creators, all := objects(o["creators"]), objects(both)
+	answerable := slices.Concat(creators, chosen(objects(o["contributors"]), "contributorType", "Sponsor"))
+	for prefix, people := range map[string][]object{"": all, "fair_": answerable} {
 		affiliations := chosen(held(people, "affiliation"), "affiliationIdentifierScheme", "ROR")
-		o[prefix+"organization_id"] = texts(named, func(o object) string { return RORID(o["nameIdentifier"]) })
-		o[prefix+"affiliation_id"] = texts(affiliations, affiliationID)
-		o[prefix+"affiliation_id_and_name"] = texts(affiliations, func(o object) string {
-			if id := affiliationID(o); id != "" {
-				return id + ":" + wire.String(o["name"])
+		var named []any
+		for _, a := range affiliations {
+			if id := RORID(wire.String(a["affiliationIdentifier"])); id != "" {
+				named = append(named, id+":"+wire.String(a["name"]))
 			}
-			return ""
-		})
+		}
+		o[prefix+"affiliation_id"] = texts(affiliations, "affiliationIdentifier", RORID)
+		o[prefix+"affiliation_id_and_name"] = named
+		o[prefix+"organization_id"] = texts(chosen(held(people, "nameIdentifiers"), "nameIdentifierScheme", "ROR"), "nameIdentifier", RORID)
 	}
-	o["person_id"] = texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), func(o object) string {
-		if id := wire.String(o["nameIdentifier"]); id != "" {
-			return ORCID(id)
-		}
-		return ""
+	var names []any
+	for _, c := range creators {
+		names = append(names, naturalName(c))
+	}
+	maps.Copy(o, object{
+		"creators_and_contributors": both, "creator_names": names,
+		"person_id": texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), "nameIdentifier", ORCID),
+		"organization_id": slices.Concat(o["organization_id"].([]any),
+			texts(chosen([]object{publisher}, "publisherIdentifierScheme", "ROR"), "publisherIdentifier", RORID)),
+		"funder_rors":       texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), "funderIdentifier", RORURL),
+		"fields_of_science": fieldsOfScience(o["subjects"]),
 	})
-	o["funder_rors"] = texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), func(o object) string {
-		if id := RORID(o["funderIdentifier"]); id != "" {
-			return "https://" + id
-		}
-		return ""
-	})
-	o["fields_of_science"] = FieldsOfScience(o["subjects"])
 }
-
-func affiliationID(o object) string { return RORID(o["affiliationIdentifier"]) }
 
 // naturalName is a creator's name as it is spoken: "John Smith" for "Smith, John".
 func naturalName(person object) string {
@@ -130,10 +116,10 @@ func naturalName(person object) string {
 // FOSScheme is the scheme of subjects that are fields of science.
 const FOSScheme = "Fields of Science and Technology (FOS)"
 
-// FieldsOfScience are the fields of science among subjects.
-func FieldsOfScience(subjects any) []any {
-	return texts(chosen(objects(subjects), "subjectScheme", FOSScheme), func(o object) string {
-		return strings.ReplaceAll(wire.String(o["subject"]), "FOS: ", "")
+// fieldsOfScience are the fields of science among subjects.
+func fieldsOfScience(subjects any) []any {
+	return texts(chosen(objects(subjects), "subjectScheme", FOSScheme), "subject", func(label string) string {
+		return strings.ReplaceAll(label, "FOS: ", "")
 	})
 }
 
@@ -164,7 +150,7 @@ func (rec *Record) indexParents(o object) {
 	if rec.Consortium != "" {
 		o["consortium_id"] = strings.ToLower(rec.Consortium)
 	}
-	fields := FieldsOfScience(rec.Repository["subjects"])
+	fields := fieldsOfScience(rec.Repository["subjects"])
 	o["fields_of_science_repository"] = fields
 	o["fields_of_science_combined"] = slices.Concat(o["fields_of_science"].([]any), fields)
 }
@@ -195,36 +181,37 @@ func Parent(id string, said object) object {
 }
 
 // RORID is a ROR id in the form of the index, "ror.org/04wxnsj81".
-func RORID(id any) string {
-	if text := withoutHost(wire.String(id), "ror.org/"); text != "" {
-		return "ror.org/" + text
-	}
-	return ""
-}
+func RORID(text string) string { return atHost(text, "ror.org/") }
+
+// RORURL is a ROR id as a URL.
+func RORURL(text string) string { return inHTTPS(RORID(text)) }
 
 // ORCID is an ORCID iD in the form of the index, "https://orcid.org/0000-0003-3484-6875".
-func ORCID(id string) string { return "https://orcid.org/" + withoutHost(id, "orcid.org/") }
+func ORCID(text string) string { return inHTTPS(atHost(text, "orcid.org/")) }
 
-func withoutHost(text, host string) string {
+func atHost(text, host string) string {
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "http://"), "https://")
-	return strings.TrimPrefix(text, host)
+	if text = strings.TrimPrefix(text, host); text == "" {
+		return ""
+	}
+	return host + text
+}
+
+func inHTTPS(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "https://" + text
 }
 
 // objects are those in a list, or one that stands alone.
-func objects(v any) []object {
-	switch v := v.(type) {
-	case object:
-		return []object{v}
-	case []any:
-		out := make([]object, 0, len(v))
-		for _, item := range v {
-			if o, ok := item.(object); ok {
-				out = append(out, o)
-			}
+func objects(v any) (out []object) {
+	for _, item := range listed(v) {
+		if o, ok := item.(object); ok {
+			out = append(out, o)
 		}
-		return out
 	}
-	return nil
+	return out
 }
 
 // held are the objects in a list that each has.
@@ -245,19 +232,15 @@ func chosen(all []object, member, value string) (out []object) {
 	return out
 }
 
-// texts is a text of each that has one.
-func texts(all []object, text func(object) string) []any {
+// texts are those of a member, in another form; blank ones are left out.
+func texts(all []object, member string, form func(string) string) []any {
 	out := []any{}
 	for _, o := range all {
-		if t := text(o); t != "" {
-			out = append(out, t)
+		if text := form(wire.String(o[member])); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out
-}
-
-func ids(links []any) []any {
-	return texts(objects(links), func(o object) string { return wire.String(o["id"]) })
 }
 
 // IndexedAt is the record as the search index has it at a moment: an older one,

@@ -14,8 +14,8 @@ import (
 func kernelXML(o object, doi string) []byte {
 	root := tagged("resource", nil,
 		tagged("identifier", doi).with("identifierType", "DOI"),
-		wrapped("creators", o["creators"], personIn("creator")),
-		wrapped("titles", o["titles"], titleIn),
+		inElement("creators", o["creators"], personIn("creator")),
+		inElement("titles", o["titles"], titleIn),
 		publisherIn(o),
 		tagged("publicationYear", o["publicationYear"]),
 		resourceTypeIn(o["types"]),
@@ -38,8 +38,8 @@ func kernelXML(o object, doi string) []byte {
 		filledWrapper("relatedIdentifiers", o["relatedIdentifiers"], itemIn("relatedIdentifier", "relatedIdentifier",
 			"relatedIdentifierType", "relationType", "relationTypeInformation", "resourceTypeGeneral")),
 		filledWrapper("relatedItems", o["relatedItems"], relatedItemIn),
-		wrapped("sizes", o["sizes"], func(v any) *element { return tagged("size", v) }),
-		wrapped("formats", o["formats"], func(v any) *element { return tagged("format", v) }),
+		inElement("sizes", o["sizes"], func(v any) *element { return tagged("size", v) }),
+		inElement("formats", o["formats"], func(v any) *element { return tagged("format", v) }),
 		tagged("version", o["version"]),
 		filledWrapper("rightsList", o["rightsList"], itemIn("rights", "rights",
 			"rightsURI=rightsUri", "rightsIdentifier", "rightsIdentifierScheme", "schemeURI=schemeUri", "xml:lang=lang")),
@@ -118,7 +118,7 @@ func listed(v any) []any {
 	return []any{v}
 }
 
-func wrapped(tag string, list any, item func(any) *element) *element {
+func inElement(tag string, list any, item func(any) *element) *element {
 	var children []*element
 	for _, v := range listed(list) {
 		children = append(children, item(v))
@@ -128,7 +128,7 @@ func wrapped(tag string, list any, item func(any) *element) *element {
 
 // filledWrapper is left out if the list is empty.
 func filledWrapper(tag string, list any, item func(any) *element) *element {
-	if e := wrapped(tag, list, item); len(e.children) > 0 {
+	if e := inElement(tag, list, item); len(e.children) > 0 {
 		return e
 	}
 	return nil
@@ -202,7 +202,7 @@ func resourceTypeIn(types any) *element {
 }
 
 func descriptionsIn(o object) *element {
-	e := wrapped("descriptions", o["descriptions"], func(v any) *element {
+	e := inElement("descriptions", o["descriptions"], func(v any) *element {
 		return itemIn("description", "description", "xml:lang=lang")(v).
 			with("descriptionType", cmp.Or(wire.String(member(v, "descriptionType")), "Abstract"))
 	})
@@ -227,7 +227,7 @@ func relatedItemIn(v any) *element {
 			"relatedItemIdentifierType", "relatedMetadataScheme", "schemeURI", "schemeType")(id))
 	}
 	add(filledWrapper("creators", member(v, "creators"), personIn("creator")))
-	add(wrapped("titles", member(v, "titles"), titleIn))
+	add(inElement("titles", member(v, "titles"), titleIn))
 	for name := range strings.FieldsSeq("publicationYear volume issue number firstPage lastPage publisher edition") {
 		c := present(name, member(v, name))
 		if name == "number" && c != nil {
@@ -261,7 +261,7 @@ func placeIn(v any) *element {
 		e.children = append(e.children, coordinates("geoLocationBox", b, boxSides...))
 	}
 	if polygon := member(v, "geoLocationPolygon"); polygon != nil {
-		e.children = append(e.children, wrapped("geoLocationPolygon", polygon, func(v any) *element {
+		e.children = append(e.children, inElement("geoLocationPolygon", polygon, func(v any) *element {
 			if p := member(v, "polygonPoint"); p != nil {
 				return point("polygonPoint", p)
 			}

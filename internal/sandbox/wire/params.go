@@ -33,10 +33,14 @@ type Params map[string]string
 
 // Number is a parameter read as the service does: its leading digits.
 func (p Params) Number(name string, missing int) int {
-	text := p[name]
-	if text == "" {
+	if p[name] == "" {
 		return missing
 	}
+	return Leading(p[name])
+}
+
+// Leading is the number that a text begins with, or 0.
+func Leading(text string) int {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
 		end++
