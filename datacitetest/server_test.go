@@ -502,7 +502,9 @@ func TestSaveAndRestore(t *testing.T) {
 		_, err = next.Reports().Put(t.Context(), created.ID, usage(2))
 		require.NoError(t, err)
 
-		assert.ErrorContains(t, next.Restore(strings.NewReader("{")), "datacitetest.Restore: ")
+		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
+			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacitetest.Restore: ")
+		}
 		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
 		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
 		defer third.Close()

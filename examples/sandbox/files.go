@@ -67,8 +67,11 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 	case shape.Attributes != nil:
 		value = shape.Attributes
 	}
-	*n++
-	return service.PutRecordJSON(value)
+	err := service.PutRecordJSON(value)
+	if err == nil {
+		*n++
+	}
+	return err
 }
 
 // restore brings back what an earlier run has saved; a file that is not there is an

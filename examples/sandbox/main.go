@@ -15,7 +15,9 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,6 +58,26 @@ type settings struct {
 	options     datacitetest.Options
 }
 
+// accounts are a flag that may be repeated.
+type accounts []datacitetest.Account
+
+func (a *accounts) String() string {
+	var names []string
+	for _, account := range *a {
+		names = append(names, account.Username)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *accounts) Set(text string) error {
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 || slices.Contains(parts, "") {
+		return errors.New("write it as NAME:PASSWORD:PREFIX,PREFIX")
+	}
+	*a = append(*a, datacitetest.Account{Username: parts[0], Password: parts[1], Prefixes: strings.Split(parts[2], ",")})
+	return nil
+}
+
 func readSettings(args []string, out io.Writer) (s settings, err error) {
 	o := &s.options
 	o.NoPort = true
@@ -63,14 +85,7 @@ func readSettings(args []string, out io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
 	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
 	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
-	flags.Func("account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated", func(text string) error {
-		parts := strings.Split(text, ":")
-		if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
-			return errors.New("write it as NAME:PASSWORD:PREFIX,PREFIX")
-		}
-		o.Accounts = append(o.Accounts, datacitetest.Account{Username: parts[0], Password: parts[1], Prefixes: strings.Split(parts[2], ",")})
-		return nil
-	})
+	flags.Var((*accounts)(&o.Accounts), "account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
 	rate := flags.Float64("faults", 0, "the `part` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
 	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail, and how")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists lag behind what was written, such as 30s; with -behaviour deployed")
@@ -134,11 +149,30 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	}
 	token := service.Token(365 * 24 * time.Hour)
 	welcome(out, "http://"+listener.Addr().String(), token, s)
-	err = serve(ctx, listener, &site{service: service, token: token})
-	if s.state != "" {
-		err = errors.Join(err, save(service, s.state))
+	page := &site{service: service, token: token}
+	if s.state == "" {
+		return serve(ctx, listener, page)
 	}
-	return err
+	// It is saved a second after a write, and at the end.
+	var saver sync.WaitGroup
+	serving, stop := context.WithCancel(ctx)
+	saver.Go(func() {
+		for serving.Err() == nil {
+			select {
+			case <-serving.Done():
+			case <-time.After(time.Second):
+			}
+			if page.changed.Swap(false) {
+				if err := save(service, s.state); err != nil {
+					fmt.Fprintln(notes, "sandbox:", err)
+				}
+			}
+		}
+	})
+	err = serve(ctx, listener, page)
+	stop()
+	saver.Wait()
+	return errors.Join(err, save(service, s.state))
 }
 
 // serve answers requests until the context is done, and those that are under way
@@ -166,7 +200,7 @@ func welcome(out io.Writer, url, token string, s settings) {
 	if s.state != "" {
 		kept = s.state + " keeps what there is"
 	}
-	fmt.Fprintf(out, `The service runs at %[1]s, which shows what it holds to a browser.
+	fmt.Fprintf(out, `The service runs at %[1]s (open it in a browser to see what it holds)
 
   account  %[2]s:%[3]s, prefix %[4]s
   token    %[5]s

@@ -3,68 +3,240 @@ package main
 import (
 	"bufio"
 	"context"
+	"flag"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
 )
 
-func TestSandboxServesUntilItIsStopped(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+// start runs the program, and returns the address of the service and what stops it.
+func start(t *testing.T, args ...string) (address string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-addr", "127.0.0.1:0", "-behaviour", "deployed"}, in, io.Discard)
+		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), in, io.Discard)
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
-	address := regexp.MustCompile(`http://\S+`).FindString(lines.Text())
+	address = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
 	go io.Copy(io.Discard, out)
+	return address, sync.OnceFunc(func() {
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
 
+func get(t *testing.T, address string) (status int, body string) {
+	t.Helper()
+	res, err := http.Get(address)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(text)
+}
+
+// register makes a findable DOI, as the welcome tells.
+func register(t *testing.T, address, name string) {
+	t.Helper()
+	record, err := os.ReadFile("../../testdata/records/minimal.xml")
+	require.NoError(t, err)
+	client, err := mds.NewClient(address, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+	require.NoError(t, err)
+	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record))
+	require.NoError(t, err)
+}
+
+func TestSandboxServesUntilItIsStopped(t *testing.T) {
+	address, stop := start(t, "-behaviour", "deployed")
+	defer stop()
 	for path, want := range map[string]int{"/reports": 200, "/dois": 200, "/metadata/10.5072/x": 401} {
-		res, err := http.Get(address + path)
-		require.NoError(t, err)
-		res.Body.Close()
-		assert.Equal(t, want, res.StatusCode, path)
+		status, _ := get(t, address+path)
+		assert.Equal(t, want, status, path)
 	}
-	http.DefaultClient.CloseIdleConnections()
 	stop()
-	require.NoError(t, <-ended)
+	_, err := http.Get(address)
+	assert.Error(t, err)
 }
 
 func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"doi":"10.5072/a"} {"doi":"nothing"}`), 0o600))
+	stopped, stop := context.WithCancel(t.Context())
+	stop() // what is taken all the same ends at once
 	for wrong, args := range map[string][]string{
-		"no behaviour":             {"-behaviour", "odd"},
-		"address":                  {"-addr", "nowhere:http:x"},
-		"not defined: -port":       {"-port", "1"},
-		"-addr is empty":           {"-addr", ""},
-		"-behaviour is empty":      {"-behaviour="},
-		`"here -addr :0" is given`: {"here", "-addr", ":0"},
-		`"a b" is given (-h shows`: {"-addr", "localhost:0", "a", "b"},
+		`no behaviour "odd"`:            {"-behaviour", "odd"},
+		"address":                       {"-addr", "nowhere:http:x"},
+		"not defined: -port":            {"-port", "1"},
+		"-addr is given and empty":      {"-addr", ""},
+		"-behaviour is given and empty": {"-behaviour="},
+		`"here" is not a flag`:          {"here", "-addr", ":0"},
+		"it goes from 0 to 1":           {"-faults", "2"},
+		"-faults is NaN":                {"-faults", "NaN"},
+		"needs -behaviour deployed":     {"-lag", "1s"},
+		"NAME:PASSWORD:PREFIX":          {"-account", "OTHER.REPO"},
+		"example.repo is there twice":   {"-account", "example.repo:secret:10.1111"},
+		"no such file":                  {"-load", "nowhere.jsonl"},
+		"after 1 records":               {"-load", broken},
+		"datacitetest.Restore":          {"-state", broken},
 	} {
 		var out, notes strings.Builder
-		assert.ErrorContains(t, run(t.Context(), args, &out, &notes), wrong)
-		assert.Empty(t, out.String()+notes.String())
+		assert.ErrorContains(t, run(stopped, args, &out, &notes), wrong)
+		assert.Empty(t, out.String()+notes.String(), wrong)
 	}
 }
 
 func TestSandboxShowsItsUsage(t *testing.T) {
 	var out, notes strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-h"}, &out, &notes))
-	assert.Equal(t, usage, out.String())
+	require.ErrorIs(t, run(t.Context(), []string{"-h"}, &out, &notes), flag.ErrHelp)
 	assert.Empty(t, notes.String())
-	for _, flag := range []string{"-addr", "-behaviour", "environment", "formats", "no arguments"} {
-		assert.Contains(t, usage, flag)
+	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults part", "-lag", "-load file", "-state file", "-rules"} {
+		assert.Contains(t, out.String(), part)
 	}
 }
+
+func TestSandboxPrintsTheRules(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-rules"}, &out, io.Discard))
+	for _, title := range []string{"# Usage reports as deployed", "# Metadata store as deployed", "| Evidence |"} {
+		assert.Contains(t, out.String(), title)
+	}
+}
+
+// What one run holds, the next one has, with -state; and -load brings records of the
+// service.
+func TestSandboxKeepsItsState(t *testing.T) {
+	state, seed := filepath.Join(t.TempDir(), "state.json"), filepath.Join(t.TempDir(), "seed.jsonl")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/line"}
+{"id":"10.5072/record","type":"dois","attributes":{"doi":"10.5072/record","state":"registered"}}
+{"data":[{"attributes":{"doi":"10.5072/page"}}],"meta":{}}
+`), 0o600))
+	address, stop := start(t, "-state", state, "-load", seed)
+	register(t, address, "10.5072/mine")
+	stop()
+	address, stop = start(t, "-state", state)
+	defer stop()
+	for _, name := range []string{"line", "page", "mine"} {
+		status, _ := get(t, address+"/dois/10.5072/"+name)
+		assert.Equal(t, http.StatusOK, status, name)
+	}
+	_, page := get(t, address)
+	assert.Contains(t, page, `10.5072/record</a><td><span class="registered">`)
+	_, err := os.Stat(state)
+	require.NoError(t, err)
+	left, err := filepath.Glob(state + ".*")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// A killed program has lost no more than the last second.
+func TestSandboxSavesAsItGoes(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	address, stop := start(t, "-state", state)
+	defer stop()
+	register(t, address, "10.5072/mine")
+	assert.Eventually(t, func() bool {
+		text, err := os.ReadFile(state)
+		return err == nil && strings.Contains(string(text), "10.5072/mine")
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+func TestSandboxFaultsAndAccounts(t *testing.T) {
+	address, stop := start(t, "-faults", "1", "-account", "OTHER.REPO:secret:10.1111,10.2222")
+	defer stop()
+	_, page := get(t, address)
+	assert.Contains(t, page, "Sandbox", "the page does not fail")
+	failed := 0
+	for range 20 {
+		res, err := http.Get(address + "/dois")
+		if err != nil {
+			failed++
+			continue
+		}
+		if _, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+			failed++
+		}
+		res.Body.Close()
+	}
+	assert.NotZero(t, failed)
+	stop()
+
+	address, stop = start(t, "-account", "OTHER.REPO:secret:10.1111,10.2222")
+	defer stop()
+	client, err := mds.NewClient(address, mds.Credentials{Username: "OTHER.REPO", Password: "secret"}, nil)
+	require.NoError(t, err)
+	require.NoError(t, client.CheckAccess(t.Context(), "10.2222", "https://example.org/"))
+}
+
+// The page for people, as a browser shows it.
+func TestSandboxPage(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "odd.jsonl")
+	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
+	address, stop := start(t, "-load", odd)
+	defer stop()
+	_, page := get(t, address)
+	token := regexp.MustCompile(`<code>([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
+	require.NotNil(t, token)
+	register(t, address, "10.5072/glacier")
+	client, err := reports.NewClient(address, &reports.ClientOptions{Token: token[1]})
+	require.NoError(t, err)
+	_, err = client.Create(t.Context(), &reports.Report{
+		Header: reports.Header{
+			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
+			Created: "2026-11-01", ReportingPeriod: reports.Month(2026, time.October),
+		},
+		Datasets: []reports.Dataset{{
+			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, PublisherID: []reports.TypedValue{},
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
+			Performance: []reports.Performance{{Period: reports.Month(2026, time.October), Instance: []reports.Instance{
+				{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+			}}},
+		}},
+	})
+	require.NoError(t, err)
+	get(t, address+"/dois/10.5072/unknown")
+
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("needs Chromium")
+	}
+	shown, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address).Output()
+	require.NoError(t, err)
+	for _, part := range []string{
+		`<a href="/dois/10.5072/glacier">10.5072/glacier</a></td><td><span class="findable">findable</span>`,
+		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> 404", "PUT /metadata/10.5072/glacier</code> 201",
+		"The resource you are looking for doesn't exist.", "2 DOIs",
+	} {
+		assert.Contains(t, string(shown), part)
+	}
+	assert.NotContains(t, string(shown), "<b>", "names are text")
+	if *picture != "" {
+		taken, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+			"--window-size=960,820", "--screenshot="+*picture, address).CombinedOutput()
+		require.NoError(t, err, string(taken))
+	}
+}
+
+var picture = flag.String("picture", "", "`file` for a picture of the page")
 
 // It warns where other machines reach it, and only there.
 func TestSandboxWarnsOfOtherMachines(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -27,8 +28,9 @@ type site struct {
 	service *datacitetest.Server
 	token   string
 
-	mu   sync.Mutex
-	last []exchange // newest first
+	changed atomic.Bool // since it was last looked at
+	mu      sync.Mutex
+	last    []exchange // newest first
 }
 
 // An exchange is a request and what was answered.
@@ -55,6 +57,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchange{At: time.Now(), Method: r.Method, Address: r.URL.RequestURI()}
 	defer func() { // a dropped connection is a panic
 		x.Status, x.Answer = seen.status, seen.text()
+		if datacitetest.Writes(r) {
+			s.changed.Store(true)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.last = slices.Insert(s.last, 0, x)

@@ -178,7 +178,9 @@ func (s *Service) Save(w io.Writer) error {
 // Restore adds what another service of the same behaviour has saved.
 func (s *Service) Restore(r io.Reader) error {
 	var snap snapshot
-	if err := json.NewDecoder(r).Decode(&snap); err != nil {
+	saved := json.NewDecoder(r)
+	saved.DisallowUnknownFields() // or any object would be an empty service
+	if err := saved.Decode(&snap); err != nil {
 		return err
 	}
 	if snap.AsBuilt != s.AsBuilt {
