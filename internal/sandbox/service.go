@@ -16,8 +16,8 @@
 // each interface: dois, mds and reports. faults stands before them all.
 //
 // What it leaves out: the check of metadata follows the schema but for the
-// syntax of URIs; answers in other formats are DataCite XML alone; there are no
-// rate limits. Of what the servers in operation have besides, it leaves out
+// syntax of URIs; answers in other formats than JSON are DataCite XML alone, unless
+// it is Deployed; there are no rate limits. Of what the servers in operation have besides, it leaves out
 // JSONP, CORS, scrolling, and media by numbers that no answer tells.
 package sandbox
 

@@ -275,6 +275,7 @@ func readSent(text string) (doc *Document, read object, err error) {
 	case f == ris && yearIn.FindString(b.year) == "":
 		return nil, nil, errStumbled
 	}
+	b.types = typesIn(f, []byte(text))
 	read = b.columns()
 	read["schemaVersion"] = lastSchema
 	if f == crosscite || f == dataciteJSON {
@@ -311,8 +312,11 @@ func (rec *Record) Assign(s Sent, existed bool) {
 		if !sent {
 			continue
 		}
-		if slices.Contains(wrappedColumns, name) {
+		switch {
+		case slices.Contains(wrappedColumns, name):
 			v = listed(v)
+		case v == nil && (name == "types" || name == "container"):
+			v = object{}
 		}
 		c[name] = v
 	}
@@ -418,7 +422,9 @@ func (rec *Record) keep() {
 		}
 		c[name] = kept
 	}
+	c["subjects"], c["identifiers"] = listed(c["subjects"]), listed(c["identifiers"])
 	each("subjects", keptSubject)
+	c["subjects"] = unlike(c["subjects"].([]any))
 	if language, ok := c["language"].(string); ok {
 		c["language"] = keptLanguage(language)
 	}
@@ -436,11 +442,21 @@ func (rec *Record) keep() {
 	})
 	if types, ok := c["types"].(object); ok {
 		c["types"] = typesOf(types)
-	} else if c["types"] == nil {
-		c["types"] = typesOf(object{})
 	}
 	each("geoLocations", keptPlace)
 	rec.Attributes = rec.shownColumns()
+}
+
+// unlike are the items of a list without those that are like one before.
+func unlike(list []any) []any {
+	out, seen := []any{}, map[string]bool{}
+	for _, v := range list {
+		if text := string(wire.Encode(v)); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func keptSubject(v any) any {
