@@ -243,3 +243,24 @@ func TestRecordMinting(t *testing.T) {
 		assert.Regexp(t, `^10\.5072/`+form+`[0-9a-z]{4}-[0-9a-z]{4}$`, at(a.read(t), "data.id"))
 	}
 }
+
+// What was put there as it is stays so until it is written, and a write that is
+// refused changes nothing of it.
+func TestRecordSeeds(t *testing.T) {
+	service := deployed()
+	seed(t, service, `{"doi":"10.5072/odd","state":"draft","publisher":"P","alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":"local"}],
+		"geoLocations":[{"geoLocationPoint":{"pointLongitude":"1.50","pointLatitude":"2"}}],"unknown":[1]}`)
+	read := func() any {
+		return at(requestOf("GET /dois/10.5072/odd", "", "").do(t, service).read(t), "data.attributes")
+	}
+	before := read()
+	assert.Equal(t, "1.50", at(before, "geoLocations.0.geoLocationPoint.pointLongitude"))
+	assert.Equal(t, 422, update("10.5072/odd", `"titles":"Alps"`).do(t, service).status)
+	assert.Equal(t, before, read())
+
+	assert.Equal(t, 200, update("10.5072/odd", `"url":"https://example.org/"`).do(t, service).status)
+	assert.Equal(t, 1.5, at(read(), "geoLocations.0.geoLocationPoint.pointLongitude"))
+	assert.Equal(t, "A", at(read(), "identifiers.0.identifier"))
+	assert.Equal(t, "P", at(read(), "publisher"))
+	assert.Equal(t, []any{1.0}, at(read(), "unknown"))
+}

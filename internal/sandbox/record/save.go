@@ -303,10 +303,14 @@ func (doc *Document) doi() string {
 
 // Assign takes over what is sent, and brings it into the form in which the service keeps it.
 func (rec *Record) Assign(s Sent, existed bool) {
-	if rec.columns == nil {
-		rec.columns = maps.Clone(rec.Attributes)
-	}
 	c := maps.Clone(rec.columns)
+	if c == nil { // it was put there as it is
+		c = maps.Clone(rec.Attributes)
+		bothIdentifiers(c)
+		if c["publisher"] != nil {
+			c["publisher"] = publisherColumn(c["publisher"])
+		}
+	}
 	for _, name := range columns {
 		v, sent := s.object[name]
 		if !sent {
