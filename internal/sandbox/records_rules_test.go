@@ -264,3 +264,29 @@ func TestRecordSeeds(t *testing.T) {
 	assert.Equal(t, "P", at(read(), "publisher"))
 	assert.Equal(t, []any{1.0}, at(read(), "unknown"))
 }
+
+// No body makes a Deployed service panic, and what it keeps can be read in every format.
+func FuzzRecordWrites(f *testing.F) {
+	for _, row := range testkit.Table(f, recordTables, "Writes") {
+		f.Add(writeOf(f, "", row[1]).body)
+	}
+	for _, row := range testkit.Table(f, recordTables, "Members") {
+		f.Add(writeOf(f, "", strings.TrimPrefix(row[0], "old: ")).body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		service := deployed()
+		create(`"doi":"10.5072/draft","publisher":"P"`).do(t, service)
+		c := requestOf("PUT /dois/10.5072/draft", "application/json", body)
+		if a := c.do(t, service); a.status >= 300 {
+			return
+		}
+		for _, accept := range []string{
+			"application/json", "application/x-bibtex", "application/vnd.schemaorg.ld+json", "application/vnd.citationstyles.csl+json",
+			"application/vnd.jats+xml", "text/x-bibliography", "application/vnd.codemeta.ld+json", "application/vnd.crosscite.crosscite+json",
+		} {
+			c := requestOf("GET /dois/10.5072/draft", "", "")
+			c.header["Accept"] = accept
+			assert.Contains(t, []int{200, 400}, c.do(t, service).status, accept)
+		}
+	})
+}

@@ -145,8 +145,7 @@ type Sent struct {
 	regenerate bool // the XML is made anew from the members
 }
 
-// columns are the members that the service has a column for, each with what
-// writing a scalar in the place of a list makes of it.
+// columns are the members that may come from XML, too.
 var columns = strings.Fields(`creators contributors titles publisher publicationYear types descriptions container sizes formats language
 	dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations rightsList subjects contentUrl schemaVersion url`)
 
@@ -179,10 +178,9 @@ func Take(o object) (Sent, error) {
 	case err != nil:
 		return s, err
 	}
-	hasMembers := slices.ContainsFunc(columns, func(name string) bool {
-		_, sent := s.object[name]
-		return sent && name != "url" && name != "schemaVersion"
-	}) || isPresent(s.object["schemaVersion"]) || s.has("version")
+	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
+		return s.has(name) && name != "url" && name != "schemaVersion"
+	})
 	if text != "" {
 		s.xml = []byte(text)
 	}
@@ -200,7 +198,7 @@ func Take(o object) (Sent, error) {
 			s.object[name] = v
 		}
 	}
-	if !s.has("version") && isPresent(read["version"]) || s.object["version"] == nil && isPresent(read["version"]) {
+	if s.object["version"] == nil && isPresent(read["version"]) {
 		s.object["version"] = read["version"]
 	}
 	s.regenerate = s.regenerate || isPresent(s.object["regenerate"])
