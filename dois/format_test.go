@@ -78,3 +78,29 @@ func TestCitation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
 }
+
+// The deployed service writes a record in every format, also one that was written in JSON.
+func TestEveryFormatOfTheDeployedService(t *testing.T) {
+	srv := doistest.NewServer(&doistest.Options{Behaviour: doistest.Deployed, NoPort: true})
+	defer srv.Close()
+	client := srv.Client()
+	draft := &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/", Event: dois.Publish}
+	draft.Record = complete("Ice")
+	_, err := client.Create(t.Context(), draft)
+	require.NoError(t, err)
+	for format, part := range map[dois.Format]string{
+		dois.DataCiteXML: "<title>Ice</title>", dois.DataCiteJSON: `"title": "Ice"`, dois.Citeproc: `"title": "Ice"`, dois.SchemaOrg: `"name": "Ice"`,
+		dois.Codemeta: `"name": "Ice"`, dois.Crosscite: `"title": "Ice"`, dois.JATS: "<data-title>Ice", dois.BibTeX: "title = {Ice}",
+		dois.RIS: "T1  - Ice", dois.CSV: ",Ice,",
+	} {
+		body, err := client.Open(t.Context(), "10.5072/x", format)
+		require.NoError(t, err, format)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		assert.Contains(t, string(text), part, format)
+	}
+	text, err := client.Citation(t.Context(), "10.5072/x", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, Ada. (2020). <i>Ice</i> [Data set]. Example Press. https://doi.org/10.5072/X", text)
+}

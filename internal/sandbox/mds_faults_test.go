@@ -75,7 +75,7 @@ func FuzzMetadata(f *testing.F) {
 		metadataXML, fullXML, "@", "@ misc{...}", "@misc{a, title = {x}}", "TY  - ", "TY  - DATA\nDO", "{", `{"@context":"https://schema.org"}`,
 		`{"@context":"http://schema.org","author":[1,{"family":2}],"publisher":[]}`, `{"types":[],"publication_year":{}}`, `{"types":{"a":1},"publication_year":1}`,
 		`{"issued":{"date-parts":[[]]},"DOI":1}`, `{"schema-version":"http://datacite.org/schema/kernel-4","titles":{},"creators":"x"}`, "<", "<a", "<a b=", "<a b='&#x", "<?xml", "<!DOCTYPE a [", "<!--", "<a><![CDATA[",
-		`<a xmlns="http://datacite.org/schema/kernel-4"`, `<a xmlns:x="http://datacite.org/schema/kernel-5"><x:identifier/>&`, "\xff", "https://example.org/", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier>`,
+		`<a xmlns="http://datacite.org/schema/kernel-4"`, `<a xmlns:x="http://datacite.org/schema/kernel-5"><x:identifier/>&`, "\xff", "https://\xff", "https://example.org/", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier>`,
 	} {
 		f.Add(seed)
 	}

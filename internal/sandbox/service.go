@@ -16,9 +16,9 @@
 // each interface: dois, mds and reports. faults stands before them all.
 //
 // What it leaves out: the check of metadata follows the schema but for the
-// syntax of URIs; answers in other formats are DataCite XML alone; there are no
-// rate limits. What else the servers in operation have and this service has not is 501, and
-// listed in dois/routes.go and dois/filter.go.
+// syntax of URIs; answers in other formats than JSON are DataCite XML alone, unless it
+// is Deployed; there are no rate limits. What else the servers in operation have and
+// this service has not is 501, and listed in dois/routes.go and dois/filter.go.
 package sandbox
 
 import (

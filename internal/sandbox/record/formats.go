@@ -122,6 +122,7 @@ type brief struct {
 	titles, creators []string
 	publisher, year  string
 	kind             string // resourceTypeGeneral
+	types            object // all that is known of the type, in its place
 }
 
 func foreign(f Format, body []byte) brief {
@@ -160,7 +161,10 @@ func (b brief) columns() object {
 	for _, name := range b.creators {
 		creators = append(creators, object{"name": name, "nameIdentifiers": []any{}, "affiliation": []any{}})
 	}
-	o := object{"titles": titles, "creators": creators, "types": typesOf(object{"resourceTypeGeneral": orNull(b.kind)})}
+	o := object{"titles": titles, "creators": creators, "types": b.types}
+	if b.types == nil {
+		o["types"] = typesOf(object{"resourceTypeGeneral": orNull(b.kind)})
+	}
 	if year := yearIn.FindString(b.year); year != "" {
 		year, _ := strconv.Atoi(year)
 		o["publicationYear"] = float64(year)

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -259,6 +258,24 @@ func readForeign(f Format, body []byte) (b brief, err error) {
 	return b, nil
 }
 
+// typesIn is the type in metadata of a format.
+func typesIn(f Format, body []byte) object {
+	o := objectIn(body)
+	switch f {
+	case ris:
+		return foreignTypes(f, last(risFields(string(body))["TY"]), nil)
+	case bibtex:
+		e, _ := firstBibTeX(string(body))
+		return foreignTypes(f, e.kind, nil)
+	case crosscite, dataciteJSON:
+		types, _ := o["types"].(object)
+		return types
+	case citeproc:
+		return foreignTypes(f, wire.String(o["type"]), nil)
+	}
+	return foreignTypes(f, wire.String(o["@type"]), o["additionalType"])
+}
+
 func objectIn(body []byte) object {
 	var o object
 	_ = wire.Decode(body, &o)
@@ -268,24 +285,16 @@ func objectIn(body []byte) object {
 // readDeployedRIS takes titles from T1 alone, and wants a DO.
 func readDeployedRIS(text string) (b brief, named bool) {
 	f := risFields(text)
-	b = brief{kind: kindOf[last(f["TY"])], titles: f["T1"], creators: f["AU"], publisher: "(:unav)", year: last(f["PY"])}
+	b = brief{titles: f["T1"], creators: f["AU"], publisher: "(:unav)", year: last(f["PY"])}
 	if f["PB"] != nil {
 		b.publisher = last(f["PB"])
 	}
 	return b, last(f["DO"]) != ""
 }
 
-// bibTeXKinds are the general resource types of BibTeX; every other type is Text.
-var bibTeXKinds = map[string]string{
-	"article": "JournalArticle", "book": "Book", "inbook": "BookChapter", "misc": "Other", "phdthesis": "Dissertation",
-	"proceedings": "ConferenceProceeding", "techreport": "Report",
-}
-
 func readDeployedBibTeX(text string) (b brief, named bool) {
 	e, _ := firstBibTeX(text)
-	b = e.brief()
-	b.kind = cmp.Or(bibTeXKinds[e.kind], "Text")
-	return b, e.fields["doi"] != ""
+	return e.brief(), e.fields["doi"] != ""
 }
 
 func (e bibEntry) brief() brief {
@@ -300,10 +309,8 @@ func (e bibEntry) brief() brief {
 }
 
 func readCrosscite(o object) brief {
-	types, _ := o["types"].(object)
 	b := brief{
 		creators: namesIn(o["creators"]), publisher: strings.Join(namesIn(o["publisher"]), ", "),
-		kind: wire.String(types["resourceTypeGeneral"]),
 		year: string(wire.Encode(wire.First(o, "publication_year", "publicationYear", "publication-year"))),
 	}
 	titles, _ := o["titles"].([]any)

@@ -58,7 +58,7 @@ func kernelXML(o object, doi string) []byte {
 // tagged is an element with a text, or with children; nil ones are left out.
 func tagged(tag string, text any, children ...*element) *element {
 	e := &element{tag: tag}
-	if text := textOf(text); text != "" {
+	if text := legal(strings.ToValidUTF8(textOf(text), "")); text != "" {
 		e.children = []*element{{text: text, isText: true}}
 	}
 	for _, c := range children {
@@ -72,7 +72,7 @@ func tagged(tag string, text any, children ...*element) *element {
 // with is the element with one more attribute, if there is a value.
 func (e *element) with(name string, value any) *element {
 	if e != nil && value != nil {
-		e.attrs = append(e.attrs, attribute{tag: name, value: textOf(value)})
+		e.attrs = append(e.attrs, attribute{tag: name, value: legal(strings.ToValidUTF8(textOf(value), ""))})
 	}
 	return e
 }

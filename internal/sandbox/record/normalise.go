@@ -475,31 +475,53 @@ var decimal = regexp.MustCompile(`\A\s*[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\
 
 // keptPlace has numbers for coordinates that are texts: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		return v
+	}
+	o = maps.Clone(o)
 	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
-		keptCoordinates(member(v, name))
+		if of, ok := o[name].(object); ok {
+			o[name] = keptCoordinates(of)
+		}
 	}
-	for _, p := range listed(member(v, "geoLocationPolygon")) {
-		keptCoordinates(member(p, "polygonPoint"))
-		keptCoordinates(member(p, "inPolygonPoint"))
+	if polygon, ok := o["geoLocationPolygon"].([]any); ok {
+		points := []any{}
+		for _, p := range polygon {
+			if point, ok := p.(object); ok {
+				p = keptPoints(point)
+			}
+			points = append(points, p)
+		}
+		o["geoLocationPolygon"] = points
 	}
-	return v
+	return o
 }
 
-func keptCoordinates(v any) {
-	o, _ := v.(object)
+func keptPoints(o object) object {
+	o = maps.Clone(o)
+	for name, v := range o {
+		if point, ok := v.(object); ok {
+			o[name] = keptCoordinates(point)
+		}
+	}
+	return o
+}
+
+func keptCoordinates(o object) object {
+	o = maps.Clone(o)
 	for name, c := range o {
 		text, ok := c.(string)
 		if !ok || !decimal.MatchString(text) {
 			continue
 		}
-		digits, _, _ := strings.Cut(strings.TrimSpace(text), ".")
-		if strings.Contains(text, ".") {
-			digits = strings.TrimSuffix(strings.TrimSpace(text), ".")
-		} else {
+		digits := strings.TrimSuffix(strings.TrimSpace(text), ".")
+		if !strings.Contains(text, ".") {
 			digits, _, _ = strings.Cut(strings.ToLower(digits), "e") // a whole number ends there
 		}
 		if n, err := strconv.ParseFloat(digits, 64); err == nil {
 			o[name] = n
 		}
 	}
+	return o
 }

@@ -145,8 +145,7 @@ type Sent struct {
 	regenerate bool // the XML is made anew from the members
 }
 
-// columns are the members that the service has a column for, each with what
-// writing a scalar in the place of a list makes of it.
+// columns are the members that may come from XML, too.
 var columns = strings.Fields(`creators contributors titles publisher publicationYear types descriptions container sizes formats language
 	dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations rightsList subjects contentUrl schemaVersion url`)
 
@@ -179,10 +178,9 @@ func Take(o object) (Sent, error) {
 	case err != nil:
 		return s, err
 	}
-	hasMembers := slices.ContainsFunc(columns, func(name string) bool {
-		_, sent := s.object[name]
-		return sent && name != "url" && name != "schemaVersion"
-	}) || isPresent(s.object["schemaVersion"]) || s.has("version")
+	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
+		return s.has(name) && name != "url" && name != "schemaVersion"
+	})
 	if text != "" {
 		s.xml = []byte(text)
 	}
@@ -200,7 +198,7 @@ func Take(o object) (Sent, error) {
 			s.object[name] = v
 		}
 	}
-	if !s.has("version") && isPresent(read["version"]) || s.object["version"] == nil && isPresent(read["version"]) {
+	if s.object["version"] == nil && isPresent(read["version"]) {
 		s.object["version"] = read["version"]
 	}
 	s.regenerate = s.regenerate || isPresent(s.object["regenerate"])
@@ -275,6 +273,7 @@ func readSent(text string) (doc *Document, read object, err error) {
 	case f == ris && yearIn.FindString(b.year) == "":
 		return nil, nil, errStumbled
 	}
+	b.types = typesIn(f, []byte(text))
 	read = b.columns()
 	read["schemaVersion"] = lastSchema
 	if f == crosscite || f == dataciteJSON {
@@ -302,17 +301,24 @@ func (doc *Document) doi() string {
 
 // Assign takes over what is sent, and brings it into the form in which the service keeps it.
 func (rec *Record) Assign(s Sent, existed bool) {
-	if rec.columns == nil {
-		rec.columns = maps.Clone(rec.Attributes)
-	}
 	c := maps.Clone(rec.columns)
+	if c == nil { // it was put there as it is
+		c = maps.Clone(rec.Attributes)
+		bothIdentifiers(c)
+		if c["publisher"] != nil {
+			c["publisher"] = publisherColumn(c["publisher"])
+		}
+	}
 	for _, name := range columns {
 		v, sent := s.object[name]
 		if !sent {
 			continue
 		}
-		if slices.Contains(wrappedColumns, name) {
+		switch {
+		case slices.Contains(wrappedColumns, name):
 			v = listed(v)
+		case v == nil && (name == "types" || name == "container"):
+			v = object{}
 		}
 		c[name] = v
 	}
@@ -418,7 +424,9 @@ func (rec *Record) keep() {
 		}
 		c[name] = kept
 	}
+	c["subjects"], c["identifiers"] = listed(c["subjects"]), listed(c["identifiers"])
 	each("subjects", keptSubject)
+	c["subjects"] = unlike(c["subjects"].([]any))
 	if language, ok := c["language"].(string); ok {
 		c["language"] = keptLanguage(language)
 	}
@@ -436,11 +444,21 @@ func (rec *Record) keep() {
 	})
 	if types, ok := c["types"].(object); ok {
 		c["types"] = typesOf(types)
-	} else if c["types"] == nil {
-		c["types"] = typesOf(object{})
 	}
 	each("geoLocations", keptPlace)
 	rec.Attributes = rec.shownColumns()
+}
+
+// unlike are the items of a list without those that are like one before.
+func unlike(list []any) []any {
+	out, seen := []any{}, map[string]bool{}
+	for _, v := range list {
+		if text := string(wire.Encode(v)); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func keptSubject(v any) any {

@@ -373,7 +373,7 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
 			fault(source, fmt.Sprintf("The attribute '%s' is not allowed.", name))
 		case name == "lang" && a.value != "" && !languageForm.MatchString(strings.TrimSpace(a.value)):
-			fault(source, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value))
+			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value)) // the service's reading of it
 		case listed && !slices.Contains(list, a.value):
 			fault(source, fmt.Sprintf("[facet 'enumeration'] The value '%s' is not an element of the set {'%s'}.",
 				a.value, strings.Join(list, "', '")))

@@ -35,13 +35,20 @@ var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
 // written is a record that is written in another format.
 type written struct {
 	*Record
-	object          // the attributes
+	object          // the members, as they are kept
 	doi, url string // the name in upper case, and its address
 }
 
 func writtenOf(rec *Record) written {
-	w := written{Record: rec, object: blank(), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
-	maps.Copy(w.object, rec.Attributes)
+	w := written{Record: rec, object: maps.Clone(rec.columns), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
+	if w.object == nil {
+		w.object = blank()
+		maps.Copy(w.object, rec.Attributes)
+	}
+	w.object["container"] = rec.Attributes["container"]
+	if w.object["container"] == nil {
+		w.object["container"] = object{}
+	}
 	if name, ok := w.object["publisher"].(string); ok {
 		w.object["publisher"] = object{"name": name}
 	}
