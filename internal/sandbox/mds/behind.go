@@ -114,9 +114,9 @@ func mayChange(account *record.Account, allowed bool) error {
 // the owner alone.
 func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
 	switch {
-	case rec == nil, s.AsBuilt && !rec.Visible(account):
+	case rec == nil, s.AnyLogin && !rec.Visible(account):
 		return store.ErrNoRecord
-	case !s.AsBuilt && !rec.Owner(account):
+	case !s.AnyLogin && !rec.Owner(account):
 		return errDenied
 	}
 	return nil
@@ -139,7 +139,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.AsBuilt && c.event == "hide" {
+		if name, ok = s.readName(w.Doi); !ok || !s.HideCreates && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
 	}

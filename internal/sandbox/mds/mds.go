@@ -212,7 +212,7 @@ func (s *Room) identify(c *call) error {
 	}
 	c.username = username
 	c.account, _ = s.Basic(c.Request.Request)
-	if s.AsBuilt {
+	if s.AnyLogin {
 		return nil
 	}
 	if c.account == nil || store.IsKey(username) {
