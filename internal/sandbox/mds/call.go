@@ -26,6 +26,7 @@ type call struct {
 	sent     map[string]string // the parameters of query string, form and JSON
 	order    []string          // their names
 	body     []byte
+	isJSON   bool
 
 	changes // what is asked for a DOI
 }
@@ -46,6 +47,7 @@ func (c *call) read(param string) (err error) {
 		return err
 	}
 	kind, _ := c.SentType()
+	c.isJSON = slices.Contains(jsonTypes, kind)
 	if slices.Contains(cleanedTypes, kind) {
 		c.body = cleaned(c.body)
 	}
@@ -54,7 +56,7 @@ func (c *call) read(param string) (err error) {
 	}
 	c.addForm(c.URL.RawQuery)
 	switch {
-	case c.isJSON() && len(c.body) > 0:
+	case c.isJSON && len(c.body) > 0:
 		err = c.addJSON()
 	case len(c.body) > 0 && strings.HasPrefix(kind, "multipart/") && strings.Contains(c.Header.Get("Content-Type"), "boundary="):
 		err = broken(c.Request)
@@ -66,11 +68,6 @@ func (c *call) read(param string) (err error) {
 	}
 	c.name = c.sent[param]
 	return err
-}
-
-func (c *call) isJSON() bool {
-	kind, _ := c.SentType()
-	return slices.Contains(jsonTypes, kind)
 }
 
 // cleanedTypes are those whose bodies lose a byte order mark and, if they are
@@ -140,7 +137,7 @@ type object = map[string]any
 // more, under the name of what the route is about.
 func (c *call) permit(wrapper string, known ...string) error {
 	order := c.order
-	if c.isJSON() && !slices.Contains(order, wrapper) {
+	if c.isJSON && !slices.Contains(order, wrapper) {
 		order = append(slices.Clone(order), wrapper)
 		delete(c.sent, wrapper)
 	}

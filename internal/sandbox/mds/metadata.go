@@ -67,7 +67,7 @@ func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
 func (s *Room) createMetadata(c *call) (wire.Reply, error) {
-	name := c.changes.name
+	name := c.target
 	done, err := s.change(c, s.way(http.MethodPut, name, ""))
 	location := "/metadata/" + name
 	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
@@ -114,7 +114,7 @@ func (s *Room) readSentMetadata(c *call) (err error) {
 			return err
 		}
 	}
-	if c.changes.name = s.nameFor(c); c.changes.name == "" {
+	if c.target = s.nameFor(c); c.target == "" {
 		return &answered{errNoDOI}
 	}
 	return nil

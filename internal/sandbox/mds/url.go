@@ -62,7 +62,7 @@ func (s *Room) changeURL(c *call) (wire.Reply, error) {
 	if err := s.refuses(c); err != nil {
 		return wire.Reply{}, err
 	}
-	_, err := s.change(c, s.way(http.MethodPut, c.changes.name, ""))
+	_, err := s.change(c, s.way(http.MethodPut, c.target, ""))
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
@@ -70,7 +70,7 @@ var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
 // refuses is what is wrong with name and URL before anybody looks for the DOI.
 func (s *Room) refuses(c *call) error {
-	switch prefix, _ := names.Split(c.changes.name); {
+	switch prefix, _ := names.Split(c.target); {
 	case s.Lenient && !urlStart.MatchString(c.url):
 		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
 	case s.Lenient:
@@ -96,8 +96,8 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	}
 	c.event, c.url = "publish", c.sent["url"]
 	var given bool
-	if c.changes.name, given = c.sent["id"]; !given {
-		c.changes.name = c.sent["doi"]
+	if c.target, given = c.sent["id"]; !given {
+		c.target = c.sent["doi"]
 	}
 	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.url) {
 		return nil
@@ -123,7 +123,7 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	} else if !s.Lenient {
 		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
 	}
-	c.changes.name, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
+	c.target, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
 	if s.Lenient && !utf8.ValidString(c.url) {
 		return broken(c.Request)
 	}

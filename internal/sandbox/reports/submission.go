@@ -193,7 +193,11 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	}
 	value, ok := v.(string)
 	if !ok {
-		return yearMonth, wire.Crashed("no implicit conversion of " + rubyKind(v) + " into String")
+		kind := rubyClass(v)
+		if _, truth := v.(bool); v == nil || truth {
+			kind = inspect(v)
+		}
+		return yearMonth, wire.Crashed("no implicit conversion of " + kind + " into String")
 	}
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -210,15 +214,6 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 }
 
 var errNoIndex = wire.Crashed("no implicit conversion of String into Integer")
-
-// rubyKind is what messages call a value that cannot be another.
-func rubyKind(v any) string {
-	switch v.(type) {
-	case nil, bool:
-		return inspect(v)
-	}
-	return rubyClass(v)
-}
 
 // rubyClass is the class of a value.
 func rubyClass(v any) string {
