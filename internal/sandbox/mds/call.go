@@ -107,12 +107,11 @@ func (c *call) add(name, value string) {
 }
 
 func (c *call) addJSON() error {
-	var o object
 	var value any
 	if wire.Decode(c.body, &value) != nil {
 		return broken(c.Request)
 	}
-	if wire.Decode(c.body, &o) != nil {
+	if _, ok := value.(object); !ok {
 		c.add("_json", "")
 		return nil
 	}

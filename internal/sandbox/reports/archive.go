@@ -116,9 +116,7 @@ func (a *archive) insert(r *stored) {
 func (a *archive) RowIDs(uid string) (ids []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	rows := a.find(uid).rows
-	slices.SortFunc(rows, func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
-	for _, r := range rows {
+	for _, r := range slices.SortedFunc(slices.Values(a.find(uid).rows), func(x, y row) int { return cmp.Compare(x.nth, y.nth) }) {
 		ids = append(ids, r.id)
 	}
 	return ids
