@@ -81,9 +81,9 @@ func TestCitation(t *testing.T) {
 
 // The deployed service writes a record in every format, also one that was written in JSON.
 func TestEveryFormatOfTheDeployedService(t *testing.T) {
-	srv := doistest.NewServer(&doistest.Options{Behaviour: doistest.Deployed, NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
 	defer srv.Close()
-	client := srv.Client()
+	client := srv.DOIs()
 	draft := &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/", Event: dois.Publish}
 	draft.Record = complete("Ice")
 	_, err := client.Create(t.Context(), draft)

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/base64"
+	"maps"
 	"strings"
 	"testing"
 
@@ -57,6 +58,61 @@ func TestDeployedWhoAsked(t *testing.T) {
 			assert.Equal(t, strings.HasSuffix(want.authorization, ":"), a.header.Get("WWW-Authenticate") != "")
 		})
 	}
+}
+
+// What Rails puts around each answer of the store.
+func TestDeployedStoreHeaders(t *testing.T) {
+	const sound, none = "max-age=0, private, must-revalidate", "no-cache"
+	for name, want := range map[string]struct {
+		call                                     call
+		status                                   int
+		kind, vary, cache, anonymous, validators string
+	}{
+		"an answer":          {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"XML":                {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200, "application/xml; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"a write":            {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"nothing":            {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", "Origin", none, "", ""},
+		"a type is wanted":   {call{method: "GET", path: "/doi/10.5072/found", as: "repo", header: accept("application/json")}, 200, "text/plain; charset=utf-8", "Accept, Accept-Encoding, Origin", sound, "", "ETag"},
+		"an error":           {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
+		"no login":           {call{method: "GET", path: "/doi"}, 401, "text/html; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
+		"an empty body":      {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", "Accept-Encoding, Origin", none, "", ""},
+		"nobody is asked":    {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "true", "ETag"},
+		"no such route":      {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "true", ""},
+		"no type that is":    {call{method: "GET", path: "/heartbeat", header: accept("nonsense")}, 500, "text/html; charset=UTF-8", "Origin", "", "", ""},
+		"a query that isn't": {call{method: "GET", path: "/doi?a=%zz", header: accept("application/json")}, 500, "application/json; charset=UTF-8", "Origin", "", "", ""},
+		"the root":           {call{method: "PUT", path: "/"}, 301, "", "", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filledDeployed(t)
+			a := want.call.do(t, service)
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Equal(t, want.kind, a.header.Get("Content-Type"))
+			assert.Equal(t, want.vary, a.header.Get("Vary"))
+			assert.Equal(t, want.cache, a.header.Get("Cache-Control"))
+			assert.Equal(t, want.anonymous, a.header.Get("X-Anonymous-Consumer"))
+			assert.Equal(t, want.validators != "", a.header.Get("ETag") != "")
+			want.call.header = with(want.call.header, "Accept-Encoding", "gzip")
+			zipped := want.call.do(t, filledDeployed(t))
+			assert.Equal(t, want.cache != "" && a.status != 204, zipped.header.Get("Content-Encoding") == "gzip")
+			if zipped.header.Get("Content-Encoding") == "gzip" {
+				assert.Equal(t, a.body, string(unzipped(t, []byte(zipped.body))))
+			}
+		})
+	}
+	t.Run("what has not changed", func(t *testing.T) {
+		service := filledDeployed(t)
+		c := call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}
+		c.header = map[string]string{"If-None-Match": c.do(t, service).header.Get("ETag")}
+		assert.Equal(t, 304, c.do(t, service).status)
+	})
+}
+
+func accept(kind string) map[string]string { return map[string]string{"Accept": kind} }
+
+func with(header map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	maps.Copy(out, header)
+	return out
 }
 
 // Of what it reads behind, the store hands on only ASCII.

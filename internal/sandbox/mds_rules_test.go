@@ -169,6 +169,17 @@ func TestStoreExchanges(t *testing.T) {
 	}
 }
 
+// What is not played is listed with what is answered in its place, and only that.
+func TestStoreExchangesNotPlayed(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Exchanges not played") {
+		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
+			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
+			assertAnswer(t, row[4], a)
+			assert.NotEqual(t, row[3], row[4], "this is played: move the row to Exchanges")
+		})
+	}
+}
+
 // Each document is taken for what the table says.
 func TestStoreFormats(t *testing.T) {
 	for _, row := range testkit.Table(t, storeTables, "Formats") {

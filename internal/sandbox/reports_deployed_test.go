@@ -381,3 +381,12 @@ func TestDeployedSeeds(t *testing.T) {
 	assert.Equal(t, "4", at(got, "report.report-header.month"))
 	assert.Len(t, checksums(postSubset(reportBody(month("Repo", "2020-04-09", ""), dataset)).do(t, service).read(t)), 2)
 }
+
+// Numbers in a header are told from others by their value, and shown as they came.
+func TestDeployedNumbersAsTheyCame(t *testing.T) {
+	note := strings.Replace(noteCompressed, `"code":69`, `"code":69.0`, 1)
+	a := postSubset(reportBody(month("Repo", "2020-07-01", note), dataset)).do(t, deployed())
+	require.Equal(t, 201, a.status, a.body)
+	assert.Contains(t, a.body, `"code":69.0`)
+	assert.Contains(t, a.body, `"report-datasets":[]`, "compressed it is")
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
 var namedTest = regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?`")
@@ -40,6 +42,20 @@ func testSources(t *testing.T) string {
 		sources.Write(data)
 	}
 	return sources.String()
+}
+
+// Every rule that is known and not played is listed, with its evidence and what is done
+// in its place.
+func TestRulesNotPlayed(t *testing.T) {
+	for _, file := range []string{"deployed-reports.md", "deployed-store.md"} {
+		rules := testkit.Table(t, file, "Not played")
+		assert.Greater(t, len(rules), 10, file)
+		for _, cells := range rules {
+			if assert.Len(t, cells, 3, cells[0]) {
+				assert.NotContains(t, cells, "", cells[0])
+			}
+		}
+	}
 }
 
 // rulesIn are the rows of the tables of a file whose first column is a rule.

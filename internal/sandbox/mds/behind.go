@@ -114,9 +114,9 @@ func mayChange(account *record.Account, allowed bool) error {
 // the owner alone.
 func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
 	switch {
-	case rec == nil, s.AsBuilt && !rec.Visible(account):
+	case rec == nil, s.AnyLogin && !rec.Visible(account):
 		return store.ErrNoRecord
-	case !s.AsBuilt && !rec.Owner(account):
+	case !s.AnyLogin && !rec.Owner(account):
 		return errDenied
 	}
 	return nil
@@ -128,7 +128,7 @@ type changes struct {
 	url      string
 	metadata []byte
 	format   record.Format
-	name     string // what the metadata shall call themselves
+	target   string // the name that it is for, which the metadata shall call themselves
 }
 
 // changed is a DOI after a change, and the state that it had before, if any.
@@ -139,7 +139,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.AsBuilt && c.event == "hide" {
+		if name, ok = s.readName(w.Doi); !ok || !s.HideCreates && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
 	}
@@ -188,7 +188,12 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 	return s.NewRecord(name, c.account, "mds"), nil
 }
 
-var urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
+var (
+	urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
+
+	// schemaForm are the schemas that the service has.
+	schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
+)
 
 // apply makes the changes to a record, and checks what comes of them, in the
 // order of the service.
@@ -196,7 +201,7 @@ func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *reco
 	before := string(rec.XML)
 	if ch.metadata != nil {
 		if s.AsBuilt {
-			err = rec.SetDeployed(ch.metadata, ch.name, existed)
+			err = rec.SetDeployed(ch.metadata, ch.target, existed)
 		} else {
 			err = rec.SetMetadata(ch.format, ch.metadata)
 		}
@@ -230,8 +235,11 @@ func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *reco
 	if rec.State != record.Draft && ch.url != "" && account.Refusal(ch.url) == record.NoDomain {
 		return wire.Fail(http.StatusUnprocessableEntity, "%s", record.NoDomain)
 	}
-	if string(rec.XML) != before {
-		return rec.CheckKept()
+	if string(rec.XML) == before {
+		return nil
 	}
-	return nil
+	if version := wire.String(rec.Attributes["schemaVersion"]); rec.State != record.Draft && ch.format == record.Kernel && !schemaForm.MatchString(version) {
+		return wire.Fail(http.StatusInternalServerError, `{"status"=>400, "title"=>"No such file or directory @ rb_sysopen - %s"}`, version)
+	}
+	return rec.CheckKept()
 }

@@ -26,6 +26,7 @@ type call struct {
 	sent     map[string]string // the parameters of query string, form and JSON
 	order    []string          // their names
 	body     []byte
+	isJSON   bool
 
 	changes // what is asked for a DOI
 }
@@ -38,7 +39,7 @@ var jsonTypes = []string{"application/json", "text/x-json", "application/jsonreq
 // read reads the body, and of a Deployed store the parameters. What the path names
 // wins over the parameter of that name.
 func (c *call) read(param string) (err error) {
-	if !c.room.AsBuilt {
+	if !c.room.Lenient {
 		c.body, err = wire.ReadBody(c.Request)
 		return err
 	}
@@ -46,6 +47,7 @@ func (c *call) read(param string) (err error) {
 		return err
 	}
 	kind, _ := c.SentType()
+	c.isJSON = slices.Contains(jsonTypes, kind)
 	if slices.Contains(cleanedTypes, kind) {
 		c.body = cleaned(c.body)
 	}
@@ -54,7 +56,7 @@ func (c *call) read(param string) (err error) {
 	}
 	c.addForm(c.URL.RawQuery)
 	switch {
-	case c.isJSON() && len(c.body) > 0:
+	case c.isJSON && len(c.body) > 0:
 		err = c.addJSON()
 	case len(c.body) > 0 && strings.HasPrefix(kind, "multipart/") && strings.Contains(c.Header.Get("Content-Type"), "boundary="):
 		err = broken(c.Request)
@@ -66,11 +68,6 @@ func (c *call) read(param string) (err error) {
 	}
 	c.name = c.sent[param]
 	return err
-}
-
-func (c *call) isJSON() bool {
-	kind, _ := c.SentType()
-	return slices.Contains(jsonTypes, kind)
 }
 
 // cleanedTypes are those whose bodies lose a byte order mark and, if they are
@@ -110,12 +107,11 @@ func (c *call) add(name, value string) {
 }
 
 func (c *call) addJSON() error {
-	var o object
 	var value any
 	if wire.Decode(c.body, &value) != nil {
 		return broken(c.Request)
 	}
-	if wire.Decode(c.body, &o) != nil {
+	if _, ok := value.(object); !ok {
 		c.add("_json", "")
 		return nil
 	}
@@ -140,7 +136,7 @@ type object = map[string]any
 // more, under the name of what the route is about.
 func (c *call) permit(wrapper string, known ...string) error {
 	order := c.order
-	if c.isJSON() && !slices.Contains(order, wrapper) {
+	if c.isJSON && !slices.Contains(order, wrapper) {
 		order = append(slices.Clone(order), wrapper)
 		delete(c.sent, wrapper)
 	}

@@ -31,7 +31,7 @@ func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, er
 	switch {
 	case rec == nil || w.Id != "":
 		return nil, store.ErrNoRecord
-	case !s.AsBuilt:
+	case !s.AnyLogin:
 		err = s.mayRead(account, rec)
 	case w.Part != "media":
 		return []string{"=" + rec.URL}, nil
@@ -52,7 +52,7 @@ func (s *Room) permitMedium(c *call) error { return c.permit("media", "id", "doi
 // to end at the next "=".
 func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	line, blank := string(c.body), http.StatusOK
-	if !s.AsBuilt {
+	if !s.Lenient {
 		line, blank = strings.TrimSpace(line), http.StatusUnprocessableEntity
 	}
 	if wire.IsBlank(line) {
@@ -60,7 +60,7 @@ func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	}
 	var m record.Medium
 	m.Kind, m.URL, _ = strings.Cut(line, "=")
-	if s.AsBuilt {
+	if s.Lenient {
 		m.URL, _, _ = strings.Cut(m.URL, "=")
 	}
 	if wire.IsBlank(m.Kind) {

@@ -54,7 +54,7 @@ func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
 	done, err := s.change(c, s.way(http.MethodPatch, c.doi, ""))
-	if err == store.ErrNoRecord && !s.AsBuilt {
+	if err == store.ErrNoRecord && !s.HideCreates {
 		return wire.Reply{}, &answered{errNoDOI}
 	}
 	if done.before == "" {
@@ -67,7 +67,7 @@ func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
 func (s *Room) createMetadata(c *call) (wire.Reply, error) {
-	name := c.changes.name
+	name := c.target
 	done, err := s.change(c, s.way(http.MethodPut, name, ""))
 	location := "/metadata/" + name
 	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
@@ -94,11 +94,11 @@ func (s *Room) readSentMetadata(c *call) (err error) {
 	sent := c.Header.Get("Content-Type")
 	kind, _, malformed := mime.ParseMediaType(sent)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
-	if s.AsBuilt && sent == formType || !s.AsBuilt && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
+	if s.Lenient && sent == formType || !s.Lenient && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
 		return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
 	}
 	c.event = "show"
-	if s.AsBuilt {
+	if s.Lenient {
 		if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (s *Room) readSentMetadata(c *call) (err error) {
 			return err
 		}
 	}
-	if c.changes.name = s.nameFor(c); c.changes.name == "" {
+	if c.target = s.nameFor(c); c.target == "" {
 		return &answered{errNoDOI}
 	}
 	return nil

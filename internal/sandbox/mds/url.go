@@ -62,7 +62,7 @@ func (s *Room) changeURL(c *call) (wire.Reply, error) {
 	if err := s.refuses(c); err != nil {
 		return wire.Reply{}, err
 	}
-	_, err := s.change(c, s.way(http.MethodPut, c.changes.name, ""))
+	_, err := s.change(c, s.way(http.MethodPut, c.target, ""))
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
@@ -70,10 +70,10 @@ var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
 // refuses is what is wrong with name and URL before anybody looks for the DOI.
 func (s *Room) refuses(c *call) error {
-	switch prefix, _ := names.Split(c.changes.name); {
-	case s.AsBuilt && !urlStart.MatchString(c.url):
+	switch prefix, _ := names.Split(c.target); {
+	case s.Lenient && !urlStart.MatchString(c.url):
 		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
-	case s.AsBuilt:
+	case s.Lenient:
 		return nil
 	case !c.account.Holds(prefix):
 		return wire.Fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
@@ -86,7 +86,7 @@ func (s *Room) refuses(c *call) error {
 // readURLRecord reads DOI and URL. Of a Deployed store parameters come first, as they
 // are; else the lines of the body.
 func (s *Room) readURLRecord(c *call) (err error) {
-	if s.AsBuilt {
+	if s.Lenient {
 		err = c.permit("doi", "id", "doi", "url")
 	} else {
 		err = c.twoLines()
@@ -96,8 +96,8 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	}
 	c.event, c.url = "publish", c.sent["url"]
 	var given bool
-	if c.changes.name, given = c.sent["id"]; !given {
-		c.changes.name = c.sent["doi"]
+	if c.target, given = c.sent["id"]; !given {
+		c.target = c.sent["doi"]
 	}
 	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.url) {
 		return nil
@@ -111,20 +111,20 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	switch {
 	case wire.IsBlank(lines["doi"]):
 		return errNeedsDOI
-	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.AsBuilt && c.name != "":
+	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.Lenient && c.name != "":
 		return errOtherDOI
 	case wire.IsBlank(lines["url"]):
 		return errNeedsURL
 	case !inPath:
 		name = inBody
 	}
-	if sound, ok := names.Read(name); ok && !s.AsBuilt {
+	if sound, ok := names.Read(name); ok && !s.Lenient {
 		name = sound
-	} else if !s.AsBuilt {
+	} else if !s.Lenient {
 		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
 	}
-	c.changes.name, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
-	if s.AsBuilt && !utf8.ValidString(c.url) {
+	c.target, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
+	if s.Lenient && !utf8.ValidString(c.url) {
 		return broken(c.Request)
 	}
 	return nil

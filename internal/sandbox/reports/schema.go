@@ -30,6 +30,9 @@ type schema struct {
 
 	unchecked bool // the deployed service's schema does not know it
 	untyped   bool // ... or names members, but no type
+
+	take  rule   // check, made once
+	takes []rule // ... of each member
 }
 
 type member struct {
@@ -37,14 +40,15 @@ type member struct {
 	*schema
 }
 
-// container says whether a value may be an object or an array. The service does
-// not tell the two apart before its schema does.
-func (s *schema) container() bool { return s != nil && (s.kind == "object" || s.kind == "array") }
-
-// object is the schema of the objects that stand here, alone or in an array.
-func (s *schema) object() *schema {
-	if s.kind == "array" {
-		return s.element
+// ready makes the rules of a schema, and of what stands in it.
+func (s *schema) ready() *schema {
+	s.take, s.takes = s.check, nil
+	for _, m := range s.members {
+		inner := m.ready()
+		s.takes = append(s.takes, func(c *checker) { c.in(m.name, inner.take) })
+	}
+	if s.element != nil {
+		s.element.ready()
 	}
 	return s
 }
@@ -66,7 +70,7 @@ func (s *schema) check(c *checker) {
 	case s.sound != nil:
 		s.sound(c)
 	case s.kind == "array":
-		c.array(s.element.check)
+		c.array(s.element.take)
 	case s.kind == "object":
 		s.checkMembers(c)
 	case s.kind == "integer":
@@ -92,7 +96,7 @@ func (s *schema) checkMembers(c *checker) {
 				c.refuse("%s given twice", name)
 			}
 			seen |= 1 << i
-			return s.members[i].in
+			return s.takes[i]
 		}
 		c.refuse("found unpermitted parameter: :%s", name)
 		return nil
@@ -104,9 +108,6 @@ func (s *schema) checkMembers(c *checker) {
 	}
 }
 
-// in takes the value of the member.
-func (m member) in(c *checker) { c.in(m.name, m.check) }
-
 // permit takes from an object what the service drops in silence: what is no object
 // in an array of objects. Names that it does not permit, and values that
 // are no object or array where it expects one, are an error, which names those
@@ -117,9 +118,13 @@ func (s *schema) permit(v object, shown func(string) string) error {
 		inner := s.member(name)
 		objects, many := v[name].([]any)
 		one, alone := v[name].(object)
-		if inner == nil || inner.container() != (many || alone) {
+		// Objects and arrays are not told apart before the schema does.
+		if inner == nil || (inner.kind == "object" || inner.kind == "array") != (many || alone) {
 			odd = append(odd, shown(name))
 			continue
+		}
+		if inner.kind == "array" {
+			inner = inner.element
 		}
 		if many {
 			objects = slices.DeleteFunc(objects, func(e any) bool { _, ok := e.(object); return !ok })
@@ -132,7 +137,7 @@ func (s *schema) permit(v object, shown func(string) string) error {
 			spell = func(name string) string { return name }
 		}
 		for _, e := range objects {
-			if err := inner.object().permit(e.(object), spell); err != nil {
+			if err := inner.permit(e.(object), spell); err != nil {
 				return err
 			}
 		}
@@ -247,14 +252,14 @@ var (
 
 	// reportHeader is the header of specification §2.1. Which members are
 	// required the specification leaves open; these are what the servers require.
-	reportHeader = &schema{
+	reportHeader = (&schema{
 		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
-	}
+	}).ready()
 
 	reportDatasets = datasetsOf(
 		[]string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
 		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
-	)
+	).ready()
 
 	sentReport      = sentWith(reportDatasets)
 	sentResolutions = sentWith(datasetsOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions"))
@@ -299,14 +304,15 @@ func periodOf(begin, end *schema) []member { return []member{{"begin-date", begi
 
 // period takes an object of two dates that do not go backwards.
 func period(c *checker) {
-	var begin, end string
-	(&schema{required: periodMembers, members: periodOf(
-		textWith(func(c *checker) { begin = c.date() }), textWith(func(c *checker) { end = c.date() }),
-	)}).checkMembers(c)
-	if end < begin {
-		c.refuse("end-date %s is before begin-date %s", end, begin)
+	periodDates.checkMembers(c)
+	if c.end < c.begin {
+		c.refuse("end-date %s is before begin-date %s", c.end, c.begin)
 	}
 }
+
+var periodDates = (&schema{required: periodMembers, members: periodOf(
+	textWith(func(c *checker) { c.begin = c.date() }), textWith(func(c *checker) { c.end = c.date() }),
+)}).ready()
 
 func filledText(c *checker) {
 	if len(c.text()) == 0 {

@@ -193,7 +193,11 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	}
 	value, ok := v.(string)
 	if !ok {
-		return yearMonth, wire.Crashed("no implicit conversion of " + rubyKind(v) + " into String")
+		kind := rubyClass(v)
+		if _, truth := v.(bool); v == nil || truth {
+			kind = inspect(v)
+		}
+		return yearMonth, wire.Crashed("no implicit conversion of " + kind + " into String")
 	}
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -210,15 +214,6 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 }
 
 var errNoIndex = wire.Crashed("no implicit conversion of String into Integer")
-
-// rubyKind is what messages call a value that cannot be another.
-func rubyKind(v any) string {
-	switch v.(type) {
-	case nil, bool:
-		return inspect(v)
-	}
-	return rubyClass(v)
-}
 
 // rubyClass is the class of a value.
 func rubyClass(v any) string {
@@ -330,9 +325,6 @@ func textOf(v any) any {
 	return inspect(v)
 }
 
-// inspected is how messages name a value that lacks a method.
-func inspected(v any) string { return inspect(v) + ":" + rubyClass(v) }
-
 // kind says how the service reads a report: normal, compressed or resolutions.
 type kind int
 
@@ -372,7 +364,7 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 			case []any:
 				return nil, errNoIndex
 			default:
-				return nil, noMethod("fetch", inspected(e))
+				return nil, noMethod("fetch", inspect(e)+":"+rubyClass(e))
 			}
 		}
 		return noted, nil
@@ -385,9 +377,9 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 		if e == "" {
 			return nil, nil
 		}
-		return nil, noMethod("map", inspected(e))
+		return nil, noMethod("map", inspect(e)+":"+rubyClass(e))
 	}
-	return nil, noMethod("empty?", inspected(exceptions))
+	return nil, noMethod("empty?", inspect(exceptions)+":"+rubyClass(exceptions))
 }
 
 // creatorEnd is all that the service checks of created-by: its last character.
@@ -396,8 +388,11 @@ var creatorEnd = regexp.MustCompile(`[-._;()/:a-zA-Z0-9*~$=]$`)
 // faults are what makes a report invalid, by attribute. Of a compressed report
 // the datasets are not looked at.
 func (r *stored) faults(creating bool) (object, error) {
-	errs := map[string][]any{}
-	add := func(name string, fault any) { errs[name] = append(errs[name], fault) }
+	all := object{}
+	add := func(name string, fault any) {
+		before, _ := all[name].([]any)
+		all[name] = append(before, fault)
+	}
 	missing := func(name string, v any) {
 		if absent(v) {
 			add(name, "can't be blank")
@@ -429,10 +424,6 @@ func (r *stored) faults(creating bool) (object, error) {
 	}
 	if creating && !creatorEnd.MatchString(wire.String(r.header["created-by"])) {
 		add("created_by", "is invalid")
-	}
-	all := object{}
-	for name, found := range errs {
-		all[name] = found
 	}
 	return all, nil
 }

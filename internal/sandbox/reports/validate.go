@@ -21,6 +21,8 @@ type checker struct {
 	*jsonlex.Lexer
 	encoding *utf8Reader
 	path     []string // to the value with the error, from the inside out
+
+	begin, end string // of the period that is read
 }
 
 // check reads a stream of JSON that a rule is for. Errors begin with the path of the

@@ -11,6 +11,11 @@ type Rules struct {
 	// are what the specification says of them.
 	AsBuilt bool
 
+	// The metadata store.
+	AnyLogin    bool // a wrong login is none, who may read what anybody may; else it is 401, and an account reads its own DOIs alone
+	Lenient     bool // parameters stand in for bodies, of which types and lines hardly count
+	HideCreates bool // metadata that are hidden of a DOI nobody knows make it a draft
+
 	// DOIs.
 	NewName  *regexp.Regexp // what a new one looks like
 	Collated bool           // the database's collation tells them apart: no case, no accents, no blanks at the end
@@ -42,6 +47,9 @@ var Documented = &Rules{
 // Deployed does what the servers in operation do, flaws included.
 var Deployed = &Rules{
 	AsBuilt:           true,
+	AnyLogin:          true,
+	Lenient:           true,
+	HideCreates:       true,
 	NewName:           regexp.MustCompile(`^10\.[0-9]{4,5}/[-._;()/:a-z0-9*~$=]+$`),
 	Collated:          true,
 	ExpiredIs401:      true,
