@@ -25,7 +25,7 @@
 //	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
 //	client, err := mds.NewClient(srv.URL, creds, &mds.ClientOptions{HTTPClient: srv.HTTPClient()})
 //
-//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(time.Hour)})
+//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
 //
 //	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
 //
@@ -160,7 +160,7 @@
 //
 // A token expires:
 //
-//	token := srv.Token(time.Hour)
+//	token := srv.Token(srv.Now().Add(time.Hour))
 //	srv.Advance(time.Hour) // reports.ErrTokenExpired
 //
 // Searching lags behind:

@@ -102,7 +102,7 @@ func ExampleFaults_Or() {
 func ExampleServer_Token() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(time.Hour)})
+	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
 	if err != nil {
 		log.Fatal(err)
 	}

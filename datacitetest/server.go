@@ -97,7 +97,7 @@ func NewServer(opts *Options) *Server {
 func (s *Server) as(account sandbox.Account) *Server {
 	const wait = time.Millisecond
 	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, account: account}
-	token := func(context.Context) (string, error) { return as.Token(365 * 24 * time.Hour), nil }
+	token := func(context.Context) (string, error) { return as.Token(as.Now().Add(365 * 24 * time.Hour)), nil }
 	var errs [3]error
 	as.reports, errs[0] = reports.NewClient(s.URL, &reports.ClientOptions{TokenSource: token, HTTPClient: s.HTTPClient(), MaxWait: wait})
 	as.dois, errs[1] = dois.NewClient(s.URL, &dois.ClientOptions{
@@ -159,10 +159,10 @@ func (s *Server) DOIs() *dois.Client { return s.dois }
 // MDS returns a client of the account for the metadata store.
 func (s *Server) MDS() *mds.Client { return s.mds }
 
-// Token returns a token of the account, which usage reports and the DOI query take for
-// so long by the server's clock, to the second. If that is negative, it has expired.
-func (s *Server) Token(validFor time.Duration) string {
-	return s.service.TokenOf(s.account.ClientID, s.Now().Add(validFor))
+// Token returns a token of the account, which usage reports and the DOI query take until
+// it expires by the server's clock ([Server.Now]), to the second.
+func (s *Server) Token(expires time.Time) string {
+	return s.service.TokenOf(s.account.ClientID, expires)
 }
 
 // IssueKey returns a new API key of the account, which the DOI query takes as a

@@ -98,7 +98,7 @@ func TestFaults(t *testing.T) {
 		datacitetest.CutAnswer: {201, true}, datacitetest.Status: {503, false}, datacitetest.StatusAfter: {503, true}, datacitetest.Delay: {201, true},
 	} {
 		on(t, datacitetest.Options{Faults: datacitetest.First(&datacitetest.Fault{Kind: kind})}, func(t *testing.T, srv *datacitetest.Server) {
-			assert.Equal(t, want.status, send(t, srv, "PUT", "/dois/10.5072/x", srv.Token(time.Hour), strings.NewReader(put)), kind)
+			assert.Equal(t, want.status, send(t, srv, "PUT", "/dois/10.5072/x", srv.Token(srv.Now().Add(time.Hour)), strings.NewReader(put)), kind)
 			assert.Equal(t, want.done, srv.State("10.5072/x") == datacitetest.StateDraft, kind)
 		})
 	}
@@ -227,7 +227,7 @@ func TestRoles(t *testing.T) {
 				name = datacitetest.Username
 			}
 			const path = "/reports/3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
-			token := srv.As(name).Token(time.Hour)
+			token := srv.As(name).Token(srv.Now().Add(time.Hour))
 			got := [3]int{
 				send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil), send(t, srv, "GET", "/dois", token, nil),
 			}
@@ -261,7 +261,7 @@ func TestLimits(t *testing.T) {
 				want = tt.deployed
 			}
 			for _, body := range []io.Reader{bytes.NewReader(tt.body), io.MultiReader(bytes.NewReader(tt.body))} {
-				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(time.Hour), body), "%s %+v", tt.path, tt.opts)
+				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(srv.Now().Add(time.Hour)), body), "%s %+v", tt.path, tt.opts)
 			}
 		})
 	}
@@ -351,7 +351,7 @@ func TestCrash(t *testing.T) {
 		require.NoError(t, err)
 		data, err := usage(2).MarshalJSON()
 		require.NoError(t, err)
-		assert.Zero(t, send(t, srv, "PUT", "/reports/"+id, srv.Token(time.Hour), bytes.NewReader(data)))
+		assert.Zero(t, send(t, srv, "PUT", "/reports/"+id, srv.Token(srv.Now().Add(time.Hour)), bytes.NewReader(data)))
 		_, err = srv.StoredReports()[0].Report()
 		assert.Equal(t, sound, err == nil, "%s: %v", step, err)
 		srv.Close()
@@ -371,7 +371,7 @@ func TestOverlap(t *testing.T) {
 			assert.NoError(t, z.Close())
 			req, err := http.NewRequest("POST", srv.URL+"/reports", &body)
 			assert.NoError(t, err)
-			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(time.Hour)}}
+			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(time.Hour))}}
 			res, err := srv.HTTPClient().Do(req)
 			assert.NoError(t, err)
 			_ = res.Body.Close()
@@ -391,7 +391,7 @@ func TestOverlap(t *testing.T) {
 // What came in is seen without what must be secret.
 func TestRequests(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
-		token := srv.Token(time.Hour)
+		token := srv.Token(srv.Now().Add(time.Hour))
 		send(t, srv, "POST", "/dois?a=b%20c", token, strings.NewReader(`{"data":{}}`))
 		_, _ = srv.MDS().URL(t.Context(), "10.5072/x y")
 		seen := srv.Requests()
@@ -412,7 +412,7 @@ func TestClock(t *testing.T) {
 	on(t, datacitetest.Options{Now: func() time.Time { return noon }, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier())
 		require.NoError(t, err)
-		token := srv.Token(time.Hour)
+		token := srv.Token(srv.Now().Add(time.Hour))
 		data, err := usage(1).MarshalJSON()
 		require.NoError(t, err)
 		assert.Equal(t, 201, send(t, srv, "POST", "/reports", token, bytes.NewReader(data)))

@@ -28,7 +28,7 @@ func TestABrokenReport(t *testing.T) {
 		_, err := c.Submit(t.Context(), h, datasets(2), opts)
 		require.NoError(t, err)
 
-		token := srv.Token(year)
+		token := srv.Token(srv.Now().Add(year))
 		var both sync.WaitGroup
 		for i := range 2 {
 			r := &reports.Report{Header: h, Datasets: all(6)[2+2*i : 4+2*i]}
@@ -75,7 +75,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 			return nil
 		}}
 		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{
-			Token: srv.Token(year), HTTPClient: &http.Client{Transport: n},
+			Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})

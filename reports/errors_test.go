@@ -57,7 +57,7 @@ func TestAuthentication(t *testing.T) {
 			require.ErrorIs(t, err, reports.ErrUnauthorized)
 		})
 		t.Run("403 token expired", func(t *testing.T) {
-			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(-time.Hour)})
+			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
 			_, err := expired.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrTokenExpired)
 			e, _ := errors.AsType[*reports.Error](err)
@@ -81,7 +81,7 @@ func TestAuthentication(t *testing.T) {
 			asked := 0
 			source := func(context.Context) (string, error) {
 				asked++
-				return srv.Token(year), nil
+				return srv.Token(srv.Now().Add(year)), nil
 			}
 			c := client(t, srv, &reports.ClientOptions{TokenSource: source})
 			for range 2 {

@@ -126,7 +126,7 @@ func ExampleError() {
 func ExampleClient_Submit_expiredToken() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	expired := srv.Token(-time.Hour)
+	expired := srv.Token(srv.Now().Add(-time.Hour))
 	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
 	if err != nil {
 		log.Fatal(err)

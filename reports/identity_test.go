@@ -160,7 +160,7 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 			}
 			return nil
 		}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		compressed := h
 		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
@@ -183,7 +183,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				hidden[r.Method] = true
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
@@ -211,7 +211,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 				}
 				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			start := time.Now()
 			var waits []time.Time
 			var reason string
@@ -240,7 +240,7 @@ func TestAnEmptySubset(t *testing.T) {
 	empty.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
 	req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/reports/"+reports.DeriveID(h), strings.NewReader(compressed(t, empty)))
 	require.NoError(t, err)
-	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(year)}}
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
 	res, err := srv.HTTPClient().Do(req)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
@@ -258,7 +258,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
 	answer := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
 	c, err := reports.NewClient(reports.Test, &reports.ClientOptions{
-		Token: server(t).Token(year),
+		Token: server(t).Token(time.Now().Add(year)),
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked++
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
@@ -292,7 +292,7 @@ func TestKnownEarly(t *testing.T) {
 	}{
 		{"no token", "", reports.ErrUnauthorized, ""},
 		{"no JSON web token", "secret-of-mine", reports.ErrUnauthorized, "not a JSON web token"},
-		{"expired", srv.Token(-time.Hour), reports.ErrTokenExpired, "expired on"},
+		{"expired", srv.Token(srv.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired on"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := false

@@ -77,7 +77,7 @@ func TestACrowdOfProcesses(t *testing.T) {
 						cmd := exec.Command(executable)
 						var out bytes.Buffer
 						cmd.Stdout, cmd.Stderr = &out, &out
-						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(year))
+						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(srv.Now().Add(year)))
 						require.NoError(t, cmd.Start())
 						return cmd, &out
 					}
@@ -217,7 +217,7 @@ func TestAFolderThatIsNotPrivate(t *testing.T) {
 // One report has one lock, however its service and its creator are written.
 func TestOneReportOneLock(t *testing.T) {
 	srv := server(t)
-	token := srv.Token(year)
+	token := srv.Token(srv.Now().Add(year))
 	dir := t.TempDir()
 	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
 		c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
@@ -251,7 +251,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			time.Sleep(time.Second)
 			return errLost
 		}}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(year), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		var waits []reports.Progress

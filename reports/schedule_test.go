@@ -72,7 +72,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
-	token := srv.Token(year)
+	token := srv.Token(srv.Now().Add(year))
 	make := func(net http.RoundTripper) *reports.Client {
 		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 // and after one that failed.
 func TestNoSecretInAnyFile(t *testing.T) {
 	srv := server(t)
-	secret := srv.Token(time.Hour)
+	secret := srv.Token(srv.Now().Add(time.Hour))
 	folder := t.TempDir()
 	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: secret})
 	require.NoError(t, err)

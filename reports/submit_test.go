@@ -302,7 +302,7 @@ func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Cli
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
 		c, err := reports.NewClient(n.srv.URL, &reports.ClientOptions{
-			Token: n.srv.Token(year), HTTPClient: &http.Client{Transport: n},
+			Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		story(t, n, c)
@@ -411,7 +411,7 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 				r.Header.Exceptions = []reports.Exception{{Code: 69}}
 				body := compressed(t, r)
 				req, _ := http.NewRequest("POST", n.srv.URL+"/reports", strings.NewReader(body))
-				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(year)}}
+				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(n.srv.Now().Add(year))}}
 				res, err := n.srv.HTTPClient().Do(req)
 				if assert.NoError(t, err) {
 					assert.Equal(t, 201, res.StatusCode)
@@ -467,7 +467,7 @@ func TestDiskThatFails(t *testing.T) {
 func TestTokenIsRenewedOnce(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		asked := 0
-		good := srv.Token(year)
+		good := srv.Token(srv.Now().Add(year))
 		c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
 			if asked++; asked == 1 {
 				return "garbled", nil
@@ -498,7 +498,7 @@ func TestExpiringTokensAreAnnounced(t *testing.T) {
 		} {
 			var told []time.Time
 			c := client(t, srv, &reports.ClientOptions{
-				Token: srv.Token(tt.left), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
+				Token: srv.Token(srv.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
 			})
 			_, err := c.List(t.Context(), nil)
 			require.NoError(t, err)

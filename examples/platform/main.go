@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if !*live {
 		service := datacitetest.NewServer(nil)
 		defer service.Close()
-		c.API, c.Store, c.Token = service.URL, service.URL, service.Token(365*24*time.Hour)
+		c.API, c.Store, c.Token = service.URL, service.URL, service.Token(service.Now().Add(365*24*time.Hour))
 		c.Username, c.Password = datacitetest.Username, datacitetest.Password
 		fmt.Fprintln(out, "The registration service runs in memory: no real DOI is registered.")
 	}

@@ -27,7 +27,7 @@ import (
 func settings(srv *datacitetest.Server, database string) Config {
 	return Config{
 		Name: "Test Repository", Public: "https://repository.example.org", Database: database,
-		API: srv.URL, Store: srv.URL, Username: datacitetest.Username, Password: datacitetest.Password, Token: srv.Token(24 * time.Hour), Prefix: datacitetest.Prefix,
+		API: srv.URL, Store: srv.URL, Username: datacitetest.Username, Password: datacitetest.Password, Token: srv.Token(srv.Now().Add(24 * time.Hour)), Prefix: datacitetest.Prefix,
 		HTTPClient: srv.HTTPClient(), MaxWait: time.Millisecond, Retry: time.Millisecond, Log: slog.New(slog.DiscardHandler),
 	}
 }

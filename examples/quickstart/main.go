@@ -109,7 +109,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		defer server.Close()
 		s.api, s.mds = server.URL, server.URL
 		s.username, s.password = datacitetest.Username, datacitetest.Password
-		s.token = server.Token(365 * 24 * time.Hour)
+		s.token = server.Token(server.Now().Add(365 * 24 * time.Hour))
 		fmt.Fprintln(out, "The service runs in memory, at", server.URL)
 		where = " in memory: nothing real was registered or reported, and -live uses real hosts"
 	}

@@ -147,7 +147,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password.\n", listener.Addr())
 	}
-	token := service.Token(365 * 24 * time.Hour)
+	token := service.Token(service.Now().Add(365 * 24 * time.Hour))
 	welcome(out, "http://"+listener.Addr().String(), token, s)
 	page := &site{service: service, token: token}
 	if s.state == "" {

@@ -147,7 +147,7 @@ func (p *program) connect(s settings, show *meter) (client *reports.Client, at s
 	case s.inMemory():
 		server := datacitetest.NewServer(nil)
 		closeService = server.Close
-		at, opts.Token = server.URL, server.Token(365*24*time.Hour)
+		at, opts.Token = server.URL, server.Token(server.Now().Add(365*24*time.Hour))
 		show.say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
 	default:
 		at = s.api

@@ -45,7 +45,7 @@ func serviceLike(t *testing.T, behaviour datacitetest.Behaviour) *service {
 	t.Setenv("TMPDIR", t.TempDir()) // where runs leave what the next one has to know
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
-	return &service{Server: srv, token: srv.Token(365 * 24 * time.Hour)}
+	return &service{Server: srv, token: srv.Token(srv.Now().Add(365 * 24 * time.Hour))}
 }
 
 // eachBehaviour tells a story with the documented and with the deployed service.

@@ -27,7 +27,7 @@ func TestTokens(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
 		{"none", "", "needs a token in the environment variable DATACITE_TOKEN"},
-		{"expired", srv.Token(-time.Hour), "The token in DATACITE_TOKEN has expired"},
+		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "The token in DATACITE_TOKEN has expired"},
 		{"no JWT", "not-a-token", "DATACITE_TOKEN holds no token that the service accepts"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
@@ -88,7 +88,7 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 
 func TestTokenThatWillNotLast(t *testing.T) {
 	srv := newService(t)
-	srv.token = srv.Token(48 * time.Hour)
+	srv.token = srv.Token(srv.Now().Add(48 * time.Hour))
 	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, exitHeld, got.code, got.errors)
 	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN expires on"))

@@ -47,7 +47,7 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 					Faults: datacitetest.First(&datacitetest.Fault{Kind: kind}).When(func(r *http.Request) bool { return r.Method == l.method }),
 				})
 				defer srv.Close()
-				token := srv.Token(365 * 24 * time.Hour)
+				token := srv.Token(srv.Now().Add(365 * 24 * time.Hour))
 				story(t, &service{srv, token, srv.HTTPClient()}, inFile(t, "report.json", report(t, 3, nil)))
 			})
 		})
