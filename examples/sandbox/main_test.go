@@ -236,6 +236,31 @@ func TestSandboxPage(t *testing.T) {
 	}
 }
 
+// The programs of the README run, one after the other.
+func TestProgramsOfTheREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	address, stop := start(t, "-behaviour", "deployed")
+	defer stop()
+	for _, p := range []struct{ language, command, file, want string }{
+		{"python", "python3", "try.py", "findable\n"},
+		{"js", "node", "try.mjs", "201 OK (10.5072/FROM-JS)\n"},
+	} {
+		_, program, found := strings.Cut(string(readme), "```"+p.language+"\n")
+		require.True(t, found, p.language)
+		program, _, _ = strings.Cut(program, "```")
+		require.Contains(t, program, "http://localhost:8080")
+		if _, err := exec.LookPath(p.command); err != nil {
+			t.Skip("needs " + p.command)
+		}
+		file := filepath.Join(t.TempDir(), p.file)
+		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(program, "http://localhost:8080", address)), 0o600))
+		out, err := exec.CommandContext(t.Context(), p.command, file).CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Equal(t, p.want, string(out))
+	}
+}
+
 var picture = flag.String("picture", "", "`file` for a picture of the page")
 
 // It warns where other machines reach it, and only there.
