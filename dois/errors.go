@@ -17,8 +17,8 @@ var (
 	// a syntax error (400).
 	ErrBadRequest = errors.New("dois: bad request")
 	// ErrUnauthorized: the login is not accepted, or a write was asked of a client
-	// without one (401). The deployed service looks for the repository of a login that
-	// it does not accept: of a write to a DOI that there is not yet, a 404, too.
+	// without one (401). The deployed service answers 404 to an account that it does not
+	// know when it is to write a new DOI, which is this error and ErrNotFound.
 	ErrUnauthorized = errors.New("dois: login missing or not accepted")
 	// ErrForbidden: the account may not do that (403).
 	ErrForbidden = errors.New("dois: forbidden")
@@ -105,7 +105,7 @@ func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target
 
 var conditions = map[error]transport.Condition{
 	ErrBadRequest:   transport.Status(http.StatusBadRequest),
-	ErrUnauthorized: transport.Either(transport.Status(http.StatusUnauthorized), transport.Cause(transport.ErrNoCredentials), nobody),
+	ErrUnauthorized: transport.Either(transport.Status(http.StatusUnauthorized), transport.Cause(transport.ErrNoCredentials), unknownAccount),
 	ErrForbidden:    transport.Forbidden,
 	ErrNotFound:     transport.Status(http.StatusNotFound),
 	ErrNotAllowed:   transport.Status(http.StatusMethodNotAllowed),
@@ -123,9 +123,9 @@ var conditions = map[error]transport.Condition{
 
 func redirect(e *transport.Error) bool { return e.StatusCode/100 == 3 }
 
-// nobody recognises the answer to a login that means no repository: to write to a DOI
+// unknownAccount recognises the answer to a login of no repository: to write to a DOI
 // that there is not makes one.
-func nobody(e *transport.Error) bool {
+func unknownAccount(e *transport.Error) bool {
 	return e.StatusCode == http.StatusNotFound && (e.Method == http.MethodPost || e.Method == http.MethodPut)
 }
 
