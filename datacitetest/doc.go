@@ -12,26 +12,28 @@
 //
 // A [Server] is a service rather than a mock: the three interfaces are over one set
 // of records, what is written can be read, states change as the specification says,
-// and errors have its codes. It is simpler than the real one in what it does not keep:
-// no rate limits, few facets, no handles apart from Resolve.
+// and errors have its codes. It has no rate limits, and no handles apart from Resolve.
+// What it does not play it answers with 501 and a text that says so.
 //
 // # Clients
 //
 // Reports, DOIs and MDS return clients of the server's account that are ready to use.
-// They pause a millisecond at most before they send something again, so that tests with
-// faults are quick. A program that makes its own client is given the server's address
-// and credentials:
+// They pause a millisecond at most before they send something again, whatever the answer
+// asks for, so that tests with faults are quick. A program that makes its own client is
+// given the server's address and credentials:
 //
 //	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
-//	client, err := mds.NewClient(srv.URL, creds, &mds.ClientOptions{HTTPClient: srv.HTTPClient()})
+//	client, err := mds.NewClient(srv.URL, creds, nil)
 //
 //	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
 //
 //	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
 //
-// HTTPClient is needed only with [Options].NoPort: then the server listens on no port of
-// the machine, and may live inside testing/synctest. There waiting takes no time, and
-// time begins in the year 2000: usage reports have to be on months before.
+// With [Options].NoPort the server listens on no port of the machine, and such clients
+// need HTTPClient: srv.HTTPClient() in their options. Inside testing/synctest, where
+// waiting takes no time, a server has to be like that: a wait for a real connection never
+// ends there. Time begins on 1 January 2000 in it, so a usage report must be for an earlier
+// month, such as reports.Month(1999, time.November).
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -43,15 +45,15 @@
 //
 // # What the server holds
 //
-// A test begins with what it puts there. Nothing is checked, so that it may be odd, or
-// somebody else's:
+// A test begins with what it puts there. That is not checked: a test can put broken
+// records, and those of other accounts.
 //
 //	err := srv.PutRecord(&dois.Record{…})
-//	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":"Glacier"}`))
+//	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":[{"title":"Glacier"}]}`))
 //	id, err := srv.PutReport(&reports.Report{…})
 //	id, err := srv.PutReportJSON(data)
 //
-// In the end it looks at what is there, and at what came in, without a client:
+// In the end it looks at what is there, and at what came in:
 //
 //	srv.State("10.5072/old")        // datacitetest.StateFindable; "" if there is none
 //	srv.Names()                     // all DOIs
@@ -61,8 +63,10 @@
 //		fmt.Println(r.ID, r.ClientID, len(r.Subsets)) // r.Subsets[0].Body is as it came
 //	}
 //	for _, r := range srv.Requests() {
-//		fmt.Println(r.Method, r.Path, r.Status) // r.Header has no credentials
+//		fmt.Println(r.Method, r.Path, r.Status, r.Fault) // r.Header has no credentials, r.Body is as it came
 //	}
+//
+// Metadata are read with a client, such as srv.DOIs().Get.
 //
 // # Behaviours
 //
@@ -76,9 +80,14 @@
 //		…
 //	}
 //
-// Deployed differs, among other things, in this:
+// IndexLag, WriteTime, [Stall], [Crash] and Fault.Behind play what only the service in
+// operation does: they have no effect on a Documented server. MaxDatasets has none on a
+// Deployed one.
 //
-//   - Usage reports: no token is 422, an expired one 401. A report is told by its
+// Deployed differs, among other things, in this; testdata/deployed-*.md of the module have
+// all of it, rule by rule:
+//
+//   - Usage reports: no token is 422, an expired one 401. A report is identified by its
 //     creator, in any case and without accents, and by year and month. Reports
 //     come with report-subsets, in no order that counts, and sent compressed with
 //     no datasets. A PUT does not ask whose report it is, and keeps the members of
@@ -115,7 +124,8 @@
 //	datacitetest.Schedule(seed, 0.3).When(datacitetest.Writes)    // three in ten writes
 //	datacitetest.First(lost).Or(datacitetest.Schedule(seed, 0.3)) // the first answer is lost, then at random
 //
-// or are any function of a request and its number:
+// What [First], [Schedule] and [Faults.When] return may count: make it anew for each server.
+// Faults can be any function of a request and its number, too:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault { // the metadata store is down
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -138,30 +148,57 @@
 //	other := srv.As("OTHER.REPO")
 //	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // mds.ErrForbidden
 //
+// A usage report of another account is reports.ErrConflict to Submit on a Deployed
+// server, whose reports show the account. The specification shows none, so a Documented
+// server lets it be replaced.
+//
 // # The clock
 //
 // The server's clock is [Options].Now, and Advance moves it on: until a DOI resolves
 // (ResolveDelay), lists show what was written (IndexLag), or a token expires. How long
-// a request takes (Fault.Delay, WriteTime) is time of package time.
+// a request takes (Fault.Delay, WriteTime) is time of package time, by which clients go.
 //
 // # Recipes
 //
-// A program publishes though an answer is lost after the work was done. With a usage
-// report it is done inside testing/synctest, as reports.Client.Submit waits for minutes
-// before it looks at what is stored:
+// A program publishes though an answer is lost after the work was done:
 //
 //	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
 //
-// There are too many requests:
+// A usage report of several subsets arrives whole though answers are lost.
+// reports.Client.Submit waits for minutes before it looks at what is stored, so this is for
+// testing/synctest, or for a short MaxProcessing:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
+//	receipt, err := srv.Reports().Submit(ctx, header, datasets, &reports.SubmitOptions{MaxDatasets: 2, MaxProcessing: time.Millisecond})
+//	len(srv.StoredReports()[0].Subsets) // as many as receipt.Subsets
+//
+// Whatever fails, a program that tries again what is Temporary ends right:
+//
+//	for seed := range uint64(20) {
+//		srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
+//		…
+//		for err != nil && mds.Temporary(err) {
+//			_, err = srv.MDS().Register(ctx, name, address, doc)
+//		}
+//	}
+//
+// There are too many requests. To see the wait, make a client of your own, inside
+// testing/synctest:
 //
 //	busy := &datacitetest.Fault{Kind: datacitetest.Status, Status: 429, RetryAfter: time.Minute}
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(busy)})
 //
-// A token expires:
+// A token has expired, as the client can see:
+//
+//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
+//	_, err = client.Submit(ctx, header, datasets, nil) // reports.ErrTokenExpired, before anything is sent
+//
+// A token has expired by the server's clock alone. A Deployed server does not say why it
+// refuses one:
 //
 //	token := srv.Token(srv.Now().Add(time.Hour))
-//	srv.Advance(time.Hour) // reports.ErrTokenExpired
+//	srv.Advance(time.Hour) // reports.ErrTokenExpired; of a Deployed server reports.ErrUnauthorized
 //
 // Searching lags behind:
 //
@@ -169,7 +206,8 @@
 //	… // what is written now is in no list
 //	srv.Advance(time.Minute)
 //
-// A body is too large:
+// A body is too large, by its bytes as they are sent: of a large usage report compressed
+// ones. Each package has its ErrTooLarge:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{MaxBody: 1000, MaxReport: 1000}) // ErrTooLarge
 //

@@ -20,8 +20,7 @@ type Fault struct {
 	// Behind says that the fault happens between the metadata store and the
 	// service behind it, so that the client gets what the store makes of it: 403
 	// "Access is denied" for a connection that drops, 408 after a minute without
-	// an answer. It counts in a Deployed server and for the metadata store; else
-	// it is as without it.
+	// an answer. It has an effect only on the metadata store of a Deployed server.
 	Behind bool
 }
 
@@ -47,9 +46,10 @@ const (
 // Crash, the answer is lost all the same.
 type Step string
 
-// The steps of a POST or PUT, in their order. Document removed and rows
-// destroyed are those of a compressed PUT over a report alone; row and header of
-// a new report are committed at once; a plain write over a report has no row.
+// The steps of a POST or PUT, in their order. Not every write takes all:
+//
+//	DocumentRemoved, RowsDestroyed   only a compressed PUT over a report
+//	RowInserted                      all but a plain write over a report; of a new report with HeaderCommitted
 const (
 	Parsed          Step = "parsed"           // the body is read; nothing is done yet
 	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
@@ -102,8 +102,8 @@ func Schedule(seed uint64, rate float64) Faults {
 	}
 }
 
-// When returns f for chosen requests only, and counts no others. The count is in
-// what When returns: use that for one server.
+// When returns f for chosen requests only, and counts no others. What it returns holds
+// the count: make it anew for each server.
 func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	var n atomic.Int64
 	return func(_ int, r *http.Request) *Fault {

@@ -30,7 +30,7 @@ const (
 // Options are the optional settings of a server.
 type Options struct {
 	Behaviour Behaviour        // "" means Documented
-	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it. It may then live inside testing/synctest.
+	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it. Inside testing/synctest it has to be so.
 	Now       func() time.Time // the server's clock; nil means time.Now
 	Accounts  []Account        // who may use the server; the first does unless As says otherwise; nil means one zero Account
 	Faults    Faults           // what happens to which request; nil means nothing out of the ordinary
@@ -42,13 +42,17 @@ type Options struct {
 	// as it is at once. 0 means no time at all.
 	IndexLag time.Duration
 
-	// WriteTime is how long a Deployed server works on a usage report it was sent,
-	// by the time of package time. For three fifths of it nothing is done but
-	// reading; then the report is looked up; in the last quarter the database has
-	// the new subset, the stored document has not. Until the end a report to which
-	// a POST adds cannot be read, and two POSTs that look it up before either has
-	// its row break it for good, as in the deployed service; a PUT shows its subset
-	// at once. The work goes on when the client goes away. 0 means no time at all.
+	// WriteTime is how long a Deployed server works on a usage report that it was
+	// sent, by the time of package time:
+	//
+	//	the first three fifths   it reads the body
+	//	then                     it looks the report up
+	//	the last quarter         the database has the new subset, the document has not
+	//
+	// Until the end a report to which a POST adds cannot be read; a PUT shows its
+	// subset at once. Two POSTs that look the report up before either has stored its
+	// subset break it for good, as in the deployed service. The work goes on when the
+	// client goes away. 0 means no time at all.
 	WriteTime time.Duration
 
 	// Limits of what is sent. Small tests can meet small ones.
@@ -133,7 +137,9 @@ func (s *Server) Close() { s.service.Close() }
 // their subsets, API keys, and how far Advance has moved the clock.
 func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 
-// Restore adds what another server of the same behaviour and accounts has saved.
+// Restore adds what another server of the same behaviour has saved. The clock is then
+// moved as far as that of the other was. Accounts are not saved: what belongs to one that
+// this server does not have belongs to a stranger.
 func (s *Server) Restore(r io.Reader) error {
 	if err := s.service.Restore(r); err != nil {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
@@ -186,15 +192,17 @@ type Request struct {
 	Path   string      // still escaped
 	Query  string      // still encoded
 	Header http.Header // without credentials
+	Body   []byte      // its first 16 KiB, as they came
 	Bytes  int64       // of the body, as far as the server has read it
-	Status int         // of the answer; 0 when the connection was dropped before the work
+	Status int         // of the work, also if the client was answered otherwise; 0 when the connection was dropped before it
+	Fault  FaultKind   // that the request met; "" is none
 }
 
 // Requests returns what the server was asked, oldest first, the last 1,000.
 func (s *Server) Requests() []Request {
 	var requests []Request
 	for _, r := range s.service.Requests() {
-		requests = append(requests, Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Bytes: r.BodySize, Status: r.Status})
+		requests = append(requests, Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)})
 	}
 	return requests
 }

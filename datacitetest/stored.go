@@ -85,7 +85,7 @@ func named(call string, err error) error {
 // A StoredReport is a usage report as the server holds it.
 type StoredReport struct {
 	ID       string
-	ClientID string         // of the account that sent it
+	ClientID string         // of the account that first sent it
 	Subsets  []StoredSubset // in the order in which they came; of a plain report the one
 
 	server *Server

@@ -53,8 +53,8 @@
 // are returned at once, each with its place, as a [*ValidationError].
 //
 // The service lets any account replace any report. Submit compares the account
-// that a stored report shows with that of the token before it sends anything. Put
-// does not: the caller chooses the id.
+// that a stored report shows, if it shows one, with that of the token before it sends
+// anything. Put does not: the caller chooses the id.
 //
 // # Reading
 //

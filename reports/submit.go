@@ -113,8 +113,8 @@ type Subset struct {
 // Submit again with the same data goes on from there.
 //
 // The service lets any account replace any report. Submit compares the account
-// that a stored report shows with that of the token, and its creator and month
-// with the header's; if they differ it sends nothing, and the error matches
+// that a stored report shows, if it shows one, with that of the token, and its
+// creator and month with the header's; if they differ it sends nothing, and the error matches
 // [ErrConflict]. The name of the creator and the report id of a stored report
 // never change: the service treats "repo" as "Repo". Warn is called, and
 // Receipt.Header has them as stored.

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 )
@@ -19,7 +21,10 @@ type Server struct {
 func Serve(opts *Options, noPort bool) *Server {
 	s := &Server{Service: New(opts)}
 	if noPort {
-		s.URL = "http://localhost"
+		// Each has a loopback address of its own, on which nothing listens, so that two
+		// servers are never taken for one.
+		n := rand.Uint32()
+		s.URL = fmt.Sprintf("http://127.%d.%d.%d:1", n>>16&0xff, n>>8&0xff, n&0xff)
 		return s
 	}
 	s.listener = httptest.NewServer(s.Service)

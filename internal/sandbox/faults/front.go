@@ -63,7 +63,7 @@ func (c call) work(w http.ResponseWriter, at *Fault) {
 }
 
 // note writes the request down. The status is 0 if there is no answer.
-func (c call) note(status int) { c.log.add(c.Request, status, c.body.n) }
+func (c call) note(status int) { c.log.add(c, status) }
 
 // worked is the answer to work that was done.
 func (c call) worked() *httptest.ResponseRecorder {

@@ -12,12 +12,17 @@ type Request struct {
 	Method   string
 	Path     string // as it was sent, still escaped
 	RawQuery string
-	Status   int         // of the answer; 0 when the connection was dropped before the work
+	Status   int         // of the work; 0 when the connection was dropped before it
+	Fault    FaultKind   // that it met; "" is none
 	Header   http.Header // without Authorization and Cookie
+	Body     []byte      // the first 16 KiB that the service has read
 	BodySize int64       // bytes of the body that the service has read
 }
 
-const logged = 1000
+const (
+	logged     = 1000
+	loggedBody = 16 << 10 // bytes of each body
+)
 
 type requestLog struct {
 	mu      sync.Mutex
@@ -31,7 +36,11 @@ func (f *Front) Requests() []Request {
 	return slices.Clone(f.log.entries)
 }
 
-func (l *requestLog) add(r *http.Request, status int, size int64) {
+func (l *requestLog) add(c call, status int) {
+	r, kind := c.Request, FaultKind("")
+	if c.fault != nil {
+		kind = c.fault.Kind
+	}
 	header := r.Header.Clone()
 	header.Del("Authorization")
 	header.Del("Cookie")
@@ -42,17 +51,19 @@ func (l *requestLog) add(r *http.Request, status int, size int64) {
 	}
 	l.entries = append(l.entries, Request{
 		Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery,
-		Status: status, Header: header, BodySize: size,
+		Status: status, Fault: kind, Header: header, Body: c.body.start, BodySize: c.body.n,
 	})
 }
 
 type countedBody struct {
 	io.ReadCloser
-	n int64
+	n     int64
+	start []byte
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.n += int64(n)
+	b.start = append(b.start, p[:min(n, loggedBody-len(b.start))]...)
 	return n, err
 }
