@@ -1,6 +1,7 @@
 package jsonlex_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"strings"
@@ -296,6 +297,41 @@ func TestCountsOnlyPlainDigits(t *testing.T) {
 			_, ok := l.Count()
 			assert.False(t, ok, "%s: %s", name, text)
 			assert.Zero(t, l.Offset())
+		}
+	}
+}
+
+func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
+	data := make([]byte, 100)
+	for i := range data {
+		data[i] = byte(i * i * 7)
+	}
+	for n := range data {
+		text := base64.StdEncoding.EncodeToString(data[:n])
+		for at := -1; at < len(text); at++ {
+			for _, digit := range []string{"", "=", "-", "é", `\n`, `\u0041`} {
+				altered := text
+				if at >= 0 {
+					altered = text[:at] + digit + text[at+1:]
+				}
+				quoted := `"` + altered + `"`
+				var plain string
+				require.NoError(t, json.Unmarshal([]byte(quoted), &plain))
+				want, err := base64.StdEncoding.DecodeString(plain)
+				if err != nil || len(want) == 0 {
+					want = nil
+				}
+				var got []byte
+				require.NoError(t, jsonlex.Unmarshal([]byte(quoted), func(d *jsonlex.Decoder) error {
+					got = d.Base64()
+					return nil
+				}))
+				require.Equal(t, want, got, quoted)
+				if len(plain)%4 == 0 && plain == altered { // else it breaks off, or comes in pieces
+					_, streamed := io.ReadAll(jsonlex.OfBytes([]byte(quoted)).Base64())
+					require.Equal(t, err, streamed, quoted)
+				}
+			}
 		}
 	}
 }
