@@ -177,7 +177,7 @@ func readAttributes(d *decoder, r *Record) {
 	}
 	d.Hold()
 	recordJSON.Read(d, r)
-	r.Raw = d.Kept()
+	r.Raw = d.Keep()
 }
 
 // An envelope is what the service puts around an answer, as far as it belongs to one
@@ -205,7 +205,7 @@ var (
 		jsonlex.Member[envelope]{Name: "relationships", Read: func(d *decoder, e *envelope) {
 			d.Hold()
 			relationshipsJSON.Read(d, e.record)
-			e.record.Relationships = d.Kept()
+			e.record.Relationships = d.Keep()
 		}},
 	)
 )
@@ -317,7 +317,7 @@ func readMeta(d *decoder, p *page) {
 		d.Spend(entry + 2*len(name))
 		d.Hold()
 		facet := readFacet(d)
-		p.meta[name] = d.Kept()
+		p.meta[name] = d.Keep()
 		if slices.Contains([]string{"total", "totalPages", "page", "scroll-id"}, name) {
 			continue
 		}

@@ -3,6 +3,7 @@ package jsonlex_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -297,6 +298,70 @@ func TestCountsOnlyPlainDigits(t *testing.T) {
 			_, ok := l.Count()
 			assert.False(t, ok, "%s: %s", name, text)
 			assert.Zero(t, l.Offset())
+		}
+	}
+}
+
+// keepAll keeps each element of a list, for good.
+func keepAll(l *jsonlex.Lexer) (kept [][]byte) {
+	l.List()
+	for i := 0; l.Element(i); i++ {
+		l.Hold()
+		l.Skip()
+		kept = append(kept, l.Keep())
+	}
+	l.End()
+	return kept
+}
+
+// pieceReader gives pieces of all lengths up to a prime number of bytes.
+type pieceReader struct {
+	io.Reader
+	n int
+}
+
+func (r *pieceReader) Read(p []byte) (int, error) {
+	r.n = (r.n + 3331) % 7919
+	return r.Reader.Read(p[:min(r.n+1, len(p))])
+}
+
+func TestWhatIsKeptStaysAsItIs(t *testing.T) {
+	var values []string
+	for i := range 400 {
+		size := i * 37
+		if i%50 == 49 {
+			size = i * 500 // longer than a window
+		}
+		values = append(values, fmt.Sprintf(`{"n":%d,"text":"%s"}`, i, strings.Repeat(string(rune('a'+i%26)), size)))
+	}
+	text := "[" + strings.Join(values, " , ") + "]"
+	lexers := lexers(text)
+	lexers["in pieces"] = jsonlex.New(&pieceReader{Reader: strings.NewReader(text)})
+	for name, l := range lexers {
+		l.Use(jsonlex.NewBudget(int64(len(text)) * 5 / 4))
+		kept := keepAll(l)
+		require.NoError(t, l.Err(), name)
+		l.Reset(strings.NewReader(strings.Replace(text, "text", "next", -1)))
+		next := keepAll(l) // takes the memory that is left
+		for i := range kept {
+			_ = append(kept[i], "overwritten"...)
+			_ = append(next[i], "overwritten"...)
+		}
+		for i, want := range values {
+			require.Equal(t, want, string(kept[i]), name)
+			require.Equal(t, strings.Replace(want, "text", "next", 1), string(next[i]), name)
+		}
+	}
+}
+
+func TestWhatIsKeptIsSpent(t *testing.T) {
+	text := "[" + strings.Repeat(`{"text":"`+strings.Repeat("a", 3000)+`"} , `, 200) + "0]"
+	for allowed := int64(0); allowed < int64(len(text)); allowed += 1009 {
+		for _, src := range []io.Reader{strings.NewReader(text), &pieceReader{Reader: strings.NewReader(text)}} {
+			l := jsonlex.New(src)
+			l.Use(jsonlex.NewBudget(allowed))
+			keepAll(l)
+			require.ErrorIs(t, l.Err(), jsonlex.ErrTooLarge, "%d of %d bytes", allowed, len(text))
 		}
 	}
 }
