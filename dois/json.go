@@ -2,7 +2,6 @@ package dois
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ var recordJSON = jsonlex.NewObject(append(append(
 	jsonlex.List("downloadsOverTime", func(r *Record) *[]MonthCount { return &r.DownloadsOverTime }, monthJSON.Item),
 	jsonlex.List("citationsOverTime", func(r *Record) *[]YearCount { return &r.CitationsOverTime }, yearJSON.Item),
 	jsonlex.Member[Record]{Name: "landingPage", Read: readLandingPage},
-	jsonlex.Member[Record]{Name: "xml", Read: readXML},
+	jsonlex.Member[Record]{Name: "xml", Read: func(d *decoder, r *Record) { r.MetadataXML = d.Base64() }},
 ), relations...)...)
 
 var containerJSON = jsonlex.NewObject(
@@ -100,15 +99,6 @@ func readLandingPage(d *decoder, r *Record) {
 	landingPageJSON.Read(d, r.LandingPage)
 }
 
-func readXML(d *decoder, r *Record) {
-	text := d.Scalar()
-	d.Spend(len(text))
-	xml, err := base64.StdEncoding.AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(text))), text)
-	if r.MetadataXML = nil; err == nil && len(xml) > 0 {
-		r.MetadataXML = xml
-	}
-}
-
 // relations are what the specification shows as attributes, and the deployed service
 // as relationships.
 var relations = []jsonlex.Member[Record]{
@@ -136,7 +126,7 @@ func relation(name string, keep func(*Record, []string)) jsonlex.Member[Record] 
 }
 
 var (
-	idJSON  = jsonlex.NewObject(jsonlex.Text("id", func(id *string) *string { return id }))
+	idJSON  = jsonlex.NewObject(jsonlex.Text("id", func(id *string) *string { return id }), jsonlex.Ignored[string]("type"))
 	readIDs = jsonlex.ListReader[[]string](func(d *decoder, id *string) bool {
 		return d.Kind() == '{' && idJSON.Item(d, id) || d.Kind() != '{' && jsonlex.TextItem(d, id)
 	})
@@ -187,7 +177,7 @@ func readAttributes(d *decoder, r *Record) {
 	}
 	d.Hold()
 	recordJSON.Read(d, r)
-	r.Raw = d.Kept()
+	r.Raw = d.Keep()
 }
 
 // An envelope is what the service puts around an answer, as far as it belongs to one
@@ -207,7 +197,7 @@ var (
 	)
 	resourceJSON = jsonlex.NewObject(
 		jsonlex.Text("id", func(e *envelope) *string { return &e.id }),
-		jsonlex.Word("type", func(*envelope) *string { return new(string) }),
+		jsonlex.Ignored[envelope]("type"),
 		jsonlex.Member[envelope]{Name: "attributes", Read: func(d *decoder, e *envelope) {
 			readAttributes(d, e.record)
 			e.whole = true
@@ -215,7 +205,7 @@ var (
 		jsonlex.Member[envelope]{Name: "relationships", Read: func(d *decoder, e *envelope) {
 			d.Hold()
 			relationshipsJSON.Read(d, e.record)
-			e.record.Relationships = d.Kept()
+			e.record.Relationships = d.Keep()
 		}},
 	)
 )
@@ -327,7 +317,7 @@ func readMeta(d *decoder, p *page) {
 		d.Spend(entry + 2*len(name))
 		d.Hold()
 		facet := readFacet(d)
-		p.meta[name] = d.Kept()
+		p.meta[name] = d.Keep()
 		if slices.Contains([]string{"total", "totalPages", "page", "scroll-id"}, name) {
 			continue
 		}

@@ -70,7 +70,9 @@ type Record struct {
 	VersionOf         []string     `json:"versionOf,omitempty"`
 
 	// Raw holds the attributes exactly as the service sent them, and
-	// Relationships what stood beside them.
+	// Relationships what stood beside them. Records read one after the other have
+	// them in the same blocks of 64 KiB; whoever keeps few of many for long replaces
+	// both by copies.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 

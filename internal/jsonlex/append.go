@@ -72,7 +72,8 @@ const (
 )
 
 // escapes sets the highest bit of some byte of its result if one of eight bytes
-// is below 0x20, a quote or a backslash. A byte from 0x80 on is none of these.
+// is below 0x20, a quote or a backslash; the lowest such bit is that of the first of
+// them. A byte from 0x80 on is none of these.
 func escapes(x uint64) uint64 {
 	control := x - ones*0x20
 	quote := x ^ ones*'"'

@@ -3,6 +3,7 @@ package jsonlex
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"hash"
 	"io"
@@ -68,7 +69,7 @@ func (d *Base64) decode() error {
 	if cap(d.data) < len(digits) {
 		d.data = make([]byte, len(digits))
 	}
-	n, err := base64.StdEncoding.Decode(d.data[:cap(d.data)], digits)
+	n, err := decodeBase64(d.data[:cap(d.data)], digits)
 	d.rest = d.data[:n]
 	d.ended = n < len(digits)/4*3
 	d.size += int64(n)
@@ -118,4 +119,51 @@ func (l *Lexer) Base64Size() int64 {
 		}
 	}
 	return (digits - padding) * 3 / 4
+}
+
+// Base64 reads a text in base64; nil for anything else.
+func (d *Decoder) Base64() []byte {
+	text := d.Scalar()
+	d.Spend(len(text))
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := decodeBase64(data, text)
+	if err != nil || n == 0 {
+		return nil
+	}
+	return data[:n]
+}
+
+// places64 are the values of the digits in each of the four places of a group.
+var places64 = func() (t [4][256]uint32) {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	for i := range t {
+		for c := range t[i] {
+			t[i][c] = none64
+		}
+		for value := range len(digits) {
+			t[i][digits[value]] = uint32(value) << (18 - 6*i)
+		}
+	}
+	return t
+}()
+
+const none64 = 1 << 31 // no digit
+
+// decodeBase64 does what base64.StdEncoding.Decode does, in half the time.
+func decodeBase64(dst, src []byte) (int, error) {
+	t, to, from := &places64, dst, src
+	for len(from) >= 8 && len(to) >= 8 {
+		x := t[0][from[0]] | t[1][from[1]] | t[2][from[2]] | t[3][from[3]]
+		y := t[0][from[4]] | t[1][from[5]] | t[2][from[6]] | t[3][from[7]]
+		if (x|y)&none64 != 0 {
+			break
+		}
+		binary.BigEndian.PutUint64(to, uint64(x)<<40|uint64(y)<<16)
+		from, to = from[8:], to[6:]
+	}
+	n, err := base64.StdEncoding.Decode(to, from)
+	if at, ok := err.(base64.CorruptInputError); ok {
+		err = at + base64.CorruptInputError(len(src)-len(from))
+	}
+	return len(dst) - len(to) + n, err
 }

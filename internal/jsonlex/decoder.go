@@ -131,16 +131,7 @@ func (d *Decoder) word(place int) string {
 func (d *Decoder) Raw() []byte {
 	d.Hold()
 	d.Skip()
-	return d.Kept()
-}
-
-// Kept is a copy of what has been read since Hold.
-func (d *Decoder) Kept() []byte {
-	held := d.Held()
-	d.Spend(len(held))
-	kept := make([]byte, len(held))
-	copy(kept, held)
-	return kept
+	return d.Keep()
 }
 
 // readList reads the elements of a list; null is an empty list, and any other value is

@@ -96,6 +96,22 @@ func (l *Lexer) Held() []byte {
 	return held
 }
 
+// Keep is what has been read since Hold, for good: the part of the window that holds
+// it is given away, and the window goes on behind it. What is long is copied, since
+// it would leave a large gap at the end of a window. All that stays in memory is spent.
+func (l *Lexer) Keep() []byte {
+	held := l.Held()
+	if l.window == nil || len(held) > windowSize/4 || cap(l.buf) > windowSize {
+		l.Spend(len(held))
+		return append(make([]byte, 0, len(held)), held...)
+	}
+	l.Spend(l.pos)
+	l.base += int64(l.pos)
+	l.buf, l.pos = l.buf[l.pos:], 0
+	l.window = l.buf[:0]
+	return held[:len(held):len(held)]
+}
+
 // A Budget is how much memory may be made of an input: a short one can ask for a lot.
 type Budget struct{ allowed, left int64 }
 
@@ -163,8 +179,8 @@ func (l *Lexer) fill() bool {
 		l.Fail(errLongValue)
 		return false
 	}
-	if len(l.buf) == cap(l.buf) {
-		l.buf = append(l.buf, make([]byte, len(l.buf))...)[:len(l.buf)]
+	if (len(l.buf) == cap(l.buf) || cap(l.buf) < windowSize/16) && !l.widen() {
+		return false
 	}
 	const patience = 100
 	for range patience {
@@ -183,6 +199,17 @@ func (l *Lexer) fill() bool {
 	}
 	l.Fail(io.ErrNoProgress)
 	return false
+}
+
+// widen moves buf to where there is more room behind it. What is left of a window
+// of which Keep gave a part away stays in memory with that.
+func (l *Lexer) widen() bool {
+	room := max(windowSize, 2*len(l.buf))
+	if room == windowSize {
+		l.Spend(len(l.buf))
+	}
+	l.buf = append(make([]byte, 0, room), l.buf...)
+	return l.err == nil
 }
 
 // need tries to have n unused bytes in buf.

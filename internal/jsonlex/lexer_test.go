@@ -1,7 +1,9 @@
 package jsonlex_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -296,6 +298,105 @@ func TestCountsOnlyPlainDigits(t *testing.T) {
 			_, ok := l.Count()
 			assert.False(t, ok, "%s: %s", name, text)
 			assert.Zero(t, l.Offset())
+		}
+	}
+}
+
+// keepAll keeps each element of a list, for good.
+func keepAll(l *jsonlex.Lexer) (kept [][]byte) {
+	l.List()
+	for i := 0; l.Element(i); i++ {
+		l.Hold()
+		l.Skip()
+		kept = append(kept, l.Keep())
+	}
+	l.End()
+	return kept
+}
+
+// pieceReader gives pieces of all lengths up to a prime number of bytes.
+type pieceReader struct {
+	io.Reader
+	n int
+}
+
+func (r *pieceReader) Read(p []byte) (int, error) {
+	r.n = (r.n + 3331) % 7919
+	return r.Reader.Read(p[:min(r.n+1, len(p))])
+}
+
+func TestWhatIsKeptStaysAsItIs(t *testing.T) {
+	var values []string
+	for i := range 400 {
+		size := i * 37
+		if i%50 == 49 {
+			size = i * 500 // longer than a window
+		}
+		values = append(values, fmt.Sprintf(`{"n":%d,"text":"%s"}`, i, strings.Repeat(string(rune('a'+i%26)), size)))
+	}
+	text := "[" + strings.Join(values, " , ") + "]"
+	lexers := lexers(text)
+	lexers["in pieces"] = jsonlex.New(&pieceReader{Reader: strings.NewReader(text)})
+	for name, l := range lexers {
+		l.Use(jsonlex.NewBudget(int64(len(text)) * 5 / 4))
+		kept := keepAll(l)
+		require.NoError(t, l.Err(), name)
+		l.Reset(strings.NewReader(strings.Replace(text, "text", "next", -1)))
+		next := keepAll(l) // takes the memory that is left
+		for i := range kept {
+			_ = append(kept[i], "overwritten"...)
+			_ = append(next[i], "overwritten"...)
+		}
+		for i, want := range values {
+			require.Equal(t, want, string(kept[i]), name)
+			require.Equal(t, strings.Replace(want, "text", "next", 1), string(next[i]), name)
+		}
+	}
+}
+
+func TestWhatIsKeptIsSpent(t *testing.T) {
+	text := "[" + strings.Repeat(`{"text":"`+strings.Repeat("a", 3000)+`"} , `, 200) + "0]"
+	for allowed := int64(0); allowed < int64(len(text)); allowed += 1009 {
+		for _, src := range []io.Reader{strings.NewReader(text), &pieceReader{Reader: strings.NewReader(text)}} {
+			l := jsonlex.New(src)
+			l.Use(jsonlex.NewBudget(allowed))
+			keepAll(l)
+			require.ErrorIs(t, l.Err(), jsonlex.ErrTooLarge, "%d of %d bytes", allowed, len(text))
+		}
+	}
+}
+
+func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
+	data := make([]byte, 100)
+	for i := range data {
+		data[i] = byte(i * i * 7)
+	}
+	for n := range data {
+		text := base64.StdEncoding.EncodeToString(data[:n])
+		for at := -1; at < len(text); at++ {
+			for _, digit := range []string{"", "=", "-", "é", `\n`, `\u0041`} {
+				altered := text
+				if at >= 0 {
+					altered = text[:at] + digit + text[at+1:]
+				}
+				quoted := `"` + altered + `"`
+				var plain string
+				require.NoError(t, json.Unmarshal([]byte(quoted), &plain))
+				want, err := base64.StdEncoding.DecodeString(plain)
+				if err != nil || len(want) == 0 {
+					want = nil
+				}
+				var got []byte
+				require.NoError(t, jsonlex.Unmarshal([]byte(quoted), func(d *jsonlex.Decoder) error {
+					got = d.Base64()
+					return nil
+				}))
+				require.Equal(t, want, got, quoted)
+				if len(plain)%4 == 0 && plain == altered { // else it breaks off, or comes in pieces
+					_, streamed := io.ReadAll(jsonlex.OfBytes([]byte(quoted)).Base64())
+					require.Equal(t, err, streamed, quoted)
+				}
+			}
 		}
 	}
 }

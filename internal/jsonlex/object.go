@@ -114,6 +114,11 @@ func Bool[T any](name string, field func(*T) *bool) Member[T] {
 	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = string(d.Scalar()) == "true" }}
 }
 
+// Ignored is a member that is expected and not wanted.
+func Ignored[T any](name string) Member[T] {
+	return Member[T]{name, func(d *Decoder, _ *T) { d.Skip() }}
+}
+
 // Of is a member that is an object.
 func Of[T, V any](name string, field func(*T) *V, o *Object[V]) Member[T] {
 	return Member[T]{name, func(d *Decoder, v *T) {

@@ -87,48 +87,46 @@ func (l *Lexer) matchText(text string) bool {
 // plain counts the bytes before the first one that a text does not hold as it
 // is, and tells whether all of them are ASCII. It looks at eight at a time.
 func plain(b []byte) (n int, ascii bool) {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x80 * ones
-	)
 	var seen uint64
 	rest := b
 	for len(rest) >= 8 {
 		x := binary.LittleEndian.Uint64(rest)
-		quote := x ^ '"'*ones
-		slash := x ^ '\\'*ones
-		stop := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs
 		seen |= x
-		if stop != 0 {
-			return len(b) - len(rest) + bits.TrailingZeros64(stop)>>3, seen&highs == 0
+		if stop := escapes(x) & Highs; stop != 0 {
+			return len(b) - len(rest) + bits.TrailingZeros64(stop)>>3, seen&Highs == 0
 		}
 		rest = rest[8:]
 	}
 	for n, c := range rest {
 		if c == '"' || c == '\\' || c < ' ' {
-			return len(b) - len(rest) + n, seen&highs == 0
+			return len(b) - len(rest) + n, seen&Highs == 0
 		}
 		seen |= uint64(c)
 	}
-	return len(b), seen&highs == 0
+	return len(b), seen&Highs == 0
 }
 
 // unescape resolves escapes and replaces what is not UTF-8, as encoding/json
 // does.
 func (l *Lexer) unescape(b []byte) []byte {
 	out := l.scratch[:0]
-	for len(b) > 0 {
-		if b[0] == '\\' {
-			r, n := escape(b)
-			if n == 0 {
-				l.Failf("a bad escape in a text")
-				return nil
+	for {
+		n, ascii := plain(b)
+		if run := b[:n]; ascii || utf8.Valid(run) {
+			out = append(out, run...)
+		} else {
+			for _, r := range string(run) {
+				out = utf8.AppendRune(out, r)
 			}
-			out = utf8.AppendRune(out, r)
-			b = b[n:]
-			continue
 		}
-		r, n := utf8.DecodeRune(b)
+		if b = b[n:]; len(b) == 0 {
+			break
+		}
+		r, n := escape(b)
+		if n == 0 {
+			l.Failf("a bad escape in a text")
+			return nil
+		}
 		out = utf8.AppendRune(out, r)
 		b = b[n:]
 	}
