@@ -315,3 +315,22 @@ func TestDeployedNesting(t *testing.T) {
 		assert.Equal(t, status, c.do(t, service).status)
 	}
 }
+
+// The deployed service counts changes of the XML, not requests.
+func TestDeployedMetadataVersion(t *testing.T) {
+	service := deployed()
+	put := func(title string) {
+		body := strings.Replace(record(""), "<title>a<", "<title>"+title+"<", 1)
+		a := putMetadata("10.5072/x", body).do(t, service)
+		require.Equal(t, 201, a.status, a.body)
+	}
+	version := func() any {
+		return at(call{method: "GET", path: "/dois/10.5072/x", as: "repo"}.do(t, service).read(t), "data.attributes.metadataVersion")
+	}
+	put("A")
+	first := version()
+	put("A")
+	assert.Equal(t, first, version())
+	put("B")
+	assert.Equal(t, first.(float64)+1, version())
+}

@@ -208,7 +208,9 @@ func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *reco
 		if err != nil {
 			return err
 		}
-		rec.Version++
+		if !s.AsBuilt || string(rec.XML) != before { // lupo app/models/doi.rb, save_metadata
+			rec.Version++
+		}
 	}
 	if ch.url != "" {
 		rec.URL = ch.url
