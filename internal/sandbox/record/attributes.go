@@ -31,11 +31,11 @@ func list(e *element, name, text string, f fields) []any {
 	out := []any{}
 	for c := range e.each(name) {
 		if text == "" {
-			out = append(out, c.trimmed())
+			out = append(out, c.words())
 			continue
 		}
 		o := f.of(c)
-		o[text] = c.trimmed()
+		o[text] = c.words()
 		out = append(out, o)
 	}
 	return out
@@ -61,11 +61,35 @@ var lists = []struct {
 // AttributesOf turns a metadata record in XML into the members of the JSON
 // record (specification §2.2).
 func AttributesOf(root *element) object {
+	o := trimmedTexts(membersOf(root)).(object)
+	o["types"] = typesOf(o["types"].(object))
+	return o
+}
+
+// trimmedTexts has no blanks around the texts in v.
+func trimmedTexts(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case object:
+		for name, inside := range v {
+			v[name] = trimmedTexts(inside)
+		}
+	case []any:
+		for i, inside := range v {
+			v[i] = trimmedTexts(inside)
+		}
+	}
+	return v
+}
+
+// membersOf is AttributesOf with the blanks around texts, and nothing derived.
+func membersOf(root *element) object {
 	o := object{
 		"creators":          people(root, "creators", "creator", "creatorName"),
 		"contributors":      people(root, "contributors", "contributor", "contributorName"),
 		"publisher":         publisherOf(root.child("publisher")),
-		"types":             typesOf(object{"resourceTypeGeneral": root.child("resourceType").attr("resourceTypeGeneral"), "resourceType": root.ChildText("resourceType")}),
+		"types":             object{"resourceTypeGeneral": root.child("resourceType").attr("resourceTypeGeneral"), "resourceType": root.child("resourceType").words()},
 		"geoLocations":      places(root),
 		"fundingReferences": funding(root),
 		"relatedItems":      relatedItems(root),
@@ -83,10 +107,10 @@ func AttributesOf(root *element) object {
 }
 
 func textOrNull(e *element, name string) any {
-	if text := e.ChildText(name); text != "" {
-		return text
+	if e.ChildText(name) == "" {
+		return nil
 	}
-	return nil
+	return e.child(name).words()
 }
 
 func publisherOf(e *element) any {
@@ -94,7 +118,7 @@ func publisherOf(e *element) any {
 		return nil
 	}
 	o := fields("publisherIdentifier publisherIdentifierScheme schemeUri=schemeURI lang").of(e)
-	o["name"] = e.trimmed()
+	o["name"] = e.words()
 	return o
 }
 
@@ -103,7 +127,7 @@ func people(e *element, wrapper, name, nameElement string) []any {
 	for c := range e.child(wrapper).each(name) {
 		o := fields("contributorType").of(c)
 		maps.Copy(o, fields("nameType lang").of(c.child(nameElement)))
-		o["name"] = c.ChildText(nameElement)
+		o["name"] = c.child(nameElement).words()
 		copyTexts(o, c, "givenName", "familyName")
 		o["nameIdentifiers"] = list(c, "nameIdentifier", "nameIdentifier", "nameIdentifierScheme schemeUri=schemeURI")
 		o["affiliation"] = list(c, "affiliation", "name", "affiliationIdentifier affiliationIdentifierScheme schemeUri=schemeURI")
@@ -129,7 +153,7 @@ func funding(root *element) []any {
 func copyTexts(o object, e *element, names ...string) {
 	for _, name := range names {
 		if e.child(name) != nil {
-			o[name] = e.ChildText(name)
+			o[name] = e.child(name).words()
 		}
 	}
 }
@@ -139,11 +163,10 @@ func places(root *element) []any {
 	for e := range root.child("geoLocations").each("geoLocation") {
 		o := object{}
 		copyTexts(o, e, "geoLocationPlace")
-		if p := e.child("geoLocationPoint"); p != nil {
-			o["geoLocationPoint"] = coordinates(p)
-		}
-		if b := e.child("geoLocationBox"); b != nil {
-			o["geoLocationBox"] = coordinates(b)
+		for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
+			if c := e.child(name); c != nil {
+				o[name] = coordinates(c)
+			}
 		}
 		if polygons := polygonsOf(e); len(polygons) == 1 {
 			o["geoLocationPolygon"] = polygons[0]
@@ -167,10 +190,14 @@ func polygonsOf(e *element) []any {
 	return out
 }
 
-func coordinates(e *element) object {
+// coordinates are an object, or the text that stands in place of one.
+func coordinates(e *element) any {
+	if e.mixed() {
+		return e.words()
+	}
 	o := object{}
 	for c := range e.elements {
-		o[c.name.local] = c.trimmed()
+		o[c.name.local] = c.words()
 	}
 	return o
 }
@@ -182,7 +209,7 @@ func relatedItems(root *element) []any {
 		if id := e.child("relatedItemIdentifier"); id != nil {
 			// Here the JSON record has schemeURI in capitals.
 			inside := fields("relatedItemIdentifierType relatedMetadataScheme schemeURI schemeType").of(id)
-			inside["relatedItemIdentifier"] = id.trimmed()
+			inside["relatedItemIdentifier"] = id.words()
 			o["relatedItemIdentifier"] = inside
 		}
 		o["titles"] = list(e.child("titles"), "title", "title", "titleType lang")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/sandbox/names"
 	"github.com/datacite-go/datacite-go/internal/sandbox/wire"
@@ -30,7 +32,8 @@ func readKernel(doc *Document) object {
 	}
 	o := object{}
 	if doc.Root.name.local == "resource" {
-		o = AttributesOf(doc.Root)
+		o = membersOf(doc.Root)
+		withoutEmpty(o)
 	}
 	for name, item := range readers {
 		kept := []any{}
@@ -41,21 +44,51 @@ func readKernel(doc *Document) object {
 		}
 		o[name] = kept
 	}
-	if year := doc.Root.ChildText("publicationYear"); year != "" {
-		o["publicationYear"] = year
+	if year := doc.Root.child("publicationYear").words(); year != "" {
+		o["publicationYear"] = strings.TrimSpace(year)
 		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return member(d, "dateType") == "Issued" }) {
 			o["dates"] = append(o["dates"].([]any), object{"date": year, "dateType": "Issued"})
 		}
 	}
-	if p, ok := o["publisher"].(object); ok && p["publisherIdentifierScheme"] == "ROR" {
-		p["publisherIdentifier"] = rorAddress(wire.String(p["publisherIdentifier"]))
+	if p, ok := o["publisher"].(object); ok {
+		p["name"] = stripped(p["name"])
+		if p["publisherIdentifierScheme"] == "ROR" {
+			p["publisherIdentifier"] = rorAddress(wire.String(p["publisherIdentifier"]))
+		}
 	}
-	types, _ := o["types"].(object)
-	maps.DeleteFunc(types, func(name string, v any) bool { return strings.HasPrefix(name, "resourceType") && v == "" })
+	if types, ok := o["types"].(object); ok {
+		o["types"] = typesOf(types)
+	}
+	o["language"] = stripped(o["language"])
 	o["schemaVersion"] = doc.namespace()
 	compact(o)
 	return o
 }
+
+// textMembers are the members that are texts of elements, which is nothing if it is empty.
+// What attributes say may be empty.
+var textMembers = strings.Fields(`title subject description rights name nameIdentifier relatedIdentifier relatedItemIdentifier funderName
+	funderIdentifier awardNumber awardTitle publicationYear volume issue number firstPage lastPage publisher edition
+	resourceType resourceTypeGeneral pointLongitude pointLatitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude`)
+
+func withoutEmpty(v any) {
+	switch v := v.(type) {
+	case object:
+		for name, inside := range v {
+			if inside == "" && slices.Contains(textMembers, name) {
+				delete(v, name)
+			}
+			withoutEmpty(inside)
+		}
+	case []any:
+		for _, inside := range v {
+			withoutEmpty(inside)
+		}
+	}
+}
+
+// stripped is a text without the blanks around it that are ASCII, null if nothing is left.
+func stripped(v any) any { return orNull(strings.Trim(wire.String(v), "\x00\t\n\v\f\r ")) }
 
 // compact takes out what is null, of the objects in v too.
 func compact(v any) any {
@@ -94,17 +127,22 @@ var readers = map[string]func(any) any{
 func readText(name string) func(any) any {
 	return func(v any) any {
 		o := v.(object)
-		if len(o) == 1 && o[name] == "" {
+		if len(o) == 0 {
 			return nil
 		}
-		o[name] = squish(sanitised(wire.String(o[name])))
+		if text, ok := o[name].(string); ok {
+			o[name] = squish(sanitised(text))
+		}
 		return o
 	}
 }
 
 func readDescription(v any) any {
 	o := v.(object)
-	o["description"] = strings.TrimSpace(severalBlanks.ReplaceAllString(sanitised(wire.String(o["description"])), " "))
+	if text, ok := o["description"].(string); ok {
+		text, _ = stripped(severalBlanks.ReplaceAllString(sanitised(text), " ")).(string)
+		o["description"] = text
+	}
 	return o
 }
 
@@ -122,17 +160,19 @@ func sanitised(text string) string {
 		return text
 	}
 	var out strings.Builder
-	escape := func(text string) { out.WriteString(textEscapes.Replace(html.UnescapeString(text))) }
+	escape := func(text string) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text))) }
 	at := 0
 	for _, m := range htmlTag.FindAllStringSubmatchIndex(text, -1) {
 		escape(text[at:m[0]])
 		if at = m[1]; m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])) {
-			out.WriteString(text[m[0]:m[1]])
+			out.WriteString(strings.TrimRight(strings.TrimSuffix(text[m[0]:m[1]], "/>"), "> ") + ">")
 		}
 	}
 	escape(text[at:])
 	return out.String()
 }
+
+var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
 
@@ -153,7 +193,7 @@ func readPerson(v any) any {
 	if family != "" && given != "" {
 		name = family + ", " + given
 	}
-	o["name"] = name
+	o["name"] = orNull(name)
 	if family != "" {
 		maps.DeleteFunc(o, func(_ string, v any) bool { list, ok := v.([]any); return ok && len(list) == 0 })
 		return o
@@ -165,10 +205,9 @@ func readPerson(v any) any {
 	if !personal {
 		return o
 	}
-	family, given = splitName(name)
-	o["nameType"], o["name"], o["givenName"] = "Personal", family+", "+given, given
-	if family != "" {
-		o["familyName"] = family
+	o["nameType"] = "Personal"
+	if family, given, ok := splitName(name); ok {
+		o["name"], o["familyName"], o["givenName"] = family+", "+given, orNull(family), orNull(given)
 	}
 	return o
 }
@@ -179,27 +218,55 @@ func cleanName(name string) string {
 	if !strings.Contains(name, ",") {
 		name = initials.ReplaceAllString(name, ", $1")
 	}
-	return strings.ReplaceAll(name, " - ", "-")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(name, " - ", "-"))
 }
 
-// splitName is a name in the order of an index, or in that of speech. Particles
-// are lost, and what comes after a second comma.
-func splitName(name string) (family, given string) {
-	if parts := strings.Split(name, ","); len(parts) > 1 {
-		given, _, _ = strings.Cut(strings.TrimSpace(parts[1]), " and ")
-		return strings.TrimSpace(strings.TrimLeft(parts[0], particles)), given
+var nextName = regexp.MustCompile(`(?i)\s*(?:\band\b|&|;)\s*`)
+
+// splitName is the first name of a text, in the order of an index or in that of speech: gem
+// namae, lib/namae/parser.y, with the option that author_utils.rb sets. Particles begin in
+// lower case and belong to the family. A word that begins with no letter that has a case
+// is none of a name.
+func splitName(text string) (family, given string, ok bool) {
+	parts := strings.Split(nextName.Split(strings.TrimSpace(text), 2)[0], ",")
+	words, first := strings.Fields(parts[0]), []string{}
+	if len(parts) > 1 {
+		first = strings.Fields(parts[1])
 	}
-	i := strings.LastIndex(name, " ")
-	if i < 0 {
-		return "", name
+	if len(words) == 0 || slices.ContainsFunc(slices.Concat(words, first), hasNoCase) {
+		return "", "", false
 	}
-	return name[i+1:], strings.TrimRight(name[:i], particles)
+	particle := slices.IndexFunc(words, func(word string) bool { return unicode.IsLower(firstRune(word)) })
+	switch last := len(words) - 1; {
+	case len(parts) > 1:
+		return strings.Join(words, " "), strings.Join(first, " "), particle != last || last == 0
+	case last == 0:
+		return "", words[0], true
+	case particle < 0:
+		particle = last
+		fallthrough
+	default:
+		return strings.Join(words[particle:], " "), strings.Join(words[:particle], " "), true
+	}
 }
 
-// particles are what "von der" and the like are made of.
-const particles = "abcdefghijklmnopqrstuvwxyz "
+func firstRune(word string) rune {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r
+}
+
+func hasNoCase(word string) bool {
+	r := firstRune(word)
+	return !unicode.IsUpper(r) && !unicode.IsLower(r)
+}
 
 func readNameIdentifier(o object) object {
+	o["nameIdentifier"] = stripped(o["nameIdentifier"])
 	id := wire.String(o["nameIdentifier"])
 	switch o["nameIdentifierScheme"] {
 	case "ORCID":
@@ -282,7 +349,7 @@ var dateForm = regexp.MustCompile(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|x
 func isDate(text string) bool {
 	from, to, isRange := strings.Cut(text, "/")
 	if isRange {
-		return isDate(from) && isDate(to) && !strings.Contains(to, "/") && from <= to
+		return isDate(from) && isDate(to) && !strings.ContainsAny(from+to, "/T") && from <= to
 	}
 	if !dateForm.MatchString(text) {
 		return false
@@ -296,10 +363,10 @@ func isDate(text string) bool {
 
 func readRights(v any) any {
 	o := v.(object)
-	if len(o) == 1 && o["rights"] == "" {
+	if len(o) == 0 {
 		return nil
 	}
-	r := object{"rights": orNull(wire.String(o["rights"])), "rightsURI": o["rightsUri"]}
+	r := object{"rights": o["rights"], "rightsURI": o["rightsUri"]}
 	for _, name := range []string{"rightsIdentifier", "rightsIdentifierScheme", "lang"} {
 		r[name] = o[name] // the schema's URI is lost
 	}
@@ -368,7 +435,7 @@ var identifierTypes = strings.Fields(`ARK arXiv bibcode DOI EAN13 EISSN Handle I
 
 func readIdentifier(v any) any {
 	o := v.(object)
-	if o["identifier"] == "" {
+	if wire.IsBlank(wire.String(o["identifier"])) {
 		return nil
 	}
 	for _, known := range identifierTypes {
@@ -409,6 +476,11 @@ func readRelatedItem(v any) any {
 
 func readFunding(v any) any {
 	o := v.(object)
+	for _, name := range []string{"funderName", "awardTitle"} {
+		if text, ok := o[name].(string); ok && wire.IsBlank(text) {
+			o[name] = object{"__content__": text} // as its parser has it
+		}
+	}
 	id, _ := o["funderIdentifier"].(string)
 	switch o["funderIdentifierType"] {
 	case "Crossref Funder ID":
@@ -426,9 +498,24 @@ func readFunding(v any) any {
 	return o
 }
 
-// readPlace drops polygons if there is more than one.
+// readPlace drops polygons if there is more than one, and places with a point or a box in
+// one text, as older schemas have it.
 func readPlace(v any) any {
 	o := v.(object)
+	if len(o) == 0 {
+		return nil
+	}
+	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
+		switch c := o[name].(type) {
+		case string:
+			return nil
+		case object:
+			if len(c) == 0 {
+				delete(o, name)
+			}
+		}
+	}
+	o["geoLocationPlace"] = stripped(o["geoLocationPlace"])
 	if polygons, _ := o["geoLocationPolygon"].([]any); len(polygons) > 0 {
 		if _, several := polygons[0].([]any); several {
 			o["geoLocationPolygon"] = nil

@@ -116,7 +116,10 @@ func (e *element) child(name string) *element {
 
 func (e *element) ChildText(name string) string { return e.child(name).trimmed() }
 
-func (e *element) trimmed() string { return strings.TrimSpace(e.content((*element).plain)) }
+func (e *element) trimmed() string { return strings.TrimSpace(e.words()) }
+
+// words is all text below e.
+func (e *element) words() string { return e.content((*element).plain) }
 
 // content is what there is of the pieces of text below e.
 func (e *element) content(of func(*element) string) string {
