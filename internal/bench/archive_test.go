@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/dois"
@@ -158,4 +160,49 @@ func BenchmarkArchive(b *testing.B) {
 			return 0, nil
 		})
 	})
+}
+
+// TestMemoryOfArchives reads archives of two lengths, in a process of its own that gets
+// them from this one.
+func TestMemoryOfArchives(t *testing.T) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell how much memory a process took")
+	}
+	const mostGrowth = 8 // MiB
+	part := gzipped(t, archiveLines(t))
+	read := func(parts int) (peak float64) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVariable+"=archive", "GOGC=", "GOMEMLIMIT=")
+		cmd.Stdin, cmd.Stderr = bytes.NewReader(bytes.Repeat(part, parts)), os.Stderr
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		var records int
+		_, err = fmt.Sscanf(string(out), "%f KiB for %d records", &peak, &records)
+		require.NoError(t, err, "%s", out)
+		require.Equal(t, parts*archivePages*pageRecords, records)
+		t.Logf("%d records: %.1f MiB", records, peak/(1<<10))
+		return peak / (1 << 10)
+	}
+	least, most := 2, 8
+	if raced {
+		least, most = 1, 2
+	}
+	short, long := read(least), read(most)
+	if !raced {
+		assert.LessOrEqual(t, long-short, float64(mostGrowth), "MiB more for a longer archive")
+	}
+}
+
+// beArchivist is the process that TestMemoryOfArchives starts.
+func beArchivist() error {
+	n := 0
+	for _, err := range dois.NewReader(os.Stdin, nil).All() {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	peak, err := peakMemory()
+	fmt.Printf("%d KiB for %d records\n", peak, n)
+	return err
 }
