@@ -82,6 +82,13 @@
 // [Client.Open] returns a record as DataCite XML, Citeproc, schema.org, BibTeX,
 // RIS and more; [Client.Citation] as a text to cite it with.
 //
+// # Archives
+//
+// The operator publishes all records once a year as a data file, a TAR of JSON lines in
+// gzip. [NewReader] reads that, and what a harvest or a program has saved of pages and
+// records, in constant memory; [NewFolderReader] reads a folder of such files. What is
+// damaged is an [*ArchiveError] that says where.
+//
 // # Errors
 //
 // Answers other than success are an [*Error]. Ask what happened with errors.Is

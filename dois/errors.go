@@ -32,7 +32,7 @@ var (
 	ErrConflict = errors.New("dois: DOI exists already")
 	// ErrTooLarge: the service refuses a body of that size (413), or the answer
 	// takes more than ClientOptions.MaxBody, holds more records than were asked for, or
-	// one record of more than 16 MiB.
+	// one record of more than 16 MiB, which an archive must not hold either.
 	ErrTooLarge = errors.New("dois: too large")
 	// ErrInvalid: the input breaks a rule. It was found before sending
 	// ([*FieldError]) or by the service (422).
@@ -46,7 +46,8 @@ var (
 	ErrRateLimited = errors.New("dois: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("dois: service failed")
-	// ErrUnreadable: the service said success with an answer that is malformed.
+	// ErrUnreadable: the service said success with an answer that is malformed, or an
+	// archive is damaged ([*ArchiveError]).
 	ErrUnreadable = errors.New("dois: answer cannot be understood")
 	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")

@@ -3,6 +3,7 @@ package dois_test
 import (
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,8 @@ var library = []string{
 	`{"doi":"10.5072/dra","state":"draft","created":"2018-04-01T00:00:00Z","titles":[{"title":"Draft engine"}]}`,
 }
 
+func february(year int) time.Time { return time.Date(year, 2, 1, 0, 0, 0, 0, time.UTC) }
+
 // TestListFilters asks for the records that each filter of specification §4.2
 // selects, once with the parameters in the URL and once in the body.
 func TestListFilters(t *testing.T) {
@@ -55,6 +58,9 @@ func TestListFilters(t *testing.T) {
 		{"registered in a span of years", dois.ListOptions{Registered: "2019,2020"}, "ada bob"},
 		{"created", dois.ListOptions{Created: "2019"}, "bob"},
 		{"created in a span of years", dois.ListOptions{Created: "2018,2020"}, "ada bob eve"},
+		{"created from a time to another", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019), february(2020))}, "bob eve"},
+		{"created since", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019).Add(1), time.Time{})}, "10.82433/far eve"},
+		{"created before", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(time.Time{}, february(2019).Add(-1))}, "ada"},
 		{"schema-version", dois.ListOptions{SchemaVersion: "4"}, "ada"},
 		{"schema-version with a minor one", dois.ListOptions{SchemaVersion: "4.5"}, "bob"},
 		{"value nobody has", dois.ListOptions{ClientID: "nobody.here"}, ""},

@@ -36,7 +36,7 @@ type ListOptions struct {
 	ResourceTypeID string `url:"resource-type-id,omitempty"` // one resourceTypeGeneral, such as "dataset"; comma list
 	Prefix         string `url:"prefix,omitempty"`           // with one prefix, such as "10.5072"; comma list
 	Registered     string `url:"registered,omitempty"`       // registered in a year, such as "2020", or in "2019,2021" and between
-	Created        string `url:"created,omitempty"`          // created in the service in a year, as for Registered
+	Created        string `url:"created,omitempty"`          // created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
 	SchemaVersion  string `url:"schema-version,omitempty"`   // whose metadata use a version of the schema, such as "4"; the deployed service compares it with what the writer said, "4" or "4.5"
 
 	// Further filters of the deployed service, which the specification mentions

@@ -3,6 +3,7 @@ package query_test
 import (
 	"math"
 	"testing"
+	"time"
 
 	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,8 @@ import (
 var a, b, c = Term("a"), Term("b"), Term("c")
 
 // The shortest text that is right on every kind of server.
+var june = time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+
 func TestText(t *testing.T) {
 	for _, test := range []struct {
 		want string
@@ -56,6 +59,13 @@ func TestText(t *testing.T) {
 		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Years(2010, 0)},
 		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
 		{`viewCount:{10 TO *]`, FieldViewCount.Within(Range{Low: "10", ExcludeLow: true})},
+		{`updated:[2025-06-01T00:00:00Z TO *]`, FieldUpdated.BetweenTimes(june, time.Time{})},
+		{`updated:[* TO 2025-06-01T00:00:00Z]`, FieldUpdated.BetweenTimes(time.Time{}, june)},
+		{`created:[2025-06-01T00:00:00Z TO 2025-06-01T00:00:00Z]`, FieldCreated.BetweenTimes(june, june)},
+		{`created:[2025-06-01T00:00:01Z TO 2025-06-01T00:00:02Z]`, FieldCreated.BetweenTimes(june.Add(1), june.Add(3*time.Second-1))},
+		{`registered:[2025-05-31T22:00:00Z TO *]`, FieldRegistered.BetweenTimes(time.Date(2025, 6, 1, 0, 0, 0, 0, time.FixedZone("", 2*60*60)), time.Time{})},
+		{`registered:[* TO *]`, FieldRegistered.BetweenTimes(time.Time{}, time.Time{})},
+		{`published:[2025-06-01T00:00:00Z TO *]`, Field("published").BetweenTimes(june, time.Time{})},
 		{`titles.title:["a b" TO "c\u0022d"]`, FieldTitle.Between("a b", `c"d`)},
 
 		// logic
@@ -153,6 +163,13 @@ func TestInexpressible(t *testing.T) {
 		{"from 0 up", Boost(a, float32(math.Inf(1)))},
 		{"no year of four digits", FieldPublicationYear.Years(15, 0)},
 		{"are none", FieldPublicationYear.Years(2015, 2010)},
+		{"no whole second lies from 2025-06-01T00:00:01Z to 2025-06-01T00:00:00Z", FieldUpdated.BetweenTimes(june.Add(1), june.Add(time.Second-1))},
+		{"no whole second", FieldUpdated.BetweenTimes(june, june.Add(-time.Hour))},
+		{"four digits", FieldUpdated.BetweenTimes(time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})},
+		{"four digits", FieldUpdated.BetweenTimes(time.Time{}, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC))},
+		{"a text, and holds no times", FieldTitle.BetweenTimes(june, time.Time{})},
+		{"a year, and holds no times", FieldPublicationYear.BetweenTimes(june, time.Time{})},
+		{"a field such as created", Field("").BetweenTimes(june, time.Time{})},
 		{"ORCID", FieldCreatorNameIdentifier.IsORCID("0000-0002-1825-0098")},
 		{"DOI", FieldDOI.IsDOI("not a DOI")},
 		{"a raw text", And(Raw("a) OR (b"), c)},

@@ -3,6 +3,7 @@ package query_test
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -57,6 +58,15 @@ func ExampleField_Between() {
 	// publicationYear:[2010 TO *]
 	// created:[2015 TO 2016-07}
 	// query: publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
+}
+
+func ExampleField_BetweenTimes() {
+	since := time.Date(2025, 6, 1, 9, 30, 0, 0, time.UTC)
+	fmt.Println(query.FieldUpdated.BetweenTimes(since, time.Time{}))
+	fmt.Println(query.FieldCreated.BetweenTimes(since, since.AddDate(0, 1, 0)))
+	// Output:
+	// updated:[2025-06-01T09:30:00Z TO *]
+	// created:[2025-06-01T09:30:00Z TO 2025-07-01T09:30:00Z]
 }
 
 func ExampleField_IsORCID() {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,8 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 		case 10:
 			return query.Term(v)
 		case 11:
-			return oneOf(r, query.All(), query.Expr(nil), f.IsDOI(v), f.IsORCID(v), f.Years(r.IntN(3000), r.IntN(3000)))
+			return oneOf(r, query.All(), query.Expr(nil), f.IsDOI(v), f.IsORCID(v), f.Years(r.IntN(3000), r.IntN(3000)),
+				f.BetweenTimes(time.Unix(r.Int64N(1<<34), r.Int64N(2e9)), time.Unix(r.Int64N(1<<34), 0)), f.BetweenTimes(time.Unix(r.Int64N(1<<40), 0), time.Time{}))
 		}
 		return query.Phrase(v)
 	}

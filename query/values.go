@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -76,6 +77,42 @@ func (f Field) Years(from, to int) Expr {
 		return fromNode(f.invalid(fmt.Sprintf("the years from %d to %d are none", from, to)))
 	}
 	return f.Between(yearText(from), yearText(to))
+}
+
+// BetweenTimes looks for times from one to another, both included; the zero time
+// leaves that side open: updated:[2025-06-01T00:00:00Z TO *]. It suits [FieldCreated],
+// [FieldUpdated] and [FieldRegistered], and no field that holds something else.
+//
+// The service keeps whole seconds of UTC, so the bounds become the whole seconds that
+// lie between them. [Check] refuses bounds between which there are none.
+func (f Field) BetweenTimes(from, to time.Time) Expr {
+	kind := kinds[f]
+	if !from.IsZero() {
+		from = from.Add(time.Second - 1) // to the next whole second, as it is written
+	}
+	switch {
+	case f == "":
+		return fromNode(f.invalid("times are looked for in a field such as created"))
+	case kind != dateField && kind != unknownField:
+		return fromNode(f.invalid(fmt.Sprintf("it is %s, and holds no times", kind)))
+	case !hasFourDigits(from) || !hasFourDigits(to):
+		return fromNode(f.invalid("a time has no year of four digits"))
+	case !from.IsZero() && !to.IsZero() && from.Unix() > to.Unix():
+		return fromNode(f.invalid(fmt.Sprintf("no whole second lies from %s to %s", timeText(from), timeText(to))))
+	}
+	return f.Between(timeText(from), timeText(to))
+}
+
+func hasFourDigits(t time.Time) bool {
+	year := t.UTC().Year()
+	return t.IsZero() || year >= 1000 && year <= 9999
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
 func yearText(y int) string {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -29,12 +30,17 @@ type archive struct {
 type state struct {
 	Position dois.Position `json:"position"`
 	Bytes    int64         `json:"bytes"`
+	AsOf     time.Time     `json:"asOf,omitzero"` // what changed later may be missing
+	Done     bool          `json:"done,omitempty"`
 }
+
+// lag is how long a change may take until the service's lists show it.
+const lag = 10 * time.Minute
 
 // openArchive begins a file, or opens one where it was saved last and forgets
 // what was written after that. The name "-" is standard output.
 func openArchive(name string, stdout io.Writer) (*archive, error) {
-	a := &archive{name: name, out: stdout}
+	a := &archive{name: name, out: stdout, state: state{AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
 	if name == "-" {
 		return a, nil
 	}
@@ -47,6 +53,7 @@ func openArchive(name string, stdout io.Writer) (*archive, error) {
 	case err != nil:
 		return nil, err
 	default:
+		a.state = state{}
 		if err := json.Unmarshal(data, &a.state); err != nil {
 			return nil, fmt.Errorf("%s: %w", a.stateName(), err)
 		}
@@ -130,7 +137,7 @@ func (a *archive) save(at dois.Position) error {
 	if err != nil {
 		return err
 	}
-	a.state = state{at, end}
+	a.Position, a.Bytes = at, end
 	data, err := json.Marshal(a.state)
 	if err != nil {
 		return err
@@ -149,31 +156,18 @@ func (a *archive) close() error {
 	return a.file.Close()
 }
 
-// count reads the file back and counts its records.
+// count reads the file back, every record of it, and counts them.
 func (a *archive) count() (n int, err error) {
 	file, err := os.Open(a.name)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	if info, err := file.Stat(); err != nil || info.Size() == 0 {
-		return 0, err
-	}
-	var in io.Reader = file
-	if a.zipped() {
-		if in, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
-			return 0, err
-		}
-	}
-	chunk := make([]byte, 64<<10)
-	for {
-		read, err := in.Read(chunk)
-		n += bytes.Count(chunk[:read], []byte{'\n'})
-		if err == io.EOF {
-			return n, nil
-		}
+	for _, err := range dois.NewReader(file, nil).All() {
 		if err != nil {
 			return n, fmt.Errorf("%s: %w", a.name, err)
 		}
+		n++
 	}
+	return n, nil
 }

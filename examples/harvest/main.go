@@ -4,11 +4,16 @@
 //	go run ./examples/harvest -client ice.archive -o records.jsonl.gz
 //	go run ./examples/harvest -prefix 10.5072 -contact me@example.org -o records.jsonl
 //	go run ./examples/harvest -query 'titles.title:glacier*' -o - | jq .doi
+//	go run ./examples/harvest -updated-since 2026-01-06 -o changes.jsonl.gz
 //
 // Interrupted, by Ctrl-C or by a crash, it continues when it is called again in
 // the same way; what it needs for that is in a small file beside the output. At
 // the end it reads the file back and counts. Called once more, it adds the records
 // that were made since. It can be put in cron with -quiet.
+//
+// With -updated-since it writes what was made or changed since a time, which keeps a
+// mirror fresh, or a data file of the operator; the records take the place of older
+// ones with the same DOI. At the end it says from when on to ask the next time.
 //
 // It exits with 0 if all records are written, with 130 if it was interrupted, and
 // else with 1. -h tells the rest.
@@ -23,6 +28,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
@@ -55,8 +61,12 @@ const usage = `Write all records of a repository, a prefix or a query, in the or
   harvest [flags] -o file      the same call again continues, or adds new records
   harvest [flags] -o -         to standard output, which cannot be continued
 
-Without -client, -provider, -prefix, -type, -created or -query, it is every record
-of the service.
+Without -client, -provider, -prefix, -type, -created, -query or -updated-since, it is
+every record of the service.
+
+With -updated-since it is those made or changed from then on until ten minutes ago,
+since lists lag behind. Take another file each time. What is hidden or deleted meanwhile
+is not among them.
 
 Environment:
   DATACITE_USERNAME, DATACITE_PASSWORD   optional: an account, to see its drafts too
@@ -77,6 +87,7 @@ type settings struct {
 	api, contact, file string
 	username, password string
 	quiet              bool
+	since              time.Time // zero: records of any time
 	opts               dois.ListOptions
 }
 
@@ -94,6 +105,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general type, such as dataset")
 	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
 	flags.IntVar(&o.Page.Size, "page", 200, "records asked for at a time")
+	since := flags.String("updated-since", "", "records made or changed since a `time`, as 2026-01-06 or 2026-01-06T09:30:00Z")
 	text := flags.String("query", "", "records that a query finds, in the syntax of the service (specification §4.2.1)")
 	words, _, err := arguments.Parse(flags, usage, args, out)
 	switch {
@@ -106,6 +118,11 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	case o.Page.Size < 1 || o.Page.Size > 1000:
 		return nil, fmt.Errorf("-page is %d, not between 1 and 1000", o.Page.Size)
 	}
+	if *since != "" {
+		if s.since, err = readTime(*since); err != nil {
+			return nil, err
+		}
+	}
 	if *text != "" {
 		expr, err := query.Parse(*text)
 		if err != nil {
@@ -116,6 +133,33 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	// A harvest is to be complete: with all identifiers and all attributes.
 	o.Affiliation, o.Publisher, o.Detail = true, true, true
 	return s, nil
+}
+
+func readTime(text string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("-updated-since is %q, not a time such as 2026-01-06 or 2026-01-06T09:30:00Z", text)
+}
+
+// bound restricts the harvest to what was updated in its time. That has an end, which
+// stays the same when a harvest is continued: records may leave the results then, by
+// being updated again, and none joins those that have been passed.
+func (s *settings) bound(asOf time.Time) error {
+	if s.since.IsZero() {
+		return nil
+	}
+	if !asOf.IsZero() && s.since.After(asOf) {
+		return fmt.Errorf("-updated-since is later than %s, and what changed after that may not be listed yet", asOf.Format(time.RFC3339))
+	}
+	updated := query.FieldUpdated.BetweenTimes(s.since, asOf)
+	if s.opts.Query != nil {
+		updated = query.And(s.opts.Query, updated)
+	}
+	s.opts.Query = updated
+	return nil
 }
 
 func run(ctx context.Context, args []string, getenv func(string) string, out, notes io.Writer) error {
@@ -143,6 +187,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if a.Position.Seen > 0 {
 		fmt.Fprintf(notes, "continuing after %d records\n", a.Position.Seen)
 	}
+	if err := s.bound(a.AsOf); err != nil {
+		return errors.Join(err, a.close())
+	}
 	s.opts.From = a.Position
 	if err := harvest(ctx, client, s, a, newMeter(notes)); err != nil {
 		return err
@@ -159,21 +206,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 		return fmt.Errorf("%s holds %d records, and %d were written", s.file, n, a.Position.Seen)
 	}
 	fmt.Fprintf(result, "%d records in %s\n", n, s.file)
+	if !a.AsOf.IsZero() {
+		fmt.Fprintf(notes, "for later changes: -updated-since %s, with another file\n", a.AsOf.Format(time.RFC3339))
+	}
 	return nil
 }
 
-// between is how many records are written between two positions that are saved.
+// between is how many records are at least written between two positions that are saved.
 const between = 1000
 
 func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, m *meter) error {
 	walk := client.Walk(&s.opts)
 	m.start(a.Position.Seen)
-	err := writeAll(ctx, walk, a, m)
-	// Also after an error, all that was written is worth keeping.
-	if unsaved := errors.Join(a.save(walk.Position()), a.close()); unsaved != nil {
-		return errors.Join(err, unsaved)
-	}
-	if err == nil {
+	err := errors.Join(writeAll(ctx, walk, a, m), a.close())
+	if err == nil || a.Done && errors.Is(err, dois.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
 	m.clear()
@@ -193,22 +239,28 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 	return fmt.Errorf("%w\n%s", err, stored)
 }
 
+// writeAll writes page by page. A position within a page would need its last record to
+// be found again, which may have left the results.
 func writeAll(ctx context.Context, walk *dois.Walk, a *archive, m *meter) error {
-	for record, err := range walk.All(ctx) {
+	at := walk.Position()
+	for page, err := range walk.Pages(ctx) {
 		if err != nil {
-			return err
+			return errors.Join(err, a.save(at)) // what was written is worth keeping
 		}
-		if err := a.write(record.Raw); err != nil {
-			return err
+		for i := range page.Records {
+			if err := a.write(page.Records[i].Raw); err != nil {
+				return err
+			}
 		}
-		at := walk.Position()
+		at = walk.Position()
 		m.at(at.Seen, walk.Total())
-		if at.Seen%between == 0 {
+		if at.Seen-a.Position.Seen >= between {
 			if err := a.save(at); err != nil {
 				return err
 			}
 		}
 	}
-	m.end(walk.Position().Seen, walk.Total())
-	return nil
+	m.end(at.Seen, walk.Total())
+	a.Done = true
+	return a.save(at)
 }

@@ -174,6 +174,64 @@ func TestStandardOutput(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// TestUpdatedSince harvests what changed, while it goes on changing.
+func TestUpdatedSince(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
+		defer srv.Close()
+		update := func(i int, at time.Time) {
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","updated":"%s"}`,
+				i, i/60, i%60, at.UTC().Format(time.RFC3339))))
+		}
+		old, lately := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), time.Now().Add(-time.Hour)
+		for i := range 60 {
+			update(i, map[bool]time.Time{true: old, false: lately}[i%3 == 0])
+		}
+		target, err := url.Parse(srv.URL)
+		require.NoError(t, err)
+		asked := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked++; asked == 3 {
+				cancel() // after two pages, of the records up to r0029
+				<-r.Context().Done()
+				return
+			}
+			httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
+		}))
+		defer proxy.Close()
+
+		file := filepath.Join(t.TempDir(), "changes.jsonl.gz")
+		args := []string{"-api", proxy.URL, "-o", file, "-page", "10", "-updated-since", "2025-03-02"}
+		var said bytes.Buffer
+		require.Equal(t, 130, ended(run(ctx, args, none, &bytes.Buffer{}, &bytes.Buffer{}), &said), "%s", &said)
+		update(29, time.Now()) // it was the last one
+		update(10, time.Now())
+		update(50, time.Now())
+		var out, notes bytes.Buffer
+		require.NoError(t, run(t.Context(), args, none, &out, &notes))
+		assert.Equal(t, "39 records in "+file+"\n", out.String())
+		found := names(t, file)
+		assert.Len(t, found, 39)
+		assert.Contains(t, found, "10.5072/r0029", "as it was")
+		assert.NotContains(t, found, "10.5072/r0050", "it changed too late, so the next harvest has it")
+		var next string
+		_, text, _ := strings.Cut(notes.String(), "for later changes:")
+		_, err = fmt.Sscanf(text, " -updated-since %20s", &next)
+		require.NoError(t, err, notes.String())
+
+		update(59, time.Now()) // and the last one of all
+		out.Reset()
+		require.NoError(t, run(t.Context(), args, none, &out, &bytes.Buffer{}), "called again when it is done")
+		assert.Equal(t, "39 records in "+file+"\n", out.String())
+		assert.ErrorContains(t, run(t.Context(), append(args, "-updated-since", "2025-03-03"), none, &out, &bytes.Buffer{}), "begun with other flags")
+		require.NoError(t, run(t.Context(), []string{"-api", proxy.URL, "-o", file + "2", "-updated-since", next}, none, &out, &bytes.Buffer{}))
+		minute := time.Now().Add(-time.Minute).Format(time.RFC3339)
+		err = run(t.Context(), []string{"-api", proxy.URL, "-o", file + "3", "-updated-since", minute}, none, &out, &bytes.Buffer{})
+		assert.ErrorContains(t, err, "may not be listed yet")
+	}
+}
+
 // TestQuiet is how cron calls it.
 func TestQuiet(t *testing.T) {
 	srv, file := service(t, 30)
@@ -259,6 +317,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-o", ""}, "-o is given and empty; is a variable not set?"},
 		{[]string{"-o", file, "10.5072"}, `"10.5072" is not a flag`},
 		{[]string{"-o", file, "-page", "0"}, "-page is 0"},
+		{[]string{"-o", file + "2", "-updated-since", "yesterday"}, "not a time such as 2026-01-06"},
 		{[]string{"-o", renamed}, "was begun under another name"},
 		{[]string{"-o", foreign}, "is there already"},
 		{[]string{"-o", file, "-prefix", "10.5072"}, "was begun with other flags; use the same ones, or another file"},

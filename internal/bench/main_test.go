@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 		err = beVictim(arguments)
 	case "decode":
 		err = beDecoder(arguments)
+	case "archive":
+		err = beArchivist()
 	default:
 		err = fmt.Errorf("unknown role %q", role)
 	}

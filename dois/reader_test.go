@@ -1,0 +1,527 @@
+package dois_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"testing/iotest"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+var everyBit = flag.Bool("every-bit", false, "cut TARs at every byte and flip each of their bits, not one of 31")
+
+// zipped is a gzip stream of one member.
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text) // to memory
+	_ = w.Close()
+	return b.String()
+}
+
+// tarred is a TAR of files: path, content, path, content.
+func tarred(files ...string) string {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		if dir, _, inside := strings.Cut(files[i], "/"); inside {
+			_ = w.WriteHeader(&tar.Header{Name: dir + "/", Typeflag: tar.TypeDir, Mode: 0o755})
+		}
+		_ = w.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))})
+		_, _ = io.WriteString(w, files[i+1])
+	}
+	_ = w.Close()
+	return b.String()
+}
+
+func attributes(n int) string {
+	return fmt.Sprintf(`{"doi":"10.5072/r%d","titles":[{"title":"Record %[1]d"}],"updated":"2025-01-02T03:04:05Z"}`, n)
+}
+
+func resource(n int) string {
+	return fmt.Sprintf(`{"id":"10.5072/r%d","type":"dois","attributes":%s,"relationships":{"client":{"data":{"id":"demo.repo","type":"clients"}}}}`, n, attributes(n))
+}
+
+// from joins records of one shape with what stands between them.
+func from(shape func(int) string, between string, numbers ...int) string {
+	var texts []string
+	for _, n := range numbers {
+		texts = append(texts, shape(n))
+	}
+	return strings.Join(texts, between)
+}
+
+func lines(shape func(int) string, numbers ...int) string {
+	return from(shape, "\n", numbers...) + "\n"
+}
+
+func indented(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, json.Indent(&b, []byte(text), "", "  "))
+	return b.String() + "\n"
+}
+
+func namesOf(records []*dois.Record) (names []string) {
+	for _, r := range records {
+		names = append(names, r.DOI)
+	}
+	return names
+}
+
+func readAll(r *dois.Reader) (records []*dois.Record, err error) {
+	for record, err := range r.All() {
+		if err != nil {
+			return records, err
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+func readText(text string, opts *dois.ReaderOptions) ([]*dois.Record, error) {
+	return readAll(dois.NewReader(strings.NewReader(text), opts))
+}
+
+// shapes are the archives that there are, of the records 1 to 4.
+func shapes(t testing.TB) map[string]string {
+	page := `{"data":[` + from(resource, ",", 1, 2, 3, 4) + `],"meta":{"total":4},"links":{}}`
+	table := zipped("doi,state,client_id,updated\n10.5072/r1,findable,demo.repo,2025-01-02\n")
+	file := tarred(
+		"README.txt", "What is in here.",
+		"dois/updated_2025-01/2025-01.csv.gz", table,
+		"dois/updated_2025-01/part_0000.jsonl.gz", zipped(lines(resource, 1, 2)),
+		"dois/updated_2025-01/part_0001.jsonl.gz", zipped(lines(resource, 3)),
+		"dois/updated_2025-02/2025-02.csv.gz", table,
+		"dois/updated_2025-02/part_0000.jsonl.gz", zipped(lines(resource, 4)),
+		"STATUS.json", `{"generated":"2026-01-06"}`,
+	)
+	return map[string]string{
+		"what a harvest writes":        lines(attributes, 1, 2, 3, 4),
+		"it, compressed":               zipped(lines(attributes, 1, 2)) + zipped(lines(attributes, 3)) + zipped(lines(attributes, 4)),
+		"resources in lines":           lines(resource, 1, 2, 3, 4),
+		"lines without the last break": from(resource, "\n", 1, 2, 3, 4),
+		"lines of DOS, and blank ones": "\ufeff" + from(resource, "\r\n \r\n\r\n", 1, 2, 3, 4),
+		"a page":                       page,
+		"a page, printed":              indented(t, page),
+		"a page, its records last":     `{"meta":{"total":4},"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"pages in lines":               `{"data":[` + resource(1) + `]}` + "\n" + `{"data":[` + from(resource, ",", 2, 3) + `]}` + "\n" + `{"data":[]}` + "\n" + `{"data":` + resource(4) + `,"included":[]}`,
+		"pages, compressed":            zipped(indented(t, page)),
+		"a list":                       "[" + from(attributes, ",\n", 1, 2, 3, 4) + "]",
+		"records, printed":             indented(t, attributes(1)) + indented(t, resource(2)) + indented(t, attributes(3)) + indented(t, resource(4)),
+		"data file of 2023":            zipped(tarred("dois/10.5072/0.json", lines(attributes, 1, 2), "dois/10.5072/1.jsonl", lines(attributes, 3, 4))),
+		"data file of 2024":            file,
+		"data file, compressed again":  zipped(file),
+		"a TAR in a TAR":               tarred("all.tar", file),
+	}
+}
+
+// Whatever an archive looks like, its records are the same, in the same order.
+func TestReadsArchives(t *testing.T) {
+	all := shapes(t)
+	for name, text := range all {
+		t.Run(name, func(t *testing.T) {
+			for way, src := range map[string]io.Reader{
+				"at once": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text)),
+				"with the end": iotest.DataErrReader(strings.NewReader(text)),
+			} {
+				records, err := readAll(dois.NewReader(src, nil))
+				require.NoError(t, err, way)
+				require.Equal(t, []string{"10.5072/r1", "10.5072/r2", "10.5072/r3", "10.5072/r4"}, namesOf(records), way)
+				assert.Equal(t, "Record 3", records[2].Titles[0].Title)
+				assert.JSONEq(t, attributes(3), string(records[2].Raw))
+			}
+		})
+	}
+}
+
+func TestReadsFolders(t *testing.T) {
+	files := fstest.MapFS{
+		"a/part_0000.jsonl.gz":   {Data: []byte(zipped(lines(resource, 1, 2)))},
+		"a/2025-01.csv.gz":       {Data: []byte(zipped("doi,state\n"))},
+		"b/records.tar":          {Data: []byte(tarred("part.jsonl", lines(attributes, 3)))},
+		"c.jsonl":                {Data: []byte(lines(attributes, 4))},
+		"c.jsonl.position":       {Data: []byte(`{"position":{},"bytes":7}`)}, // as a harvest keeps it
+		"MANIFEST.json":          {Data: []byte(`{"files":3}`)},
+		"._c.jsonl.AppleDouble":  {Data: []byte("\x00\x05\x16\x07")},
+		"empty.jsonl":            {},
+		"notes/about/README.txt": {Data: []byte("What is in here.")},
+	}
+	r := dois.NewFolderReader(files, nil)
+	for range 2 {
+		records, err := readAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"10.5072/r1", "10.5072/r2", "10.5072/r3", "10.5072/r4"}, namesOf(records))
+	}
+
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, files))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "c.jsonl"), filepath.Join(dir, "d.jsonl")))
+	records, err := readAll(dois.NewFolderReader(os.DirFS(dir), nil))
+	require.NoError(t, err)
+	assert.Len(t, records, 5)
+
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	require.NoError(t, w.AddFS(files))
+	require.NoError(t, w.Close())
+	packed, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	require.NoError(t, err)
+	records, err = readAll(dois.NewFolderReader(packed, nil))
+	require.NoError(t, err)
+	assert.Len(t, records, 4)
+
+	for _, none := range []string{"there/is/none", t.TempDir()} {
+		_, err = readAll(dois.NewFolderReader(os.DirFS(none), nil))
+		require.ErrorIs(t, err, dois.ErrUnreadable, none)
+	}
+}
+
+// A month of a data file is read without the others.
+func TestMembers(t *testing.T) {
+	var asked []string
+	records, err := readText(shapes(t)["data file of 2024"], &dois.ReaderOptions{Members: func(path string) bool {
+		asked = append(asked, path)
+		return strings.HasPrefix(path, "dois/updated_2025-02/")
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"10.5072/r4"}, namesOf(records))
+	assert.Len(t, asked, 7)
+}
+
+// Every record that the module has goes into an archive and comes out as it was.
+func TestNothingIsLost(t *testing.T) {
+	var records []json.RawMessage
+	for _, name := range []string{"dois", "dois-write"} {
+		records = append(records, recorded(t, name)...)
+	}
+	records = append(records, samples(t)...)
+	require.NotEmpty(t, records)
+	t.Logf("%d records", len(records))
+	var asLines, asPage strings.Builder
+	for i, raw := range records {
+		asLines.Write(raw)
+		asLines.WriteByte('\n')
+		fmt.Fprintf(&asPage, `%s{"type":"dois","attributes":%s}`, map[bool]string{true: ","}[i > 0], raw)
+	}
+	for _, text := range []string{
+		asLines.String(), zipped(asLines.String()), `{"data":[` + asPage.String() + `]}`,
+		tarred("dois/updated_2025-01/part_0000.jsonl.gz", zipped(asLines.String())),
+	} {
+		found, err := readText(text, nil)
+		require.NoError(t, err)
+		require.Len(t, found, len(records))
+		var again strings.Builder
+		for i, r := range found {
+			require.Equal(t, string(records[i]), string(r.Raw))
+			var direct dois.Record
+			require.NoError(t, json.Unmarshal(records[i], &direct))
+			direct.DOI = r.DOI
+			require.Equal(t, &direct, r)
+			again.Write(r.Raw)
+			again.WriteByte('\n')
+		}
+		require.Equal(t, asLines.String(), again.String())
+	}
+}
+
+// recorded are the attributes of all records in a recording, each in one line.
+func recorded(t *testing.T, name string) (found []json.RawMessage) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "cassettes", name+".yaml"))
+	require.NoError(t, err)
+	var cassette struct {
+		Interactions []struct {
+			Response struct{ Body string }
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(data, &cassette))
+	for _, i := range cassette.Interactions {
+		var one struct {
+			Data struct{ Attributes json.RawMessage }
+		}
+		var many struct {
+			Data []struct{ Attributes json.RawMessage }
+		}
+		if json.Unmarshal([]byte(i.Response.Body), &one) == nil {
+			many.Data = append(many.Data, one.Data)
+		} else if json.Unmarshal([]byte(i.Response.Body), &many) != nil {
+			continue
+		}
+		for _, r := range many.Data {
+			if bytes.Contains(r.Attributes, []byte(`"doi"`)) {
+				var line bytes.Buffer
+				require.NoError(t, json.Compact(&line, r.Attributes))
+				found = append(found, line.Bytes())
+			}
+		}
+	}
+	require.NotEmpty(t, found, name)
+	return found
+}
+
+// samples are the records that lie about as XML, the official examples among them, as
+// JSON.
+func samples(t *testing.T) (found []json.RawMessage) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "records", "*.xml"))
+	require.NoError(t, err)
+	if schema := os.Getenv("DATACITE_SCHEMA"); schema != "" {
+		examples, err := filepath.Glob(filepath.Join(schema, "examples", "*.xml"))
+		require.NoError(t, err)
+		require.NotEmpty(t, examples)
+		files = append(files, examples...)
+	} else {
+		t.Log("DATACITE_SCHEMA is not set: without the official examples")
+	}
+	require.NotEmpty(t, files)
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		record, err := metadata.ParseXML(bytes.NewReader(data))
+		require.NoError(t, err)
+		record.DOI = cmp.Or(record.DOI, fmt.Sprintf("10.5072/example-%d", i))
+		line, err := json.Marshal(record)
+		require.NoError(t, err)
+		found = append(found, line)
+	}
+	return found
+}
+
+// What is wrong is an error that says where, and what was read last.
+func TestArchiveErrors(t *testing.T) {
+	broken := `{"doi":"10.5072/r2","titles":[{"title":"Reco`
+	crc := []byte(zipped(lines(resource, 1, 2)))
+	crc[len(crc)-6] ^= 1
+	file := func(part string) string {
+		return tarred("dois/part_0000.jsonl.gz", zipped(lines(resource, 1)), "dois/part_0001.jsonl.gz", part, "dois/part_0002.jsonl.gz", zipped(lines(resource, 4)))
+	}
+	long := `{"doi":"10.5072/long","titles":[{"title":"` + strings.Repeat("long ", 4<<20) + `"}]}`
+	hungry := `{"doi":"10.5072/hungry","relatedItems":[` + strings.Repeat("{},", 3<<20) + `{}]}`
+	for _, tt := range []struct {
+		name, text string
+		want       string
+		after      []string // what comes after it, if reading goes on
+	}{
+		{"a line cut off", lines(attributes, 1) + broken + "\n" + lines(attributes, 3),
+			`, line 2, byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
+		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
+			`, line 2, byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
+		{"no DOI", lines(attributes, 1) + `{"DOI":"10.5072/r2"}` + "\n" + lines(attributes, 3),
+			`, line 2, byte 86, after the record 10.5072/r1: it is no record: it names no DOI`, []string{"10.5072/r3"}},
+		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3), `a record has no attributes`, []string{"10.5072/r3"}},
+		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `no record, but a resource of the type "clients"`, nil},
+		{"an error page", `{"errors":[{"title":"busy"}]}`, `, byte 29: it is neither a record nor a page of records`, nil},
+		{"HTML", `<!doctype html><title>busy</title>`, `it begins with "<!doctype html><titl", and is neither`, nil},
+		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3), `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
+		{"a long line at the end", lines(attributes, 1) + long, `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
+		{"a long record in a page", `{"data":[` + attributes(1) + `,` + long + `,` + attributes(3) + `]}`, `too large: the record is longer than 16 MiB`, nil},
+		{"a record that takes memory", lines(attributes, 1) + hungry + "\n" + lines(attributes, 3), `too large: it takes more than 104857600 bytes of memory`, []string{"10.5072/r3"}},
+		{"a page cut off", `{"data":[` + resource(1) + `,` + resource(2)[:50], `after the record 10.5072/r1: unexpected EOF`, nil},
+		{"gzip cut off", zipped(lines(attributes, 1, 2))[:60], `unexpected EOF`, nil},
+		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))), `too large: more than 8 packings in each other`, nil},
+		{"something behind the gzip", zipped(lines(attributes, 1)) + "more", `after the record 10.5072/r1: unexpected EOF`, nil},
+		{"a wrong checksum", file(string(crc)), `: dois/part_0001.jsonl.gz, line 3, byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{"10.5072/r4"}},
+		{"a member cut off", file(zipped(lines(resource, 2))[:40]), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
+		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: it is empty, and not even gzip`, []string{"10.5072/r4"}},
+		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
+		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: it is no record`, []string{"10.5072/r4"}},
+		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
+		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
+		{"a TAR of other things", tarred("README", "Nothing."), `no file in it holds records`, nil},
+		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `something follows the end of the TAR`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before, err := readText(tt.text, nil)
+			fault, ok := errors.AsType[*dois.ArchiveError](err)
+			require.True(t, ok, "%v", err)
+			assert.ErrorContains(t, err, tt.want)
+			tooLarge := strings.Contains(tt.want, "too large")
+			assert.Equal(t, tooLarge, errors.Is(err, dois.ErrTooLarge))
+			assert.Equal(t, !tooLarge, errors.Is(err, dois.ErrUnreadable))
+			if len(before) > 0 {
+				assert.Equal(t, before[len(before)-1].DOI, fault.Last)
+			}
+
+			var skipped []string
+			all, err := readText(tt.text, &dois.ReaderOptions{Skip: func(e *dois.ArchiveError) bool {
+				skipped = append(skipped, e.Error())
+				return true
+			}})
+			require.NoError(t, err)
+			assert.Equal(t, []string{fault.Error()}, skipped, "the same is said once")
+			assert.Equal(t, tt.after, namesOf(all[len(before):]))
+
+			_, err = readText(tt.text, &dois.ReaderOptions{Skip: func(*dois.ArchiveError) bool { return false }})
+			assert.EqualError(t, err, fault.Error())
+		})
+	}
+}
+
+// The error of the source is in the error of the archive.
+func TestArchiveThatCannotBeRead(t *testing.T) {
+	lost := errors.New("disk is dead")
+	for _, text := range shapes(t) {
+		for _, part := range []int{0, len(text) / 2} {
+			_, err := readAll(dois.NewReader(io.MultiReader(strings.NewReader(text[:part]), iotest.ErrReader(lost)), nil))
+			require.ErrorIs(t, err, lost)
+		}
+	}
+	r := dois.NewReader(strings.NewReader(lines(attributes, 1)), nil)
+	_, err := readAll(r)
+	require.NoError(t, err)
+	_, err = readAll(r)
+	require.ErrorContains(t, err, "read already")
+	_, err = readAll(dois.NewReader(nil, nil))
+	require.ErrorIs(t, err, dois.ErrUnreadable)
+}
+
+// A cut, or a bit that has flipped, is never taken for an archive of other records.
+func TestDamagedArchives(t *testing.T) {
+	small := func(n int) string { return fmt.Sprintf(`{"doi":"10.5072/r%d"}`, n) }
+	members := []string{zipped(lines(small, 1, 2)), zipped(lines(small, 3))}
+	file := tarred("part_0.jsonl.gz", members[0], "part_1.jsonl.gz", members[1])
+	whole := []string{`{"doi":"10.5072/r1"}`, `{"doi":"10.5072/r2"}`, `{"doi":"10.5072/r3"}`}
+	for name, tt := range map[string]struct {
+		text  string
+		clean []int // where a cut is no damage
+	}{
+		"gzip":   {zipped(lines(small, 1, 2, 3)), []int{0}},
+		"gzips":  {members[0] + members[1], []int{0, len(members[0])}},
+		"TAR":    {file, []int{0}},
+		"TAR.GZ": {zipped(file), []int{0}},
+		"page":   {`{"data":[` + from(small, ",", 1, 2, 3) + `]}`, []int{0}},
+		"lines":  {lines(small, 1, 2, 3), []int{0, 20, 21, 41, 42, 62}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check := func(text string, place ...any) (found []string, err error) {
+				records, err := readText(text, nil)
+				if err != nil {
+					_, ok := errors.AsType[*dois.ArchiveError](err)
+					require.True(t, ok, "%v: %v", place, err)
+				}
+				for _, r := range records {
+					found = append(found, string(r.Raw))
+				}
+				return found, err
+			}
+			step := 1
+			if strings.HasPrefix(name, "TAR") && !*everyBit {
+				step = 31
+			}
+			for cut := 0; cut < len(tt.text); cut += step/7 + 1 {
+				found, err := check(tt.text[:cut], "cut at", cut)
+				require.Equal(t, strings.Join(whole[:len(found)], ","), strings.Join(found, ","), "cut at %d", cut)
+				require.Equal(t, slices.Contains(tt.clean, cut), err == nil, "cut at %d of %d: %v", cut, len(tt.text), err)
+			}
+			if name == "page" || name == "lines" {
+				return // plain text has no checksum
+			}
+			for bit := 0; bit < 8*len(tt.text); bit += step {
+				flipped := []byte(tt.text)
+				flipped[bit/8] ^= 1 << (bit % 8)
+				found, err := check(string(flipped), "bit", bit)
+				if err == nil {
+					require.Equal(t, whole, found, "bit %d of byte %d", bit%8, bit/8)
+				}
+			}
+		})
+	}
+}
+
+// Memory does not grow with what an archive inflates to.
+func TestBomb(t *testing.T) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	require.NoError(t, err)
+	blanks := bytes.Repeat([]byte(" "), 1<<20)
+	_, err = w.Write([]byte(attributes(1)))
+	require.NoError(t, err)
+	for range 64 {
+		_, err = w.Write(blanks)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = readText(b.String(), nil)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, dois.ErrTooLarge)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20), "bytes that were ever allocated")
+}
+
+// A loop that ends early, by itself or with a panic, leaves no goroutine.
+func TestReaderLeavesNothing(t *testing.T) {
+	var numbers []int
+	for n := range 20_000 {
+		numbers = append(numbers, n)
+	}
+	text := tarred("a.jsonl.gz", zipped(lines(resource, numbers...)))
+	for _, stop := range []int{1, 2, 100, 15_000} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			for r, err := range dois.NewReader(strings.NewReader(text), nil).All() {
+				require.NoError(t, err)
+				require.Equal(t, fmt.Sprintf("10.5072/r%d", n), r.DOI)
+				if n++; n == stop {
+					break
+				}
+			}
+			require.Equal(t, stop, n)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		assert.Panics(t, func() {
+			for range dois.NewReader(strings.NewReader(text), nil).All() {
+				panic("enough")
+			}
+		})
+	})
+	records, err := readText(text, nil)
+	require.NoError(t, err)
+	require.Len(t, records, 20_000)
+	for n, r := range records {
+		require.Equal(t, fmt.Sprintf("10.5072/r%d", n), r.DOI)
+	}
+}
+
+// FuzzReader: no input makes the reader panic, hang or give a record without a name.
+func FuzzReader(f *testing.F) {
+	for _, text := range shapes(f) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		opts := &dois.ReaderOptions{Skip: func(e *dois.ArchiveError) bool {
+			assert.NotEmpty(t, e.Error())
+			assert.True(t, errors.Is(e, dois.ErrUnreadable) != errors.Is(e, dois.ErrTooLarge))
+			return true
+		}}
+		for r, err := range dois.NewReader(bytes.NewReader(data), opts).All() {
+			require.NoError(t, err)
+			require.NotEmpty(t, r.DOI)
+			require.True(t, json.Valid(r.Raw))
+		}
+	})
+}

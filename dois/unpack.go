@@ -1,0 +1,281 @@
+package dois
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+const (
+	windowSize = 64 << 10
+	startSize  = 4 << 10 // of a file, to find out what it is
+	// Packings in each other. A data file of the operator has four: gzip, TAR, gzip and
+	// the text itself.
+	maxLayers = 8
+)
+
+// read reads a file, or what was packed in one. It is within layers of packing.
+func (s *splitter) read(member string, src io.Reader, layers int) error {
+	at := place{member: member}
+	if layers == maxLayers {
+		return s.damaged(at, fmt.Errorf("%w: more than %d packings in each other", jsonlex.ErrTooLarge, maxLayers))
+	}
+	in := s.layer(layers).open(src)
+	start, err := in.Peek(startSize)
+	if mark := []byte("\ufeff"); bytes.HasPrefix(start, mark) {
+		start = start[len(mark):]
+		at.offset += int64(len(mark))
+		_, _ = in.Discard(len(mark)) // it is there
+	}
+	text := bytes.TrimLeft(start, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
+		return s.gzip(member, in, layers)
+	case isTAR(start):
+		return s.tar(member, in, layers)
+	case err != nil && err != io.EOF && !isJSON(text):
+		return s.damaged(at, err)
+	case len(text) == 0 && err == io.EOF:
+		return s.empty(at, src)
+	case mayBePassedOver(member) && (!isJSON(text) || holdsNoRecord(text)):
+		return nil
+	case !isJSON(text):
+		const most = 20
+		return s.damaged(at, fmt.Errorf("it begins with %q, and is neither JSON nor gzip nor TAR", text[:min(len(text), most)]))
+	}
+	s.files++
+	if isDocument(text) {
+		return s.documents(at, in)
+	}
+	return s.lines(at, in)
+}
+
+// layer is the memory for the packing within so many others.
+func (s *splitter) layer(layers int) *layer {
+	if layers == len(s.layers) {
+		s.layers = append(s.layers, &layer{})
+	}
+	return s.layers[layers]
+}
+
+func (l *layer) open(src io.Reader) *bufio.Reader {
+	if l.window == nil {
+		l.window = bufio.NewReaderSize(nil, windowSize)
+	}
+	l.window.Reset(&source{Reader: src})
+	return l.window
+}
+
+// inflate begins to read ahead what a gzip stream holds.
+func (l *layer) inflate(src io.Reader) (err error) {
+	if l.inflater == nil {
+		l.inflater, err = gunzip.New(src, true)
+	} else {
+		err = l.inflater.Reset(src)
+	}
+	if err == nil {
+		l.inflater.Start()
+	}
+	return err
+}
+
+func (s *splitter) gzip(member string, src io.Reader, layers int) error {
+	l := s.layer(layers)
+	if err := l.inflate(src); err != nil {
+		return s.damaged(place{member: member}, err)
+	}
+	defer l.inflater.Stop()
+	return s.read(member, l.inflater, layers+1)
+}
+
+// isTAR recognises the first header.
+func isTAR(start []byte) bool {
+	const magic = 257
+	return len(start) > magic && bytes.HasPrefix(start[magic:], []byte("ustar"))
+}
+
+// A source counts what is read. Its error is there to stay.
+type source struct {
+	io.Reader
+	read int64
+	err  error
+}
+
+func (s *source) Read(p []byte) (n int, err error) {
+	if s.err == nil {
+		n, s.err = s.Reader.Read(p)
+		s.read += int64(n)
+	}
+	return n, s.err
+}
+
+func (s *splitter) tar(outer string, src io.Reader, layers int) error {
+	counted := &source{Reader: src}
+	members := tar.NewReader(counted)
+	member, files := outer, s.files
+	for {
+		before, faults := counted.read, s.faults
+		header, err := members.Next()
+		switch {
+		case err == io.EOF:
+			return s.tarEnd(place{member: outer, offset: counted.read}, counted, counted.read-before, s.files-files)
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // nothing is written anywhere
+			return s.damaged(place{member: outer, offset: counted.read}, behind(member, err))
+		}
+		member = path.Join(outer, header.Name)
+		if header.Typeflag == tar.TypeReg && s.chosen(member) {
+			if err := s.read(member, members, layers+1); err != nil {
+				return err
+			}
+		}
+		if s.faults > faults && counted.err != nil {
+			return nil // that was the damage
+		}
+		if _, err := io.Copy(io.Discard, members); err != nil {
+			return s.damaged(place{member: outer, offset: counted.read}, behind(member, err))
+		}
+	}
+}
+
+func behind(member string, err error) error {
+	if member == "" {
+		return fmt.Errorf("the TAR cannot be read: %w", err)
+	}
+	return fmt.Errorf("the TAR cannot be read from %s on: %w", member, err)
+}
+
+var errMore = errors.New("something follows the end of the TAR")
+
+// tarEnd makes sure that the TAR is whole: two empty blocks end it. read is how much was
+// read since the last file.
+func (s *splitter) tarEnd(at place, src *source, read int64, files int) error {
+	const mark = 1024
+	if read < mark {
+		return s.damaged(at, fmt.Errorf("the TAR has no end: %w", io.ErrUnexpectedEOF))
+	}
+	for rest := make([]byte, mark); ; {
+		n, err := src.Read(rest)
+		switch {
+		case len(bytes.Trim(rest[:n], "\x00")) > 0:
+			return s.damaged(at, errMore)
+		case err == io.EOF:
+			return s.some(at, files)
+		case err != nil:
+			return s.damaged(at, err)
+		}
+	}
+}
+
+var errNothing = errors.New("no file in it holds records")
+
+// some makes sure that there were files with records: a TAR or a folder without any is
+// hardly the one that was meant.
+func (s *splitter) some(at place, files int) error {
+	if files == 0 && s.faults == 0 {
+		return s.damaged(at, errNothing)
+	}
+	return nil
+}
+
+func (s *splitter) chosen(member string) bool { return s.opts.Members == nil || s.opts.Members(member) }
+
+func (s *splitter) folder(folder fs.FS) error {
+	err := fs.WalkDir(folder, ".", func(member string, entry fs.DirEntry, err error) error {
+		if err == nil && (entry.IsDir() || !s.chosen(member)) {
+			return nil
+		}
+		if err == nil {
+			err = s.file(folder, member)
+		}
+		if err == nil || err == errStopped {
+			return err
+		}
+		return s.damaged(place{member: member}, err)
+	})
+	if err != nil {
+		return err
+	}
+	return s.some(place{}, s.files)
+}
+
+// file reads a file of a folder. Its error is that of opening it, or errStopped.
+func (s *splitter) file(folder fs.FS, member string) error {
+	info, err := fs.Stat(folder, member) // of what a link leads to
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	file, err := folder.Open(member)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return s.read(member, file, 0)
+}
+
+func isJSON(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }
+
+// empty is a file without a byte, or with blanks alone: JSON lines of no record.
+func (s *splitter) empty(at place, src io.Reader) error {
+	if mayBePassedOver(at.member) {
+		return nil
+	}
+	if _, inflated := src.(*gunzip.Reader); strings.HasSuffix(at.member, ".gz") && !inflated {
+		return s.damaged(at, errors.New("it is empty, and not even gzip"))
+	}
+	s.files++
+	return nil
+}
+
+// mayBePassedOver tells by the name of a file whether it may be something else than
+// records. The operator's notes about a data file are JSON, too.
+func mayBePassedOver(member string) bool {
+	name := strings.TrimSuffix(strings.ToLower(path.Base(member)), ".gz")
+	promised := slices.Contains([]string{".json", ".jsonl", ".ndjson"}, path.Ext(name))
+	return member != "" && (!promised || name == "status.json" || name == "manifest.json")
+}
+
+// holdsNoRecord recognises a JSON object of something else, if it is short.
+func holdsNoRecord(text []byte) bool {
+	l := jsonlex.OfBytes(text)
+	if l.Kind() != '{' {
+		return false
+	}
+	l.Begin()
+	for i := 0; ; i++ {
+		name, more := l.Key(i)
+		if !more {
+			return l.Err() == nil
+		}
+		if slices.Contains([]string{"doi", "id", "attributes", "data"}, string(name)) {
+			return false
+		}
+		l.Skip()
+	}
+}
+
+// isDocument tells pages, lists and records that are printed over several lines from
+// JSON lines.
+func isDocument(text []byte) bool {
+	if text[0] == '[' {
+		return true
+	}
+	line, _, several := bytes.Cut(text, []byte{'\n'})
+	line = bytes.TrimRight(line, " \t\r")
+	if several && bytes.IndexByte([]byte("{[,"), line[len(line)-1]) >= 0 {
+		return true
+	}
+	l := jsonlex.OfBytes(text)
+	l.Begin()
+	name, _ := l.Key(0)
+	return slices.Contains(pageNames, string(name))
+}
