@@ -115,7 +115,7 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 }
 
 // auditMemory is how many bytes of each side are held in memory.
-const auditMemory = 2 << 20
+const auditMemory = 1 << 20
 
 type audit struct {
 	client        *Client

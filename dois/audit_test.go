@@ -2,7 +2,6 @@ package dois_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -207,6 +206,46 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 	})
 }
 
+// TestAuditOverBadLines finds all and invents nothing, or says that it could not.
+func TestAuditOverBadLines(t *testing.T) {
+	whole := 0
+	for seed := range uint64(30) {
+		for _, b := range behaviours {
+			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var faults datacitetest.Faults
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+						if faults == nil {
+							return nil
+						}
+						return faults(n, r)
+					}})
+					h := newHolding(60)
+					h.put(t, srv)
+					planted := h.plant(t, srv, rand.New(rand.NewPCG(seed, 2)), 16)
+					faults = datacitetest.Schedule(seed, float64(seed%10)/10)
+					found := map[string][]dois.Kind{}
+					var end error
+					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix}) {
+						if end = err; err == nil {
+							found[d.DOI] = append(found[d.DOI], d.Kind)
+						}
+					}
+					if end == nil {
+						whole++
+						assert.Equal(t, planted, found)
+						return
+					}
+					for name, kinds := range found { // it may break off between two of one DOI
+						assert.Equal(t, planted[name][:len(kinds)], kinds)
+					}
+				})
+			})
+		}
+	}
+	assert.Greater(t, whole, 10)
+}
+
 func TestAuditOfSomeKinds(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		h := newHolding(50)
@@ -308,30 +347,39 @@ func onlySingle(_ int, r *http.Request) *datacitetest.Fault {
 	return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusInternalServerError}
 }
 
-// TestAuditMemory wants an audit of many records to hold no more than 64 bytes a DOI
-// beside what the service in the same process takes.
+// TestAuditOfMany plants differences among many records, with faults on the way.
+func TestAuditOfMany(t *testing.T) {
+	if *audited == 0 {
+		t.Skip("-audited says how many records")
+	}
+	faulty := datacitetest.Schedule(7, 0.02)
+	on := false
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+		if !on {
+			return nil
+		}
+		return faulty(n, r)
+	}})
+	h := newHolding(*audited)
+	h.put(t, srv)
+	planted := h.plant(t, srv, rand.New(rand.NewPCG(5, 6)), 400)
+	before := len(srv.Requests())
+	on = true
+	assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+	t.Logf("%d records, %d that differ: %d requests", *audited, len(planted), len(srv.Requests())-before)
+}
+
+// TestAuditMemory wants an audit of many records to hold no more than 64 bytes a DOI.
+// The service makes its pages as they are asked for.
 func TestAuditMemory(t *testing.T) {
 	if *audited == 0 {
 		t.Skip("-audited says how many records")
 	}
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	h := newHolding(*audited)
-	h.put(t, srv)
-	planted := h.plant(t, srv, rand.New(rand.NewPCG(5, 6)), 400)
-	kept, err := os.CreateTemp(t.TempDir(), "")
-	require.NoError(t, err)
-	for _, w := range h {
-		require.NoError(t, json.NewEncoder(kept).Encode(w))
-	}
-	h = nil
+	service := &archive{n: *audited}
 	wanted := func(yield func(dois.Wanted, error) bool) {
-		_, err := kept.Seek(0, 0)
-		for in := json.NewDecoder(kept); ; {
-			var w dois.Wanted
-			if err == nil {
-				err = in.Decode(&w)
-			}
-			if errors.Is(err, os.ErrClosed) || err != nil && err.Error() == "EOF" || !yield(w, err) {
+		for i := range *audited {
+			rec := &metadata.Record{Titles: []metadata.Title{{Title: "Record"}}}
+			if !yield(dois.Wanted{DOI: recordName(*audited - 1 - i), Metadata: rec}, nil) {
 				return
 			}
 		}
@@ -342,18 +390,20 @@ func TestAuditMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before, most, requests := inUse(), uint64(0), len(srv.Requests())
-	dir := t.TempDir()
-	calls := 0
-	opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, TempDir: dir, Progress: func(dois.AuditProgress) {
-		if calls++; calls%20 == 0 {
-			most = max(most, inUse())
-		}
-	}}
-	start := time.Now()
-	assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), wanted, opts)))
-	t.Logf("%d records: %d requests or more, %.1f bytes a DOI, %v", *audited, len(srv.Requests())-requests, float64(most-min(most, before))/float64(*audited), time.Since(start))
+	dir, client := t.TempDir(), service.client(t)
+	calls, before, most := 0, inUse(), uint64(0)
+	opts := &dois.AuditOptions{
+		Prefix: datacitetest.Prefix, TempDir: dir, Kinds: []dois.Kind{dois.Missing, dois.Extra, dois.Changed},
+		Progress: func(dois.AuditProgress) {
+			if calls++; calls%5 == 0 {
+				most = max(most, inUse())
+			}
+		},
+	}
+	assert.Empty(t, differ(t, client.Audit(t.Context(), wanted, opts)))
+	t.Logf("%d records: %d requests, %.1f bytes a DOI", *audited, service.asked, float64(most-min(most, before))/float64(*audited))
 	assert.LessOrEqual(t, most, before+64*uint64(*audited))
+	assert.LessOrEqual(t, service.asked, *audited/1000+2)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
