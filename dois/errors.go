@@ -28,7 +28,8 @@ var (
 	// ErrNotAllowed: the DOI is not in a state that allows this, such as deleting
 	// a DOI that is not a draft (405).
 	ErrNotAllowed = errors.New("dois: not allowed in this state")
-	// ErrConflict: the DOI exists already (409, or a 422 that says so).
+	// ErrConflict: the DOI exists already (409, or a 422 that says so), or it was
+	// changed since the audit that Client.Repair works from.
 	ErrConflict = errors.New("dois: DOI exists already")
 	// ErrTooLarge: the service refuses a body of that size (413), or the answer
 	// takes more than ClientOptions.MaxBody, holds more records than were asked for, or

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -85,19 +85,16 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 	o := *opts
 	o.Workers, o.Rounds, o.Pause = max(cmp.Or(o.Workers, 4), 1), max(cmp.Or(o.Rounds, 3), 1), cmp.Or(o.Pause, 30*time.Second)
 	return func(yield func(Outcome, error) bool) {
-		run := &bulk{client: c, opts: o, yield: yield}
-		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, errLeft) {
+		run := &bulkRun{client: c, opts: o, yield: yield}
+		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(Outcome{}, err)
 		}
 	}
 }
 
-// errLeft: the loop over the outcomes was left.
-var errLeft = errors.New("loop left")
-
-// bulk is one run of RegisterAll. Its fields belong to the goroutine that ranges
+// bulkRun is one run of RegisterAll. Its fields belong to the goroutine that ranges
 // over the outcomes.
-type bulk struct {
+type bulkRun struct {
 	client   *Client
 	opts     BulkOptions
 	yield    func(Outcome, error) bool
@@ -105,7 +102,7 @@ type bulk struct {
 	again    []Outcome // for the next round
 }
 
-func (b *bulk) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
+func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
 	err := b.round(ctx, fresh(items))
 	for err == nil && len(b.again) > 0 {
 		if err = sleep(ctx, b.opts.Pause); err != nil {
@@ -120,13 +117,13 @@ func (b *bulk) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
 		})
 		b.again = append(b.again, failed[begun:]...)
 	}
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, bulk.ErrLeft) {
 		return err
 	}
 	for i, o := range b.again { // there is no next round
 		b.progress.Waiting = len(b.again) - i - 1
 		if !b.give(o) {
-			return errLeft
+			return bulk.ErrLeft
 		}
 	}
 	return err
@@ -154,54 +151,18 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 }
 
 // round tries each item once. It returns when all goroutines have ended.
-func (b *bulk) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	work, done := make(chan Outcome), make(chan Outcome)
-	defer func() { // also when the loop over the outcomes panics
-		cancel(nil)
-		for range done {
+func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error {
+	return bulk.Run(ctx, todo, b.opts.Workers, func(ctx context.Context, o Outcome) Outcome {
+		return b.client.try(ctx, o, &b.opts.Ensure)
+	}, func(ctx context.Context, o Outcome) error {
+		switch {
+		case !b.take(ctx, o):
+			return bulk.ErrLeft
+		case errors.Is(o.Err, ErrUnauthorized):
+			return o.Err
 		}
-	}()
-	var source error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(work)
-		source = feed(ctx, todo, work)
+		return nil
 	})
-	for range b.opts.Workers {
-		wg.Go(func() {
-			for o := range work {
-				done <- b.client.try(ctx, o, &b.opts.Ensure)
-			}
-		})
-	}
-	go func() { wg.Wait(); close(done) }()
-	left := false
-	for o := range done {
-		if errors.Is(o.Err, ErrUnauthorized) {
-			cancel(o.Err)
-		}
-		if !left && !b.take(ctx, o) {
-			left = true
-			cancel(errLeft)
-		}
-	}
-	return cmp.Or(context.Cause(ctx), source)
-}
-
-// feed hands out work until none is left or the run ends.
-func feed(ctx context.Context, todo iter.Seq2[Outcome, error], work chan<- Outcome) error {
-	for o, err := range todo {
-		if err != nil {
-			return err
-		}
-		select {
-		case work <- o:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	return nil
 }
 
 func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcome {
@@ -220,7 +181,7 @@ func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcom
 }
 
 // take keeps an outcome for the next round, or gives it out.
-func (b *bulk) take(ctx context.Context, o Outcome) bool {
+func (b *bulkRun) take(ctx context.Context, o Outcome) bool {
 	if o.Err != nil && Temporary(o.Err) && o.Tries < b.opts.Rounds && ctx.Err() == nil {
 		b.again = append(b.again, o)
 		b.progress.Waiting++
@@ -230,7 +191,7 @@ func (b *bulk) take(ctx context.Context, o Outcome) bool {
 	return b.give(o)
 }
 
-func (b *bulk) give(o Outcome) bool {
+func (b *bulkRun) give(o Outcome) bool {
 	if o.Err != nil {
 		b.progress.Failed++
 	} else {
@@ -240,7 +201,7 @@ func (b *bulk) give(o Outcome) bool {
 	return b.yield(o, nil)
 }
 
-func (b *bulk) report() {
+func (b *bulkRun) report() {
 	if b.opts.Progress != nil {
 		b.opts.Progress(b.progress)
 	}

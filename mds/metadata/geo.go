@@ -147,6 +147,7 @@ const minPolygonPoints = 4
 func polygonsPart() part[GeoLocation] {
 	p := elements("geoLocationPolygon", polygonElement, func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
 	p.element.step = step{member: "geoLocationPolygon"}
+	p.element.values = func(g *GeoLocation, out []value) []value { return append(out, g.Polygons.value()) }
 	p.members = []member[GeoLocation]{{Name: "geoLocationPolygon", Read: func(d *decoder, g *GeoLocation) { g.Polygons.read(d) }}}
 	p.check = func(c *checker, p *path, g *GeoLocation) {
 		p = p.dot("geoLocationPolygon")
@@ -192,6 +193,33 @@ func (c *checker) polygon(p *path, polygon *Polygon) {
 	case points[0] != points[len(points)-1]:
 		c.warn(CodePolygon, p, "", "the last point of a polygon should repeat the first")
 	}
+}
+
+// value is the list that JSON has: of the points of one polygon, or of such lists.
+func (p Polygons) value() value {
+	all := value{member: "geoLocationPolygon", kind: listOf}
+	for i := range p {
+		points := p[i].values()
+		if len(p) > 1 {
+			points = []value{{kind: objectValue, inside: []value{{kind: listOf, inside: points}}}}
+		}
+		all.inside = append(all.inside, points...)
+	}
+	return all
+}
+
+func (p *Polygon) values() (points []value) {
+	add := func(name string, point *Point) {
+		at := value{member: name, kind: objectValue, inside: corner.values(point, nil)}
+		points = append(points, value{kind: objectValue, inside: []value{at}})
+	}
+	for i := range p.Points {
+		add("polygonPoint", &p.Points[i])
+	}
+	if p.InPoint != (Point{}) {
+		add("inPolygonPoint", &p.InPoint)
+	}
+	return points
 }
 
 // Degrees returns v as a Coordinate, with as many digits as it takes to tell v

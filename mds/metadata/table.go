@@ -76,6 +76,7 @@ type elementPart[T any] struct {
 	read    func(*parser, *T)
 	write   func(*writer, *T) (present bool) // what it wrote is taken back if not
 	always  bool                             // written even when it is empty
+	values  func(*T, []value) []value        // adds what there is to compare; nil if nothing
 }
 
 func newElement[T any](name string, kind contentKind, parts ...part[T]) *element[T] {
@@ -321,7 +322,7 @@ func readOnly[T any](name string, read func(*parser, *T)) part[T] {
 // inside is an element with some values of the T around it.
 func inside[T any](n occurs, e *element[T]) part[T] {
 	p := part[T]{members: e.members, bare: e.bare, element: &elementPart[T]{
-		particle: particle{&e.elementRule, n, step{}, ""}, present: e.present, read: e.read, write: e.write,
+		particle: particle{&e.elementRule, n, step{}, ""}, present: e.present, read: e.read, write: e.write, values: e.values,
 	}}
 	if e.text != nil && len(e.attributes) == 0 { // as most are
 		p.element.read = e.text.read
@@ -360,6 +361,9 @@ func object[T, U any](name string, n occurs, e *element[U], field func(*T) *U) p
 				e.read(p, u)
 			},
 			write: func(w *writer, v *T) bool { return e.write(w, field(v)) },
+			values: func(v *T, out []value) []value {
+				return append(out, value{member: name, kind: objectValue, inside: e.values(field(v), nil)})
+			},
 		},
 		check: func(c *checker, p *path, v *T) {
 			if u := field(v); n.least > 0 || e.present(u) {
@@ -384,6 +388,7 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 				}
 				return len(items) > 0
 			},
+			values: func(v *T, out []value) []value { return append(out, listValue(name, e, *field(v))) },
 		},
 		check: func(c *checker, p *path, v *T) {
 			p = p.dot(name)

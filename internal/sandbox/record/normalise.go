@@ -349,6 +349,9 @@ var dateForm = regexp.MustCompile(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|x
 func isDate(text string) bool {
 	from, to, isRange := strings.Cut(text, "/")
 	if isRange {
+		if strings.HasPrefix(from, "-") && strings.HasPrefix(to, "-") {
+			from, to = to, from // before the year 0 they count down
+		}
 		return isDate(from) && isDate(to) && !strings.ContainsAny(from+to, "/T") && from <= to
 	}
 	if !dateForm.MatchString(text) {

@@ -1,0 +1,394 @@
+package dois
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+// A Wanted is a DOI as it should be at the service. What is empty is not compared.
+type Wanted struct {
+	DOI      string // in any spelling
+	URL      string
+	State    State
+	Metadata *metadata.Record // the DOI in it must be the same or empty
+}
+
+// A Kind is how a DOI differs from what is wanted.
+type Kind string
+
+// The kinds of differences.
+const (
+	Missing   Kind = "missing"    // wanted, and not there, or not for the account to see
+	Extra     Kind = "extra"      // there, and not wanted
+	Changed   Kind = "changed"    // another URL, state or metadata than wanted; see Difference.Changes
+	Invalid   Kind = "invalid"    // not a draft, and with metadata that the service would refuse today; see Difference.Findings
+	OldSchema Kind = "old-schema" // with metadata of a version of the schema before 4, which the service takes no more
+)
+
+// A Difference is one between a DOI that is wanted and one at the service. A DOI may
+// have several, of different kinds.
+type Difference struct {
+	DOI      string // in lower case
+	Kind     Kind
+	Changes  []metadata.Change  // of Changed; besides the metadata there are the paths "url" and "state"
+	Findings []metadata.Finding // of Invalid: the errors
+	Wanted   *Wanted            // nil if it is not wanted
+	Found    *Record            // as Get returned it, with all identifiers; nil if it is missing
+}
+
+// String says in a line for each change or finding what is different.
+func (d *Difference) String() string {
+	lines := []string{fmt.Sprintf("%s: %s", d.DOI, d.Kind)}
+	for _, c := range d.Changes {
+		lines = append(lines, "\t"+c.String())
+	}
+	for _, f := range d.Findings {
+		lines = append(lines, "\t"+f.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// AuditOptions say what is compared. ClientID, Prefix or both must be given.
+type AuditOptions struct {
+	ClientID string // DOIs of this repository account
+	Prefix   string // DOIs with this prefix, or of a comma list of prefixes
+	Kinds    []Kind // which differences to look for; nil means all
+	TempDir  string // for temporary files; "" means that of the system
+
+	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
+}
+
+// AuditProgress says how far an audit is: first all wanted DOIs are read, then those
+// of the service, and then both are compared.
+type AuditProgress struct {
+	Wanted      int // read from the source
+	Found       int // read from the service
+	Total       int // that the service counts; -1 before it has told
+	Compared    int // DOIs, wanted or found
+	Differences int
+}
+
+// Audit compares the DOIs of an account or a prefix with those that are wanted, and
+// returns the differences in the order of the DOIs. It reads wanted to its end, then
+// lists the service once, with the client's credentials in all states and without
+// them findable DOIs only. Both may come in any order and number: a few MiB of memory
+// hold them, and temporary files that are removed in the end the rest. Nothing is
+// written to the service.
+//
+// A list lags behind writes by seconds or minutes. So each difference is looked at
+// with [Client.Get] before it is returned, as it is then. What agreed in the list is
+// not looked at again. A wanted DOI that is not of the account or prefix is looked
+// up, too. That takes a request for every 1,000 DOIs, and one for each DOI that differs.
+//
+// What the service makes of metadata by itself is no difference; see [metadata.Diff].
+//
+// An error ends the sequence and comes with a nil Difference: one that wanted brings,
+// one of the service, the context's, or a [*FieldError] for bad options, a text that
+// is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
+func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
+	return func(yield func(*Difference, error) bool) {
+		if opts == nil || opts.ClientID == "" && opts.Prefix == "" {
+			yield(nil, &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"})
+			return
+		}
+		a := &audit{
+			client: c, opts: *opts, yield: yield,
+			wanted: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir}, found: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir},
+		}
+		a.progress.Total = -1
+		err := a.run(ctx, wanted)
+		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// auditMemory is how many bytes of each side are held in memory.
+const auditMemory = 1 << 20
+
+type audit struct {
+	client        *Client
+	opts          AuditOptions
+	yield         func(*Difference, error) bool
+	wanted, found extsort.Sorter // entries by DOI
+	metadata      bool           // is wanted of some
+	progress      AuditProgress
+}
+
+func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
+	if err := a.take(ctx, wanted); err != nil {
+		return err
+	}
+	if err := a.list(ctx); err != nil {
+		return err
+	}
+	return a.merge(ctx)
+}
+
+// An entry is a Wanted as it is kept.
+type entry struct {
+	Wanted
+	Place int // in the source
+}
+
+// take keeps what is wanted.
+func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
+	if wanted == nil {
+		return nil
+	}
+	for w, err := range wanted {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		place := fmt.Sprintf("wanted[%d].DOI", a.progress.Wanted)
+		name, err := parseName(place, w.DOI)
+		if err != nil {
+			return err
+		}
+		if w.Metadata != nil && w.Metadata.DOI != "" {
+			if other, err := parseName(place, w.Metadata.DOI); err != nil || !doi.Equal(other, name) {
+				return &FieldError{Path: place, Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, w.Metadata.DOI)}
+			}
+		}
+		w.DOI = doi.Normal(name)
+		a.metadata = a.metadata || w.Metadata != nil
+		data, err := json.Marshal(entry{w, a.progress.Wanted})
+		if err != nil {
+			return err
+		}
+		if err := keep(&a.wanted, w.DOI, data); err != nil {
+			return err
+		}
+		a.progress.Wanted++
+		a.report(a.progress.Wanted)
+	}
+	return nil
+}
+
+// keep adds an entry with its key before it.
+func keep(s *extsort.Sorter, key string, data []byte) error {
+	return s.Add([]byte(key), append(append([]byte(key), 0), data...))
+}
+
+// list keeps what the service has.
+func (a *audit) list(ctx context.Context) error {
+	const most = 1000
+	opts := &ListOptions{
+		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: most}, Affiliation: true, Publisher: true,
+	}
+	if !a.metadata && !a.looksFor(Invalid) {
+		opts.Fields = []string{"doi", "url", "state", "schemaVersion"}
+	}
+	walk := a.client.walk("dois.Audit", opts)
+	for r, err := range walk.All(ctx) {
+		if err != nil {
+			return err
+		}
+		raw := r.Raw
+		if !r.Has("doi") {
+			return fmt.Errorf("dois.Audit: %w: a record of the list has no DOI", ErrUnreadable)
+		}
+		if err := keep(&a.found, doi.Normal(r.DOI), raw); err != nil {
+			return err
+		}
+		a.progress.Found++
+		a.progress.Total = max(a.progress.Total, walk.Total())
+		a.report(a.progress.Found)
+	}
+	return nil
+}
+
+func (a *audit) looksFor(k Kind) bool { return a.opts.Kinds == nil || slices.Contains(a.opts.Kinds, k) }
+
+// report reports the progress after each thousandth entry, and if n is 0.
+func (a *audit) report(n int) {
+	if n%1000 == 0 && a.opts.Progress != nil {
+		a.opts.Progress(a.progress)
+	}
+}
+
+// A side gives the entries of a sorter one by one.
+type side struct {
+	next func() ([]byte, error, bool)
+	more bool
+	key  string
+	data []byte // valid until the next one
+}
+
+func (s *side) advance() (err error) {
+	var value []byte
+	value, err, s.more = s.next()
+	key, data, _ := bytes.Cut(value, []byte{0})
+	s.key, s.data = string(key), data
+	return err
+}
+
+// merge compares both sides, DOI by DOI.
+func (a *audit) merge(ctx context.Context) error {
+	var w, f side
+	var stop [2]func()
+	w.next, stop[0] = iter.Pull2(a.wanted.Values())
+	defer stop[0]()
+	f.next, stop[1] = iter.Pull2(a.found.Values())
+	defer stop[1]()
+	if err := errors.Join(w.advance(), f.advance()); err != nil {
+		return err
+	}
+	for place := 0; w.more || f.more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		key, isWanted, isFound := f.key, w.more && (!f.more || w.key <= f.key), f.more && (!w.more || f.key <= w.key)
+		var wanted *Wanted
+		var found *Record
+		if isWanted {
+			var e entry
+			if err := json.Unmarshal(w.data, &e); err != nil {
+				return err
+			}
+			key, wanted, place = w.key, &e.Wanted, e.Place
+		}
+		if isFound {
+			found = &Record{}
+			if err := json.Unmarshal(f.data, found); err != nil {
+				return fmt.Errorf("dois.Audit: %w: %w", ErrUnreadable, err)
+			}
+			if err := f.advance(); err != nil {
+				return err
+			}
+		}
+		if err := a.judge(ctx, key, wanted, found); err != nil {
+			return err
+		}
+		if !isWanted {
+			continue
+		}
+		if err := w.advance(); err != nil {
+			return err
+		}
+		if w.more && w.key == key {
+			return a.twice(&w, place)
+		}
+	}
+	a.report(0)
+	return nil
+}
+
+func (a *audit) twice(w *side, place int) error {
+	var again entry
+	if err := json.Unmarshal(w.data, &again); err != nil {
+		return err
+	}
+	return &FieldError{Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", again.DOI, place), badDOI: true}
+}
+
+// judge looks at what seems to differ, and hands on what does.
+func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *Record) error {
+	a.progress.Compared++
+	a.report(a.progress.Compared)
+	if len(differences(name, wanted, found, a.looksFor)) == 0 {
+		return nil
+	}
+	found, err := a.client.look(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, d := range differences(name, wanted, found, a.looksFor) {
+		a.progress.Differences++
+		a.report(0)
+		if !a.yield(d, nil) {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// look reads a record as it is now, nil if there is none. A name that cannot be asked
+// for in a path is looked up in the list.
+func (c *Client) look(ctx context.Context, name string) (*Record, error) {
+	found, err := c.Get(ctx, name, &GetOptions{Affiliation: true, Publisher: true})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil
+	case errors.Is(err, ErrInvalidDOI):
+		listed, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true})
+		if err != nil || len(listed.Records) == 0 {
+			return nil, err
+		}
+		return &listed.Records[0], nil
+	}
+	return found, err
+}
+
+// differences are those between a DOI that is wanted and one that was found; one of
+// them may be nil.
+func differences(name string, w *Wanted, f *Record, looksFor func(Kind) bool) (all []*Difference) {
+	add := func(d Difference) {
+		if d.DOI, d.Wanted, d.Found = name, w, f; looksFor(d.Kind) {
+			all = append(all, &d)
+		}
+	}
+	switch {
+	case f == nil && w != nil:
+		add(Difference{Kind: Missing})
+	case w == nil && f != nil:
+		add(Difference{Kind: Extra})
+	case w != nil:
+		if changes := w.changes(f); len(changes) > 0 {
+			add(Difference{Kind: Changed, Changes: changes})
+		}
+	}
+	if f == nil {
+		return all
+	}
+	if f.oldSchema() {
+		add(Difference{Kind: OldSchema})
+	}
+	if f.State != StateDraft && looksFor(Invalid) {
+		if invalid, ok := errors.AsType[*metadata.ValidationError](f.Validate()); ok {
+			add(Difference{Kind: Invalid, Findings: invalid.Findings})
+		}
+	}
+	return all
+}
+
+// changes are where a record differs from what is wanted.
+func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
+	if w.URL != "" && w.URL != f.URL {
+		changes = append(changes, metadata.Change{Path: "url", Wanted: w.URL, Found: f.URL})
+	}
+	if w.State != "" && w.State != f.State {
+		changes = append(changes, metadata.Change{Path: "state", Wanted: string(w.State), Found: string(f.State)})
+	}
+	if w.Metadata == nil {
+		return changes
+	}
+	wanted := *w.Metadata // as the service shows it: without the URL among the names
+	wanted.DOI, wanted.Identifiers = "", nil
+	wanted.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(w.Metadata.Alternates()), func(id metadata.AlternateIdentifier) bool {
+		return id.AlternateIdentifier == f.URL
+	})
+	return append(changes, metadata.Diff(&wanted, &f.Record)...)
+}
+
+// oldSchema tells whether a record names a version of the schema before 4. A record
+// that came in JSON may name none.
+func (r *Record) oldSchema() bool {
+	version := string(r.SchemaVersion)
+	version = version[strings.LastIndexByte(version, '-')+1:]
+	return strings.HasPrefix(version, "2") || strings.HasPrefix(version, "3")
+}

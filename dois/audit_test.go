@@ -1,0 +1,410 @@
+package dois_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+var audited = flag.Int("audited", 0, "records of the test of an audit's memory; 0 skips it")
+
+// A holding is what a repository wants to have, by DOI.
+type holding map[string]dois.Wanted
+
+// newHolding has n DOIs with metadata.
+func newHolding(n int) holding {
+	h := holding{}
+	for i := range n {
+		name := fmt.Sprintf("10.5072/h%06d", i)
+		rec := complete(fmt.Sprintf("Title %d", i))
+		h[name] = dois.Wanted{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable, Metadata: &rec}
+	}
+	return h
+}
+
+// all comes in the order of maps, which is none.
+func (h holding) all() iter.Seq2[dois.Wanted, error] {
+	return func(yield func(dois.Wanted, error) bool) {
+		for _, w := range h {
+			if !yield(w, nil) {
+				return
+			}
+		}
+	}
+}
+
+// put stores what is wanted at the service, past its interfaces.
+func (h holding) put(t testing.TB, srv *datacitetest.Server) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		w := h[name]
+		rec := dois.Record{Record: *w.Metadata, URL: w.URL, State: w.State}
+		rec.DOI = w.DOI
+		require.NoError(t, srv.PutRecord(&rec))
+	}
+}
+
+// write registers what is wanted.
+func (h holding) write(t testing.TB, srv *datacitetest.Server) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		w := h[name]
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.Publish, Record: *w.Metadata})
+		require.NoError(t, err)
+	}
+}
+
+// plant makes n of the DOIs differ, in every way there is, and returns the kinds by
+// DOI. Extra ones come on top.
+func (h holding) plant(t testing.TB, srv *datacitetest.Server, r *rand.Rand, n int) map[string][]dois.Kind {
+	t.Helper()
+	kinds := map[string][]dois.Kind{}
+	names := slices.Sorted(maps.Keys(h))
+	for i, at := range r.Perm(len(names))[:n] {
+		name := names[at]
+		w := h[name]
+		rec := dois.Record{Record: *w.Metadata, URL: w.URL, State: w.State}
+		rec.DOI = name
+		kinds[name] = []dois.Kind{dois.Changed}
+		switch i % 8 {
+		case 0: // it is not there: nothing is put
+			kinds[name] = []dois.Kind{dois.Missing}
+			require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: name}, State: dois.StateDraft}))
+			require.NoError(t, srv.DOIs().Delete(t.Context(), name))
+			continue
+		case 1:
+			rec.URL = "https://moved.example.org/"
+		case 2:
+			rec.State = dois.StateRegistered
+		case 3:
+			rec.Titles = []metadata.Title{{Title: "Another title"}}
+		case 4:
+			rec.State = dois.StateDraft
+		case 5:
+			rec.Subjects = []metadata.Subject{{Subject: "unwanted"}}
+		case 6:
+			kinds[name] = []dois.Kind{dois.Changed, dois.Invalid}
+			rec.Titles = nil
+		case 7:
+			kinds[name] = []dois.Kind{dois.OldSchema}
+			rec.SchemaVersion = "http://datacite.org/schema/kernel-3"
+		}
+		require.NoError(t, srv.PutRecord(&rec))
+		if i%8 == 1 {
+			extra := fmt.Sprintf("10.5072/extra-%d", i)
+			kinds[extra] = []dois.Kind{dois.Extra}
+			rec.DOI, rec.State = extra, dois.StateDraft
+			require.NoError(t, srv.PutRecord(&rec))
+		}
+	}
+	return kinds
+}
+
+// differ collects the kinds of an audit by DOI.
+func differ(t testing.TB, diffs iter.Seq2[*dois.Difference, error]) map[string][]dois.Kind {
+	t.Helper()
+	kinds := map[string][]dois.Kind{}
+	for d, err := range diffs {
+		require.NoError(t, err)
+		kinds[d.DOI] = append(kinds[d.DOI], d.Kind)
+	}
+	for _, list := range kinds {
+		slices.Sort(list)
+	}
+	return kinds
+}
+
+func TestAuditFindsWhatWasPlanted(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(2500)
+		h.put(t, srv)
+		planted := h.plant(t, srv, rand.New(rand.NewPCG(1, 2)), 80)
+		before := len(srv.Requests())
+		var seen []dois.AuditProgress
+		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Progress: func(p dois.AuditProgress) { seen = append(seen, p) }}
+		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		requests := srv.Requests()[before:]
+		assert.LessOrEqual(t, len(requests), 3+len(planted))
+		for _, r := range requests {
+			assert.Equal(t, "GET", r.Method)
+		}
+		last := seen[len(seen)-1]
+		assert.Equal(t, dois.AuditProgress{Wanted: 2500, Found: 2500, Total: 2500, Compared: 2510, Differences: 100}, last)
+	})
+}
+
+func TestAuditTellsWhatDiffers(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(3)
+		h.put(t, srv)
+		w := h["10.5072/h000001"]
+		changed := complete("Title one")
+		w.URL, w.State, w.Metadata = "https://example.org/new", dois.StateRegistered, &changed
+		h["10.5072/h000001"] = w
+		h["missing"] = dois.Wanted{DOI: "https://doi.org/10.5072/MISSING"}
+		h["unsaid"] = dois.Wanted{DOI: "doi:10.5072/H000002"}
+		delete(h, "10.5072/h000002")
+		var told []string
+		for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{ClientID: strings.ToLower(datacitetest.Username)}) {
+			require.NoError(t, err)
+			told = append(told, d.String())
+		}
+		assert.Equal(t, []string{
+			"10.5072/h000001: changed\n" +
+				"\turl: \"https://example.org/new\" is wanted, and \"https://example.org/1\" was found\n" +
+				"\tstate: \"registered\" is wanted, and \"findable\" was found\n" +
+				"\ttitles[0].title: \"Title one\" is wanted, and \"Title 1\" was found",
+			"10.5072/missing: missing",
+		}, told)
+	})
+}
+
+// A page of the list is older than the records, and nothing is invented.
+func TestAuditLooksBeforeItTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, IndexLag: time.Hour})
+		h := newHolding(20)
+		h.write(t, srv)
+		srv.Advance(2 * time.Hour)
+		ctx, c := t.Context(), srv.DOIs()
+		for i := range 5 { // written a moment ago, so that the list has the old ones
+			name := fmt.Sprintf("10.5072/h%06d", i)
+			w := h[name]
+			w.URL = "https://example.org/moved"
+			h[name] = w
+			_, err := c.Update(ctx, name, &dois.Draft{URL: w.URL})
+			require.NoError(t, err)
+		}
+		made := complete("Made")
+		_, err := c.Create(ctx, &dois.Draft{DOI: "10.5072/made", Record: made})
+		require.NoError(t, err)
+		h["made"] = dois.Wanted{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+		delete(h, "made")
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})), "the list does not have it yet")
+		srv.Advance(2 * time.Hour)
+		assert.Equal(t, map[string][]dois.Kind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+	})
+}
+
+// TestAuditOverBadLines finds all and invents nothing, or says that it could not.
+func TestAuditOverBadLines(t *testing.T) {
+	whole := 0
+	for seed := range uint64(30) {
+		for _, b := range behaviours {
+			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var faults datacitetest.Faults
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+						if faults == nil {
+							return nil
+						}
+						return faults(n, r)
+					}})
+					h := newHolding(60)
+					h.put(t, srv)
+					planted := h.plant(t, srv, rand.New(rand.NewPCG(seed, 2)), 16)
+					faults = datacitetest.Schedule(seed, float64(seed%10)/10)
+					found := map[string][]dois.Kind{}
+					var end error
+					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix}) {
+						if end = err; err == nil {
+							found[d.DOI] = append(found[d.DOI], d.Kind)
+						}
+					}
+					if end == nil {
+						whole++
+						assert.Equal(t, planted, found)
+						return
+					}
+					for name, kinds := range found { // it may break off between two of one DOI
+						assert.Equal(t, planted[name][:len(kinds)], kinds)
+					}
+				})
+			})
+		}
+	}
+	assert.Greater(t, whole, 10)
+}
+
+func TestAuditOfSomeKinds(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(50)
+		h.put(t, srv)
+		planted := h.plant(t, srv, rand.New(rand.NewPCG(3, 4)), 16)
+		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.Kind{dois.Missing, dois.Extra, dois.OldSchema}}
+		for name, w := range h {
+			w.Metadata = nil
+			h[name] = w
+		}
+		maps.DeleteFunc(planted, func(_ string, kinds []dois.Kind) bool { return kinds[0] == dois.Changed })
+		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		assert.Contains(t, srv.Requests()[len(srv.Requests())-len(planted)-1].Query, "fields", "no metadata are asked for")
+		for _, kinds := range planted {
+			assert.NotEqual(t, dois.Invalid, kinds[0])
+		}
+	})
+}
+
+func TestAuditEndsWithAnError(t *testing.T) {
+	lost := errors.New("database gone")
+	source := func(wanted ...dois.Wanted) iter.Seq2[dois.Wanted, error] {
+		return func(yield func(dois.Wanted, error) bool) {
+			for _, w := range wanted {
+				var err error
+				if w.DOI == "" {
+					err = lost
+				}
+				if !yield(w, err) {
+					return
+				}
+			}
+		}
+	}
+	scope := &dois.AuditOptions{Prefix: datacitetest.Prefix}
+	for name, tt := range map[string]struct {
+		wanted iter.Seq2[dois.Wanted, error]
+		opts   *dois.AuditOptions
+		faults datacitetest.Faults
+		is     error
+		says   string
+	}{
+		"no scope":            {source(), nil, nil, dois.ErrInvalid, "neither ClientID nor Prefix"},
+		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, dois.ErrInvalid, "is not a prefix"},
+		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, dois.ErrInvalidDOI, "wanted[1].DOI"},
+		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, dois.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
+		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, dois.ErrInvalid, "wanted[0].DOI"},
+		"the source":          {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
+		"no temporary file":   {newHolding(8000).all(), &dois.AuditOptions{Prefix: "10.5072", TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
+		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
+			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+		}, dois.ErrServer, ""},
+		"a record looked up": {source(dois.Wanted{DOI: "10.5072/a"}), scope, onlySingle, dois.ErrServer, ""},
+		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.CutAnswer} }, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: tt.faults})
+				var end error
+				n := 0
+				for d, err := range srv.DOIs().Audit(t.Context(), tt.wanted, tt.opts) {
+					require.NoError(t, end, "the error is the last")
+					if end = err; err != nil {
+						assert.Nil(t, d)
+					}
+					n++
+				}
+				require.Error(t, end)
+				if tt.is != nil {
+					require.ErrorIs(t, end, tt.is)
+				}
+				assert.ErrorContains(t, end, tt.says)
+			})
+		})
+	}
+	t.Run("the context", func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		newHolding(20).put(t, srv)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for _, err := range srv.DOIs().Audit(ctx, nil, scope) {
+			if n++; n == 3 {
+				cancel()
+			}
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+		}
+		assert.Equal(t, 4, n)
+	})
+}
+
+// onlySingle fails requests for a single record.
+func onlySingle(_ int, r *http.Request) *datacitetest.Fault {
+	if r.URL.Path == "/dois" {
+		return nil
+	}
+	return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusInternalServerError}
+}
+
+// TestAuditOfMany plants differences among many records, with faults on the way.
+func TestAuditOfMany(t *testing.T) {
+	if *audited == 0 {
+		t.Skip("-audited says how many records")
+	}
+	faulty := datacitetest.Schedule(7, 0.02)
+	on := false
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+		if !on {
+			return nil
+		}
+		return faulty(n, r)
+	}})
+	h := newHolding(*audited)
+	h.put(t, srv)
+	planted := h.plant(t, srv, rand.New(rand.NewPCG(5, 6)), 400)
+	before := len(srv.Requests())
+	on = true
+	assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+	t.Logf("%d records, %d that differ: %d requests", *audited, len(planted), len(srv.Requests())-before)
+}
+
+// TestAuditMemory wants an audit of many records to hold no more than 64 bytes a DOI.
+// The service makes its pages as they are asked for.
+func TestAuditMemory(t *testing.T) {
+	if *audited == 0 {
+		t.Skip("-audited says how many records")
+	}
+	service := &archive{n: *audited}
+	wanted := func(yield func(dois.Wanted, error) bool) {
+		for i := range *audited {
+			rec := &metadata.Record{Titles: []metadata.Title{{Title: "Record"}}}
+			if !yield(dois.Wanted{DOI: recordName(*audited - 1 - i), Metadata: rec}, nil) {
+				return
+			}
+		}
+	}
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	dir, client := t.TempDir(), service.client(t)
+	calls, before, most := 0, inUse(), uint64(0)
+	opts := &dois.AuditOptions{
+		Prefix: datacitetest.Prefix, TempDir: dir, Kinds: []dois.Kind{dois.Missing, dois.Extra, dois.Changed},
+		Progress: func(dois.AuditProgress) {
+			if calls++; calls%5 == 0 {
+				most = max(most, inUse())
+			}
+		},
+	}
+	assert.Empty(t, differ(t, client.Audit(t.Context(), wanted, opts)))
+	t.Logf("%d records: %d requests, %.1f bytes a DOI", *audited, service.asked, float64(most-min(most, before))/float64(*audited))
+	assert.LessOrEqual(t, most, before+64*uint64(*audited))
+	assert.LessOrEqual(t, service.asked, *audited/1000+2)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

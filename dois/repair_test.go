@@ -1,0 +1,316 @@
+package dois_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds/metadata"
+)
+
+var repairs = flag.Int("repairs", 25, "random fault schedules that a repair goes through with each behaviour")
+
+// damage registers n DOIs and then makes each tenth and its neighbours differ, in all
+// the ways that people do it. It returns how many differ, but for those that are extra.
+func (h holding) damage(t testing.TB, srv *datacitetest.Server) (n int) {
+	t.Helper()
+	ctx, c := t.Context(), srv.DOIs()
+	for i, name := range slices.Sorted(maps.Keys(h)) {
+		w := h[name]
+		draft := &dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.Publish, Record: *w.Metadata}
+		change := &dois.Draft{}
+		switch n++; i % 10 {
+		case 0:
+			continue // missing
+		case 1:
+			change.URL = "https://old.example.org/"
+		case 2:
+			change.Event = dois.Hide
+		case 3:
+			change.Titles = []metadata.Title{{Title: "An old title"}}
+		case 4:
+			change.Subjects, change.Version = []metadata.Subject{{Subject: "unwanted"}}, "1"
+			change.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "A 1", AlternateIdentifierType: "local"}}
+		case 5:
+			draft.Event = "" // a draft that was never published
+		case 6:
+			old := dois.Record{Record: *w.Metadata, URL: w.URL, State: w.State}
+			old.DOI, old.SchemaVersion = name, "http://datacite.org/schema/kernel-3"
+			require.NoError(t, srv.PutRecord(&old))
+			continue
+		default:
+			n--
+		}
+		_, err := c.Create(ctx, draft)
+		require.NoError(t, err)
+		_, err = c.Update(ctx, name, change)
+		require.NoError(t, err)
+	}
+	return n
+}
+
+func (h holding) audit(ctx context.Context, c *dois.Client) iter.Seq2[*dois.Difference, error] {
+	return c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})
+}
+
+// mended runs a repair and counts what was done.
+func mended(t testing.TB, all iter.Seq2[*dois.Repaired, error]) (changed, failed int) {
+	t.Helper()
+	for r, err := range all {
+		require.NoError(t, err)
+		assert.Equal(t, r.DOI, r.Difference.DOI)
+		switch {
+		case r.Err != nil:
+			failed++
+			t.Log(r.Err)
+		case r.Changed:
+			changed++
+			assert.NotNil(t, r.Draft)
+		}
+	}
+	return changed, failed
+}
+
+func TestRepair(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.DOIs()
+		h := newHolding(50)
+		n := h.damage(t, srv)
+		require.Equal(t, 35, n)
+
+		before := len(srv.Requests())
+		changed, failed := mended(t, c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}))
+		assert.Zero(t, changed+failed)
+		for _, r := range srv.Requests()[before:] {
+			assert.Equal(t, "GET", r.Method, "a dry run writes nothing")
+		}
+
+		before = writes(srv)
+		changed, failed = mended(t, c.Repair(ctx, h.audit(ctx, c), nil))
+		assert.Equal(t, n, changed)
+		assert.Zero(t, failed)
+		assert.Empty(t, differ(t, h.audit(ctx, c)), "what was repaired is right")
+		assert.Equal(t, n, writes(srv)-before, "a request for each DOI")
+	})
+}
+
+// A dry run meets every kind of difference.
+func TestRepairDryRunWritesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.DOIs()
+		h := newHolding(40)
+		h.put(t, srv)
+		planted := h.plant(t, srv, rand.New(rand.NewPCG(1, 1)), 24)
+		before, kinds, drafts := writes(srv), map[dois.Kind]int{}, 0
+		for r, err := range c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}) {
+			require.NoError(t, err)
+			assert.False(t, r.Changed)
+			kinds[r.Difference.Kind]++
+			if r.Draft != nil {
+				drafts++
+			}
+			if r.Difference.Kind == dois.Extra || r.DOI != "" && planted[r.DOI][0] == dois.Changed && srv.State(r.DOI) == datacitetest.StateDraft {
+				continue
+			}
+			require.NoError(t, r.Err)
+		}
+		assert.Equal(t, map[dois.Kind]int{dois.Missing: 3, dois.Extra: 3, dois.Changed: 18, dois.Invalid: 3, dois.OldSchema: 3}, kinds)
+		assert.Equal(t, 27, drafts)
+		assert.Equal(t, before, writes(srv))
+	})
+}
+
+// writes counts the requests that write.
+func writes(srv *datacitetest.Server) (n int) {
+	for _, r := range srv.Requests() {
+		if r.Method != "GET" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.DOIs()
+		h := newHolding(10)
+		h.damage(t, srv)
+		sent := map[string]*dois.Draft{}
+		for r, err := range c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}) {
+			require.NoError(t, err)
+			require.NoError(t, r.Err)
+			sent[r.DOI] = r.Draft
+		}
+		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.Publish, Record: complete("Title 0")}
+		assert.Equal(t, map[string]*dois.Draft{
+			"10.5072/h000000": &made,
+			"10.5072/h000001": {URL: "https://example.org/1"},
+			"10.5072/h000002": {Event: dois.Publish},
+			"10.5072/h000003": {Record: metadata.Record{Titles: []metadata.Title{{Title: "Title 3"}}}},
+			"10.5072/h000004": {Clear: []string{"subjects", "alternateIdentifiers", "version"}},
+			"10.5072/h000005": {Event: dois.Publish},
+			"10.5072/h000006": {Record: metadata.Record{SchemaVersion: metadata.Namespace}},
+		}, sent)
+	})
+}
+
+// TestRepairLooksFirst changes DOIs between the audit and the repair.
+func TestRepairLooksFirst(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.DOIs()
+		h := newHolding(10)
+		h.damage(t, srv)
+		var diffs []*dois.Difference
+		for d, err := range h.audit(ctx, c) {
+			require.NoError(t, err)
+			diffs = append(diffs, d)
+		}
+		write := func(name string, d dois.Draft) {
+			_, err := c.Update(ctx, name, &d)
+			require.NoError(t, err)
+		}
+		write("10.5072/h000000", dois.Draft{URL: "https://example.org/elsewhere", Record: complete("Made by another")})
+		write("10.5072/h000001", dois.Draft{URL: "https://example.org/1"})
+		write("10.5072/h000003", dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Newer than all"}}}})
+		errs := map[string]error{}
+		for r, err := range c.Repair(ctx, each(diffs), nil) {
+			require.NoError(t, err)
+			errs[r.DOI] = r.Err
+			assert.Equal(t, r.Err == nil && r.DOI != "10.5072/h000001", r.Changed, r.DOI)
+		}
+		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrConflict)
+		require.NoError(t, errs["10.5072/h000001"], "somebody has repaired it")
+		require.ErrorIs(t, errs["10.5072/h000003"], dois.ErrConflict)
+		left, err := c.Get(ctx, "10.5072/h000003", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Newer than all", left.Titles[0].Title)
+	})
+}
+
+// each yields the items of a list.
+func each[T any](list []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, item := range list {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestRepairThatCannotBe(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.DOIs()
+		h := newHolding(4)
+		h.write(t, srv)
+		want := func(name string, change func(*dois.Wanted)) {
+			w := h[name]
+			change(&w)
+			h[name] = w
+		}
+		want("10.5072/h000000", func(w *dois.Wanted) { w.State = dois.StateDraft })
+		want("10.5072/h000001", func(w *dois.Wanted) { w.Metadata.Types.ResourceTypeGeneral = "Film" })
+		delete(h, "10.5072/h000002")
+		h["none"] = dois.Wanted{DOI: "10.70000/none"}
+		errs := map[string]error{}
+		for r, err := range c.Repair(ctx, h.audit(ctx, c), nil) {
+			require.NoError(t, err)
+			assert.False(t, r.Changed)
+			errs[r.DOI] = r.Err
+		}
+		require.Len(t, errs, 4)
+		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrNoRepair)
+		require.ErrorIs(t, errs["10.5072/h000001"], dois.ErrInvalid)
+		require.ErrorIs(t, errs["10.5072/h000002"], dois.ErrNoRepair)
+		require.ErrorIs(t, errs["10.70000/none"], dois.ErrForbidden)
+		assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/h000002"), "it is extra, and stays")
+	})
+}
+
+func TestRepairEndsWithAnError(t *testing.T) {
+	h := newHolding(30)
+	t.Run("a login that is not accepted", func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		h.damage(t, srv)
+		c, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
+		require.NoError(t, err)
+		var end error
+		for _, err := range c.Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
+			end = err
+		}
+		require.ErrorIs(t, end, dois.ErrUnauthorized)
+	})
+	t.Run("the audit", func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		var end error
+		for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), h.all(), nil), nil) {
+			assert.Nil(t, r)
+			end = err
+		}
+		require.ErrorIs(t, end, dois.ErrInvalid)
+	})
+	t.Run("the loop is left", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+			h.damage(t, srv)
+			for _, err := range srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
+				require.NoError(t, err)
+				break
+			}
+		})
+	})
+}
+
+// TestRepairConverges repairs over lines that break, and stops at any moment. Then a
+// run over sound ones has to bring all to an end, and a third finds nothing.
+func TestRepairConverges(t *testing.T) {
+	for seed := range uint64(*repairs) {
+		for _, b := range behaviours {
+			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := rand.New(rand.NewPCG(seed, 9))
+					var faults datacitetest.Faults
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+						if faults == nil {
+							return nil
+						}
+						return faults(n, r)
+					}})
+					h := newHolding(20)
+					h.damage(t, srv)
+					faults = datacitetest.Schedule(seed, r.Float64()/2)
+					stop := r.IntN(30)
+					ctx, cancel := context.WithCancel(t.Context())
+					for r, err := range srv.DOIs().Repair(ctx, h.audit(ctx, srv.DOIs()), &dois.RepairOptions{Workers: 1 + r.IntN(4)}) {
+						if err == nil && r.Err != nil {
+							assert.True(t, dois.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, dois.ErrConflict), r.Err)
+						}
+						if stop--; stop < 0 {
+							cancel() // as if it were killed
+						}
+					}
+					cancel()
+					synctest.Wait()
+					faults = nil
+					_, failed := mended(t, srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil))
+					assert.Zero(t, failed)
+					assert.Empty(t, differ(t, h.audit(t.Context(), srv.DOIs())))
+					assert.Len(t, srv.Names(), 20)
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,73 @@
+// Package bulk does work on many items, several at a time.
+package bulk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"sync"
+)
+
+// ErrLeft says that the loop over the results was left.
+var ErrLeft = errors.New("loop left")
+
+// Run does work on each item and hands the results to take, in the caller's
+// goroutine and in the order in which they come. Items are taken from another
+// goroutine, one by one as workers get free. It returns when all goroutines have
+// ended.
+//
+// An error of take ends the run: no more items are begun, and the context of do and
+// take ends. The results of those under way are still handed to take, unless the
+// error is ErrLeft. So does the end of ctx. After an error of items, what was begun
+// comes to its end.
+func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R, take func(context.Context, R) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	work, done := make(chan T), make(chan R)
+	defer func() { // also when take panics
+		cancel(nil)
+		for range done {
+			continue
+		}
+	}()
+	var source error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(work)
+		source = feed(ctx, items, work)
+	})
+	for range workers {
+		wg.Go(func() {
+			for item := range work {
+				done <- do(ctx, item)
+			}
+		})
+	}
+	go func() { wg.Wait(); close(done) }()
+	left := false
+	for result := range done {
+		if left {
+			continue
+		}
+		if err := take(ctx, result); err != nil {
+			left = errors.Is(err, ErrLeft)
+			cancel(err)
+		}
+	}
+	return cmp.Or(context.Cause(ctx), source)
+}
+
+// feed hands out work until none is left or the run ends.
+func feed[T any](ctx context.Context, items iter.Seq2[T, error], work chan<- T) error {
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		select {
+		case work <- item:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
