@@ -29,7 +29,8 @@
 // with any prefix; the JSON side takes numbers, nulls and single items where the
 // service has been seen to send them. Values of newer lists pass through. What is
 // refused is XML that is not well formed, because the service repairs such
-// documents by dropping parts of them.
+// documents by dropping parts of them. [Lift] makes a record of kernel 4 out of one that
+// was written for an older version.
 //
 // # Writing
 //

@@ -171,3 +171,26 @@ func ExampleRelationType_Inverse() {
 	// IsPartOf true "4.0" "HasPart"
 	// Eats false "" ""
 }
+
+func ExampleLift() {
+	old, err := metadata.ParseXML(strings.NewReader(`<resource xmlns="http://datacite.org/schema/kernel-3">
+<identifier identifierType="DOI">10.5072/engine</identifier>
+<creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators>
+<titles><title>Notes</title></titles><publisher>Example Repository</publisher><publicationYear>1843</publicationYear>
+<contributors><contributor contributorType="Funder"><contributorName>Treasury</contributorName></contributor></contributors>
+</resource>`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rec, err := metadata.Lift(old)
+	fmt.Println(rec.FundingReferences[0].FunderName)
+	fmt.Println(err)
+
+	rec.Types.ResourceTypeGeneral = metadata.ResourceTypeText // which only its owner knows
+	fmt.Println(rec.Validate())
+	// Output:
+	// Treasury
+	// metadata: record is not valid: types.resourceTypeGeneral: the general resource type is mandatory
+	// <nil>
+}
