@@ -231,6 +231,7 @@ func TestAuditOverBadLines(t *testing.T) {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
 					}
+					time.Sleep(time.Minute) // until the service has given its last answer
 					if end == nil {
 						whole++
 						assert.Equal(t, planted, found)

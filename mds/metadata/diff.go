@@ -205,24 +205,53 @@ func (d *differ) list(at *path, wanted, found *value) {
 	}
 }
 
-// reach is how many items are looked at for one that is alike, in lists of many
-// thousands.
-const reach = 2000
+// reach is how many items are looked at for one that is alike, but not in the same
+// words: in lists of many thousands all would be too many.
+const reach = 100
 
 // match returns for each wanted item the place of a found one that says the same, or
 // -1, and which of those are taken.
 func (d *differ) match(at *path, wanted, found *value) (place []int, taken []bool) {
 	place, taken = make([]int, len(wanted.inside)), make([]bool, len(found.inside))
-	next := 0
-	for i := range wanted.inside {
-		place[i] = -1
-		for k := range min(len(taken), reach) {
-			j := (next + k) % len(taken)
-			if !taken[j] && d.same(at, wanted.member, &wanted.inside[i], &found.inside[j]) {
-				place[i], taken[j], next = j, true, j+1
-				break
-			}
+	try := func(i, j int) bool {
+		if taken[j] || !d.same(at, wanted.member, &wanted.inside[i], &found.inside[j]) {
+			return false
 		}
+		place[i], taken[j] = j, true
+		return true
+	}
+	var rest []int
+	for i := range place {
+		if place[i] = -1; i >= len(taken) || !try(i, i) {
+			rest = append(rest, i)
+		}
+	}
+	byWords := map[string][]int{}
+	for j := range taken {
+		if len(rest) > 0 && !taken[j] {
+			words := found.inside[j].String()
+			byWords[words] = append(byWords[words], j)
+		}
+	}
+	tryAny := func(i int, places []int) bool {
+		tries := 0
+		return slices.ContainsFunc(places, func(j int) bool {
+			if !taken[j] {
+				tries++
+			}
+			return tries <= reach && try(i, j)
+		})
+	}
+	rest = slices.DeleteFunc(rest, func(i int) bool { return tryAny(i, byWords[wanted.inside[i].String()]) })
+	var free []int
+	for j := range taken {
+		if !taken[j] {
+			free = append(free, j)
+		}
+	}
+	for n, i := range rest {
+		from := max(min(n, len(free))-reach/2, 0)
+		tryAny(i, free[from:min(from+reach, len(free))])
 	}
 	return place, taken
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -281,4 +282,23 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Lists of thousands are told apart by their words first.
+func TestDiff_ofLongLists(t *testing.T) {
+	const n = 5000
+	rec, shuffled, others := &metadata.Record{}, &metadata.Record{}, &metadata.Record{}
+	for i := range n {
+		rec.Subjects = append(rec.Subjects, metadata.Subject{Subject: fmt.Sprintf("s %d", i)})
+		others.Subjects = append(others.Subjects, metadata.Subject{Subject: fmt.Sprintf("t %d", i)})
+		rec.Creators = append(rec.Creators, metadata.Organization(fmt.Sprintf("O %d", i)))
+	}
+	shuffled.Subjects, shuffled.Creators, others.Creators = slices.Clone(rec.Subjects), rec.Creators, rec.Creators[1:]
+	rand.New(rand.NewPCG(1, 1)).Shuffle(n, func(i, j int) {
+		shuffled.Subjects[i], shuffled.Subjects[j] = shuffled.Subjects[j], shuffled.Subjects[i]
+	})
+	assert.Empty(t, metadata.Diff(rec, shuffled))
+	shuffled.Subjects[17].Subject += "  <p>" // which the service takes away
+	assert.Empty(t, metadata.Diff(shuffled, rec))
+	assert.Len(t, metadata.Diff(rec, others), n+1)
 }
