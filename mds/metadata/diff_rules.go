@@ -138,7 +138,7 @@ func unmarked(text string) string {
 	for _, m := range markup.FindAllStringSubmatchIndex(text, -1) {
 		out.WriteString(html.UnescapeString(text[at:m[0]]))
 		if at = m[1]; m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])) {
-			out.WriteString(text[m[0]:m[1]])
+			out.WriteString("<" + strings.Trim(text[m[0]+1:m[3]], " ") + ">") // <br/> is <br>
 		}
 	}
 	out.WriteString(html.UnescapeString(text[at:]))
