@@ -24,8 +24,8 @@ import (
 //     list their files
 //
 // What else lies in a TAR or a folder is passed over, such as tables and notes, unless
-// the name of a file promises records by ending in .json, .jsonl or .ndjson, or such a
-// name with .gz: then it is an error.
+// the name of a file promises records by ending in .json, .jsonl, .ndjson or .tar, or such
+// a name with .gz: then it is an error. STATUS.json and MANIFEST.json promise nothing.
 //
 // Records are decoded on all processors and come in the order of the archive. Memory
 // does not grow with it.
