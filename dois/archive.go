@@ -24,8 +24,8 @@ import (
 //     list their files
 //
 // What else lies in a TAR or a folder is passed over, such as tables and notes, unless
-// the name of a file promises records by ending in .json, .jsonl or .ndjson, or such a
-// name with .gz: then it is an error.
+// the name of a file promises records by ending in .json, .jsonl, .ndjson or .tar, or such
+// a name with .gz: then it is an error. STATUS.json and MANIFEST.json promise nothing.
 //
 // Records are decoded on all processors and come in the order of the archive. Memory
 // does not grow with it.
@@ -37,12 +37,14 @@ type Reader struct {
 // ReaderOptions are the options of a [Reader].
 type ReaderOptions struct {
 	// Members chooses the files of a TAR or a folder by their paths, such as
-	// dois/updated_2025-01/part_0000.jsonl.gz; nil chooses all.
+	// dois/updated_2025-01/part_0000.jsonl.gz; nil chooses all. It is called ahead of the
+	// records, in another goroutine than the loop's.
 	Members func(path string) bool
 
 	// Skip is called for what is damaged. If it returns true, reading goes on with
 	// what is whole behind that: the next line, or else the next file. If it is nil or
-	// returns false, the damage ends the sequence as its error.
+	// returns false, the damage ends the sequence as its error. It is called in its place
+	// among the records, in the goroutine of the loop.
 	Skip func(*ArchiveError) bool
 }
 

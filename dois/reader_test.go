@@ -133,6 +133,7 @@ func shapes(t testing.TB) map[string]string {
 		"data file of 2023":            zipped(tarred("dois/10.5072/0.json", lines(attributes, 1, 2), "dois/10.5072/1.jsonl", lines(attributes, 3, 4))),
 		"data file of 2024":            file,
 		"data file, compressed again":  zipped(file),
+		"a TAR with a file twice":      tarred("a.jsonl", lines(attributes, 1, 2), "a.jsonl", lines(attributes, 3), "a.jsonl", lines(attributes, 4)),
 		"a TAR in a TAR":               tarred("all.tar", file),
 	}
 }
@@ -349,6 +350,7 @@ func TestArchiveErrors(t *testing.T) {
 		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: it is no record`, []string{"10.5072/r4"}},
 		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
 		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
+		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz, byte 0, after the record 10.5072/r1: it begins with "gone"`, nil},
 		{"a TAR of other things", tarred("README", "Nothing."), `no file in it holds records`, nil},
 		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `something follows the end of the TAR`, nil},
 	} {

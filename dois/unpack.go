@@ -53,6 +53,7 @@ func (s *splitter) read(member string, src io.Reader, layers int) error {
 		const most = 20
 		return s.damaged(at, fmt.Errorf("it begins with %q, and is neither JSON nor gzip nor TAR", text[:min(len(text), most)]))
 	}
+	s.send() // what comes next may have the same name
 	s.files++
 	if isDocument(text) {
 		return s.documents(at, in)
@@ -240,7 +241,7 @@ func (s *splitter) empty(at place, src io.Reader) error {
 // records. The operator's notes about a data file are JSON, too.
 func mayBePassedOver(member string) bool {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(member)), ".gz")
-	promised := slices.Contains([]string{".json", ".jsonl", ".ndjson"}, path.Ext(name))
+	promised := slices.Contains([]string{".json", ".jsonl", ".ndjson", ".tar", ".tgz"}, path.Ext(name))
 	return member != "" && (!promised || name == "status.json" || name == "manifest.json")
 }
 

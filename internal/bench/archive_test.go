@@ -115,7 +115,7 @@ func readArchive(data []byte) (n int, err error) {
 }
 
 // BenchmarkArchive reads archives from memory. The baselines use one core, and so does
-// this with -cpu 1.
+// this with GOMAXPROCS=1 in the environment; -cpu says nothing with -benchtime 1x.
 func BenchmarkArchive(b *testing.B) {
 	lines := archiveLines(b)
 	const records = archivePages * pageRecords

@@ -11,8 +11,8 @@ import (
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
-// oldDocument is a record with all that an older version of the schema has and kernel 4
-// has no longer, or in another way.
+// oldDocument is a record with all that the last version of its generation of the schema,
+// 2.2 or 3.1, has and kernel 4 has no longer, or in another way.
 func oldDocument(namespace string) string {
 	three := strings.Contains(namespace, "kernel-3")
 	either := func(yes, no string) string { return map[bool]string{true: yes, false: no}[three] }
