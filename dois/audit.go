@@ -99,8 +99,8 @@ type AuditProgress struct {
 // is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
-		if opts == nil || opts.ClientID == "" && opts.Prefix == "" {
-			yield(nil, &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"})
+		if err := opts.check(); err != nil {
+			yield(nil, err)
 			return
 		}
 		a := &audit{
@@ -113,6 +113,18 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 			yield(nil, err)
 		}
 	}
+}
+
+func (o *AuditOptions) check() error {
+	if o == nil || o.ClientID == "" && o.Prefix == "" {
+		return &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
+	}
+	for _, k := range o.Kinds {
+		if !slices.Contains([]Kind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
+			return &FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
+		}
+	}
+	return nil
 }
 
 // auditMemory is how many bytes of each side are held in memory.

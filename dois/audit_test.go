@@ -291,6 +291,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 	}{
 		"no scope":            {source(), nil, nil, dois.ErrInvalid, "neither ClientID nor Prefix"},
 		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, dois.ErrInvalid, "is not a prefix"},
+		"no kind":             {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, dois.ErrInvalid, "no kind of difference"},
 		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, dois.ErrInvalidDOI, "wanted[1].DOI"},
 		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, dois.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
 		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, dois.ErrInvalid, "wanted[0].DOI"},

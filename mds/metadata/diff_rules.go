@@ -23,7 +23,7 @@ type allowance struct {
 type pair struct {
 	member        string
 	wanted, found *value
-	record        *value // all that was found
+	differ        *differ // of the whole records
 }
 
 func (p pair) texts() (wanted, found string) { return p.wanted.get(p.member), p.found.get(p.member) }
@@ -155,17 +155,24 @@ func sameDescription(p pair) bool {
 
 var oneLine = strings.NewReplacer("\n", "", "\r", "")
 
-func isRepeated(p pair) bool {
-	return p.wanted != nil && slices.ContainsFunc(p.record.of("subjects").inside, func(f value) bool {
-		return said(p.wanted.String()) == said(f.String())
-	})
+func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
+
+// subjects are what the found ones say.
+func (d *differ) subjects() map[string]bool {
+	if d.said == nil {
+		d.said = map[string]bool{}
+		for _, f := range d.found.of("subjects").inside {
+			d.said[said(f.String())] = true
+		}
+	}
+	return d.said
 }
 
 func isDateOfService(p pair) bool {
 	if p.wanted != nil {
 		return dateFault(squish(p.wanted.get("date"))) != ""
 	}
-	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.record.get("publicationYear")
+	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.differ.found.get("publicationYear")
 }
 
 // sameLanguage lets any two letters stand for what has none, a name or a code of

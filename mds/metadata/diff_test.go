@@ -140,7 +140,7 @@ func TestDiff_findsEachChange(t *testing.T) {
 	t.Parallel()
 	unnoticed := map[string]bool{}
 	changes := 0
-	for seed := range uint64(8) {
+	for seed := range uint64(5) {
 		rec, changed := &metadata.Record{}, &metadata.Record{}
 		for _, r := range []*metadata.Record{rec, changed} {
 			newGenerator(seed).fill(reflect.ValueOf(r).Elem(), "")
@@ -158,7 +158,7 @@ func TestDiff_findsEachChange(t *testing.T) {
 		})
 		require.Empty(t, metadata.Diff(rec, changed), "all was put back")
 	}
-	assert.Greater(t, changes, 2000)
+	assert.Greater(t, changes, 1500)
 	for change := range unnoticed {
 		path, what, _ := strings.Cut(change, " ")
 		listed := false
@@ -294,7 +294,7 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 
 // Lists of thousands are told apart by their words first.
 func TestDiff_ofLongLists(t *testing.T) {
-	const n = 5000
+	const n = 3000
 	rec, shuffled, others := &metadata.Record{}, &metadata.Record{}, &metadata.Record{}
 	for i := range n {
 		rec.Subjects = append(rec.Subjects, metadata.Subject{Subject: fmt.Sprintf("s %d", i)})
