@@ -373,12 +373,15 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	if w.Metadata == nil {
 		return changes
 	}
-	wanted := *w.Metadata // as the service shows it: without the URL among the names
-	wanted.DOI, wanted.Identifiers = "", nil
-	wanted.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(w.Metadata.Alternates()), func(id metadata.AlternateIdentifier) bool {
-		return id.AlternateIdentifier == f.URL
-	})
-	return append(changes, metadata.Diff(&wanted, &f.Record)...)
+	without := func(r metadata.Record) *metadata.Record { // the service does not show the URL among the names
+		r.AlternateIdentifiers, r.Identifiers = slices.DeleteFunc(slices.Clone(r.Alternates()), func(id metadata.AlternateIdentifier) bool {
+			return id.AlternateIdentifier == f.URL
+		}), nil
+		return &r
+	}
+	wanted := without(*w.Metadata)
+	wanted.DOI = ""
+	return append(changes, metadata.Diff(wanted, without(f.Record))...)
 }
 
 // oldSchema tells whether a record names a version of the schema before 4. A record

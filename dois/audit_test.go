@@ -178,6 +178,19 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 	})
 }
 
+// The service shows a URL once, and not among the other names too.
+func TestAuditOfAURLAmongTheNames(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(1)
+		w := h["10.5072/h000000"]
+		w.Metadata.AlternateIdentifiers = []metadata.AlternateIdentifier{
+			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
+		}
+		h.write(t, srv)
+		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+	})
+}
+
 // A page of the list is older than the records, and nothing is invented.
 func TestAuditLooksBeforeItTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -309,6 +309,8 @@ func TestDiff_ofLongLists(t *testing.T) {
 	shuffled.Subjects[17].Subject += "  <p>" // which the service takes away
 	assert.Empty(t, metadata.Diff(shuffled, rec))
 	assert.Len(t, metadata.Diff(rec, others), n+1)
+	twice := &metadata.Record{Subjects: append(slices.Clone(rec.Subjects), rec.Subjects[5]), Creators: rec.Creators}
+	assert.Empty(t, metadata.Diff(twice, rec), "the service keeps subjects once")
 }
 
 // Names in one text come back in parts.
