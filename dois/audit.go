@@ -2,6 +2,7 @@ package dois
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,8 +99,8 @@ type AuditProgress struct {
 // is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
-		if opts == nil || opts.ClientID == "" && opts.Prefix == "" {
-			yield(nil, &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"})
+		if err := opts.check(); err != nil {
+			yield(nil, err)
 			return
 		}
 		a := &audit{
@@ -112,6 +113,18 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 			yield(nil, err)
 		}
 	}
+}
+
+func (o *AuditOptions) check() error {
+	if o == nil || o.ClientID == "" && o.Prefix == "" {
+		return &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
+	}
+	for _, k := range o.Kinds {
+		if !slices.Contains([]Kind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
+			return &FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
+		}
+	}
+	return nil
 }
 
 // auditMemory is how many bytes of each side are held in memory.
@@ -198,11 +211,7 @@ func (a *audit) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		raw := r.Raw
-		if !r.Has("doi") {
-			return fmt.Errorf("dois.Audit: %w: a record of the list has no DOI", ErrUnreadable)
-		}
-		if err := keep(&a.found, doi.Normal(r.DOI), raw); err != nil {
+		if err := keep(&a.found, doi.Normal(r.DOI), r.Raw); err != nil {
 			return err
 		}
 		a.progress.Found++
@@ -222,78 +231,65 @@ func (a *audit) report(n int) {
 }
 
 // A side gives the entries of a sorter one by one.
-type side struct {
-	next func() ([]byte, error, bool)
-	more bool
-	key  string
-	data []byte // valid until the next one
+type side[T any] struct {
+	next  func() ([]byte, error, bool)
+	more  bool
+	key   string
+	value *T
 }
 
-func (s *side) advance() (err error) {
-	var value []byte
-	value, err, s.more = s.next()
-	key, data, _ := bytes.Cut(value, []byte{0})
-	s.key, s.data = string(key), data
-	return err
+func (s *side[T]) advance() error {
+	data, err, more := s.next()
+	if s.more = more && err == nil; !s.more {
+		return err
+	}
+	key, data, _ := bytes.Cut(data, []byte{0})
+	s.key, s.value = string(key), new(T)
+	return json.Unmarshal(data, s.value)
+}
+
+// of returns the entry of a DOI, if it is the next one.
+func (s *side[T]) of(key string) *T {
+	if s.more && s.key == key {
+		return s.value
+	}
+	return nil
 }
 
 // merge compares both sides, DOI by DOI.
 func (a *audit) merge(ctx context.Context) error {
-	var w, f side
+	var w side[entry]
+	var f side[Record]
 	var stop [2]func()
 	w.next, stop[0] = iter.Pull2(a.wanted.Values())
 	defer stop[0]()
 	f.next, stop[1] = iter.Pull2(a.found.Values())
 	defer stop[1]()
-	if err := errors.Join(w.advance(), f.advance()); err != nil {
-		return err
-	}
-	for place := 0; w.more || f.more; {
-		if err := ctx.Err(); err != nil {
-			return err
+	err := errors.Join(w.advance(), f.advance())
+	for err == nil && (w.more || f.more) {
+		key := f.key
+		if !f.more || w.more && w.key < f.key {
+			key = w.key
 		}
-		key, isWanted, isFound := f.key, w.more && (!f.more || w.key <= f.key), f.more && (!w.more || f.key <= w.key)
 		var wanted *Wanted
-		var found *Record
-		if isWanted {
-			var e entry
-			if err := json.Unmarshal(w.data, &e); err != nil {
-				return err
-			}
-			key, wanted, place = w.key, &e.Wanted, e.Place
-		}
-		if isFound {
-			found = &Record{}
-			if err := json.Unmarshal(f.data, found); err != nil {
-				return fmt.Errorf("dois.Audit: %w: %w", ErrUnreadable, err)
-			}
-			if err := f.advance(); err != nil {
-				return err
+		if e := w.of(key); e != nil {
+			wanted, err = &e.Wanted, w.advance()
+			if again := w.of(key); again != nil {
+				return &FieldError{
+					Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", key, e.Place), badDOI: true,
+				}
 			}
 		}
-		if err := a.judge(ctx, key, wanted, found); err != nil {
-			return err
+		found := f.of(key)
+		if found != nil {
+			err = errors.Join(err, f.advance())
 		}
-		if !isWanted {
-			continue
-		}
-		if err := w.advance(); err != nil {
-			return err
-		}
-		if w.more && w.key == key {
-			return a.twice(&w, place)
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = a.judge(ctx, key, wanted, found)
 		}
 	}
 	a.report(0)
-	return nil
-}
-
-func (a *audit) twice(w *side, place int) error {
-	var again entry
-	if err := json.Unmarshal(w.data, &again); err != nil {
-		return err
-	}
-	return &FieldError{Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", again.DOI, place), badDOI: true}
+	return err
 }
 
 // judge looks at what seems to differ, and hands on what does.
@@ -377,12 +373,15 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	if w.Metadata == nil {
 		return changes
 	}
-	wanted := *w.Metadata // as the service shows it: without the URL among the names
-	wanted.DOI, wanted.Identifiers = "", nil
-	wanted.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(w.Metadata.Alternates()), func(id metadata.AlternateIdentifier) bool {
-		return id.AlternateIdentifier == f.URL
-	})
-	return append(changes, metadata.Diff(&wanted, &f.Record)...)
+	without := func(r metadata.Record) *metadata.Record { // the service does not show the URL among the names
+		r.AlternateIdentifiers, r.Identifiers = slices.DeleteFunc(slices.Clone(r.Alternates()), func(id metadata.AlternateIdentifier) bool {
+			return id.AlternateIdentifier == f.URL
+		}), nil
+		return &r
+	}
+	wanted := without(*w.Metadata)
+	wanted.DOI = ""
+	return append(changes, metadata.Diff(wanted, without(f.Record))...)
 }
 
 // oldSchema tells whether a record names a version of the schema before 4. A record

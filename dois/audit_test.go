@@ -178,6 +178,19 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 	})
 }
 
+// The service shows a URL once, and not among the other names too.
+func TestAuditOfAURLAmongTheNames(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(1)
+		w := h["10.5072/h000000"]
+		w.Metadata.AlternateIdentifiers = []metadata.AlternateIdentifier{
+			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
+		}
+		h.write(t, srv)
+		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+	})
+}
+
 // A page of the list is older than the records, and nothing is invented.
 func TestAuditLooksBeforeItTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -291,6 +304,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 	}{
 		"no scope":            {source(), nil, nil, dois.ErrInvalid, "neither ClientID nor Prefix"},
 		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, dois.ErrInvalid, "is not a prefix"},
+		"no kind":             {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, dois.ErrInvalid, "no kind of difference"},
 		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, dois.ErrInvalidDOI, "wanted[1].DOI"},
 		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, dois.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
 		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, dois.ErrInvalid, "wanted[0].DOI"},

@@ -77,6 +77,12 @@
 // [Client.Hide] change the state, [Client.Delete] removes a draft. Lists lag
 // behind what was written, by seconds or minutes; [Client.Get] does not.
 //
+// # Many DOIs
+//
+// [Client.Audit] compares all DOIs of an account or a prefix with those that a
+// repository wants, and tells what is missing, extra, changed, invalid today or in an
+// old version of the schema. [Client.Repair] writes what differs, and no more.
+//
 // # Other formats
 //
 // [Client.Open] returns a record as DataCite XML, Citeproc, schema.org, BibTeX,

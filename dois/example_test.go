@@ -188,6 +188,51 @@ func ExampleClient_Update() {
 	// https://ror.org/04z8jg394
 }
 
+// A repository compares its own list with the service, and mends what differs.
+func ExampleClient_Audit() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.DOIs() // a program says dois.NewClient, with the credentials of the repository
+	for _, record := range []string{
+		`{"doi":"10.5072/area","state":"draft","url":"https://example.org/area","titles":[{"title":"Glacier area"}]}`,
+		`{"doi":"10.5072/viewer","state":"draft"}`,
+	} {
+		if err := srv.PutRecordJSON([]byte(record)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	wanted := func(yield func(dois.Wanted, error) bool) {
+		area := &metadata.Record{Titles: []metadata.Title{{Title: "Area of glaciers"}}}
+		_ = yield(dois.Wanted{DOI: "10.5072/mass", URL: "https://example.org/mass"}, nil) &&
+			yield(dois.Wanted{DOI: "10.5072/area", URL: "https://example.org/area", Metadata: area}, nil)
+	}
+	opts := &dois.AuditOptions{Prefix: "10.5072"}
+	for d, err := range client.Audit(ctx, wanted, opts) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d)
+	}
+	for r, err := range client.Repair(ctx, client.Audit(ctx, wanted, opts), &dois.RepairOptions{Workers: 1}) {
+		switch {
+		case err != nil:
+			log.Fatal(err)
+		case r.Err != nil:
+			fmt.Println(r.Err)
+		case r.Changed:
+			fmt.Println(r.DOI, "is as it should be")
+		}
+	}
+	// Output:
+	// 10.5072/area: changed
+	// 	titles[0].title: "Area of glaciers" is wanted, and "Glacier area" was found
+	// 10.5072/mass: missing
+	// 10.5072/viewer: extra
+	// 10.5072/area is as it should be
+	// 10.5072/mass is as it should be
+	// dois: no repair: 10.5072/viewer is not wanted; decide what becomes of it
+}
+
 func ExampleRecord_Views() {
 	srv := exampleService()
 	defer srv.Close()

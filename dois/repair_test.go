@@ -315,3 +315,18 @@ func TestRepairConverges(t *testing.T) {
 		}
 	}
 }
+
+// What the service makes something else of is told, and not called repaired.
+func TestRepairThatTheServiceChanges(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
+	ctx, c := t.Context(), srv.DOIs()
+	rec := complete("Year")
+	rec.PublicationYear = "last"
+	h := holding{"year": {DOI: "10.5072/year", State: dois.StateDraft, Metadata: &rec}}
+	for r, err := range c.Repair(ctx, h.audit(ctx, c), nil) {
+		require.NoError(t, err)
+		require.ErrorIs(t, r.Err, dois.ErrNoRepair)
+		assert.ErrorContains(t, r.Err, `publicationYear: "last" is wanted, and "0000" was found`)
+		assert.True(t, r.Changed)
+	}
+}

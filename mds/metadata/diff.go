@@ -128,7 +128,8 @@ func (v *value) String() string {
 type differ struct {
 	found   *value // the whole record
 	changes []Change
-	first   bool // it is enough to know whether there is one
+	first   bool            // it is enough to know whether there is one
+	said    map[string]bool // by the subjects that were found; made when needed
 }
 
 // object compares two objects of one table, which are in a member, or in the list
@@ -266,7 +267,7 @@ func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool
 	}
 	for _, key := range keys {
 		for _, a := range allowanceOf[key] {
-			if a.covers(at) && a.same(pair{member, wanted, found, d.found}) {
+			if a.covers(at) && a.same(pair{member, wanted, found, d}) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"html"
 	"regexp"
 	"slices"
@@ -22,7 +23,7 @@ type allowance struct {
 type pair struct {
 	member        string
 	wanted, found *value
-	record        *value // all that was found
+	differ        *differ // of the whole records
 }
 
 func (p pair) texts() (wanted, found string) { return p.wanted.get(p.member), p.found.get(p.member) }
@@ -46,22 +47,16 @@ var allowances = []allowance{
 	{"dates", "the year makes one, and texts that are no dates are dropped", "bolognese datacite_reader.rb", isDateOfService},
 	{"language", "is two letters where there are such", "lupo doi.rb (update_language)", sameLanguage},
 	{"creators.lang contributors.lang", "is in XML alone", "bolognese author_utils.rb", isLost},
-	{"relatedItems.titles.lang", "is not taken from JSON", "lupo datacite_dois_controller.rb (safe_params)", isLost},
+	{"relatedItems.titles.lang", "is not taken from JSON", "lupo params_sanitizer.rb", isLost},
 	{"creators.nameType contributors.nameType", "is told from the name", "bolognese author_utils.rb", isPerson},
 	{"creators.name contributors.name", "is put together from its parts, or written Family, Given", "bolognese author_utils.rb", sameName},
 	{"creators.givenName creators.familyName contributors.givenName contributors.familyName",
 		"are told from the name where no family name is given", "bolognese author_utils.rb", sameParts},
-	{"nameIdentifiers.nameIdentifier", "ORCID and ROR are addresses; what is none is dropped",
-		"bolognese author_utils.rb", sameAgent("nameIdentifierScheme")},
-	{"affiliation.affiliationIdentifier", "is an address, with that of its scheme before it; what is no ROR is dropped",
-		"bolognese author_utils.rb", sameAgent("affiliationIdentifierScheme")},
-	{"publisher.publisherIdentifier", "a ROR is an address; what is none is dropped",
-		"bolognese datacite_reader.rb", sameAgent("publisherIdentifierScheme")},
-	{"fundingReferences.funderIdentifier", "is an address; what is no Crossref Funder ID and no ROR is dropped",
-		"bolognese datacite_reader.rb", sameAgent("funderIdentifierType")},
-	{"nameIdentifiers.schemeUri", "of ORCID and ROR is the service's", "bolognese author_utils.rb", ownScheme("nameIdentifierScheme")},
-	{"affiliation.schemeUri", "of ROR is the service's", "bolognese author_utils.rb", ownScheme("affiliationIdentifierScheme")},
-	{"fundingReferences.schemeUri", "of ROR is the service's", "bolognese datacite_reader.rb", ownScheme("funderIdentifierType")},
+	{"nameIdentifiers.nameIdentifier affiliation.affiliationIdentifier publisher.publisherIdentifier fundingReferences.funderIdentifier",
+		"is an address, with that of its scheme before it; what is no ORCID, ROR or Crossref Funder ID is dropped",
+		"bolognese author_utils.rb, datacite_reader.rb", sameAgent},
+	{"nameIdentifiers.schemeUri affiliation.schemeUri fundingReferences.schemeUri",
+		"of ORCID and ROR is the service's", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
 	{"relatedIdentifiers.relatedIdentifier relatedItemIdentifier.relatedItemIdentifier",
 		"a DOI is bare and in lower case; what is none is dropped", "bolognese datacite_reader.rb", sameRelated},
 	{"alternateIdentifiers.alternateIdentifierType rightsList.rightsIdentifier",
@@ -160,17 +155,24 @@ func sameDescription(p pair) bool {
 
 var oneLine = strings.NewReplacer("\n", "", "\r", "")
 
-func isRepeated(p pair) bool {
-	return p.wanted != nil && slices.ContainsFunc(p.record.of("subjects").inside, func(f value) bool {
-		return said(p.wanted.String()) == said(f.String())
-	})
+func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
+
+// subjects are what the found ones say.
+func (d *differ) subjects() map[string]bool {
+	if d.said == nil {
+		d.said = map[string]bool{}
+		for _, f := range d.found.of("subjects").inside {
+			d.said[said(f.String())] = true
+		}
+	}
+	return d.said
 }
 
 func isDateOfService(p pair) bool {
 	if p.wanted != nil {
 		return dateFault(squish(p.wanted.get("date"))) != ""
 	}
-	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.record.get("publicationYear")
+	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.differ.found.get("publicationYear")
 }
 
 // sameLanguage lets any two letters stand for what has none, a name or a code of
@@ -200,6 +202,7 @@ func sameName(p pair) bool {
 // and without what comes after a second comma: of names in one text the service
 // keeps no more.
 func nameWords(name string) string {
+	name = strings.ReplaceAll(name, " - ", "-")
 	if parts := strings.SplitN(name, ",", 3); len(parts) == 3 {
 		name = parts[0] + " " + parts[1]
 	}
@@ -219,17 +222,22 @@ func sameParts(p pair) bool {
 	return bare(p.wanted.get("familyName")) == "" && (family == "" && given == "" || together)
 }
 
-// sameAgent compares identifiers whose scheme is a member beside them.
-func sameAgent(scheme string) func(pair) bool {
-	return func(p pair) bool {
-		w, f := p.texts()
-		s, known := agentSchemes[fold(p.wanted.get(scheme))]
-		if w, f = bare(w), bare(f); known && (f == "" || strings.EqualFold(agentDigits(s, w), agentDigits(s, f))) {
-			return f != "" || s.fault(w) != ""
-		}
-		lead := strings.TrimSuffix(p.wanted.get("schemeUri"), "/") + "/"
-		return sameAddress(w, f) || sameAddress(lead+w, f) || sameAddress("https://doi.org/"+doiRule.bare(w), f)
+// agentScheme is the scheme of an identifier, which is a member beside it.
+func agentScheme(v *value) string {
+	return fold(cmp.Or(v.get("nameIdentifierScheme"), v.get("affiliationIdentifierScheme"), v.get("publisherIdentifierScheme"), v.get("funderIdentifierType")))
+}
+
+func sameAgent(p pair) bool {
+	w, f := p.texts()
+	s, known := agentSchemes[agentScheme(p.wanted)]
+	switch w, f = bare(w), bare(f); {
+	case known && f == "":
+		return s.fault(w) != ""
+	case known && strings.EqualFold(agentDigits(s, w), agentDigits(s, f)):
+		return true
 	}
+	lead := strings.TrimSuffix(p.wanted.get("schemeUri"), "/") + "/"
+	return sameAddress(w, f) || sameAddress(lead+w, f) || sameAddress("https://doi.org/"+doiRule.bare(w), f)
 }
 
 // agentDigits is an identifier without address, and without the prefix that all
@@ -252,13 +260,9 @@ func addressOf(text string) string {
 	return scheme + "://" + strings.ToLower(rest[:end]) + strings.TrimSuffix(rest[end:], "/")
 }
 
-// ownScheme lets the service set the address of a scheme.
-func ownScheme(scheme string) func(pair) bool {
-	own := map[string]string{"orcid": orcidURI, "ror": rorURI}
-	return func(p pair) bool {
-		address := own[fold(p.wanted.get(scheme))]
-		return address != "" && p.found.get("schemeUri") == address
-	}
+func isOwnScheme(p pair) bool {
+	own := map[string]string{"orcid": orcidURI, "ror": rorURI}[agentScheme(p.wanted)]
+	return own != "" && p.found.get("schemeUri") == own
 }
 
 func sameRelated(p pair) bool {
