@@ -223,8 +223,7 @@ func differences(ctx context.Context, client *dois.Client, s *settings, opts *do
 	return func(yield func(*dois.Difference, error) bool) {
 		for d, err := range client.Audit(ctx, wanted(s.source), opts) {
 			if err == nil && d.Kind == dois.Changed {
-				d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return !slices.Contains(s.only, part(c)) })
-				if len(d.Changes) == 0 {
+				if d = s.chosen(d); len(d.Changes) == 0 {
 					continue
 				}
 			}
@@ -233,6 +232,24 @@ func differences(ctx context.Context, client *dois.Client, s *settings, opts *do
 			}
 		}
 	}
+}
+
+// chosen is a difference without what -only leaves out: a repair must not write that
+// either.
+func (s *settings) chosen(d *dois.Difference) *dois.Difference {
+	wanted := *d.Wanted
+	if !slices.Contains(s.only, "url") {
+		wanted.URL = ""
+	}
+	if !slices.Contains(s.only, "state") {
+		wanted.State = ""
+	}
+	if !slices.Contains(s.only, "metadata") {
+		wanted.Metadata = nil
+	}
+	d.Wanted = &wanted
+	d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return !slices.Contains(s.only, part(c)) })
+	return d
 }
 
 // part is the choice that a change is of.

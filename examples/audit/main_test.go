@@ -118,6 +118,20 @@ changed    10.5072/moved                  url                  "https://repo.exa
 	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","wanted":"Glacier lengths","found":"Glacier length"}`)
 }
 
+// What -only leaves out is not written, also of a DOI that is repaired.
+func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	own := `{"doi":"10.5072/hidden","url":"https://repo.example.org/new","state":"findable","titles":[{"title":"Another title"}]}`
+	out, notes, err := call(t, srv, "", "-fix", "-yes", "-only", "url", file(t, "own.jsonl", own))
+	require.NoError(t, err, notes)
+	assert.Equal(t, 2, strings.Count(out, "\n"), "the header and the URL")
+	record, err := srv.DOIs().Get(t.Context(), "10.5072/hidden", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "https://repo.example.org/new", record.URL)
+	assert.Equal(t, dois.StateRegistered, record.State)
+	assert.Equal(t, "Glacier length", record.Titles[0].Title)
+}
+
 func TestWrongSources(t *testing.T) {
 	srv := service(t, datacitetest.Documented)
 	for want, source := range map[string]string{
