@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,17 +227,13 @@ func TestAuditOverBadLines(t *testing.T) {
 		for _, b := range behaviours {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var faults datacitetest.Faults
-					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
-						if faults == nil {
-							return nil
-						}
-						return faults(n, r)
-					}})
+					var bad atomic.Bool
+					faults := datacitetest.Schedule(seed, float64(seed%10)/10).When(func(*http.Request) bool { return bad.Load() })
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: faults})
 					h := newHolding(60)
 					h.put(t, srv)
 					planted := h.plant(t, srv, rand.New(rand.NewPCG(seed, 2)), 16)
-					faults = datacitetest.Schedule(seed, float64(seed%10)/10)
+					bad.Store(true)
 					found := map[string][]dois.Kind{}
 					var end error
 					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix}) {
@@ -367,19 +364,14 @@ func TestAuditOfMany(t *testing.T) {
 	if *audited == 0 {
 		t.Skip("-audited says how many records")
 	}
-	faulty := datacitetest.Schedule(7, 0.02)
-	on := false
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
-		if !on {
-			return nil
-		}
-		return faulty(n, r)
-	}})
+	var bad atomic.Bool
+	faults := datacitetest.Schedule(7, 0.02).When(func(*http.Request) bool { return bad.Load() })
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, Faults: faults})
 	h := newHolding(*audited)
 	h.put(t, srv)
 	planted := h.plant(t, srv, rand.New(rand.NewPCG(5, 6)), 400)
 	before := len(srv.Requests())
-	on = true
+	bad.Store(true)
 	assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
 	t.Logf("%d records, %d that differ: %d requests", *audited, len(planted), len(srv.Requests())-before)
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
-var repairs = flag.Int("repairs", 25, "random fault schedules that a repair goes through with each behaviour")
+var repairs = flag.Int("repairs", 15, "random fault schedules that a repair goes through with each behaviour")
 
 // damage registers n DOIs and then makes each tenth and its neighbours differ, in all
 // the ways that people do it. It returns how many differ, but for those that are extra.
@@ -283,16 +284,12 @@ func TestRepairConverges(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					r := rand.New(rand.NewPCG(seed, 9))
-					var faults datacitetest.Faults
-					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
-						if faults == nil {
-							return nil
-						}
-						return faults(n, r)
-					}})
+					var bad atomic.Bool
+					faults := datacitetest.Schedule(seed, r.Float64()/2).When(func(*http.Request) bool { return bad.Load() })
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: faults})
 					h := newHolding(20)
 					h.damage(t, srv)
-					faults = datacitetest.Schedule(seed, r.Float64()/2)
+					bad.Store(true)
 					stop := r.IntN(30)
 					ctx, cancel := context.WithCancel(t.Context())
 					for r, err := range srv.DOIs().Repair(ctx, h.audit(ctx, srv.DOIs()), &dois.RepairOptions{Workers: 1 + r.IntN(4)}) {
@@ -305,7 +302,7 @@ func TestRepairConverges(t *testing.T) {
 					}
 					cancel()
 					time.Sleep(time.Minute) // the service goes on with what it was sent
-					faults = nil
+					bad.Store(false)
 					_, failed := mended(t, srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil))
 					assert.Zero(t, failed)
 					assert.Empty(t, differ(t, h.audit(t.Context(), srv.DOIs())))
