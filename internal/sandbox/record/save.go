@@ -302,7 +302,8 @@ func (doc *Document) doi() string {
 // Assign takes over what is sent, and brings it into the form in which the service keeps it.
 func (rec *Record) Assign(s Sent, existed bool) {
 	c := maps.Clone(rec.columns)
-	if c == nil { // it was put there as it is
+	unwritten := c == nil && rec.XML == nil && rec.HasMetadata() // the service has XML of all that it has
+	if c == nil {                                                // it was put there as it is
 		c = maps.Clone(rec.Attributes)
 		bothIdentifiers(c)
 		if c["publisher"] != nil {
@@ -351,7 +352,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 		rec.XML = s.xml
 	}
 	rec.State = AfterEvent(rec.State, wire.String(s.object["event"]))
-	if s.regenerate {
+	if s.regenerate || unwritten {
 		withContainer := maps.Clone(c)
 		withContainer["container"] = cmp.Or[any](containerOf(c), c["container"])
 		rec.XML = kernelXML(withContainer, names.Upper(rec.DOI))
