@@ -26,7 +26,7 @@ var written = flag.Int("written", 200, "random records that are written to each 
 
 func TestDiff_ofOneRecordIsEmpty(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(randomRecords) {
+	for seed := range uint64(*randomRecords) {
 		g := newGenerator(seed)
 		g.gaps, g.wrong = float64(seed%3)*0.3, float64(seed%2)*0.2
 		rec := &metadata.Record{}

@@ -3,6 +3,7 @@ package metadata_test
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -16,7 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds/metadata"
 )
 
-const randomRecords = 10_000
+var randomRecords = flag.Int("random", 3_000, "random records of each test that draws some")
 
 // A generator makes records with a value in every field.
 type generator struct {
@@ -159,7 +160,7 @@ func (g *generator) text() string {
 
 func TestRecord_survivesXML(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(randomRecords) {
+	for seed := range uint64(*randomRecords) {
 		g := newGenerator(seed)
 		g.gaps = float64(seed%2) * 0.4
 		rec := g.record()
@@ -175,7 +176,7 @@ func TestRecord_survivesXML(t *testing.T) {
 
 func TestRecord_survivesJSON(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(randomRecords) {
+	for seed := range uint64(*randomRecords) {
 		g := newGenerator(seed)
 		g.gaps = float64(seed%2) * 0.4
 		rec := &metadata.Record{}
@@ -213,7 +214,7 @@ func clearExtra(v reflect.Value) {
 func TestValidate_agreesWithValidateXML(t *testing.T) {
 	t.Parallel()
 	invalid := 0
-	for seed := range uint64(randomRecords / 10) {
+	for seed := range uint64(*randomRecords / 10) {
 		g := newGenerator(seed)
 		g.gaps, g.wrong = 0.05, 0.05
 		if seed%2 == 0 {
