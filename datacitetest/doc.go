@@ -55,7 +55,7 @@
 //
 // In the end it looks at what is there, and at what came in:
 //
-//	srv.State("10.5072/old")        // datacitetest.StateFindable; "" if there is none
+//	srv.State("10.5072/old")        // datacitetest.StateFindable; "" if the DOI is unknown
 //	srv.Names()                     // all DOIs
 //	srv.Resolve(ctx, "10.5072/old") // where the global resolver leads
 //	for _, r := range srv.StoredReports() {
@@ -106,7 +106,7 @@
 //     draft. A name in a path reaches the DOI that several decodings and foldings
 //     make of it: "//", "..", "#", "?", "%", accents and ligatures lead to another.
 //     XML that is broken is repaired and taken, what follows a lone "&" or "<" is
-//     lost, and what is read has "?" for every byte that is not ASCII. Trouble
+//     lost, and what is read has "?" for each byte beyond ASCII. Trouble
 //     behind the store looks like a refusal ([Fault].Behind).
 //
 // # Faults

@@ -195,7 +195,7 @@ type Request struct {
 	Body   []byte      // its first 16 KiB, as they came
 	Bytes  int64       // of the body, as far as the server has read it
 	Status int         // of the work, also if the client was answered otherwise; 0 when the connection was dropped before it
-	Fault  FaultKind   // that the request met; "" is none
+	Fault  FaultKind   // that the request met; "" without one
 }
 
 // Requests returns what the server was asked, oldest first, the last 1,000.

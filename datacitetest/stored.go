@@ -67,7 +67,7 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 }
 
 // PutReportJSON stores a report given as JSON, {"id", "report-header",
-// "report-datasets"}, and returns its id, a new one if there is none. What header and
+// "report-datasets"}, and returns its id, a new one if it has no id. What header and
 // datasets hold is not checked; with the exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	id, err = s.service.PutReportOf(s.account.ClientID, report)

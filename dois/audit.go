@@ -90,7 +90,7 @@ type AuditProgress struct {
 // A list lags behind writes by seconds or minutes. So each difference is looked at
 // with [Client.Get] before it is returned, as it is then. What agreed in the list is
 // not looked at again. A wanted DOI that is not of the account or prefix is looked
-// up, too. That takes a request for every 1,000 DOIs, and one for each DOI that differs.
+// up, too. That takes one request per 1,000 DOIs, and one per DOI that differs.
 //
 // What the service makes of metadata by itself is no difference; see [metadata.Diff].
 //
@@ -313,7 +313,7 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 	return nil
 }
 
-// look reads a record as it is now, nil if there is none. A name that cannot be asked
+// look reads a record as it is now, nil for an unknown DOI. A name that cannot be asked
 // for in a path is looked up in the list.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	found, err := c.Get(ctx, name, &GetOptions{Affiliation: true, Publisher: true})

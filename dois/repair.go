@@ -58,7 +58,7 @@ type Repaired struct {
 // right already is only read. ClientOptions.Limiter keeps the requests below a rate.
 //
 // An error ends the sequence and comes with a nil Repaired: one that diffs brings,
-// the context's, or [ErrUnauthorized], which all others would meet, too. Differences
+// the context's, or a login that is not accepted (401), which all others would meet, too. Differences
 // are taken from another goroutine.
 func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error], opts *RepairOptions) iter.Seq2[*Repaired, error] {
 	if opts == nil {
@@ -75,7 +75,7 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 				if !yield(r, nil) {
 					return bulk.ErrLeft
 				}
-				if errors.Is(r.Err, ErrUnauthorized) {
+				if errors.Is(r.Err, ErrUnauthorized) && !errors.Is(r.Err, ErrNotFound) { // a 404 may be of this DOI alone
 					end = r.Err
 				}
 			}
@@ -173,7 +173,7 @@ func sameRecord(a, b *Record) bool {
 }
 
 // draft is what has to be written so that a DOI is as it is wanted: found, or nil if
-// there is none.
+// the DOI is unknown.
 func (w *Wanted) draft(found *Record) (*Draft, error) {
 	draft := &Draft{}
 	state, was := w.State, StateDraft

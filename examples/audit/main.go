@@ -222,8 +222,8 @@ func show(ctx context.Context, client *dois.Client, s *settings, p program) (cou
 func differences(ctx context.Context, client *dois.Client, s *settings, opts *dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
 	return func(yield func(*dois.Difference, error) bool) {
 		for d, err := range client.Audit(ctx, wanted(s.source), opts) {
-			if err == nil && d.Kind == dois.Changed {
-				if d = s.chosen(d); len(d.Changes) == 0 {
+			if err == nil && d.Wanted != nil && d.Kind != dois.Missing {
+				if d = s.chosen(d); d.Kind == dois.Changed && len(d.Changes) == 0 {
 					continue
 				}
 			}
@@ -244,7 +244,7 @@ func (s *settings) chosen(d *dois.Difference) *dois.Difference {
 	if !slices.Contains(s.only, "state") {
 		wanted.State = ""
 	}
-	if !slices.Contains(s.only, "metadata") {
+	if d.Kind != dois.Invalid && !slices.Contains(s.only, "metadata") {
 		wanted.Metadata = nil
 	}
 	d.Wanted = &wanted

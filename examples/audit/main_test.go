@@ -130,6 +130,17 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	assert.Equal(t, "https://repo.example.org/new", record.URL)
 	assert.Equal(t, dois.StateRegistered, record.State)
 	assert.Equal(t, "Glacier length", record.Titles[0].Title)
+
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","url":"https://repo.example.org/old","schemaVersion":"http://datacite.org/schema/kernel-3",
+		"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	own = `{"doi":"10.5072/old","url":"https://repo.example.org/new","titles":[{"title":"Another title"}]}`
+	_, notes, err = call(t, srv, "", "-fix", "-yes", "-only", "old-schema", file(t, "own.jsonl", own))
+	require.NoError(t, err, notes)
+	record, err = srv.DOIs().Get(t.Context(), "10.5072/old", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "http://datacite.org/schema/kernel-4", string(record.SchemaVersion))
+	assert.Equal(t, "https://repo.example.org/old", record.URL)
+	assert.Equal(t, "Old", record.Titles[0].Title)
 }
 
 func TestWrongSources(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
@@ -28,19 +29,21 @@ func (p *Platform) nightly(ctx context.Context) {
 	}
 }
 
-// reportLastMonth sends the report of the month before now, unless it was sent.
+// reportLastMonth sends the report of the month before now, unless all of it was sent: a
+// report from before the month was over is replaced.
 func (p *Platform) reportLastMonth(ctx context.Context, now time.Time) error {
+	now = now.UTC()
 	first := time.Date(now.Year(), now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 	sent, err := p.store.reports(ctx)
-	if err != nil || len(sent) > 0 && sent[0].Month >= first.Format("2006-01") {
+	if err != nil || slices.ContainsFunc(sent, func(r Report) bool { return r.Complete && r.Month == first.Format("2006-01") }) {
 		return err
 	}
-	return p.report(ctx, first)
+	return p.report(ctx, first, now)
 }
 
 // report sends the usage of a month. Sending it again replaces what is there only if
 // it has changed.
-func (p *Platform) report(ctx context.Context, month time.Time) error {
+func (p *Platform) report(ctx context.Context, month, now time.Time) error {
 	rows := p.store.usage(ctx, month, p.config.Name)
 	used := false
 	for _, err := range rows {
@@ -55,14 +58,16 @@ func (p *Platform) report(ctx context.Context, month time.Time) error {
 	}
 	header := reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: p.config.Name, Created: reports.Day(time.Now()),
+		CreatedBy: p.config.Name, Created: reports.Day(now),
 		ReportingPeriod: reports.Month(month.Year(), month.Month()),
 	}
 	receipt, err := p.reports.Submit(ctx, header, reports.Group(rows, nil), nil)
 	if err != nil {
 		return err
 	}
-	return p.store.reported(ctx, Report{Month: month.Format("2006-01"), ID: receipt.ReportID, Datasets: receipt.Datasets})
+	return p.store.reported(ctx, Report{
+		Month: month.Format("2006-01"), ID: receipt.ReportID, Datasets: receipt.Datasets, Complete: !now.Before(month.AddDate(0, 1, 0)),
+	})
 }
 
 // check compares what the service has under the prefix with the repository's own

@@ -56,7 +56,11 @@ func Open(c Config) (*Platform, error) {
 	p.reports, errs[2] = reports.NewClient(c.API,
 		&reports.ClientOptions{Token: c.Token, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
 	p.store, errs[3] = openStore(c.Database)
-	return p, errors.Join(errs[:]...)
+	err := errors.Join(errs[:]...)
+	if err != nil && p.store != nil {
+		err = errors.Join(err, p.store.close())
+	}
+	return p, err
 }
 
 // Run works in the background until the context is done, and closes the database.

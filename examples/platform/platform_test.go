@@ -354,6 +354,26 @@ func TestUsage(t *testing.T) {
 
 		require.NoError(t, c.platform.reportLastMonth(t.Context(), time.Now()), "nothing was counted then: nothing is sent")
 		assert.Len(t, srv.StoredReports(), 1)
+
+		// What is counted after a report so far is in the one of the whole month.
+		c.get(path+"/file", "wget/1")
+		now := time.Now().UTC()
+		over := time.Date(now.Year(), now.Month()+1, 1, 1, 0, 0, 0, time.UTC)
+		_, page = c.get("/status", "Firefox")
+		assert.Contains(t, page, "so far")
+		require.NoError(t, c.platform.reportLastMonth(t.Context(), over))
+		stored = srv.StoredReports()
+		require.Len(t, stored, 1)
+		report, err = stored[0].Report()
+		require.NoError(t, err)
+		for _, i := range report.Datasets[0].Performance[0].Instance {
+			if i.MetricType == "total-dataset-requests" && i.AccessMethod == "machine" {
+				assert.EqualValues(t, 2, i.Count, "with the last download")
+			}
+		}
+		before := len(srv.Requests())
+		require.NoError(t, c.platform.reportLastMonth(t.Context(), over))
+		assert.Len(t, srv.Requests(), before, "all of the month was sent")
 	})
 }
 

@@ -53,7 +53,8 @@ CREATE INDEX IF NOT EXISTS hits ON hit (dataset, session, kind, at);
 CREATE TABLE IF NOT EXISTS report (
 	month    TEXT PRIMARY KEY, -- such as 2026-10
 	id       TEXT NOT NULL,
-	datasets INTEGER NOT NULL
+	datasets INTEGER NOT NULL,
+	complete INTEGER NOT NULL -- sent when the month was over
 );
 -- What the last check of the service's records found.
 CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
@@ -280,10 +281,11 @@ type Report struct {
 	Month    string
 	ID       string
 	Datasets int64
+	Complete bool // sent when the month was over
 }
 
 func (s *store) reports(ctx context.Context) ([]Report, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT month, id, datasets FROM report ORDER BY month DESC`)
+	rows, err := s.db.QueryContext(ctx, `SELECT month, id, datasets, complete FROM report ORDER BY month DESC`)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +293,7 @@ func (s *store) reports(ctx context.Context) ([]Report, error) {
 	var all []Report
 	for rows.Next() {
 		var r Report
-		if err := rows.Scan(&r.Month, &r.ID, &r.Datasets); err != nil {
+		if err := rows.Scan(&r.Month, &r.ID, &r.Datasets, &r.Complete); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -300,7 +302,7 @@ func (s *store) reports(ctx context.Context) ([]Report, error) {
 }
 
 func (s *store) reported(ctx context.Context, r Report) error {
-	_, err := s.db.ExecContext(ctx, `INSERT OR REPLACE INTO report (month, id, datasets) VALUES (?, ?, ?)`, r.Month, r.ID, r.Datasets)
+	_, err := s.db.ExecContext(ctx, `INSERT OR REPLACE INTO report (month, id, datasets, complete) VALUES (?, ?, ?, ?)`, r.Month, r.ID, r.Datasets, r.Complete)
 	return err
 }
 

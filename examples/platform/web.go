@@ -316,7 +316,7 @@ func (p *Platform) checkNow(w http.ResponseWriter, r *http.Request) error {
 func (p *Platform) reportNow(w http.ResponseWriter, r *http.Request) error {
 	return p.now(w, r, func(ctx context.Context) error {
 		now := time.Now().UTC()
-		return p.report(ctx, time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC))
+		return p.report(ctx, time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now)
 	})
 }
 

@@ -164,6 +164,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 			}
 			if page.changed.Swap(false) {
 				if err := save(service, s.state); err != nil {
+					page.changed.Store(true) // it is tried again
 					fmt.Fprintln(notes, "sandbox:", err)
 				}
 			}

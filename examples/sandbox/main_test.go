@@ -246,18 +246,23 @@ func TestProgramsOfTheREADME(t *testing.T) {
 		{"python", "python3", "try.py", "findable\n"},
 		{"js", "node", "try.mjs", "201 OK (10.5072/FROM-JS)\n"},
 	} {
-		_, program, found := strings.Cut(string(readme), "```"+p.language+"\n")
-		require.True(t, found, p.language)
-		program, _, _ = strings.Cut(program, "```")
-		require.Contains(t, program, "http://localhost:8080")
-		if _, err := exec.LookPath(p.command); err != nil {
-			t.Skip("needs " + p.command)
-		}
-		file := filepath.Join(t.TempDir(), p.file)
-		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(program, "http://localhost:8080", address)), 0o600))
-		out, err := exec.CommandContext(t.Context(), p.command, file).CombinedOutput()
-		require.NoError(t, err, string(out))
-		assert.Equal(t, p.want, string(out))
+		t.Run(p.language, func(t *testing.T) {
+			_, program, found := strings.Cut(string(readme), "```"+p.language+"\n")
+			require.True(t, found)
+			program, _, _ = strings.Cut(program, "```")
+			require.Contains(t, program, "http://localhost:8080")
+			if _, err := exec.LookPath(p.command); err != nil {
+				t.Skip("needs " + p.command)
+			}
+			if p.language == "js" { // it copies what the one before has made, which may have been skipped
+				register(t, address, "10.5072/from-python")
+			}
+			file := filepath.Join(t.TempDir(), p.file)
+			require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(program, "http://localhost:8080", address)), 0o600))
+			out, err := exec.CommandContext(t.Context(), p.command, file).CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Equal(t, p.want, string(out))
+		})
 	}
 }
 

@@ -58,7 +58,7 @@ var allowances = []allowance{
 	{"nameIdentifiers.schemeUri affiliation.schemeUri fundingReferences.schemeUri",
 		"of ORCID and ROR is the service's", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
 	{"relatedIdentifiers.relatedIdentifier relatedItemIdentifier.relatedItemIdentifier",
-		"a DOI is bare and in lower case; what is none is dropped", "bolognese datacite_reader.rb", sameRelated},
+		"a DOI is bare and in lower case; anything else in its place is dropped", "bolognese datacite_reader.rb", sameRelated},
 	{"alternateIdentifiers.alternateIdentifierType rightsList.rightsIdentifier",
 		"have the case of a list, or the lower one", "bolognese datacite_reader.rb, utils.rb (hsh_to_spdx)", sameFolded},
 	{"alternateIdentifiers", "DOIs and empty ones are dropped",
