@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
 // Credentials and prefix of an account, unless its [Account] says otherwise.

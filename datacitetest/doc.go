@@ -84,7 +84,7 @@
 // operation does: they have no effect on a Documented server. MaxDatasets has none on a
 // Deployed one.
 //
-// Deployed differs, among other things, in this; testdata/deployed-*.md of the module have
+// Deployed differs, among other things, in this; datacitetest/deployed-*.md of the module have
 // all of it, rule by rule:
 //
 //   - Usage reports: no token is 422, an expired one 401. A report is identified by its

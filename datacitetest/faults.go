@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
 // A Fault is what happens to one request instead of a plain answer.

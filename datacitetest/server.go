@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/sandbox"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )

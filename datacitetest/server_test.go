@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/sandbox"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reports"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
 

@@ -23,7 +23,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 var audited = flag.Int("audited", 1_000, "records of the long tests of an audit")

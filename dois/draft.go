@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Draft is what [Client.Create] and [Client.Update] send. Fields that are zero

@@ -11,7 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // The tables below say how the members of a record's JSON are read, whatever their

@@ -16,7 +16,7 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // filled is a record with a value of its own in every field that JSON has.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // TestOddTypes reads attributes of types that the deployed service has been seen

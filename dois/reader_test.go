@@ -26,7 +26,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 var everyBit = flag.Bool("every-bit", false, "cut TARs at every byte and flip each of their bits, not one of 31")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Record is one DOI: its metadata and what the service knows about it

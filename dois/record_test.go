@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // fullRecord has every field of specification §2.2.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/bulk"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // ErrNoRepair: nothing that [Client.Repair] may write would make a DOI as it is

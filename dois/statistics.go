@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A MonthCount is what was counted in one month, such as "2021-07".

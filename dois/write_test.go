@@ -11,7 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // complete is metadata with all that a findable DOI needs.

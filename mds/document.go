@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Document is metadata as they travel: bytes and what they are. [XML] and

@@ -128,7 +128,7 @@
 //     503 or 504 may hide work in progress.
 //
 // Each such rule, with the evidence for it and the test that shows it, is in
-// testdata/deployed-reports.md of this module.
+// datacitetest/deployed-reports.md of this module.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package reports

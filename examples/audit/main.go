@@ -21,7 +21,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 const usage = `Compare a repository's own records with those at the service.

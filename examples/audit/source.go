@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // wanted are the DOIs of a source. It is opened when they are ranged over, each time.

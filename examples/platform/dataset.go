@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A State is what the curator has decided about a dataset. The outbox makes the DOI

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/mds/metadata"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // readRecord reads a record in any format and prints what is wrong with it. Other

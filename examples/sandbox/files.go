@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/testdata"
 )
 
 // load stores the records of a file, one JSON value after the other.
@@ -109,12 +108,12 @@ func save(service *datacitetest.Server, name string) error {
 
 // printRules prints the tables of the servers in operation.
 func printRules(out io.Writer) error {
-	names, err := fs.Glob(testdata.Rules, "*.md")
+	names, err := fs.Glob(datacitetest.Rules(), "*.md")
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		text, err := testdata.Rules.ReadFile(name)
+		text, err := fs.ReadFile(datacitetest.Rules(), name)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 // A Way is how the name in a request's path comes to the records of the deployed
 // service. On it a name can turn into another one, and the request then acts on
-// another DOI. The steps, with their evidence, are in testdata/deployed-store.md.
+// another DOI. The steps, with their evidence, are in datacitetest/deployed-store.md.
 type Way int
 
 const (

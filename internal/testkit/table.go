@@ -11,13 +11,13 @@ import (
 )
 
 // Table reads the rows of a Markdown table: the one below the heading "## name"
-// of a file in testdata, without its head. A cell that stands in backticks as a
+// of a file in datacitetest, without its head. A cell that stands in backticks as a
 // whole is read as a Go string literal, quotes as they are; other cells are
 // text.
 func Table(t testing.TB, file, name string) [][]string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "testdata", file))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "datacitetest", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func codeSpan(cell string) (literal string, ok bool) {
 var sample = regexp.MustCompile(`(?s)\[\[([A-Z]+)(?:: (.+?) => (.*?))?\]\]`)
 
 // Expand puts samples in place of their names: "[[RECORD]]" is the text that
-// the table Samples of a file in testdata has for RECORD, and "[[RECORD: a => b]]"
+// the table Samples of a file in datacitetest has for RECORD, and "[[RECORD: a => b]]"
 // that text with b in place of a.
 func Expand(t testing.TB, file, text string) string {
 	t.Helper()

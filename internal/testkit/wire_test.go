@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/sandbox"
 	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/query"
@@ -58,11 +58,11 @@ func recordingAccount() account {
 		return live
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	service := sandbox.New(&sandbox.Options{Now: func() time.Time { return start }})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Now: func() time.Time { return start }})
 	return account{
-		username: sandbox.DefaultAccount.Username, password: sandbox.DefaultAccount.Password,
-		token: service.Token(start.AddDate(1, 0, 0)), prefix: "10.5072",
-		upstream: service.Transport(),
+		username: datacitetest.Username, password: datacitetest.Password,
+		token: srv.Token(start.AddDate(1, 0, 0)), prefix: datacitetest.Prefix,
+		upstream: srv.HTTPClient().Transport,
 	}
 }
 
@@ -232,7 +232,7 @@ func TestCassettesHoldNoSecrets(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/cassettes/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` + regexp.QuoteMeta(sandbox.DefaultAccount.Password))
+	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` + regexp.QuoteMeta(datacitetest.Password))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)

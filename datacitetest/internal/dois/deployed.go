@@ -1,0 +1,237 @@
+package dois
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// One DOI in the deployed service: lupo app/controllers/datacite_dois_controller.rb.
+
+// serveOne answers a request about a DOI, in a format.
+func (s *Room) serveOne(q *wire.Request, w names.Way, f string) (wire.Reply, error) {
+	switch {
+	case w.Doi == "", w.Part != "":
+		return wire.Reply{}, store.ErrNoRecord
+	case q.Verb == http.MethodGet:
+		return s.showDeployed(q, w.Doi, f)
+	case q.Verb == http.MethodPut, q.Verb == http.MethodPatch:
+		return s.writeDeployed(q, w.Doi)
+	case q.Verb == http.MethodDelete:
+		return s.deleteDeployed(q, w.Doi)
+	}
+	return wire.Reply{}, store.ErrNoRecord
+}
+
+func (s *Room) showDeployed(q *wire.Request, name, f string) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.ReadParams(q)
+	if err == nil {
+		err = playable(p)
+	}
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
+	switch {
+	case rec == nil, !rec.Visible(account), (hit{Record: rec}).isForeign():
+		return wire.Reply{}, store.ErrNoRecord
+	case f == "json":
+		return s.one(rec, p, account), nil
+	}
+	return formatted(f, []*record.Record{rec}, false)
+}
+
+func (s *Room) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
+	if rec == nil {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	if err := allowed(account, rec.Owner(account)); err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
+}
+
+// allowed says why an account may not write: nobody has no right to ask.
+func allowed(account *record.Account, right bool) error {
+	switch {
+	case account == nil:
+		return errBadCredentials
+	case !right, !account.MayWrite():
+		return errForbidden
+	}
+	return nil
+}
+
+// writeDeployed creates or updates a record: POST, without a name, and PUT and PATCH, with one.
+func (s *Room) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	data, err := readData(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	old := s.Find(path)
+	if path == "" && len(strings.Fields(q.Header.Get("Authorization"))) < 2 {
+		return wire.Reply{}, errBadCredentials
+	}
+	if old != nil {
+		attributes, _ := data["attributes"].(object)
+		if err := allowed(account, old.Owner(account) && attributes["mode"] != "transfer"); err != nil {
+			return wire.Reply{}, err
+		}
+	}
+	name, ok := names.Validate(path)
+	if path != "" && old == nil && !ok {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	sent, err := take(data)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if old != nil {
+		return s.save(q, p, account, s.Client(old.Client), old.DOI, sent, path)
+	}
+	if path == "" {
+		if name, err = s.nameSent(sent); err != nil {
+			return wire.Reply{}, err
+		}
+	}
+	client, err := s.clientOf(data, account)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	// Whoever may write at all may write for others under their prefixes.
+	prefix, _ := names.Split(name)
+	if err := allowed(account, client.Holds(prefix)); err != nil {
+		return wire.Reply{}, err
+	}
+	return s.save(q, p, account, client, name, sent, path)
+}
+
+// readData is the member data of a body in JSON.
+func readData(q *wire.Request) (object, error) {
+	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
+	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // there it is not looked at
+	read := wire.ReadBody
+	if coded {
+		read = readCoded
+	}
+	body, err := read(q)
+	if err != nil || !coded && !wire.JSONTypes[strings.TrimSpace(kind)] {
+		return nil, err
+	}
+	var o struct{ Data object }
+	if len(body) > 0 && wire.Decode(body, &o) != nil {
+		return nil, wire.ErrParams
+	}
+	return o.Data, nil
+}
+
+func take(data object) (record.Sent, error) {
+	if len(data) == 0 {
+		return record.Sent{}, errNoPayload
+	}
+	attributes, ok := data["attributes"].(object)
+	if !ok {
+		return record.Sent{}, record.ErrNoMembers
+	}
+	return record.Take(attributes)
+}
+
+// nameSent is the DOI that a new record asks for, as it stands, or a new one
+// under the prefix that it asks for.
+func (s *Room) nameSent(sent record.Sent) (string, error) {
+	given, prefix := sent.Wants("doi"), sent.Wants("prefix")
+	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
+		return names.Lower(given), nil
+	}
+	m := mintable.FindStringSubmatch(prefix)
+	if m == nil {
+		return "", wire.Crashed("No valid prefix found")
+	}
+	_, shoulder, _ := strings.Cut(prefix, "/")
+	if shoulder != "" {
+		shoulder += "-"
+	}
+	for {
+		if name := names.Lower(m[1] + "/" + shoulder + names.MintSuffix()); s.Find(name) == nil {
+			return name, nil
+		}
+	}
+}
+
+var mintable = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(10\.\d{4,5})`)
+
+// clientOf is the repository that a new record is for: the one that it names, or
+// the account's. Nobody is none.
+func (s *Room) clientOf(data object, account *record.Account) (*record.Account, error) {
+	id, _ := at(data, "relationships", "client", "data", "id").(string)
+	if id == "" && account != nil {
+		id = account.ClientID
+	}
+	if client := s.Client(id); client != nil {
+		return client, nil
+	}
+	return nil, store.ErrNoRecord
+}
+
+func at(v any, path ...string) any {
+	for _, name := range path {
+		o, _ := v.(object)
+		v = o[name]
+	}
+	return v
+}
+
+func (s *Room) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {
+	var stored record.Record
+	existed := path != "" && s.Find(path) != nil
+	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {
+		taken := rec != nil && !existed
+		if rec == nil || taken {
+			rec = s.NewRecord(name, client, "api")
+		}
+		before := rec.XML
+		rec.Assign(sent, existed)
+		if all := rec.Faults(sent, existed, taken, client); len(all) > 0 {
+			return nil, record.Invalid(name, all...)
+		}
+		if err := rec.Kept(before, s.Now(), s.ResolveDelay); err != nil {
+			return nil, err
+		}
+		stored = *rec
+		return rec, nil
+	})
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	res := wire.JSON(http.StatusOK, object{"data": s.resource(&stored, singleView(p), p, account)})
+	if !existed {
+		res.Status = http.StatusCreated
+	}
+	if path == "" { // the service's own number for the record
+		res.Header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", wire.Address(q), s.created.Add(1))}
+	}
+	return res, nil
+}

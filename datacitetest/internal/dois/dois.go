@@ -1,0 +1,140 @@
+// Package dois is interface B, the DOI query.
+package dois
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+var (
+	errBadCredentials = wire.Fail(http.StatusUnauthorized, "Bad credentials.")
+	errForbidden      = wire.Fail(http.StatusForbidden, wire.NotAuthorized)
+	errNoPayload      = wire.Fail(http.StatusBadRequest, "You need to provide a payload following the JSONAPI spec")
+	errType           = wire.Fail(http.StatusNotAcceptable, "The content type is not recognized.")
+)
+
+// Room is interface B: the DOI query.
+type Room struct {
+	*store.Store
+	created atomic.Int64 // numbers of records, as the deployed service gives them
+}
+
+func New(s *store.Store) *Room { return &Room{Store: s} }
+
+// Serve is interface B (specification §4.2).
+func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
+	name, ok := names.Read(path)
+	switch {
+	case path != "" && !ok:
+		return wire.Reply{}, store.ErrNoRecord
+	case q.Verb == http.MethodGet && path == "":
+		return s.listDOIs(q, accepted(q), nil)
+	case q.Verb == http.MethodGet:
+		return s.showDOI(q, name)
+	case q.Verb == http.MethodPost && path == "":
+		return s.writeDOI(q, "")
+	case (q.Verb == http.MethodPut || q.Verb == http.MethodPatch) && path != "":
+		return s.writeDOI(q, name)
+	case q.Verb == http.MethodDelete && path != "":
+		return s.deleteDOI(q, name)
+	}
+	return wire.Reply{}, store.ErrNoRecord
+}
+
+// caller is the account that asks, nil for an anonymous reader. Wrong Basic
+// credentials make one anonymous, a wrong token is refused.
+func (s *Room) caller(q *wire.Request) (*record.Account, error) {
+	token := store.Bearer(q.Request)
+	account, _ := s.Basic(q.Request)
+	if token != "" {
+		var err error
+		if account, err = s.TokenAccount(token); err != nil {
+			return nil, errBadCredentials
+		}
+	}
+	if account == nil {
+		q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+	} else {
+		q.AnswerHeader.Set("X-Credential-Username", account.Username)
+	}
+	return account, nil
+}
+
+// writer is the caller of a request that writes, who must be somebody.
+func (s *Room) writer(q *wire.Request) (*record.Account, error) {
+	account, err := s.caller(q)
+	if err != nil || account != nil {
+		return account, err
+	}
+	return nil, errBadCredentials
+}
+
+// showDOI answers one record, always in full.
+func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	params, err := wire.ReadParams(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if err := playable(params); err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
+	if rec == nil || !rec.Visible(account) || s.AsBuilt && (hit{Record: rec}).isForeign() {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	switch accepted(q) {
+	case "json":
+		return s.one(rec, params, account), nil
+	case "xml":
+		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
+	}
+	return wire.Reply{}, errType
+}
+
+const kernelType = "application/vnd.datacite.datacite+xml"
+
+// accepted is the first kind of answer that the Accept header names and the
+// service has.
+func accepted(q *wire.Request) string {
+	header := q.Header.Get("Accept")
+	if header == "" {
+		return "json"
+	}
+	for kind := range strings.SplitSeq(header, ",") {
+		kind, _, _ = strings.Cut(kind, ";")
+		switch strings.TrimSpace(kind) {
+		case "application/json", "application/vnd.api+json", "application/*", "*/*":
+			return "json"
+		case kernelType, "application/x-datacite+xml":
+			return "xml"
+		}
+	}
+	return ""
+}
+
+func (s *Room) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
+	body := object{"data": s.resource(rec, singleView(p), p, account)}
+	s.include(body, p, []*record.Record{rec}, true)
+	return wire.JSON(http.StatusOK, body)
+}
+
+func (s *Room) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
+	account, err := s.writer(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
+}

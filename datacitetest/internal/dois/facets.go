@@ -1,0 +1,329 @@
+package dois
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// facets are what a list can count (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
+// app/controllers/concerns/facetable.rb).
+var facets = map[string]facet{
+	"states":         top("aasm_state", 3, titled),
+	"resourceTypes":  top("resource_type_id_and_name", 34, combined),
+	"created":        newest("created", 4),
+	"published":      published,
+	"registered":     newest("registered", 4),
+	"providers":      top("provider_id_and_name", 10, combined),
+	"clients":        top("client_id_and_name", 10, combined),
+	"affiliations":   top("affiliation_id_and_name", 10, combined),
+	"prefixes":       top("prefix", 10, titled),
+	"schemaVersions": top("schema_version", 10, func(v string) bucket { v = v[strings.LastIndex(v, "-")+1:]; return bucket{v, "Schema " + v} }),
+	"subjects":       top("subjects.subject.keyword", 10, titled),
+	"fieldsOfScience": among(isFieldOfScience, top("subjects.subject.keyword", 10, func(v string) bucket {
+		label, is := strings.CutPrefix(v, "FOS:")
+		if !is {
+			return bucket{}
+		}
+		label = strings.TrimPrefix(label, " ")
+		return bucket{names.Slug(label), label}
+	})),
+	"licenses":         top("rights_list.rightsIdentifier", 10, named(licences)),
+	"certificates":     top("client.certificate", 10, titled),
+	"linkChecksStatus": top("landing_page.status", 10, same),
+	"views":            byYear("view_count"),
+	"downloads":        byYear("download_count"),
+	"citations":        byYear("citation_count"),
+
+	// Only by name.
+	"clientTypes":                 top("client.client_type", 4, named(clientTypes)),
+	"languages":                   top("language", 10, named(languages)),
+	"registrationAgencies":        top("agency", 10, named(agencies)),
+	"authors":                     people("creators", false),
+	"creatorsAndContributors":     people("creators_and_contributors", false),
+	"personToWorkTypesMultilevel": people("creators_and_contributors", true),
+	"funders":                     funders,
+	"licensesWithMissing":         licencesWithMissing,
+	"openLicenses":                among(isOpen, top("resource_type_id_and_name", 34, combined)),
+	"viewCount":                   sum("view_count"),
+	"downloadCount":               sum("download_count"),
+	"citationCount":               sum("citation_count"),
+	"contentUrlCount": func(found []hit, _ time.Time) any {
+		n := 0
+		for _, h := range found {
+			n += len(h.values("content_url"))
+		}
+		return n
+	},
+}
+
+// usual are the facets of a list that names none.
+var usual = strings.Fields(`resourceTypes states published created registered providers clients affiliations prefixes schemaVersions
+	linkChecksStatus subjects fieldsOfScience licenses certificates views downloads citations`)
+
+// The names that the service has for ids.
+var (
+	clientTypes = map[string]string{"repository": "Repository", "periodical": "Periodical", igsnCatalog: "IGSN ID Catalog", "raidRegistry": "RAiD Registry"}
+	agencies    = map[string]string{
+		"airiti": "Airiti", "cnki": "CNKI", "crossref": "Crossref", "datacite": "DataCite", "istic": "ISTIC", "jalc": "JaLC",
+		"kisti": "KISTI", "medra": "mEDRA", "op": "OP",
+	}
+	languages = map[string]string{ // the service has all of ISO 639
+		"ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
+		"fi": "Finnish", "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
+		"la": "Latin", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
+		"sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
+	}
+	licences = func() map[string]string {
+		titles := map[string]string{"__missing__": "Unknown"}
+		for title := range strings.FieldsSeq(`AFL-1.1 Apache-2.0 BSD-2-clause BSD-3-clause CC-BY-1.0 CC-BY-2.0 CC-BY-2.5 CC-BY-3.0 CC-BY-4.0
+			CC-BY-NC-2.0 CC-BY-NC-2.5 CC-BY-NC-3.0 CC-BY-NC-4.0 CC-BY-NC-ND-3.0 CC-BY-NC-ND-4.0 CC-BY-NC-SA-3.0 CC-BY-NC-SA-4.0
+			CC-BY-ND-2.0 CC-BY-ND-3.0 CC-BY-ND-4.0 CC-BY-SA-4.0 CC-PDDC CC0-1.0 EUPL-1.1 GPL-2.0+ GPL-3.0 ISC MIT MPL-2.0 OGL-Canada-2.0`) {
+			titles[strings.ToLower(title)] = title
+		}
+		return titles
+	}()
+	openLicences = strings.Fields("cc-by-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-3.0-at cc-by-3.0-us cc-by-4.0 cc-pddc cc0-1.0 cc-pdm-1.0")
+)
+
+// facet counts something in all that a list has found.
+type facet func(found []hit, now time.Time) any
+
+// bucket is how one value of a facet is shown; without an id it is not.
+type bucket struct{ id, title string }
+
+func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.title, "count": n} }
+
+func same(v string) bucket   { return bucket{v, v} }
+func titled(v string) bucket { return bucket{v, names.Titled(v)} }
+
+// combined is an id and a name that stand in one value.
+func combined(v string) bucket {
+	id, title, _ := strings.Cut(v, ":")
+	return bucket{id, title}
+}
+
+func named(titles map[string]string) func(string) bucket {
+	return func(v string) bucket { return bucket{v, cmp.Or(titles[v], v)} }
+}
+
+// addFacets counts what the parameters ask for. They are off if nothing is said, and
+// an empty list has none.
+func addFacets(meta object, p wire.Params, found []hit, now time.Time) {
+	if len(found) == 0 || p["id"] != "" {
+		return
+	}
+	if p["client_type"] == igsnCatalog && p["ids"] == "" {
+		meta["createdByMonth"] = newest("created", 7)(found, now) // asked or not
+	}
+	off, said := p["disable_facets"]
+	if off = strings.ToLower(off); !said || off == "true" || off == "1" {
+		return
+	}
+	wanted := usual
+	if list, limited := p["facets"]; limited {
+		wanted = strings.Split(list, ",")
+	}
+	for name, count := range facets {
+		if slices.ContainsFunc(wanted, func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) }) {
+			meta[name] = count(found, now)
+		}
+	}
+	if meta["openLicenses"] != nil { // which is never asked for alone
+		meta["openLicensesCount"] = len(slices.DeleteFunc(slices.Clone(found), not(isOpen)))
+	}
+}
+
+// tally counts the records of each value, the frequent ones first.
+func tally(found []hit, values func(hit) []string) (keys []string, counts map[string]int) {
+	counts = map[string]int{}
+	for _, h := range found {
+		for _, v := range values(h) {
+			counts[v]++
+		}
+	}
+	keys = slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	return keys, counts
+}
+
+func in(field string) func(hit) []string { return func(h hit) []string { return h.values(field) } }
+
+// top is the most frequent values of a field.
+func top(field string, size int, show func(string) bucket) facet {
+	return func(found []hit, _ time.Time) any {
+		keys, counts := tally(found, in(field))
+		out := []object{}
+		for _, key := range keys {
+			if len(out) == size {
+				break
+			}
+			if b := show(key); b.id != "" {
+				out = append(out, b.counted(counts[key]))
+			}
+		}
+		return out
+	}
+}
+
+// among counts in some of the records.
+func among(some func(hit) bool, f facet) facet {
+	return func(found []hit, now time.Time) any { return f(slices.DeleteFunc(slices.Clone(found), not(some)), now) }
+}
+
+func not(is func(hit) bool) func(hit) bool { return func(h hit) bool { return !is(h) } }
+
+func isFieldOfScience(h hit) bool {
+	return slices.Contains(h.values("subjects.subjectScheme"), record.FOSScheme)
+}
+
+func isOpen(h hit) bool {
+	return slices.ContainsFunc(h.values("rights_list.rightsIdentifier"), func(id string) bool { return slices.Contains(openLicences, id) })
+}
+
+// spans counts records by the beginning of a date, the newest first.
+func spans(found []hit, field string, letters int) (keys []string, counts map[string]int) {
+	keys, counts = tally(found, func(h hit) (values []string) {
+		for _, v := range h.values(field) {
+			if len(v) >= letters {
+				values = append(values, v[:letters])
+			}
+		}
+		return values
+	})
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(b, a) })
+	return keys, counts
+}
+
+// newest is the last ten years, or months, in which there is something.
+func newest(field string, letters int) facet {
+	return func(found []hit, _ time.Time) any {
+		keys, counts := spans(found, field, letters)
+		out := []object{}
+		for _, key := range keys[:min(len(keys), 10)] {
+			out = append(out, same(key).counted(counts[key]))
+		}
+		return out
+	}
+}
+
+// published is the years of publication without those to come: as many as there
+// have been since 2010.
+func published(found []hit, now time.Time) any {
+	keys, counts := spans(found, "publication_year", 4)
+	out := []object{}
+	for _, key := range keys {
+		if year, _ := strconv.Atoi(key); year <= now.Year() && len(out) <= now.Year()-2010 {
+			out = append(out, same(key).counted(counts[key]))
+		}
+	}
+	return out
+}
+
+// byYear adds up a count by year of publication, of the last ten years those that
+// have any.
+func byYear(field string) facet {
+	return func(found []hit, _ time.Time) any {
+		keys, _ := spans(found, "publication_year", 4)
+		out := []object{}
+		for _, key := range keys[:min(len(keys), 10)] {
+			of := func(h hit) bool { return h.has("publication_year", func(year string) bool { return year == key }) }
+			if n := among(of, sum(field))(found, time.Time{}).(int); n > 0 {
+				out = append(out, same(key).counted(n))
+			}
+		}
+		return out
+	}
+}
+
+func sum(field string) facet {
+	return func(found []hit, _ time.Time) any {
+		total := 0.0
+		for _, h := range found {
+			for _, v := range h.values(field) {
+				n, _ := strconv.ParseFloat(v, 64)
+				total += n
+			}
+		}
+		return int(total)
+	}
+}
+
+// people counts those with an ORCID iD, by the name that the first record has for
+// them; with their works by type, if those are wanted.
+func people(list string, works bool) facet {
+	field := list + ".nameIdentifiers.nameIdentifier"
+	return func(found []hit, now time.Time) any {
+		entries := top(field, 10, func(id string) bucket {
+			if !strings.HasPrefix(id, "https://orcid.org/") && !strings.HasPrefix(id, "http://orcid.org/") {
+				return bucket{}
+			}
+			return bucket{id, firstName(found, list, "name", id)}
+		})(found, now).([]object)
+		for _, entry := range entries {
+			if works {
+				theirs := func(h hit) bool { return h.has(field, func(id string) bool { return id == entry["id"] }) }
+				entry["inner"] = among(theirs, top("resource_type_id_and_name", 10, combined))(found, now)
+			}
+		}
+		return entries
+	}
+}
+
+// funders are shown by id, if the id is in lower case, as the index has it.
+func funders(found []hit, now time.Time) any {
+	return top("funding_references.funderIdentifier", 200, func(id string) bucket {
+		if name := firstName(found, "funding_references", "funderName", id); name != "" {
+			return bucket{id, name}
+		}
+		return bucket{}
+	})(found, now)
+}
+
+// firstName is the name beside an id, in the first record that has both.
+func firstName(found []hit, list, member, id string) string {
+	for _, h := range found {
+		entries, _ := h.Search()[list].([]any)
+		for _, entry := range entries {
+			o, _ := entry.(object)
+			ids, _ := o["nameIdentifiers"].([]any)
+			isIt := o["funderIdentifier"] == id || slices.ContainsFunc(ids, func(n any) bool {
+				o, _ := n.(object)
+				return o["nameIdentifier"] == id
+			})
+			if isIt {
+				return cmp.Or(wire.String(o[member]), id)
+			}
+		}
+	}
+	return ""
+}
+
+// licencesWithMissing counts the records without a licence too, and the licences that
+// are not shown.
+func licencesWithMissing(found []hit, _ time.Time) any {
+	keys, counts := tally(found, func(h hit) []string {
+		if ids := h.values("rights_list.rightsIdentifier"); len(ids) > 0 {
+			return ids
+		}
+		return []string{"__missing__"}
+	})
+	out, rest := []object{}, 0
+	for i, key := range keys {
+		if i < 10 {
+			out = append(out, named(licences)(key).counted(counts[key]))
+		} else {
+			rest += counts[key]
+		}
+	}
+	if rest > 0 {
+		out = append(out, bucket{"__other__", "Other"}.counted(rest))
+	}
+	return out
+}

@@ -1,0 +1,310 @@
+package dois
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// hit is a record that a list has, and how well it matches the query.
+type hit struct {
+	*record.Record
+	score float64
+}
+
+// has says whether the index has such a value of the record in a field.
+func (h hit) has(field string, is func(string) bool) bool { return search.Has(h.Search(), field, is) }
+
+// values are what the index has of the record in a field.
+func (h hit) values(field string) []string { return search.Values(h.Search(), field) }
+
+// hits returns the records a list is made of: those the account may see, that
+// every filter lets through and that match the query.
+func (s *Room) hits(p wire.Params, account *record.Account) ([]hit, error) {
+	byName := false
+	for _, name := range []string{"ids", "id"} {
+		if p[name] != "" {
+			p, byName = wire.Params{name: p[name]}, true // the service then heeds no other filter and no query
+		}
+	}
+	query, err := s.parseQuery(p["query"])
+	if err != nil {
+		return nil, err
+	}
+	if account == nil {
+		delete(p, "state") // anonymous readers get findable ones, whatever they ask for
+	}
+	keep, err := s.readFilters(p)
+	if err != nil {
+		return nil, err
+	}
+	foreign := byName || !wire.IsBlank(p["include_other_registration_agencies"])
+	var found []hit
+	for rec := range s.index() {
+		h := hit{Record: rec}
+		if !s.lists(rec, account, byName) || !foreign && h.isForeign() || slices.ContainsFunc(keep, func(f filter) bool { return !f(h) }) {
+			continue
+		}
+		var ok bool
+		if h.score, ok = query.Match(rec.Search()); ok {
+			found = append(found, h)
+		}
+	}
+	return found, nil
+}
+
+// isForeign says whether the DOI is of another registration agency.
+func (h hit) isForeign() bool {
+	switch h.Search()["agency"] {
+	case "crossref", "kisti", "medra", "jalc", "istic", "airiti", "cnki", "op":
+		return true
+	}
+	return false
+}
+
+// index is every record as the search index has it now.
+func (s *Room) index() iter.Seq[*record.Record] {
+	now := s.Now()
+	return func(yield func(*record.Record) bool) {
+		for _, rec := range s.All() {
+			if rec = rec.IndexedAt(now); rec != nil && !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// lists says whether a list shows the record to the account.
+func (s *Room) lists(rec *record.Record, account *record.Account, byName bool) bool {
+	return rec.Visible(account) || s.SeesAll && (account != nil || byName)
+}
+
+type filter func(h hit) bool
+
+// condition makes the filter of a parameter: what a field must have.
+type condition func(field, value string) (filter, error)
+
+// filters are those of specification §4.2, and the further ones of the deployed service
+// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). They must
+// all hold; unknown values match nothing, blank ones everything.
+var filters = []struct {
+	name, fields string
+	condition    condition
+}{
+	{"id", "uid", term(strings.ToLower)},
+	{"ids", "doi", terms(strings.ToLower)},
+	{"provider_id", "provider_id", terms(strings.ToLower)},
+	{"client_id", "client_id", terms(strings.ToLower)},
+	{"consortium_id", "consortium_id", term(strings.ToLower)},
+	{"resource_type_id", "resource_type_id", terms(func(id string) string { return names.Dashed(strings.TrimSpace(id)) })},
+	{"prefix", "prefix", terms(asIs)},
+	{"registered", "registered", years},
+	{"created", "created", years},
+	{"schema_version", "schema_version", term(func(v string) string { return "http://datacite.org/schema/kernel-" + v })},
+
+	{"state", "aasm_state", terms(asIs)},
+	{"published", "publication_year", years},
+	{"resource_type", "types.resourceType", terms(strings.ToLower)},
+	{"source", "source", term(asIs)},
+	{"subject", "subjects.subject.keyword", terms(asIs)},
+	{"license", "rights_list.rightsIdentifier", terms(strings.ToLower)},
+	{"field_of_science", "subjects.subjectScheme", always(record.FOSScheme)},
+	{"field_of_science", "subjects.subject.keyword", terms(func(id string) string { return "FOS: " + names.Humanised(id) })},
+	{"user_id", "creators.nameIdentifiers.nameIdentifier", term(record.ORCID)},
+	{"affiliation_id", "affiliation_id", term(record.RORID)},
+	{"funder_id", "funding_references.funderIdentifier", terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
+	{"funded_by", "funder_rors", term(record.RORURL)},
+
+	{"re3data_id", "client.re3data_id", term(doiFrom)},
+	{"opendoar_id", "client.opendoar_id", term(asIs)},
+	{"certificate", "client.certificate", terms(asIs)},
+	{"client_type", "client.client_type", term(asIs)},
+	{"client_type", "types.resourceTypeGeneral", samplesOfCatalogue},
+
+	{"has_citations", "citation_count", atLeast(leadingNumber)},
+	{"has_references", "reference_count", atLeast(leadingNumber)},
+	{"has_parts", "part_count", atLeast(leadingNumber)},
+	{"has_part_of", "part_of_count", atLeast(leadingNumber)},
+	{"has_versions", "version_count", atLeast(leadingNumber)},
+	{"has_version_of", "version_of_count", atLeast(leadingNumber)},
+	{"has_views", "view_count", atLeast(leadingNumber)},
+	{"has_downloads", "download_count", atLeast(leadingNumber)},
+
+	{"has_person", "creators.nameIdentifiers.nameIdentifierScheme", always("ORCID")},
+	{"has_organization", "creators.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.nameIdentifierScheme", always("ROR")},
+	{"has_affiliation", "creators.affiliation.affiliationIdentifierScheme contributors.affiliation.affiliationIdentifierScheme", always("ROR")},
+	{"has_funder", "funding_references.funderIdentifierType", always("Crossref Funder ID")},
+
+	{"link_check_status", "landing_page.status", integer},
+	{"link_check_has_schema_org", "landing_page.hasSchemaOrg", boolean},
+	{"link_check_body_has_pid", "landing_page.bodyHasPid", boolean},
+	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", present},
+	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", present},
+	{"link_check_found_citation_doi", "landing_page.citationDoi", present},
+	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(strconv.Atoi)},
+}
+
+// unplayed are the parameters that the deployed service heeds and this one cannot, by a
+// value that makes them count.
+var unplayed = []struct {
+	name  string
+	value string // "" for any
+	lacks string
+}{
+	{"affiliation_country", "", "the register that has countries of organizations"},
+	{"include_funder_child_organizations", "true", "the register that has parts of organizations"},
+	{"enriched", "true", "the enriched copies of records"},
+	{"page[scroll]", "", "the memory of scrolling; page[cursor] leads through long lists"},
+}
+
+func playable(p wire.Params) error {
+	for _, u := range unplayed {
+		if value := p[u.name]; u.value == "" && !wire.IsBlank(value) || u.value != "" && strings.EqualFold(value, u.value) {
+			return notPlayed("the parameter " + u.name + ": it lacks " + u.lacks)
+		}
+	}
+	return nil
+}
+
+func (s *Room) readFilters(p wire.Params) ([]filter, error) {
+	var keep, either []filter
+	for _, rule := range filters {
+		value, given := p[rule.name]
+		// A blank client type is one that nobody has.
+		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
+			continue
+		}
+		fields := rule.fields
+		if rule.name == "provider_id" && !s.ProvidersAlone {
+			fields += " consortium_id"
+		}
+		var some []filter
+		for field := range strings.FieldsSeq(fields) {
+			f, err := rule.condition(field, value)
+			if err != nil {
+				return nil, err
+			}
+			some = append(some, f)
+		}
+		if slices.Contains(s.AnyOf, rule.name) {
+			either = append(either, some...)
+		} else {
+			keep = append(keep, anyOf(some))
+		}
+	}
+	if len(either) > 0 {
+		keep = append(keep, anyOf(either))
+	}
+	return keep, nil
+}
+
+// anyOf makes one filter of several.
+func anyOf(some []filter) filter {
+	return func(h hit) bool { return slices.ContainsFunc(some, func(f filter) bool { return f(h) }) }
+}
+
+// holds keeps records with such a value in the field.
+func holds(field string, is func(value string) bool) filter {
+	return func(h hit) bool { return h.has(field, is) }
+}
+
+func asIs(text string) string { return text }
+
+// terms takes a comma list of what the record may have, each as the index has it.
+func terms(as func(string) string) condition {
+	return func(field, value string) (filter, error) {
+		var wanted []string
+		for part := range strings.SplitSeq(value, ",") {
+			wanted = append(wanted, as(part))
+		}
+		return holds(field, func(v string) bool { return slices.Contains(wanted, v) }), nil
+	}
+}
+
+// term takes a value, commas and all.
+func term(as func(string) string) condition {
+	return func(field, value string) (filter, error) {
+		wanted := as(value)
+		return holds(field, func(v string) bool { return v == wanted }), nil
+	}
+}
+
+// always wants the same value, whatever the parameter says.
+func always(wanted string) condition {
+	return func(field, _ string) (filter, error) {
+		return holds(field, func(v string) bool { return v == wanted }), nil
+	}
+}
+
+func present(field, _ string) (filter, error) {
+	return holds(field, func(string) bool { return true }), nil
+}
+
+// samplesOfCatalogue leaves a catalogue of samples nothing but physical objects.
+func samplesOfCatalogue(field, value string) (filter, error) {
+	if value != igsnCatalog {
+		return func(hit) bool { return true }, nil
+	}
+	return always("PhysicalObject")(field, value)
+}
+
+const igsnCatalog = "igsnCatalog"
+
+// years takes a year, or several as the span from first to last.
+func years(field, value string) (filter, error) {
+	all := strings.Split(value, ",")
+	first, last := slices.Min(all), slices.Max(all)
+	for _, year := range []string{first, last} {
+		if !fourDigits.MatchString(year) {
+			return nil, searchFault("failed to parse date field [" + year + "] with format [yyyy]")
+		}
+	}
+	return holds(field, func(v string) bool { return len(v) >= 4 && first <= v[:4] && v[:4] <= last }), nil
+}
+
+var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
+
+// atLeast takes a count.
+func atLeast(read func(string) (int, error)) condition {
+	return func(field, value string) (filter, error) {
+		wanted, err := read(value)
+		if err != nil {
+			return nil, noNumber(value)
+		}
+		return holds(field, func(v string) bool { n, err := strconv.ParseFloat(v, 64); return err == nil && n >= float64(wanted) }), nil
+	}
+}
+
+// leadingNumber takes what is no number for 0, which every record has.
+func leadingNumber(value string) (int, error) { return wire.Leading(strings.TrimSpace(value)), nil }
+
+func integer(field, value string) (filter, error) {
+	if _, err := strconv.Atoi(value); err != nil {
+		return nil, noNumber(value)
+	}
+	return holds(field, func(v string) bool { return v == value }), nil
+}
+
+func noNumber(value string) error {
+	return searchFault(`failed to create query: For input string: "` + value + `"`)
+}
+
+func boolean(field, value string) (filter, error) {
+	if value != "true" && value != "false" {
+		return nil, searchFault("failed to create query: Can't parse boolean value [" + value + "], expected [true] or [false]")
+	}
+	return holds(field, func(v string) bool { return v == value }), nil
+}
+
+// doiFrom is the DOI in a text, "" if there is none.
+func doiFrom(text string) string {
+	name, _ := names.Validate(text)
+	return name
+}

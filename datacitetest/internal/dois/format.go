@@ -1,0 +1,101 @@
+package dois
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// mediaTypes are the types that the deployed service knows, in its order, and what
+// it calls the formats: lupo config/initializers/mime_types.rb. A page in HTML is
+// JSON; the others without a writer are known and not served.
+var mediaTypes = []struct{ mediaType, format string }{
+	{"text/html", "json"}, {"application/xhtml+xml", "json"}, {"text/plain", "text"},
+	{"application/json", "json"}, {"text/x-json", "json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
+	{"text/csv", "csv"}, {"application/vnd.crossref.unixref+xml", "crossref"}, {"application/vnd.crosscite.crosscite+json", "crosscite"},
+	{kernelType, "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
+	{"application/vnd.schemaorg.ld+json", "schema_org"}, {"application/ld+json", "schema_org"}, {"application/vnd.jats+xml", "jats"},
+	{"application/vnd.citationstyles.csl+json", "citeproc"}, {"application/citeproc+json", "citeproc"},
+	{"application/vnd.codemeta.ld+json", "codemeta"}, {"application/x-bibtex", "bibtex"},
+	{"application/x-research-info-systems", "ris"}, {"text/x-bibliography", "citation"},
+}
+
+// formatOf is the format of a media type; "application/*" is the first of its kind.
+func formatOf(mediaType string) string {
+	mediaType = strings.TrimSpace(mediaType)
+	if mediaType == "*/*" {
+		return "json"
+	}
+	kind, all := strings.CutSuffix(mediaType, "*")
+	for _, m := range mediaTypes {
+		if m.mediaType == mediaType || all && strings.HasPrefix(m.mediaType, kind) {
+			return m.format
+		}
+	}
+	return ""
+}
+
+// negotiated is the format of the answer that the Accept header asks for: the most
+// wanted one that there is. A browser's list, with "*/*" among others, counts for nothing.
+func negotiated(q *wire.Request) string {
+	header := q.Header.Get("Accept")
+	list := strings.Split(header, ",")
+	if header == "" || len(list) > 1 && slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "*/*") }) {
+		return "json"
+	}
+	quality := func(t string) float64 {
+		_, q, found := strings.Cut(strings.ReplaceAll(t, " ", ""), ";q=")
+		n, err := strconv.ParseFloat(q, 64)
+		if !found || err != nil {
+			return 1
+		}
+		return n
+	}
+	slices.SortStableFunc(list, func(a, b string) int {
+		switch qa, qb := quality(a), quality(b); {
+		case qa > qb:
+			return -1
+		case qa < qb:
+			return 1
+		}
+		return 0
+	})
+	for _, t := range list {
+		t, _, _ = strings.Cut(t, ";")
+		if f := formatOf(t); f == "json" || record.Writers[f] != nil {
+			return f
+		}
+	}
+	return ""
+}
+
+// linked is the format of the answer, and the path without it: a path may begin
+// with a media type, and then the Accept header does not count.
+func linked(q *wire.Request, path string) (f, rest string) {
+	for _, m := range mediaTypes {
+		rest, found := strings.CutPrefix(path, "/"+m.mediaType)
+		if found && q.Verb == http.MethodGet && record.Writers[m.format] != nil && !strings.HasPrefix(m.mediaType, "application/x-datacite") &&
+			m.mediaType != "application/citeproc+json" && (rest == "" || rest[0] == '/') {
+			return m.format, rest
+		}
+	}
+	return negotiated(q), path
+}
+
+// formatted is the answer in a format: one record, or a list.
+func formatted(f string, records []*record.Record, list bool) (wire.Reply, error) {
+	w := record.Writers[f]
+	if w == nil {
+		return wire.Reply{}, errType
+	}
+	body, err := w(records, list)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	i := slices.IndexFunc(mediaTypes, func(m struct{ mediaType, format string }) bool { return m.format == f })
+	return wire.Reply{Status: http.StatusOK, ContentType: mediaTypes[i].mediaType + "; charset=utf-8", Body: body}, nil
+}

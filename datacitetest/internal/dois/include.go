@@ -1,0 +1,82 @@
+package dois
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// resource is a record as it is shown. The deployed service says whose registration
+// agency it is only if asked, and shows what was found out about the landing page to
+// the owner, of a single record (lupo app/serializers/datacite_doi_serializer.rb).
+func (s *Room) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
+	if s.AsBuilt {
+		v.AsBuilt, v.Owner = true, v.Single && rec.Owner(account)
+		_, v.Agency = p["include_other_registration_agencies"]
+	}
+	return rec.Resource(v)
+}
+
+// include adds what records belong to, or have, if the parameters ask for it: their
+// clients, and the media of a single one.
+func (s *Room) include(body object, p wire.Params, records []*record.Record, single bool) {
+	wanted := p["include"]
+	if !wire.Listed(wanted, "client", "media") {
+		return
+	}
+	included, seen := []any{}, map[string]bool{}
+	for _, rec := range records {
+		id := strings.ToLower(rec.Client)
+		if wire.Listed(wanted, "client") && id != "" && !seen[id] {
+			seen[id] = true
+			included = append(included, s.client(rec, single))
+		}
+		if single && wire.Listed(wanted, "media") {
+			for _, m := range slices.Backward(rec.Media) {
+				included = append(included, medium(rec, m))
+			}
+		}
+	}
+	body["included"] = included
+}
+
+// clientMembers are the attributes of a client, and what it has of those nobody told
+// (lupo app/serializers/client_serializer.rb).
+var clientMembers = object{
+	"year": nil, "alternateName": nil, "description": nil, "language": []any{}, "clientType": "repository", "domains": "*", "re3data": nil,
+	"opendoar": nil, "issn": object{}, "url": nil, "created": nil, "updated": nil, "isActive": true, "name": nil, "symbol": nil,
+}
+
+// client is a repository. The index, of which lists are made, does not know its prefixes.
+func (s *Room) client(rec *record.Record, single bool) object {
+	about := record.Parent(rec.Client, rec.Repository)
+	attributes := object{}
+	for name, value := range clientMembers {
+		if said, known := about[name]; known {
+			value = said
+		}
+		attributes[name] = value
+	}
+	relationships := object{"provider": record.Link(rec.Provider, "providers"), "prefixes": object{"data": []any{}}}
+	if rec.Consortium != "" {
+		relationships["consortium"] = record.Link(rec.Consortium, "providers")
+	}
+	for _, a := range s.Accounts {
+		if !strings.EqualFold(a.ClientID, rec.Client) {
+			continue
+		}
+		attributes["domains"] = cmp.Or(strings.Join(a.Domains, ","), "*")
+		if single {
+			links := []any{}
+			for _, prefix := range a.Prefixes {
+				links = append(links, object{"id": prefix, "type": "prefixes"})
+			}
+			relationships["prefixes"] = object{"data": links}
+		}
+	}
+	return object{"id": names.Lower(rec.Client), "type": "clients", "attributes": attributes, "relationships": relationships}
+}

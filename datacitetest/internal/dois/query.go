@@ -1,0 +1,55 @@
+package dois
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// renames are the words of a query that the deployed service replaces before
+// its search engine sees them, in this order and wherever they stand.
+var renames = []struct{ from, to string }{
+	{"publicationYear", "publication_year"}, {"relatedIdentifiers", "related_identifiers"}, {"relatedItems", "related_items"},
+	{"rightsList", "rights_list"}, {"fundingReferences", "funding_references"}, {"geoLocations", "geo_locations"},
+	{"version:", "version_info:"}, {"landingPage", "landing_page"}, {"contentUrl", "content_url"},
+	{"citationCount", "citation_count"}, {"viewCount", "view_count"}, {"downloadCount", "download_count"},
+}
+
+var publisherPart = regexp.MustCompile(`publisher\.(name|publisherIdentifier|publisherIdentifierScheme|schemeUri|lang)`)
+
+// rewritten is a query as the deployed service's search engine gets it.
+func rewritten(query string) string {
+	for _, r := range renames {
+		query = strings.ReplaceAll(query, r.from, r.to)
+	}
+	query = publisherPart.ReplaceAllString(query, "publisher_obj.$1")
+	query = strings.ReplaceAll(query, "schemaVersion", "schema_version")
+	return strings.ReplaceAll(query, "/", `\/`)
+}
+
+func (s *Room) parseQuery(text string) (*search.Query, error) {
+	opts := search.Options{And: s.AllWords, Index: s.IndexNames, Now: s.Now()}
+	if s.IndexNames {
+		text, opts.Slop = rewritten(text), 1
+	}
+	query, err := search.Parse(text, opts)
+	switch {
+	case err == nil:
+		return query, nil
+	case s.LexicalErrors && strings.HasPrefix(err.Error(), "Lexical error"):
+		return nil, searchFault("token_mgr_error: " + err.Error())
+	case s.LexicalErrors && strings.HasPrefix(err.Error(), "failed to "):
+		return nil, searchFault(err.Error()) // it was read, but means nothing to a field
+	}
+	return nil, searchFault("parse_exception: " + err.Error())
+}
+
+// searchFault is an error of the search engine, whose "errors" is an object.
+func searchFault(title string) *wire.Failure {
+	f := wire.Fail(http.StatusBadRequest, "%s", title)
+	f.Body = object{"errors": object{"title": title}}
+	return f
+}

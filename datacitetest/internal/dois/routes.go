@@ -1,0 +1,307 @@
+package dois
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// unplayedRoutes are what the servers in operation answer and this service does not, by
+// method and path (lupo and sashimi config/routes.rb). A 404 would look like an answer of theirs.
+var unplayedRoutes = []struct {
+	form *regexp.Regexp
+	what string
+}{
+	{routes(`\w+ /(clients|repositories|providers|organizations|contacts)\b.*`), "members and their repositories"},
+	{routes(`\w+ /(prefixes|client-prefixes|provider-prefixes|repository-prefixes)\b.*`), "prefixes"},
+	{routes(`\w+ /(events|activities|enrichments)\b.*`), "events, activities and enrichments"},
+	{routes(`\w+ /(client-api/)?graphql\b.*`), "GraphQL"},
+	{routes(`\w+ /(resource-types|reference-repositories)\b.*`), "lists of types and of reference repositories"},
+	{routes(`\w+ /(export|credentials|token|oidc-token|reset)\b.*`), "exports, logins and keys"},
+	{routes(`\w+ /(publishers|report-types)\b.*`), "publishers and types of usage reports"},
+	{routes(`\w+ /(10\.|application/|text/).*`), "content negotiation at the root"},
+	{routes(`POST /dois/(undo|set-url|delete-test-dois)`), "undoing and maintenance"},
+	{routes(`\w+ /dois/.+/(metadata|activities|events)(/.+)?`), "older metadata, activities and events of a DOI"},
+	{routes(`(POST|PUT|PATCH|DELETE) /dois/.+/media(/.+)?`), "changes of media but by the metadata store"},
+}
+
+func routes(form string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + form + `)\z`) }
+
+func notPlayed(what string) error {
+	return wire.Fail(http.StatusNotImplemented, "This test service does not play %s.", what)
+}
+
+// Unplayed is the answer to a request that the service does not play, nil for others.
+func Unplayed(method, path string) error {
+	for _, r := range unplayedRoutes {
+		if r.form.MatchString(method + " " + path) {
+			return notPlayed(r.what)
+		}
+	}
+	return nil
+}
+
+// scoped are lists of a repository or of a provider. What stands in the path is a
+// parameter of the request.
+var scoped = regexp.MustCompile(`\A/(client|repositor|provider)(?:s|ies)/(.+?)/dois(/.+)?\z`)
+
+// Owns says whether a path of the deployed service is for this interface.
+func Owns(path string) bool {
+	return path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
+}
+
+// ServeDeployed answers a request to the deployed service; the path is the one that its
+// routes see.
+func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
+	q.AnswerHeader.Set("Vary", "Accept,Accept-Encoding")
+	if q.Verb == http.MethodOptions {
+		return shared(q, wire.Reply{Status: http.StatusNoContent, Plain: true, Header: map[string]string{"Access-Control-Max-Age": "1728000"}})
+	}
+	reply, err := s.route(q, path)
+	thrown := err != nil && wire.AsFailure(err).Body == nil
+	reply = wire.InJSON(reply, err)
+	if params, err := wire.URLParams(q.URL.RawQuery); err == nil && params["callback"] != "" && q.Method == http.MethodGet && !thrown {
+		reply.Body = slices.Concat([]byte(params["callback"]+"("), reply.Body, []byte(")"))
+		reply.ContentType = "application/javascript"
+	}
+	return shared(q, reply)
+}
+
+// shared lets scripts of other pages read an answer (lupo vendor/docker/webapp.conf.template).
+func shared(q *wire.Request, reply wire.Reply) wire.Reply {
+	header := map[string]string{
+		"Access-Control-Allow-Credentials": "true",
+		"Access-Control-Allow-Methods":     "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+		"Access-Control-Allow-Headers": "Accept,Access-Control-Allow-Origin,Access-Control-Expose-Headers,Access-Control-Allow-Methods," +
+			"Access-Control-Allow-Headers,Authorization,Cache-Control,Content-Type,DNT,If-Modified-Since,Keep-Alive,Origin,User-Agent,X-Mx-ReqToken,X-Requested-With",
+	}
+	if q.Verb != http.MethodOptions {
+		header["Access-Control-Expose-Headers"] = "Authorization"
+	}
+	if origin := q.Header.Get("Origin"); origin != "" {
+		header["Access-Control-Allow-Origin"] = origin
+	}
+	maps.Copy(header, reply.Header)
+	reply.Header = header
+	return reply
+}
+
+func (s *Room) route(q *wire.Request, path string) (wire.Reply, error) {
+	scope := wire.Params{}
+	if m := scoped.FindStringSubmatch(path); m != nil && q.Verb == http.MethodGet {
+		scope[m[1]+"_id"] = names.Decode(m[2])
+		path = "/dois" + m[3]
+	}
+	if err := Unplayed(q.Verb, path); err != nil {
+		return wire.Reply{}, err
+	}
+	f, rest := linked(q, strings.TrimPrefix(path, "/dois"))
+	path = "/dois" + rest
+	switch q.Verb + " " + path {
+	case "GET /dois":
+		return s.listDOIs(q, f, scope)
+	case "POST /dois":
+		return s.writeDeployed(q, "")
+	case "GET /dois/random":
+		return s.randomDOIs(q)
+	case "GET /dois/get-dois":
+		return s.namesOfAccount(q)
+	case "POST /dois/validate":
+		return s.validateDOI(q)
+	case "POST /dois/status":
+		return wire.JSON(http.StatusNotImplemented, object{"message": "Not Implemented."}), nil
+	}
+	way := names.Route(q.Verb, path)
+	switch way.Part {
+	case "get-url":
+		return s.urlOf(q, way.Doi)
+	case "media":
+		return s.mediaOf(q, way)
+	}
+	return s.serveOne(q, way, f)
+}
+
+var prefixIn = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.test.datacite.org)/)?(?:doi:)?(10\.\d{4,5})`)
+
+// randomDOIs are names that may or may not be free, for whoever asks.
+func (s *Room) randomDOIs(q *wire.Request) (wire.Reply, error) {
+	if _, err := s.caller(q); err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.ReadParams(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if wire.IsBlank(p["prefix"]) {
+		f := wire.Fail(http.StatusUnprocessableEntity, "Parameter prefix is required")
+		return wire.Reply{}, f
+	}
+	prefix := prefixIn.FindStringSubmatch(p["prefix"])
+	if prefix == nil {
+		return wire.Reply{}, wire.Crashed("No valid prefix found")
+	}
+	start := prefix[1] + "/"
+	if _, shoulder, _ := strings.Cut(p["prefix"], "/"); shoulder != "" {
+		start += shoulder + "-"
+	}
+	number, _ := strconv.ParseUint(notDigits.ReplaceAllString(p["number"], ""), 10, 30)
+	dois := []string{}
+	for range min(p.Number("size", 1), wire.MaxPage) {
+		suffix := names.MintSuffix()
+		if number > 0 {
+			suffix = names.SuffixFor(uint64(uint32(number)))
+		}
+		if !slices.Contains(dois, start+suffix) {
+			dois = append(dois, start+suffix)
+		}
+	}
+	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
+}
+
+var notDigits = regexp.MustCompile(`[^0-9]`)
+
+// namesOfAccount are the registered names under the account's first prefix. An API key
+// may not ask.
+func (s *Room) namesOfAccount(q *wire.Request) (wire.Reply, error) {
+	account, err := s.caller(q)
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case account == nil:
+		return wire.Reply{}, errBadCredentials
+	case account.ByKey:
+		return wire.Reply{}, errForbidden
+	}
+	var dois []string
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
+			dois = append(dois, strings.ToUpper(rec.DOI))
+		}
+	}
+	if len(dois) == 0 {
+		return wire.Reply{Status: http.StatusNoContent}, nil
+	}
+	slices.Sort(dois)
+	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
+}
+
+// validateDOI says what would be wrong with a record that was registered, 200 in any case.
+func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err == nil && account == nil {
+		err = store.ErrNoRecord // it looks for the repository of nobody
+	}
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := readPayload(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if p.client != "" && !strings.EqualFold(p.client, account.ClientID) {
+		return wire.Reply{}, errForbidden
+	}
+	name, err := s.nameToCreate(p.attributes)
+	rec := s.NewRecord(name, account, "api")
+	if err == nil {
+		err = rec.Write(p.attributes)
+	}
+	if err == nil {
+		rec.State = record.Findable
+		wrongs := slices.DeleteFunc(rec.Wrongs(account), func(w record.Wrong) bool { return w[0] == "url" && rec.URL == "" })
+		if rec.State = record.Draft; len(wrongs) > 0 {
+			err = record.Invalid(name, wrongs...)
+		}
+	}
+	if err != nil {
+		if f := wire.AsFailure(err); f.Body != nil {
+			return wire.JSON(http.StatusOK, f.Body), nil
+		}
+		return wire.Reply{}, err
+	}
+	return wire.JSON(http.StatusOK, object{"data": rec.Resource(record.View{})}), nil
+}
+
+// urlOf is the URL of a DOI, of any for nobody, of its own for an account.
+func (s *Room) urlOf(q *wire.Request, name string) (wire.Reply, error) {
+	account, err := s.caller(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
+	switch {
+	case rec == nil:
+		return wire.Reply{}, store.ErrNoRecord
+	case account != nil && !rec.Owner(account):
+		return wire.Reply{}, errForbidden
+	case rec.URL == "":
+		return wire.Reply{Status: http.StatusNoContent}, nil
+	}
+	return wire.JSON(http.StatusOK, object{"url": rec.URL}), nil
+}
+
+// mediaOf are the files of a DOI, the newest first, or one of them: of any DOI, for
+// whoever asks. The total is that of the service.
+func (s *Room) mediaOf(q *wire.Request, way names.Way) (wire.Reply, error) {
+	if s.Find(way.Doi) == nil {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	var data []any
+	total := 0
+	for _, rec := range s.All() {
+		for _, m := range slices.Backward(rec.Media) {
+			total++
+			switch {
+			case way.Id != "" && strings.EqualFold(strings.ReplaceAll(way.Id, "-", ""), strings.ReplaceAll(m.Number(), "-", "")):
+				return wire.JSON(http.StatusOK, object{"data": medium(rec, m)}), nil
+			case names.Collate(rec.DOI) == names.Collate(way.Doi):
+				data = append(data, medium(rec, m))
+			}
+		}
+	}
+	if way.Id != "" {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	if _, err := s.caller(q); err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.ReadParams(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	size, err := pageSize(p)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	number, pages := max(p.Number("page[number]", 1), 1), wire.Pages(total, size)
+	shown := wire.Window(data, number, size)
+	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
+	if len(shown) > 0 && number != pages {
+		links["next"] = wire.Address(q) + "/media?page%5Bnumber%5D=" + strconv.Itoa(number+1) + "&page%5Bsize%5D=" + strconv.Itoa(size) // which leads nowhere
+	}
+	return wire.JSON(http.StatusOK, object{
+		"data": append([]any{}, shown...), "meta": object{"total": total, "totalPages": pages, "page": number}, "links": links,
+	}), nil
+}
+
+func medium(rec *record.Record, m record.Medium) object {
+	at := m.Created.Format(time.RFC3339)
+	return object{
+		"id": m.Number(), "type": "media",
+		"attributes": object{
+			"version": m.Version, "url": m.URL, "mediaType": cmp.Or(m.Kind, "text/plain"), "created": at, "updated": at,
+		},
+		"relationships": object{"dataciteDoi": object{"data": object{"id": strings.ToUpper(rec.DOI), "type": "dataciteDois"}}},
+	}
+}

@@ -1,0 +1,247 @@
+package mds
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// What the DOI service behind the store does for it. In a Documented service nothing
+// lies between the two.
+
+// patience is how long the store waits for the service behind it.
+const patience = time.Minute
+
+// ask puts a question to the service behind the store, and its refusals into
+// the store's words.
+func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, error)) (wire.Reply, error) {
+	res, err := between(c.Fault, work)
+	if err == nil {
+		res.Body = s.handedOn(res.Body)
+		return res, nil
+	}
+	if said, ok := errors.AsType[*answered](err); ok {
+		return wire.Reply{}, said
+	}
+	f := wire.AsFailure(err)
+	switch f.Status {
+	case http.StatusUnauthorized:
+		f = errBadLogin
+	case http.StatusForbidden:
+		f = errDenied
+	case http.StatusNotFound:
+		f = unknown
+	default:
+		f = wire.Fail(f.Status, "%s", s.handedOn([]byte(f.Title)))
+	}
+	return wire.Reply{}, &answered{f}
+}
+
+// handedOn is a text from behind as the store hands it on. The answer comes
+// compressed, the store no longer knows its encoding then, and puts "?" for each
+// byte that is not ASCII.
+func (s *Room) handedOn(text []byte) []byte {
+	if !s.AsBuilt || names.IsASCII(string(text)) {
+		return text
+	}
+	out := slices.Clone(text)
+	for i, b := range out {
+		if b >= utf8.RuneSelf {
+			out[i] = '?'
+		}
+	}
+	return out
+}
+
+// between is what comes of the work when something happens between the store
+// and the service behind it. An answer that does not come is 408 if the store has
+// waited long enough, else 403. Of a page of HTML it keeps the status, and for a text
+// the page as its language writes a list.
+func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire.Reply, err error) {
+	if f == nil || !f.Behind {
+		return work()
+	}
+	if !slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.Status}, f.Kind) {
+		res, err = work()
+	}
+	time.Sleep(min(f.Delay, patience))
+	page := f.Kind == faults.Status || f.Kind == faults.StatusAfter
+	switch {
+	case f.Delay >= patience, page && f.Code() == http.StatusRequestTimeout:
+		return wire.Reply{}, wire.Fail(http.StatusRequestTimeout, "Request timeout")
+	case page:
+		title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
+		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
+	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutAnswer}, f.Kind):
+		return wire.Reply{}, errDenied
+	}
+	return res, err
+}
+
+// way is where the store's request for a DOI leads; below is what it puts after the
+// name.
+func (s *Room) way(method, name, below string) names.Way {
+	if s.AsBuilt {
+		return names.BehindStore(method, name, below)
+	}
+	return names.Way{Doi: name, Part: strings.TrimPrefix(below, "/")}
+}
+
+// mayChange says why an account may not change a record: somebody is refused, nobody
+// has no right to ask.
+func mayChange(account *record.Account, allowed bool) error {
+	switch {
+	case account == nil:
+		return errBadLogin
+	case !allowed:
+		return errDenied
+	}
+	return nil
+}
+
+// mayRead is why an account may not read a record. To the specification that is for
+// the owner alone.
+func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
+	switch {
+	case rec == nil, s.AnyLogin && !rec.Visible(account):
+		return store.ErrNoRecord
+	case !s.AnyLogin && !rec.Owner(account):
+		return errDenied
+	}
+	return nil
+}
+
+// changes are what the store asks for a DOI.
+type changes struct {
+	event    string
+	url      string
+	metadata []byte
+	format   record.Format
+	target   string // the name that it is for, which the metadata shall call themselves
+}
+
+// changed is a DOI after a change, and the state that it had before, if any.
+type changed struct{ doi, before string }
+
+// change changes a DOI, or makes one. The changes count together or not at all.
+func (s *Room) change(c *call, w names.Way) (done changed, err error) {
+	name, known := w.Doi, s.Find(w.Doi) != nil
+	if !known {
+		var ok bool
+		if name, ok = s.readName(w.Doi); !ok || !s.HideCreates && c.event == "hide" {
+			return done, store.ErrNoRecord
+		}
+	}
+	if w.Part != "" {
+		return done, store.ErrNoRecord
+	}
+	err = s.Change(name, func(rec *record.Record) (*record.Record, error) {
+		if rec != nil {
+			done.before = rec.State
+		}
+		next, err := s.toChange(c, name, rec, known)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.apply(c.changes, next, rec != nil, c.account); err != nil {
+			return nil, err
+		}
+		next.Updated = s.Now()
+		if next.State != record.Draft {
+			next.Register(s.Now(), s.ResolveDelay)
+		}
+		done.doi = next.DOI
+		return next, nil
+	})
+	return done, err
+}
+
+// toChange is the record to change: the one that is known, or a new one.
+func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*record.Record, error) {
+	if rec != nil && known {
+		return rec, mayChange(c.account, rec.Owner(c.account))
+	}
+	if !slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, c.username) }) {
+		return nil, store.ErrNoRecord // it looks for the repository of that name
+	}
+	prefix, _ := names.Split(name)
+	if err := mayChange(c.account, c.account != nil && c.account.Holds(prefix)); err != nil {
+		return nil, err
+	}
+	switch {
+	case rec != nil:
+		return nil, wire.Fail(http.StatusUnprocessableEntity, "This DOI has already been taken")
+	case !s.NewName.MatchString(name):
+		return nil, record.ErrInvalid
+	}
+	return s.NewRecord(name, c.account, "mds"), nil
+}
+
+var (
+	urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
+
+	// schemaForm are the schemas that the service has.
+	schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
+)
+
+// apply makes the changes to a record, and checks what comes of them, in the
+// order of the service.
+func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *record.Account) (err error) {
+	before := string(rec.XML)
+	if ch.metadata != nil {
+		if s.AsBuilt {
+			err = rec.SetDeployed(ch.metadata, ch.target, existed)
+		} else {
+			err = rec.SetMetadata(ch.format, ch.metadata)
+		}
+		if err != nil {
+			return err
+		}
+		if !s.AsBuilt || string(rec.XML) != before { // lupo app/models/doi.rb, save_metadata
+			rec.Version++
+		}
+	}
+	if ch.url != "" {
+		rec.URL = ch.url
+	}
+	rec.State = record.AfterEvent(rec.State, ch.event)
+	if !s.AsBuilt {
+		if ch.url != "" && (!rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0) {
+			return errNoMetadata
+		}
+		return nil
+	}
+	validate := ch.event != "hide" || rec.State != record.Draft
+	switch {
+	case rec.URL != "" && !urlForm.MatchString(rec.URL):
+		return wire.Fail(http.StatusUnprocessableEntity, "URL is not valid")
+	case validate && !rec.HasMetadata():
+		return record.ErrBlank
+	}
+	if validate {
+		if err := rec.CheckDeployed(existed); err != nil {
+			return err
+		}
+	}
+	if rec.State != record.Draft && ch.url != "" && account.Refusal(ch.url) == record.NoDomain {
+		return wire.Fail(http.StatusUnprocessableEntity, "%s", record.NoDomain)
+	}
+	if string(rec.XML) == before {
+		return nil
+	}
+	if version := wire.String(rec.Attributes["schemaVersion"]); rec.State != record.Draft && ch.format == record.Kernel && !schemaForm.MatchString(version) {
+		return wire.Fail(http.StatusInternalServerError, `{"status"=>400, "title"=>"No such file or directory @ rb_sysopen - %s"}`, version)
+	}
+	return rec.CheckKept()
+}

@@ -1,0 +1,164 @@
+package mds
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// call is a request to one of the store's routes.
+type call struct {
+	*wire.Request
+	room     *Room
+	name     string // as in the path, or the parameter in its place
+	doi      string // the DOI that the name means, of a route that needs one
+	username string // as sent, whoever that is
+	account  *record.Account
+	sent     map[string]string // the parameters of query string, form and JSON
+	order    []string          // their names
+	body     []byte
+	isJSON   bool
+
+	changes // what is asked for a DOI
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+// jsonTypes are the names of JSON.
+var jsonTypes = []string{"application/json", "text/x-json", "application/jsonrequest"}
+
+// read reads the body, and of a Deployed store the parameters. What the path names
+// wins over the parameter of that name.
+func (c *call) read(param string) (err error) {
+	if !c.room.Lenient {
+		c.body, err = wire.ReadBody(c.Request)
+		return err
+	}
+	if c.body, err = wire.ReadAll(c.Body); err != nil {
+		return err
+	}
+	kind, _ := c.SentType()
+	c.isJSON = slices.Contains(jsonTypes, kind)
+	if slices.Contains(cleanedTypes, kind) {
+		c.body = cleaned(c.body)
+	}
+	if kind == formType {
+		c.body = []byte(unsafeInForms.ReplaceAllStringFunc(names.Sanitise(string(c.body)), url.QueryEscape))
+	}
+	c.addForm(c.URL.RawQuery)
+	switch {
+	case c.isJSON && len(c.body) > 0:
+		err = c.addJSON()
+	case len(c.body) > 0 && strings.HasPrefix(kind, "multipart/") && strings.Contains(c.Header.Get("Content-Type"), "boundary="):
+		err = broken(c.Request)
+	case kind == formType, kind == "multipart/form-data":
+		c.addForm(string(c.body))
+	}
+	if c.name != "" {
+		c.sent[param] = names.Decode(c.name)
+	}
+	c.name = c.sent[param]
+	return err
+}
+
+// cleanedTypes are those whose bodies lose a byte order mark and, if they are
+// not UTF-8, every character that is not ASCII.
+var cleanedTypes = []string{
+	"text/plain", formType, "application/json", "text/javascript", "application/vnd.api+json", "application/xml",
+}
+
+func cleaned(body []byte) []byte {
+	body = bytes.TrimPrefix(body, wire.ByteOrderMark)
+	if !utf8.Valid(body) {
+		return []byte(names.ReplaceBytes(string(body)))
+	}
+	return body
+}
+
+// unsafeInForms are the characters that a form comes to the routes without, a
+// line break among them.
+var unsafeInForms = regexp.MustCompile(`[^-_.!~*'()a-zA-Z0-9;/?:@&=+$,\[\]%]`)
+
+func (c *call) addForm(form string) {
+	for pair := range strings.SplitSeq(form, "&") {
+		if name, value, _ := strings.Cut(pair, "="); name != "" {
+			c.add(unescapeForm(name), unescapeForm(value))
+		}
+	}
+}
+
+// add takes a parameter. One with brackets is a list or an object, which no route has
+// a use for.
+func (c *call) add(name, value string) {
+	name, _, nested := strings.Cut(name, "[")
+	c.order = append(c.order, name)
+	if c.sent[name] = value; nested {
+		delete(c.sent, name)
+	}
+}
+
+func (c *call) addJSON() error {
+	var value any
+	if wire.Decode(c.body, &value) != nil {
+		return broken(c.Request)
+	}
+	if _, ok := value.(object); !ok {
+		c.add("_json", "")
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(c.body)) // once more, for the order
+	_, _ = dec.Token()
+	for dec.More() {
+		name, _ := dec.Token()
+		_ = dec.Decode(&value)
+		switch value.(type) {
+		case object, []any:
+			name = wire.String(name) + "["
+		}
+		c.add(wire.String(name), wire.String(value))
+	}
+	return nil
+}
+
+// object is an object in JSON.
+type object = map[string]any
+
+// permit refuses parameters but those known to a route; JSON comes with one
+// more, under the name of what the route is about.
+func (c *call) permit(wrapper string, known ...string) error {
+	order := c.order
+	if c.isJSON && !slices.Contains(order, wrapper) {
+		order = append(slices.Clone(order), wrapper)
+		delete(c.sent, wrapper)
+	}
+	known = append(known, "testMode", "controller", "action")
+	var odd []string
+	for _, name := range order {
+		if _, single := c.sent[name]; (!single || !slices.Contains(known, name)) && !slices.Contains(odd, ":"+name) {
+			odd = append(odd, ":"+name)
+		}
+	}
+	if len(odd) == 0 {
+		return nil
+	}
+	plural := map[bool]string{true: "s"}[len(odd) > 1]
+	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: %s", plural, strings.Join(odd, ", "))
+}
+
+// answered is an error that the store has put into words itself. Others come
+// from outside of its routes, which do not name who asked.
+type answered struct{ *wire.Failure }
+
+func (a *answered) Unwrap() error { return a.Failure }
+
+// unescapeForm decodes %xx and "+".
+func unescapeForm(text string) string { return names.Unescape(strings.ReplaceAll(text, "+", " ")) }

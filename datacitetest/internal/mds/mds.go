@@ -1,0 +1,265 @@
+// Package mds is interface C, the metadata store.
+package mds
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// Room is the metadata store. A Deployed one reads names, parameters and bodies
+// leniently, asks the DOI service behind it, and puts the answer into words; a
+// Documented one checks first that they are as the specification has them, and who asks.
+type Room struct{ *store.Store }
+
+func New(s *store.Store) *Room { return &Room{s} }
+
+var (
+	errNoLogin = &wire.Failure{
+		Status: http.StatusUnauthorized, Title: "An Authentication object was not found in the SecurityContext",
+		Header: map[string]string{"WWW-Authenticate": `Basic realm="mds"`},
+	}
+	errBadLogin = wire.Fail(http.StatusUnauthorized, "Bad credentials")
+
+	errNoDOI  = wire.Fail(http.StatusNotFound, "DOI not found")
+	errDenied = wire.Fail(http.StatusForbidden, "Access is denied")
+
+	errUnknown = wire.Fail(http.StatusNotFound, "DOI is unknown to MDS")
+	errNoRoute = wire.Fail(http.StatusNotFound, "Resource not found")
+	errNoMedia = wire.Fail(http.StatusNotFound, "No media for the DOI")
+	errBehind  = wire.Fail(http.StatusNotFound, "Not found") // the store has no text of its own
+)
+
+// noContent is the answer where there is nothing to show.
+var noContent = wire.Reply{Status: http.StatusNoContent}
+
+// route is one route of the store. The path has one group for the name, which is the
+// parameter of that name if the path has none. There may be another group for the
+// number of a medium, which no answer tells.
+type route struct {
+	methods string
+	path    *regexp.Regexp
+	param   string
+	named   bool // there must be a DOI
+	operation
+}
+
+// operation is what a route does: it reads what was sent, and asks the service behind.
+type operation struct {
+	unknown *wire.Failure // what is said if that does not know the DOI
+	read    func(s *Room, c *call) error
+	work    func(s *Room, c *call) (wire.Reply, error)
+}
+
+var (
+	listDOIs  = operation{errNoDOI, nothing, (*Room).listDOIs}
+	readURL   = operation{errNoDOI, nothing, (*Room).readURL}
+	changeURL = operation{errNoDOI, (*Room).readURLRecord, (*Room).changeURL}
+	removeDOI = operation{errNoDOI, nothing, (*Room).removeDOI}
+
+	readMetadata   = operation{errUnknown, nothing, (*Room).readMetadata}
+	createMetadata = operation{errBehind, (*Room).readSentMetadata, (*Room).createMetadata}
+	hideDOI        = operation{errBehind, nothing, (*Room).hideDOI}
+
+	listMedia    = operation{errUnknown, nothing, (*Room).listMedia}
+	createMedium = operation{errNoMedia, (*Room).permitMedium, (*Room).createMedium}
+	oneMedium    = operation{errNoMedia, nothing, func(*Room, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }}
+	changeMedium = operation{errNoMedia, func(_ *Room, c *call) error { return broken(c.Request) }, nil} // the store has no code for it
+)
+
+func nothing(*Room, *call) error { return nil }
+
+// routes are tried in this order.
+var routes = []route{
+	{"POST", regexp.MustCompile(`\A/doi\z`), "id", false, changeURL},
+	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, createMedium},
+	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, listMedia},
+	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", false, createMetadata},
+	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", false, createMetadata},
+	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", true, readMetadata},
+	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", true, hideDOI},
+	{"GET", regexp.MustCompile(`\A/doi\z`), "", false, listDOIs},
+	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, readURL},
+	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", false, changeURL},
+	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, removeDOI},
+}
+
+// routesWithoutName are those of a Documented service besides.
+var routesWithoutName = []route{
+	{"PUT", regexp.MustCompile(`\A/doi\z`), "", false, changeURL},
+	{"PUT", regexp.MustCompile(`\A/metadata\z`), "", false, createMetadata},
+}
+
+// routesBesides are those of a Deployed service besides. They come first.
+var routesBesides = []route{
+	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, listMedia},
+	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, createMedium},
+	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", true, oneMedium},
+	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", false, changeMedium},
+	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, changeURL},
+}
+
+// Serve answers a request to the path area/rest of a Documented service
+// (specification §4.3).
+func (s *Room) Serve(q *wire.Request, area, rest string) wire.Reply {
+	path := "/" + area
+	if rest != "" {
+		path += "/" + rest
+	}
+	res, err := s.answer(q, path, slices.Concat(routes, routesWithoutName))
+	res = wire.InText(res, err)
+	res.Plain = true
+	return res
+}
+
+// ServeDeployed answers a request to a Deployed service; the path is the one that its
+// routes see.
+func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
+	if path == "/" { // the proxy in front sends people to the guide
+		return wire.Reply{Status: http.StatusMovedPermanently, Plain: true, Header: map[string]string{
+			"Location": "https://support.datacite.org/docs/mds-api-guide",
+		}}
+	}
+	res, err := s.answer(q, path, slices.Concat(routesBesides, routes))
+	res = wire.InText(res, err)
+	if err == errNoLogin {
+		res.ContentType = "text/html; charset=utf-8"
+	}
+	res.Plain = err != nil && wire.AsFailure(err).Whole != nil
+	return res.Varying(q, err, false).Coded(q, s.Now(), true)
+}
+
+func (s *Room) answer(q *wire.Request, path string, routes []route) (wire.Reply, error) {
+	if s.AsBuilt && !isReadable(q) {
+		return wire.Reply{}, broken(q)
+	}
+	for _, route := range routes {
+		m := route.path.FindStringSubmatch(path)
+		if m == nil || !slices.Contains(strings.Fields(route.methods), q.Verb) {
+			continue
+		}
+		c := &call{Request: q, room: s, sent: map[string]string{}}
+		if len(m) > 1 {
+			c.name = m[1]
+		}
+		return s.enter(c, route)
+	}
+	return s.answerBesides(q, path), nil
+}
+
+// isReadable says whether types and query string are what Rails can read.
+func isReadable(q *wire.Request) bool {
+	_, sent := q.SentType()
+	_, wanted := q.WantedType()
+	_, err := url.QueryUnescape(q.URL.RawQuery)
+	return sent && wanted && err == nil
+}
+
+// broken is what the store answers when its own code breaks, or what it is built on.
+func broken(q *wire.Request) error {
+	return wire.Outside(q, http.StatusInternalServerError, jsonTypes)
+}
+
+// enter reads what every route reads: login, parameters, body.
+func (s *Room) enter(c *call, route route) (wire.Reply, error) {
+	if err := s.identify(c); err != nil {
+		return wire.Reply{}, err
+	}
+	if err := c.read(route.param); err != nil {
+		return wire.Reply{}, err
+	}
+	var ok bool
+	if c.doi, ok = s.readName(c.name); !ok && route.named {
+		return wire.Reply{}, errNoDOI
+	}
+	res, err := wire.Reply{}, route.read(s, c)
+	if err == nil {
+		res, err = s.ask(c, route.unknown, func() (wire.Reply, error) { return route.work(s, c) })
+	}
+	if f, ok := errors.AsType[*answered](err); ok {
+		res, err = wire.InText(wire.Reply{}, f.Failure), nil
+	}
+	if err == nil {
+		res.Header = wire.With(res.Header, "X-Credential-Username", c.username)
+	}
+	return res, err
+}
+
+// readName is the DOI that a text means.
+func (s *Room) readName(text string) (name string, ok bool) {
+	if s.AsBuilt {
+		return names.Validate(text)
+	}
+	return names.Read(text)
+}
+
+// identify takes the credentials. To a Deployed store wrong ones are no reason to
+// refuse: the service behind it takes who sends them for nobody. The specification
+// (§5) has a right login on every request, of a name and a password.
+func (s *Room) identify(c *call) error {
+	username, password, _ := c.BasicAuth()
+	if wire.IsBlank(username) || wire.IsBlank(password) {
+		return errNoLogin
+	}
+	c.username = username
+	c.account, _ = s.Basic(c.Request.Request)
+	if s.AnyLogin {
+		return nil
+	}
+	if c.account == nil || store.IsKey(username) {
+		return errBadLogin
+	}
+	c.username = c.account.Username
+	return nil
+}
+
+// answerBesides is what else the host of the store answers. It does not ask who asks.
+func (s *Room) answerBesides(q *wire.Request, path string) wire.Reply {
+	res := wire.InText(wire.Reply{}, errNoRoute)
+	if s.AsBuilt && q.Verb == http.MethodGet {
+		switch path {
+		case "/heartbeat":
+			res = wire.Text(http.StatusOK, "OK")
+		case "/login":
+			res = wire.Text(http.StatusNotImplemented, "One-time login and session cookies not supported by this service")
+		}
+	}
+	res.Header = map[string]string{"X-Anonymous-Consumer": "true"}
+	return res
+}
+
+// listDOIs is GET /doi: the registered names under the account's first prefix, one a
+// line.
+func (s *Room) listDOIs(c *call) (wire.Reply, error) {
+	if err := mayChange(c.account, c.account != nil && !c.account.ByKey); err != nil {
+		return wire.Reply{}, err
+	}
+	var lines []string
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.AsBuilt || rec.Owner(c.account)) {
+			lines = append(lines, s.upper(rec.DOI))
+		}
+	}
+	if len(lines) == 0 {
+		return noContent, nil
+	}
+	slices.Sort(lines)
+	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
+}
+
+// upper is a name as answers show it.
+func (s *Room) upper(name string) string {
+	if s.AsBuilt {
+		return strings.ToUpper(name)
+	}
+	return names.Upper(name)
+}

@@ -1,0 +1,91 @@
+package mds
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// The files of a DOI, which the specification does not show.
+
+// listMedia is GET /media/{doi}.
+func (s *Room) listMedia(c *call) (wire.Reply, error) {
+	lines, err := s.mediaOf(c.account, s.way(http.MethodGet, c.doi, "/media"))
+	if err == nil && len(lines) == 0 {
+		err = &answered{errNoMedia}
+	}
+	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), err
+}
+
+// mediaOf are the files of a DOI. A Deployed service shows them to whoever asks, the
+// newest first, 25 at most. If the name led to the DOI itself, its URL passes for a
+// file.
+func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, err error) {
+	rec := s.Find(w.Doi)
+	switch {
+	case rec == nil || w.Id != "":
+		return nil, store.ErrNoRecord
+	case !s.AnyLogin:
+		err = s.mayRead(account, rec)
+	case w.Part != "media":
+		return []string{"=" + rec.URL}, nil
+	}
+	for _, m := range rec.Media {
+		lines = append(lines, m.Kind+"="+m.URL)
+	}
+	if s.AsBuilt {
+		slices.Reverse(lines)
+		lines = lines[:min(25, len(lines))]
+	}
+	return lines, err
+}
+
+func (s *Room) permitMedium(c *call) error { return c.permit("media", "id", "doi_id") }
+
+// createMedium is POST /media/{doi}: one line, type=URL. A Deployed store takes the URL
+// to end at the next "=".
+func (s *Room) createMedium(c *call) (wire.Reply, error) {
+	line, blank := string(c.body), http.StatusOK
+	if !s.Lenient {
+		line, blank = strings.TrimSpace(line), http.StatusUnprocessableEntity
+	}
+	if wire.IsBlank(line) {
+		return wire.Reply{}, wire.Fail(blank, "Media type and URL missing")
+	}
+	var m record.Medium
+	m.Kind, m.URL, _ = strings.Cut(line, "=")
+	if s.Lenient {
+		m.URL, _, _ = strings.Cut(m.URL, "=")
+	}
+	if wire.IsBlank(m.Kind) {
+		m.Kind = "text/plain"
+	}
+	w := s.way(http.MethodPost, c.doi, "/media")
+	if w.Part != "media" || w.Id != "" {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	return wire.Text(http.StatusOK, "OK"), s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
+		if rec == nil {
+			return nil, store.ErrNoRecord
+		}
+		if err := mayChange(c.account, rec.Owner(c.account)); err != nil {
+			return nil, err
+		}
+		switch {
+		case wire.IsBlank(m.URL):
+			return nil, record.ErrBlank
+		case !fileForm.MatchString(m.URL):
+			return nil, record.ErrInvalid
+		}
+		rec.Media = append(slices.Clone(rec.Media), m)
+		return rec, nil
+	})
+}
+
+var fileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)

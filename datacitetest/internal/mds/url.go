@@ -1,0 +1,180 @@
+package mds
+
+import (
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+var (
+	errOtherDOI = wire.Fail(http.StatusBadRequest, "doi parameter does not match doi of resource")
+	errNeedsDOI = wire.Fail(http.StatusBadRequest, "param 'doi' required")
+	errNeedsURL = wire.Fail(http.StatusBadRequest, "param 'url' required")
+
+	errNoMetadata = wire.Fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
+
+	errEmpty = &answered{&wire.Failure{Status: http.StatusBadRequest, Whole: &wire.Reply{
+		Status: http.StatusBadRequest, ContentType: "text/html",
+	}}}
+)
+
+// readURL is GET /doi/{doi}.
+func (s *Room) readURL(c *call) (wire.Reply, error) {
+	res, err := s.urlOf(c.account, s.way(http.MethodGet, c.doi, "/get-url"))
+	return orBlank(res), err
+}
+
+// urlOf is the URL of a DOI. Nobody may read them all, somebody those of
+// the account. What is no URL, as the name led elsewhere, is no text.
+func (s *Room) urlOf(account *record.Account, w names.Way) (wire.Reply, error) {
+	rec := s.Find(w.Doi)
+	switch {
+	case rec == nil, w.Part != "get-url" && !rec.Visible(account):
+		return wire.Reply{}, store.ErrNoRecord
+	case w.Part != "get-url":
+		return wire.Text(http.StatusOK, ""), nil
+	case account != nil && !rec.Owner(account):
+		return wire.Reply{}, errDenied
+	case rec.URL == "":
+		return noContent, nil
+	}
+	return wire.Text(http.StatusOK, rec.URL), nil
+}
+
+// orBlank is an answer without a text: the store makes it a blank.
+func orBlank(res wire.Reply) wire.Reply {
+	if len(res.Body) == 0 && res.Status != http.StatusNoContent {
+		res.Body = []byte(" ")
+	}
+	return res
+}
+
+// changeURL is PUT /doi and POST /doi: it registers a DOI with its URL, or changes
+// the URL.
+func (s *Room) changeURL(c *call) (wire.Reply, error) {
+	if err := s.refuses(c); err != nil {
+		return wire.Reply{}, err
+	}
+	_, err := s.change(c, s.way(http.MethodPut, c.target, ""))
+	return wire.Text(http.StatusCreated, "OK"), err
+}
+
+var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
+
+// refuses is what is wrong with name and URL before anybody looks for the DOI.
+func (s *Room) refuses(c *call) error {
+	switch prefix, _ := names.Split(c.target); {
+	case s.Lenient && !urlStart.MatchString(c.url):
+		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
+	case s.Lenient:
+		return nil
+	case !c.account.Holds(prefix):
+		return wire.Fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
+	case c.account.Refusal(c.url) != "":
+		return wire.Fail(http.StatusBadRequest, "%s", c.account.Refusal(c.url))
+	}
+	return nil
+}
+
+// readURLRecord reads DOI and URL. Of a Deployed store parameters come first, as they
+// are; else the lines of the body.
+func (s *Room) readURLRecord(c *call) (err error) {
+	if s.Lenient {
+		err = c.permit("doi", "id", "doi", "url")
+	} else {
+		err = c.twoLines()
+	}
+	if err != nil {
+		return err
+	}
+	c.event, c.url = "publish", c.sent["url"]
+	var given bool
+	if c.target, given = c.sent["id"]; !given {
+		c.target = c.sent["doi"]
+	}
+	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.url) {
+		return nil
+	}
+	lines, err := c.lines()
+	if err != nil {
+		return err
+	}
+	inBody := unescapeForm(strings.TrimSpace(lines["doi"]))
+	name, inPath := s.readName(c.name)
+	switch {
+	case wire.IsBlank(lines["doi"]):
+		return errNeedsDOI
+	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.Lenient && c.name != "":
+		return errOtherDOI
+	case wire.IsBlank(lines["url"]):
+		return errNeedsURL
+	case !inPath:
+		name = inBody
+	}
+	if sound, ok := names.Read(name); ok && !s.Lenient {
+		name = sound
+	} else if !s.Lenient {
+		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
+	}
+	c.target, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
+	if s.Lenient && !utf8.ValidString(c.url) {
+		return broken(c.Request)
+	}
+	return nil
+}
+
+// twoLines checks that the body is a record of specification §2.3.
+func (c *call) twoLines() error {
+	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "text/plain" {
+		return wire.Fail(http.StatusBadRequest, "Content type %s is not supported", c.Header.Get("Content-Type"))
+	}
+	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(c.body), "\r\n", "\n"), "\n"), "\n")
+	switch {
+	case !strings.HasPrefix(lines[0], "doi="):
+		return errNeedsDOI
+	case len(lines) != 2:
+		return wire.Fail(http.StatusBadRequest, "the body must be exactly two lines, doi= and url=")
+	case !strings.HasPrefix(lines[1], "url="):
+		return errNeedsURL
+	}
+	return nil
+}
+
+// lines reads lines of key=value, in any order, of which the last of a kind wins.
+// Values are unescaped as in a form later on: a literal "%" is sent as %25, "+" as %2B.
+func (c *call) lines() (map[string]string, error) {
+	if wire.IsBlank(string(c.body)) {
+		return nil, errEmpty
+	}
+	given := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimRight(string(c.body), "\n"), "\n") {
+		if line == "" {
+			return nil, broken(c.Request)
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			value = "value"
+		}
+		given[key] = value
+	}
+	return given, nil
+}
+
+// removeDOI is DELETE /doi/{doi}, which removes a draft.
+func (s *Room) removeDOI(c *call) (wire.Reply, error) {
+	w, denied := s.way(http.MethodDelete, c.doi, ""), errDenied
+	if c.account == nil {
+		denied = errBadLogin
+	}
+	if w.Part != "" {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	return wire.Text(http.StatusOK, "OK"), s.RemoveDraft(c.account, w.Doi, store.ErrNoRecord, denied)
+}

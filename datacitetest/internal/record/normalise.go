@@ -1,0 +1,617 @@
+package record
+
+import (
+	_ "embed"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// What the deployed service makes of DataCite XML when it reads it, and of some
+// members of any record when it keeps it.
+
+// readKernel is the record that a document says, as the service reads it:
+// bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
+// does not have are not there, lists are.
+func readKernel(doc *Document) object {
+	if written := string(doc.bytes()); contentTags.Replace(written) != written {
+		doc = recovered(contentTags.Replace(written)) // what was markup is text now
+	}
+	if doc.Root == nil {
+		return object{}
+	}
+	o := object{}
+	if doc.Root.name.local == "resource" {
+		o = membersOf(doc.Root)
+		withoutEmpty(o)
+	}
+	for name, item := range readers {
+		kept := []any{}
+		for _, v := range listed(o[name]) {
+			if v = item(v); v != nil {
+				kept = append(kept, v)
+			}
+		}
+		o[name] = kept
+	}
+	if year := doc.Root.child("publicationYear").words(); year != "" {
+		o["publicationYear"] = strings.TrimSpace(year)
+		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return member(d, "dateType") == "Issued" }) {
+			o["dates"] = append(o["dates"].([]any), object{"date": year, "dateType": "Issued"})
+		}
+	}
+	if p, ok := o["publisher"].(object); ok {
+		p["name"] = stripped(p["name"])
+		if p["publisherIdentifierScheme"] == "ROR" {
+			p["publisherIdentifier"] = rorAddress(wire.String(p["publisherIdentifier"]))
+		}
+	}
+	if types, ok := o["types"].(object); ok {
+		o["types"] = typesOf(types)
+	}
+	o["language"] = stripped(o["language"])
+	o["schemaVersion"] = doc.namespace()
+	compact(o)
+	return o
+}
+
+// textMembers are the members that are texts of elements, which is nothing if it is empty.
+// What attributes say may be empty.
+var textMembers = strings.Fields(`title subject description rights name nameIdentifier relatedIdentifier relatedItemIdentifier funderName
+	funderIdentifier awardNumber awardTitle publicationYear volume issue number firstPage lastPage publisher edition
+	resourceType resourceTypeGeneral pointLongitude pointLatitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude`)
+
+func withoutEmpty(v any) {
+	switch v := v.(type) {
+	case object:
+		for name, inside := range v {
+			if inside == "" && slices.Contains(textMembers, name) {
+				delete(v, name)
+			}
+			withoutEmpty(inside)
+		}
+	case []any:
+		for _, inside := range v {
+			withoutEmpty(inside)
+		}
+	}
+}
+
+// stripped is a text without the blanks around it that are ASCII, null if nothing is left.
+func stripped(v any) any { return orNull(strings.Trim(wire.String(v), "\x00\t\n\v\f\r ")) }
+
+// compact takes out what is null, of the objects in v too.
+func compact(v any) any {
+	switch v := v.(type) {
+	case object:
+		for name, inside := range v {
+			if compact(inside) == nil {
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, inside := range v {
+			compact(inside)
+		}
+	}
+	return v
+}
+
+// readers say what becomes of each item of a list; nil is nothing.
+var readers = map[string]func(any) any{
+	"creators": readPerson, "contributors": readPerson,
+	"titles":             readText("title"),
+	"subjects":           readText("subject"),
+	"descriptions":       readDescription,
+	"dates":              readDate,
+	"sizes":              squished,
+	"formats":            squished,
+	"rightsList":         readRights,
+	"identifiers":        readIdentifier,
+	"relatedIdentifiers": readRelated("relatedIdentifier"),
+	"relatedItems":       readRelatedItem,
+	"fundingReferences":  readFunding,
+	"geoLocations":       readPlace,
+}
+
+func readText(name string) func(any) any {
+	return func(v any) any {
+		o := v.(object)
+		if len(o) == 0 {
+			return nil
+		}
+		if text, ok := o[name].(string); ok {
+			o[name] = squish(sanitised(text))
+		}
+		return o
+	}
+}
+
+func readDescription(v any) any {
+	o := v.(object)
+	if text, ok := o["description"].(string); ok {
+		text, _ = stripped(severalBlanks.ReplaceAllString(sanitised(text), " ")).(string)
+		o["description"] = text
+	}
+	return o
+}
+
+var severalBlanks = regexp.MustCompile(`[ \t]+`)
+
+func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
+
+var htmlTag = regexp.MustCompile(`<!--.*?-->|</?([a-zA-Z][a-zA-Z0-9]*)[^>]*>`)
+
+// sanitised is a text as HTML that keeps a few tags.
+func sanitised(text string) string {
+	if !strings.ContainsAny(text, "<>&") {
+		return text
+	}
+	var out strings.Builder
+	escape := func(text string) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text))) }
+	at := 0
+	for _, m := range htmlTag.FindAllStringSubmatchIndex(text, -1) {
+		escape(text[at:m[0]])
+		if at = m[1]; m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])) {
+			out.WriteString(strings.TrimRight(strings.TrimSuffix(text[m[0]:m[1]], "/>"), "> ") + ">")
+		}
+	}
+	escape(text[at:])
+	return out.String()
+}
+
+var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
+
+// readPerson makes up a personal name of an ORCID or a comma.
+func readPerson(v any) any {
+	o := v.(object)
+	delete(o, "lang")
+	ids := []any{}
+	for _, id := range listed(o["nameIdentifiers"]) {
+		ids = append(ids, readNameIdentifier(id.(object)))
+	}
+	o["nameIdentifiers"] = ids
+	for _, a := range listed(o["affiliation"]) {
+		readAffiliation(a.(object))
+	}
+	family, given := wire.String(o["familyName"]), wire.String(o["givenName"])
+	name := cleanName(wire.String(o["name"]))
+	if family != "" && given != "" {
+		name = family + ", " + given
+	}
+	o["name"] = orNull(name)
+	if family != "" {
+		maps.DeleteFunc(o, func(_ string, v any) bool { list, ok := v.([]any); return ok && len(list) == 0 })
+		return o
+	}
+	delete(o, "familyName")
+	delete(o, "givenName")
+	personal := o["nameType"] != "Organizational" && (strings.Contains(name, ",") && !strings.Contains(name, ";") ||
+		slices.ContainsFunc(ids, func(id any) bool { return member(id, "nameIdentifierScheme") == "ORCID" }))
+	if !personal {
+		return o
+	}
+	o["nameType"] = "Personal"
+	if family, given, ok := splitName(name); ok {
+		o["name"], o["familyName"], o["givenName"] = family+", "+given, orNull(family), orNull(given)
+	}
+	return o
+}
+
+var initials = regexp.MustCompile(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
+
+func cleanName(name string) string {
+	if !strings.Contains(name, ",") {
+		name = initials.ReplaceAllString(name, ", $1")
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, strings.ReplaceAll(name, " - ", "-"))
+}
+
+var nextName = regexp.MustCompile(`(?i)\s*(?:\band\b|&|;)\s*`)
+
+// splitName is the first name of a text, in the order of an index or in that of speech: gem
+// namae, lib/namae/parser.y, with the option that author_utils.rb sets. Particles begin in
+// lower case and belong to the family. A word that begins with no letter that has a case
+// is none of a name.
+func splitName(text string) (family, given string, ok bool) {
+	parts := strings.Split(nextName.Split(strings.TrimSpace(text), 2)[0], ",")
+	words, first := strings.Fields(parts[0]), []string{}
+	if len(parts) > 1 {
+		first = strings.Fields(parts[1])
+	}
+	if len(words) == 0 || slices.ContainsFunc(slices.Concat(words, first), hasNoCase) {
+		return "", "", false
+	}
+	particle := slices.IndexFunc(words, func(word string) bool { return unicode.IsLower(firstRune(word)) })
+	switch last := len(words) - 1; {
+	case len(parts) > 1:
+		return strings.Join(words, " "), strings.Join(first, " "), particle != last || last == 0
+	case last == 0:
+		return "", words[0], true
+	case particle < 0:
+		particle = last
+		fallthrough
+	default:
+		return strings.Join(words[particle:], " "), strings.Join(words[:particle], " "), true
+	}
+}
+
+func firstRune(word string) rune {
+	r, _ := utf8.DecodeRuneInString(word)
+	return r
+}
+
+func hasNoCase(word string) bool {
+	r := firstRune(word)
+	return !unicode.IsUpper(r) && !unicode.IsLower(r)
+}
+
+func readNameIdentifier(o object) object {
+	o["nameIdentifier"] = stripped(o["nameIdentifier"])
+	id := wire.String(o["nameIdentifier"])
+	switch o["nameIdentifierScheme"] {
+	case "ORCID":
+		o["nameIdentifier"], o["schemeUri"] = orcidAddress(id), "https://orcid.org"
+	case "ROR":
+		o["nameIdentifier"], o["schemeUri"] = rorAddress(id), "https://ror.org"
+	}
+	return o
+}
+
+var (
+	orcidForm  = regexp.MustCompile(`\A(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(\d{4}[\s-]\d{4}[\s-]\d{4}[\s-]\d{3}[0-9X]+)/?\z`)
+	rorForm    = regexp.MustCompile(`^(?:(?:https?://)?ror\.org/)?(0\w{6}\d{2})/?$`)
+	funderForm = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(?:10\.13039/)?([1-9]\d+)\z`)
+	webForm    = regexp.MustCompile(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
+)
+
+// orcidAddress is null for what is none; check digits are not checked.
+func orcidAddress(text string) any {
+	if m := orcidForm.FindStringSubmatch(text); m != nil {
+		return "https://orcid.org/" + strings.Join(strings.Fields(m[1]), "-")
+	}
+	return nil
+}
+
+func rorAddress(text string) any {
+	if m := rorForm.FindStringSubmatch(text); m != nil {
+		return "https://ror.org/" + m[1]
+	}
+	return nil
+}
+
+// webAddress is a DOI as an address, or an address without a slash at the end.
+func webAddress(text string) any {
+	if name, ok := names.Validate(text); ok {
+		return "https://doi.org/" + name
+	}
+	m := webForm.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	return m[1] + "://" + strings.ToLower(m[2]) + strings.TrimSuffix(m[3], "/") + m[4]
+}
+
+func readAffiliation(o object) {
+	o["name"] = orNull(squish(wire.String(o["name"])))
+	id := wire.String(o["affiliationIdentifier"])
+	if id == "" {
+		return
+	}
+	scheme := wire.String(o["schemeUri"])
+	address := webAddress(id)
+	if !strings.HasPrefix(id, "https://") && scheme != "" {
+		address = webAddress(strings.TrimSuffix(scheme, "/") + "/" + id)
+	}
+	switch {
+	case address != nil:
+		o["affiliationIdentifier"] = address
+	case o["affiliationIdentifierScheme"] == "ROR":
+		o["affiliationIdentifier"], o["schemeUri"] = rorAddress(id), "https://ror.org"
+	}
+}
+
+// standIns are what a date may be that is none.
+var standIns = strings.Fields(":unac :unal :unap :unas :unav :unkn :none :null :tba :etal")
+
+func readDate(v any) any {
+	o := v.(object)
+	date := squish(wire.String(o["date"]))
+	if !isDate(date) && !slices.Contains(standIns, date) {
+		return nil
+	}
+	o["date"] = date
+	return o
+}
+
+var dateForm = regexp.MustCompile(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|xx)|\d{4}-(?:0[1-9]|1[0-2]|2[1-4]|uu)|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?)[~?%]?\z`)
+
+// isDate says whether a text is a date in the extended format, or a range of two.
+func isDate(text string) bool {
+	from, to, isRange := strings.Cut(text, "/")
+	if isRange {
+		if strings.HasPrefix(from, "-") && strings.HasPrefix(to, "-") {
+			from, to = to, from // before the year 0 they count down
+		}
+		return isDate(from) && isDate(to) && !strings.ContainsAny(from+to, "/T") && from <= to
+	}
+	if !dateForm.MatchString(text) {
+		return false
+	}
+	if len(text) >= len("2006-01-02") && text[4] == '-' && text[7] == '-' {
+		_, err := time.Parse(time.DateOnly, text[:len("2006-01-02")])
+		return err == nil
+	}
+	return true
+}
+
+func readRights(v any) any {
+	o := v.(object)
+	if len(o) == 0 {
+		return nil
+	}
+	r := object{"rights": o["rights"], "rightsURI": o["rightsUri"]}
+	for _, name := range []string{"rightsIdentifier", "rightsIdentifierScheme", "lang"} {
+		r[name] = o[name] // the schema's URI is lost
+	}
+	return keptRights(r)
+}
+
+//go:embed licences.txt
+var licenceList string
+
+type licence struct{ id, name, address string }
+
+// licences are some of the list of the service, in its order.
+var licences = sync.OnceValue(func() (all []licence) {
+	for line := range strings.Lines(licenceList) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		all = append(all, licence{f[0], f[1], f[2]})
+	}
+	return all
+})
+
+// licenceAddress is an address as the list has it, "" if it is none.
+func licenceAddress(v any) string {
+	m := addressForm.FindStringSubmatch(wire.String(v))
+	if m == nil {
+		return ""
+	}
+	address := "https://" + m[1] + strings.TrimSuffix(m[2], "/") + m[3]
+	if creativeCommons.MatchString(address) {
+		address += "/legalcode"
+	}
+	return address
+}
+
+var addressForm = regexp.MustCompile(`\A(?:https?|ftp)://([^/?#]+)([^?#]*)(.*)\z`)
+
+var creativeCommons = regexp.MustCompile(`\Ahttps://creativecommons\.org/(?:licenses/by(?:-nc|-nd|-sa|-nc-sa|-nc-nd|-nd-nc)?/[1-4]\.[05]|publicdomain/zero/1\.0)\z`)
+
+// keptRights are rights as the service keeps them: those of a licence that it
+// knows by identifier, name or address get all that the list says of it.
+func keptRights(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		o = object{"rights": v}
+	}
+	name, id := wire.String(o["rights"]), wire.String(o["rightsIdentifier"])
+	uri, text := licenceAddress(o["rightsURI"]), licenceAddress(name)
+	for _, l := range licences() {
+		if strings.EqualFold(l.id, id) || l.name == name || uri != "" && l.address == uri || text != "" && l.address == text ||
+			!ok && l.id == name {
+			return compact(object{
+				"rights": l.name, "rightsUri": l.address, "rightsIdentifier": strings.ToLower(l.id),
+				"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/", "lang": o["lang"],
+			})
+		}
+	}
+	kept := object{"rightsIdentifier": orNull(strings.ToLower(id)), "rightsUri": wire.First(o, "rightsURI", "rightsUri")}
+	for _, member := range []string{"rights", "rightsIdentifierScheme", "schemeUri", "lang"} {
+		kept[member] = o[member]
+	}
+	return compact(kept)
+}
+
+// identifierTypes are spelled so, whatever their case.
+var identifierTypes = strings.Fields(`ARK arXiv bibcode DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN LSID PMID PURL UPC URL
+	URN md5 minid dataguid CSTR RRID`)
+
+func readIdentifier(v any) any {
+	o := v.(object)
+	if wire.IsBlank(wire.String(o["identifier"])) {
+		return nil
+	}
+	for _, known := range identifierTypes {
+		if strings.EqualFold(known, wire.String(o["identifierType"])) {
+			o["identifierType"] = known
+		}
+	}
+	return o
+}
+
+// readRelated takes a DOI that is none away.
+func readRelated(name string) func(any) any {
+	return func(v any) any {
+		o := v.(object)
+		if o[name+"Type"] == "DOI" {
+			doi, _ := names.Validate(strings.ToLower(wire.String(o[name])))
+			o[name] = orNull(doi)
+		}
+		return o
+	}
+}
+
+func readRelatedItem(v any) any {
+	o := v.(object)
+	if id := o["relatedItemIdentifier"]; id != nil {
+		readRelated("relatedItemIdentifier")(id)
+	}
+	for _, list := range []string{"creators", "contributors"} {
+		for _, p := range listed(o[list]) {
+			readPerson(p)
+		}
+	}
+	for _, t := range listed(o["titles"]) {
+		readText("title")(t)
+	}
+	return o
+}
+
+func readFunding(v any) any {
+	o := v.(object)
+	for _, name := range []string{"funderName", "awardTitle"} {
+		if text, ok := o[name].(string); ok && wire.IsBlank(text) {
+			o[name] = object{"__content__": text} // as its parser has it
+		}
+	}
+	id, _ := o["funderIdentifier"].(string)
+	switch o["funderIdentifierType"] {
+	case "Crossref Funder ID":
+		o["funderIdentifier"] = nil
+		if m := funderForm.FindStringSubmatch(id); m != nil {
+			o["funderIdentifier"] = "https://doi.org/10.13039/" + m[1]
+		}
+	case "ROR":
+		o["funderIdentifier"], o["schemeUri"] = rorAddress(id), "https://ror.org"
+	default:
+		if address := webAddress(id); address != nil {
+			o["funderIdentifier"] = address
+		}
+	}
+	return o
+}
+
+// readPlace drops polygons if there is more than one, and places with a point or a box in
+// one text, as older schemas have it.
+func readPlace(v any) any {
+	o := v.(object)
+	if len(o) == 0 {
+		return nil
+	}
+	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
+		switch c := o[name].(type) {
+		case string:
+			return nil
+		case object:
+			if len(c) == 0 {
+				delete(o, name)
+			}
+		}
+	}
+	o["geoLocationPlace"] = stripped(o["geoLocationPlace"])
+	if polygons, _ := o["geoLocationPolygon"].([]any); len(polygons) > 0 {
+		if _, several := polygons[0].([]any); several {
+			o["geoLocationPolygon"] = nil
+		}
+	}
+	return o
+}
+
+//go:embed languages.txt
+var languageList string
+
+// languages are the two letters of a language by its other codes and its name.
+var languages = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(languageList) {
+		code, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		codes, name, _ := strings.Cut(rest, " ")
+		all[code], all[name] = code, code
+		for other := range strings.SplitSeq(codes, ",") {
+			all[other] = code
+		}
+	}
+	return all
+})
+
+// keptLanguage is a language as the service keeps it: lupo app/models/doi.rb (update_language).
+func keptLanguage(text string) any {
+	if text == "" {
+		return text
+	}
+	lang, _, _ := strings.Cut(text, "-")
+	for _, name := range []string{lang, strings.ToUpper(lang[:min(len(lang), 1)]) + lang[min(len(lang), 1):]} {
+		if code := languages()[name]; code != "" && name != "" {
+			return code
+		}
+	}
+	if languageForm.MatchString(text) {
+		return text
+	}
+	return nil
+}
+
+var decimal = regexp.MustCompile(`\A\s*[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*\z`)
+
+// keptPlace has numbers for coordinates that are texts: lupo app/models/doi.rb (update_geo_locations).
+func keptPlace(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		return v
+	}
+	o = maps.Clone(o)
+	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
+		if of, ok := o[name].(object); ok {
+			o[name] = keptCoordinates(of)
+		}
+	}
+	if polygon, ok := o["geoLocationPolygon"].([]any); ok {
+		points := []any{}
+		for _, p := range polygon {
+			if point, ok := p.(object); ok {
+				p = keptPoints(point)
+			}
+			points = append(points, p)
+		}
+		o["geoLocationPolygon"] = points
+	}
+	return o
+}
+
+func keptPoints(o object) object {
+	o = maps.Clone(o)
+	for name, v := range o {
+		if point, ok := v.(object); ok {
+			o[name] = keptCoordinates(point)
+		}
+	}
+	return o
+}
+
+func keptCoordinates(o object) object {
+	o = maps.Clone(o)
+	for name, c := range o {
+		text, ok := c.(string)
+		if !ok || !decimal.MatchString(text) {
+			continue
+		}
+		digits := strings.TrimSuffix(strings.TrimSpace(text), ".")
+		if !strings.Contains(text, ".") {
+			digits, _, _ = strings.Cut(strings.ToLower(digits), "e") // a whole number ends there
+		}
+		if n, err := strconv.ParseFloat(digits, 64); err == nil {
+			o[name] = n
+		}
+	}
+	return o
+}

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+)
+
+// Medium is a file of a DOI. The store gives it its number.
+type Medium struct {
+	Kind, URL string
+	ID        int // counts the media of all DOIs, from 1
+	Version   int // counts those of the DOI, from 0
+	Created   time.Time
+}
+
+// Number is what the DOI service calls a medium.
+func (m Medium) Number() string { return names.Spelled(m.ID) }
+
+// The states of specification §3.1.
+const (
+	Draft      = "draft"
+	Registered = "registered"
+	Findable   = "findable"
+)
+
+// Record is one DOI, for interfaces B and C alike. A stored record is never
+// changed: who changes it stores a copy, so readers need no lock.
+type Record struct {
+	DOI        string         // lower case
+	Attributes map[string]any // the metadata, as the JSON record has them
+	XML        []byte         // the metadata as XML, if given so
+	State      string
+	URL        string
+	Client     string
+	Provider   string
+	Consortium string
+	Repository map[string]any // what is known of the client and of the provider besides, as JSON
+	Member     map[string]any // shows them
+	Source     string
+	Version    int // of the metadata, from 0
+	Created    time.Time
+	Updated    time.Time
+	Registered time.Time // zero for drafts
+	Handles    []Handle  // what the global resolver knows, oldest first
+	Media      []Medium
+	Search     func() map[string]any `json:"-"` // what queries see; made when the first one looks
+
+	columns map[string]any // of a record that a Deployed service has written: what the attributes are made of
+
+	// Of a Deployed service whose search index lags behind.
+	shows  time.Time // when the index has this record
+	before *Record   // what it has until then
+	Gone   bool      // the record was removed
+}
+
+// Handle is a URL in the global handle system, from a moment on.
+type Handle struct {
+	URL  string
+	From time.Time
+}
+
+// HasMetadata tells a DOI with metadata from a bare name.
+func (rec *Record) HasMetadata() bool {
+	return rec != nil && (rec.XML != nil || rec.Attributes["titles"] != nil)
+}
+
+// Register enters the URL in the handle system, where it shows after a while.
+func (rec *Record) Register(now time.Time, delay time.Duration) {
+	if rec.Registered.IsZero() {
+		rec.Registered = now
+	}
+	known := slices.Clone(rec.Handles)
+	if len(known) > 0 && known[len(known)-1].URL == rec.URL {
+		return
+	}
+	rec.Handles = append(known, Handle{rec.URL, now.Add(delay)})
+}

@@ -1,0 +1,653 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// How the deployed DOI service takes over a record that is written: lupo
+// app/controllers/datacite_dois_controller.rb, app/lib/params_sanitizer.rb and
+// app/models/doi.rb, in their order.
+
+// permit is what of an object is taken; what else is sent is left out without a
+// word. A member is a scalar, unless there is a permit for objects in it.
+type permit []struct {
+	name   string
+	inside permit
+	texts  bool // it may be a list of scalars
+}
+
+// permitted reads a permit, as in "name affiliation{name schemeUri} sizes[]".
+func permitted(text string) permit {
+	var stack []permit
+	p := permit{}
+	for word := range strings.FieldsSeq(strings.NewReplacer("{", " { ", "}", " } ").Replace(text)) {
+		switch word {
+		case "{":
+			stack, p = append(stack, p), permit{}
+		case "}":
+			inside := p
+			p, stack = stack[len(stack)-1], stack[:len(stack)-1]
+			p[len(p)-1].inside = inside
+		default:
+			name, texts := strings.CutSuffix(word, "[]")
+			p = append(p, permit{{name: name, texts: texts}}...)
+		}
+	}
+	return p
+}
+
+const personPermit = "nameType nameIdentifiers{nameIdentifier nameIdentifierScheme schemeUri} name givenName familyName " +
+	"affiliation{name affiliationIdentifier affiliationIdentifierScheme schemeUri} contributorType lang"
+
+var writable = permitted(`doi prefix url xml event mode reason source version schemaVersion regenerate should_validate language publicationYear
+	titles{title titleType lang} publisher{name publisherIdentifier publisherIdentifierScheme schemeUri lang}
+	types{resourceTypeGeneral resourceType schemaOrg bibtex citeproc ris} dates{date dateType dateInformation}
+	subjects{subject subjectScheme schemeUri valueUri lang classificationCode}
+	landingPage{checked url status contentType error redirectCount redirectUrls[] downloadLatency hasSchemaOrg schemaOrgId[] dcIdentifier citationDoi bodyHasPid}
+	contentUrl[] sizes[] formats[] descriptions{description descriptionType lang}
+	rightsList{rights rightsUri rightsIdentifier rightsIdentifierScheme schemeUri lang}
+	creators{` + strings.Replace(personPermit, " contributorType", "", 1) + `} contributors{` + personPermit + `}
+	identifiers{identifier identifierType}
+	relatedIdentifiers{relatedIdentifier relatedIdentifierType relationType relatedMetadataScheme schemeUri schemeType resourceTypeGeneral relationTypeInformation}
+	fundingReferences{funderName funderIdentifier funderIdentifierType awardNumber awardUri awardTitle schemeUri}
+	geoLocations{geoLocationPoint{pointLongitude pointLatitude}
+		geoLocationBox{westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude}
+		geoLocationPolygon{polygonPoint{pointLongitude pointLatitude} inPolygonPoint{pointLongitude pointLatitude}} geoLocationPlace}
+	container{type identifier identifierType title volume issue firstPage lastPage}
+	relatedItems{relationType relatedItemType relationTypeInformation
+		relatedItemIdentifier{relatedItemIdentifier relatedItemIdentifierType relatedMetadataScheme schemeURI schemeType}
+		creators{nameType name givenName familyName} titles{title titleType} publicationYear volume issue number numberType
+		firstPage lastPage publisher edition contributors{contributorType name givenName familyName nameType}}`)
+
+// of is what is taken of an object. top says whether a scalar may stand where
+// objects are expected: within others it may not.
+func (p permit) of(o object, top bool) object {
+	out := object{}
+	for _, field := range p {
+		v, sent := o[field.name]
+		list, isList := v.([]any)
+		inner, isObject := v.(object)
+		scalar := sent && !isList && !isObject
+		switch {
+		case scalar && (field.inside == nil || top):
+			out[field.name] = v
+		case isList && field.texts && !slices.ContainsFunc(list, isNested):
+			out[field.name] = list
+		case isObject && field.inside != nil:
+			out[field.name] = field.inside.of(inner, false)
+		case isList && field.inside != nil:
+			objects := []any{}
+			for _, item := range list {
+				if inner, ok := item.(object); ok {
+					objects = append(objects, field.inside.of(inner, false))
+				}
+			}
+			out[field.name] = objects
+		}
+	}
+	return out
+}
+
+func isNested(v any) bool {
+	switch v.(type) {
+	case object, []any:
+		return true
+	}
+	return false
+}
+
+// show writes an object as the service's language does, its members in the order
+// in which they are taken.
+func (p permit) show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case string:
+		return strconv.Quote(v)
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, p.show(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case object:
+		var members []string
+		for _, field := range p {
+			if inner, there := v[field.name]; there {
+				members = append(members, strconv.Quote(field.name)+" => "+field.inside.show(inner))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	return textOf(v)
+}
+
+// Sent is what a request sends for a record: members as they are taken, and the
+// XML that came with them.
+type Sent struct {
+	object
+	xml        []byte
+	regenerate bool // the XML is made anew from the members
+}
+
+// columns are the members that may come from XML, too.
+var columns = strings.Fields(`creators contributors titles publisher publicationYear types descriptions container sizes formats language
+	dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations rightsList subjects contentUrl schemaVersion url`)
+
+// wrappedColumns are lists, whatever is written.
+var wrappedColumns = strings.Fields(`sizes formats dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations
+	rightsList subjects contentUrl`)
+
+const lastSchema = kernelNamespace
+
+// Take reads what is sent: the XML, in whatever format, and the members, which win.
+func Take(o object) (Sent, error) {
+	o, err := withAlias(o)
+	if err != nil {
+		return Sent{}, err
+	}
+	s := Sent{object: writable.of(o, true)}
+	body := decode64(wire.String(s.object["xml"]))
+	if !utf8.Valid(body) {
+		return s, wire.Crashed("invalid byte sequence in UTF-8")
+	}
+	if wire.Pieces(body) > wire.MaxPieces {
+		return s, wire.ErrTooMuch
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(string(body), string(wire.ByteOrderMark), ""))
+	doc, read, err := readSent(text)
+	switch {
+	case errors.Is(err, errStumbled):
+		s.xml = []byte(wire.String(s.object["xml"]))
+		return s, nil
+	case err != nil:
+		return s, err
+	}
+	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
+		return s.has(name) && name != "url" && name != "schemaVersion"
+	})
+	if text != "" {
+		s.xml = []byte(text)
+	}
+	switch {
+	case doc != nil && !hasMembers:
+		if doc.rename(cmp.Or(wire.String(s.object["doi"]), doc.doi())) {
+			s.xml = doc.bytes()
+		}
+	case text != "" || hasMembers:
+		s.regenerate = true
+	}
+	for _, name := range columns {
+		v, inXML := read[name]
+		if sent, given := s.object[name]; inXML && (!given || sent == nil || sent == false) {
+			s.object[name] = v
+		}
+	}
+	if s.object["version"] == nil && isPresent(read["version"]) {
+		s.object["version"] = read["version"]
+	}
+	s.regenerate = s.regenerate || isPresent(s.object["regenerate"])
+	return s, nil
+}
+
+// withAlias takes alternateIdentifiers for identifiers, if those are not sent.
+// Each must be whole.
+func withAlias(o object) (object, error) {
+	others, sent := o["alternateIdentifiers"]
+	if _, both := o["identifiers"]; !sent || both {
+		return o, nil
+	}
+	o = maps.Clone(o)
+	o["identifiers"] = nil
+	if others == nil {
+		return o, nil
+	}
+	list := listed(others)
+	for _, item := range list {
+		for _, name := range []string{"alternateIdentifier", "alternateIdentifierType"} {
+			if id, ok := item.(object); ok && !hasMember(id, name) {
+				return nil, wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: %s", name)
+			}
+		}
+	}
+	o["identifiers"] = renamed(list, "alternateIdentifier", "identifier")
+	return o, nil
+}
+
+func hasMember(o object, name string) bool {
+	_, there := o[name]
+	return there
+}
+
+func (s Sent) has(name string) bool { return hasMember(s.object, name) }
+
+// decode64 is lenient: what is no base64 is skipped.
+func decode64(text string) []byte {
+	text, _, _ = strings.Cut(text, "=")
+	text = strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '/' {
+			return r
+		}
+		return -1
+	}, text)
+	if len(text)%4 == 1 {
+		text = text[:len(text)-1]
+	}
+	body, _ := base64.RawStdEncoding.DecodeString(text)
+	return body
+}
+
+// readSent reads metadata, as far as the service does. doc is not nil if they are
+// DataCite XML.
+func readSent(text string) (doc *Document, read object, err error) {
+	if text == "" {
+		return nil, nil, nil
+	}
+	f := behindFormat(text)
+	switch f {
+	case Kernel:
+		doc = recovered(text)
+		return doc, readKernel(doc), nil
+	case emptyRecord, crossref:
+		return nil, nil, nil
+	}
+	b, err := readForeign(f, []byte(text))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case f == ris && yearIn.FindString(b.year) == "":
+		return nil, nil, errStumbled
+	}
+	b.types = typesIn(f, []byte(text))
+	read = b.columns()
+	read["schemaVersion"] = lastSchema
+	if f == crosscite || f == dataciteJSON {
+		read["schemaVersion"] = schemaOf(objectIn([]byte(text)))
+	}
+	return nil, read, nil
+}
+
+// errStumbled is for what the service cannot read and then takes, as it was sent, for XML.
+var errStumbled = errors.New("no year in it")
+
+// rename puts another DOI into the identifier. Without one the document stays as it was sent.
+func (doc *Document) rename(doi string) bool {
+	if id := doc.identifier(); doi != "" && id != nil {
+		id.children = []*element{{text: strings.ToUpper(doi), isText: true}}
+	}
+	return doi != ""
+}
+
+// doi is the DOI that a document gives for itself.
+func (doc *Document) doi() string {
+	name, _ := names.Validate(doc.Root.ChildText("identifier"))
+	return name
+}
+
+// Assign takes over what is sent, and brings it into the form in which the service keeps it.
+func (rec *Record) Assign(s Sent, existed bool) {
+	c := maps.Clone(rec.columns)
+	unwritten := c == nil && rec.XML == nil && rec.HasMetadata() // the service has XML of all that it has
+	if c == nil {                                                // it was put there as it is
+		c = maps.Clone(rec.Attributes)
+		bothIdentifiers(c)
+		if c["publisher"] != nil {
+			c["publisher"] = publisherColumn(c["publisher"])
+		}
+	}
+	for _, name := range columns {
+		v, sent := s.object[name]
+		if !sent {
+			continue
+		}
+		switch {
+		case slices.Contains(wrappedColumns, name):
+			v = listed(v)
+		case v == nil && (name == "types" || name == "container"):
+			v = object{}
+		}
+		c[name] = v
+	}
+	if s.has("publisher") {
+		c["publisher"] = publisherColumn(s.object["publisher"])
+	}
+	if s.has("publicationYear") {
+		c["publicationYear"] = wholeNumber(s.object["publicationYear"])
+	}
+	for _, name := range []string{"language", "version", "schemaVersion", "reason", "source"} {
+		if v, sent := s.object[name]; sent {
+			c[name] = textColumn(v)
+		}
+	}
+	if isPresent(s.object["landingPage"]) {
+		c["landingPage"] = s.object["landingPage"]
+	}
+	if existed && !isPresent(c["schemaVersion"]) {
+		c["schemaVersion"] = lastSchema
+	}
+	if source := wire.String(c["source"]); source != "" && s.has("source") {
+		rec.Source = source
+	}
+	delete(c, "source")
+	if s.has("url") {
+		rec.URL, _ = textColumn(s.object["url"]).(string)
+	}
+	delete(c, "url")
+	if s.has("xml") || s.xml != nil {
+		rec.XML = s.xml
+	}
+	rec.State = AfterEvent(rec.State, wire.String(s.object["event"]))
+	if s.regenerate || unwritten {
+		withContainer := maps.Clone(c)
+		withContainer["container"] = cmp.Or[any](containerOf(c), c["container"])
+		rec.XML = kernelXML(withContainer, names.Upper(rec.DOI))
+	}
+	rec.columns = c
+	rec.keep()
+}
+
+// publisherColumn is null for an object without any value.
+func publisherColumn(v any) any {
+	switch v := v.(type) {
+	case string:
+		return object{"name": v}
+	case object:
+		if v = compact(maps.Clone(v)).(object); len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+var wholeStart = regexp.MustCompile(`\A\s*[-+]?\d+`)
+
+// wholeNumber is what a column of whole numbers makes of a value.
+func wholeNumber(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return float64(int64(v))
+	case string:
+		if strings.TrimSpace(v) == "" {
+			return nil
+		}
+		n, _ := strconv.Atoi(strings.TrimSpace(wholeStart.FindString(v)))
+		return float64(n)
+	case bool:
+		if v {
+			return 1.0
+		}
+		return 0.0
+	}
+	return nil
+}
+
+// textColumn is what a column of texts makes of a value.
+func textColumn(v any) any {
+	switch v {
+	case nil:
+		return nil
+	case true:
+		return "1"
+	case false:
+		return "0"
+	}
+	return textOf(v)
+}
+
+// keep brings members into the form in which they are kept, and makes the attributes
+// that are shown of them.
+func (rec *Record) keep() {
+	c := rec.columns
+	each := func(name string, item func(any) any) {
+		if c[name] == nil {
+			return
+		}
+		kept := []any{}
+		for _, v := range listed(c[name]) {
+			if v = item(v); v != nil {
+				kept = append(kept, v)
+			}
+		}
+		c[name] = kept
+	}
+	c["subjects"], c["identifiers"] = listed(c["subjects"]), listed(c["identifiers"])
+	each("subjects", keptSubject)
+	c["subjects"] = unlike(c["subjects"].([]any))
+	if language, ok := c["language"].(string); ok {
+		c["language"] = keptLanguage(language)
+	}
+	each("rightsList", func(v any) any {
+		if !isPresent(v) {
+			return nil
+		}
+		return keptRights(v)
+	})
+	each("identifiers", func(v any) any {
+		if member(v, "identifierType") == "DOI" {
+			return nil
+		}
+		return v
+	})
+	if types, ok := c["types"].(object); ok {
+		c["types"] = typesOf(types)
+	}
+	each("geoLocations", keptPlace)
+	rec.Attributes = rec.shownColumns()
+}
+
+// unlike are the items of a list without those that are like one before.
+func unlike(list []any) []any {
+	out, seen := []any{}, map[string]bool{}
+	for _, v := range list {
+		if text := string(wire.Encode(v)); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func keptSubject(v any) any {
+	o, ok := v.(object)
+	if !ok {
+		return object{"subject": squish(sanitised(textOf(v)))}
+	}
+	o = maps.Clone(o)
+	if text, ok := o["subject"].(string); ok {
+		o["subject"] = squish(sanitised(text))
+	}
+	return compact(o)
+}
+
+// shownColumns are the members as the answers have them.
+func (rec *Record) shownColumns() object {
+	o := maps.Clone(rec.columns)
+	for name, v := range blank() {
+		if _, isList := v.([]any); isList {
+			o[name] = listed(o[name])
+		}
+	}
+	for _, name := range []string{"creators", "contributors"} {
+		people := []any{}
+		for _, p := range o[name].([]any) {
+			if person, ok := p.(object); ok {
+				person = maps.Clone(person)
+				person["affiliation"], person["nameIdentifiers"] = listed(person["affiliation"]), listed(person["nameIdentifiers"])
+				p = person
+			}
+			people = append(people, p)
+		}
+		o[name] = people
+	}
+	shown := []any{}
+	for _, id := range o["identifiers"].([]any) {
+		if v := member(id, "identifier"); v != names.Upper(rec.DOI) && (rec.URL == "" || v != rec.URL) {
+			shown = append(shown, id)
+		}
+	}
+	o["identifiers"] = shown
+	delete(o, "alternateIdentifiers")
+	delete(o, "landingPage") // it is for the owner alone
+	if container := containerOf(o); container != nil {
+		o["container"] = container
+	}
+	maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil })
+	return o
+}
+
+// deployedName and deployedURL are the forms that the service wants.
+var (
+	deployedName = regexp.MustCompile(`\A10\.\d{4,5}/[-._;()/:a-zA-Z0-9*~$=]+\z`)
+	deployedURL  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
+)
+
+// objectLists are the members that must be objects, in the order of the checks,
+// with the name of the column and what an item is called.
+var objectLists = []struct{ member, column, item string }{
+	{"dates", "dates", "Date %s"},
+	{"rightsList", "rights_list", "Rights '%s'"},
+	{"titles", "titles", "Title '%s'"},
+	{"descriptions", "descriptions", "Description '%s'"},
+	{"types", "types", "Types '%s'"},
+	{"container", "container", "Container '%s'"},
+	{"subjects", "subjects", "Subject '%s'"},
+	{"creators", "creators", "Creator '%s'"},
+	{"contributors", "contributors", "Contributor '%s'"},
+	{"landingPage", "landing_page", "Landing page '%s'"},
+	{"identifiers", "identifiers", "Identifier '%s'"},
+	{"relatedIdentifiers", "related_identifiers", "Related identifier '%s'"},
+	{"relatedItems", "related_items", "Related item '%s'"},
+	{"fundingReferences", "funding_references", "Funding reference '%s'"},
+	{"geoLocations", "geo_locations", "Geolocation '%s'"},
+}
+
+// Faults are what the service finds wrong with a record, one for each source: of
+// a new one, or of one that existed.
+func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong {
+	var all []Wrong
+	fault := func(source, title string) {
+		if !slices.ContainsFunc(all, func(w Wrong) bool { return w[0] == source }) {
+			all = append(all, Wrong{source, title})
+		}
+	}
+	public := rec.State != Draft
+	if public && strings.TrimSpace(rec.URL) == "" {
+		fault("url", "Can't be blank")
+	}
+	if !existed && !deployedName.MatchString(rec.DOI) {
+		fault("doi", "Is invalid")
+	}
+	if strings.TrimSpace(rec.URL) != "" && !deployedURL.MatchString(rec.URL) {
+		fault("url", "URL is not valid")
+	}
+	if taken {
+		fault("doi", "This DOI has already been taken")
+	}
+	if public || isPresent(s.object["should_validate"]) {
+		rec.checkXML(fault)
+	}
+	if public && strings.TrimSpace(rec.URL) != "" && client.Refusal(rec.URL) == NoDomain {
+		fault("url", fmt.Sprintf("URL %s is not allowed by repository %s domain settings.", rec.URL, strings.ToLower(client.ClientID)))
+	}
+	rec.checkMembers(fault)
+	return all
+}
+
+// checkXML checks the XML against the schema that the record names. The service
+// knows few names, and those of new records in JSON are none.
+func (rec *Record) checkXML(fault func(source, title string)) {
+	version := wire.String(rec.columns["schemaVersion"])
+	number := strings.TrimPrefix(version, kernelSpaces+"-")
+	if len(rec.XML) == 0 {
+		fault("xml", "Can't be blank")
+	}
+	switch {
+	case slices.Contains(oldSchemas, number):
+		fault("xml", fmt.Sprintf("DOI %s: Schema %s is no longer supported", rec.DOI, version))
+	case !slices.Contains(checkedSchemas, number):
+	case len(rec.XML) == 0:
+		fault("The document has no document element", fmt.Sprintf("DOI %s:  at line -1, column 0", rec.DOI))
+	default:
+		for _, v := range rec.violations() {
+			fault(cmp.Or(columnNames[v.source], v.source), v.title(rec.DOI))
+		}
+	}
+}
+
+// columnNames are how faults name some elements.
+var columnNames = map[string]string{
+	"date": "dates", "publicationYear": "publication_year", "alternateIdentifiers": "identifiers",
+	"relatedIdentifiers": "related_identifiers", "relatedItems": "related_items", "geoLocations": "geo_locations",
+	"rightsList": "rights_list", "fundingReferences": "funding_references", "version": "version_info", "resource": "xml",
+}
+
+func (rec *Record) checkMembers(fault func(source, title string)) {
+	for _, l := range objectLists {
+		for _, v := range listed(rec.columns[l.member]) {
+			if _, ok := v.(object); !ok && isPresent(rec.columns[l.member]) {
+				fault(l.column, fmt.Sprintf(l.item+" should be an object instead of a string.", textOf(v)))
+			}
+			switch l.member {
+			case "rightsList":
+				if len([]rune(wire.String(member(v, "rights")))) > 2000 {
+					fault(l.column, "Rights should not have a length of more than 2000 characters.")
+				}
+			case "contributors":
+				if why := rec.wrongContributor(v); why != "" {
+					fault(l.column, why)
+				}
+			}
+		}
+	}
+}
+
+// wrongContributor looks at the type where the record names its schema.
+func (rec *Record) wrongContributor(v any) string {
+	kind := wire.String(member(v, "contributorType"))
+	contributor := permitted(personPermit).show(v)
+	switch {
+	case rec.columns["schemaVersion"] != kernelNamespace:
+	case wire.IsBlank(kind):
+		return fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", contributor)
+	case !isListed("contributorType", kind):
+		return fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", contributor, kind)
+	}
+	return ""
+}
+
+// Kept finishes a change that is right: the metadata get a version of their own
+// if their XML is another than before.
+func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error {
+	if len(rec.XML) > 0 && !bytes.Equal(rec.XML, before) {
+		if rec.CheckKept() != nil {
+			return Invalid(rec.DOI, Wrong{"metadata", "Is invalid"})
+		}
+		rec.Version++
+	}
+	if len(listed(rec.columns["contentUrl"])) > 0 {
+		rec.Media = nil // they are made anew; see Contents
+	}
+	rec.Settle(now, delay)
+	return nil
+}
+
+// Wants is a text that was sent.
+func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
+
+// ErrNoMembers is the answer to a body without attributes.
+var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: attributes")

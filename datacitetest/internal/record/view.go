@@ -1,0 +1,273 @@
+package record
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// GeneralType is the resourceTypeGeneral.
+func (rec *Record) GeneralType() string { return rec.typeMember("resourceTypeGeneral") }
+
+// SpecificType is the type in the words of the one who registered.
+func (rec *Record) SpecificType() string { return rec.typeMember("resourceType") }
+
+func (rec *Record) typeMember(name string) string {
+	types, _ := rec.Attributes["types"].(object)
+	return wire.String(types[name])
+}
+
+func (rec *Record) Year() string { return YearText(rec.Attributes["publicationYear"]) }
+
+// View says in which shape a record is shown (specification §2.2).
+type View struct {
+	Affiliation, Publisher bool // as objects
+	Detail                 bool // with the extra attributes
+	Single                 bool // one record rather than a list
+	AsBuilt                bool // times to the second, and checks of the landing page for the owner alone
+	Owner                  bool
+	Agency                 bool // with the registration agency
+	Fields                 []string
+	Without                []string // attributes to leave out
+}
+
+// Resource is the record as JSON: {id, type, attributes, relationships}.
+func (rec *Record) Resource(v View) object {
+	attributes, relationships := rec.shown(v), rec.relationships(v)
+	maps.DeleteFunc(attributes, func(name string, _ any) bool { return slices.Contains(v.Without, name) })
+	if v.Fields != nil {
+		unwanted := func(name string, _ any) bool { return !slices.Contains(v.Fields, name) }
+		maps.DeleteFunc(attributes, unwanted)
+		maps.DeleteFunc(relationships, unwanted)
+	}
+	return object{"id": rec.DOI, "type": "dois", "attributes": attributes, "relationships": relationships}
+}
+
+// detailMembers are the attributes that lists have only with detail=true.
+var detailMembers = []string{
+	"prefix", "suffix", "xml", "alternateIdentifiers", "viewsOverTime", "downloadsOverTime", "citationsOverTime",
+}
+
+func (rec *Record) shown(v View) object {
+	o := blank()
+	prefix, suffix := names.Split(rec.DOI)
+	maps.Copy(o, object{
+		"doi": rec.DOI, "prefix": prefix, "suffix": suffix, "state": rec.State, "isActive": rec.State == Findable,
+		"source": orNull(rec.Source), "url": orNull(rec.URL), "metadataVersion": rec.Version, "xml": nil,
+		"created": v.moment(rec.Created), "updated": v.moment(rec.Updated), "registered": v.moment(rec.Registered),
+	})
+	if rec.XML != nil {
+		o["xml"] = base64.StdEncoding.EncodeToString(rec.XML)
+	}
+	for name, related := range rec.related() {
+		o[strings.TrimSuffix(name, "s")+"Count"] = len(related)
+	}
+	maps.Copy(o, rec.Attributes)
+	bothIdentifiers(o)
+	for _, name := range []string{"creators", "contributors"} {
+		o[name] = withAffiliations(o[name], v.Affiliation)
+	}
+	o["publisher"] = nameOrObject(o["publisher"], v.Publisher)
+	if !v.Detail {
+		maps.DeleteFunc(o, func(name string, _ any) bool { return slices.Contains(detailMembers, name) })
+	}
+	switch {
+	case v.AsBuilt && !v.Owner:
+		delete(o, "landingPage")
+	case v.AsBuilt && o["landingPage"] == nil:
+		o["landingPage"] = rec.columns["landingPage"]
+	}
+	switch {
+	case v.AsBuilt && !v.Agency:
+		delete(o, "agency")
+	case v.Agency && o["agency"] == nil:
+		o["agency"] = "datacite"
+	}
+	if v.Single && o["published"] == nil {
+		o["published"] = YearText(o["publicationYear"])
+	}
+	return o
+}
+
+// blank is the attributes of a record that has none.
+func blank() object {
+	o := object{"types": object{}, "container": object{}}
+	for _, name := range []string{
+		"identifiers", "creators", "titles", "subjects", "contributors", "dates", "relatedIdentifiers", "relatedItems",
+		"sizes", "formats", "rightsList", "descriptions", "geoLocations", "fundingReferences",
+		"viewsOverTime", "downloadsOverTime", "citationsOverTime",
+	} {
+		o[name] = []any{}
+	}
+	for _, name := range []string{
+		"publisher", "publicationYear", "language", "version", "contentUrl", "schemaVersion", "reason", "published",
+	} {
+		o[name] = nil
+	}
+	for _, name := range []string{"viewCount", "downloadCount", "citationCount"} {
+		o[name] = 0
+	}
+	return o
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// moment writes a time; lists leave fractions of a second out.
+func (v View) moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	if v.AsBuilt {
+		t = t.Truncate(time.Second)
+	}
+	if v.Single {
+		return t.Format("2006-01-02T15:04:05.000Z")
+	}
+	return t.Format(time.RFC3339)
+}
+
+// YearText is a publicationYear, of whichever type it is, as a text.
+func YearText(year any) string {
+	if n, ok := year.(float64); ok {
+		return fmtYear(n)
+	}
+	return wire.String(year)
+}
+
+// bothIdentifiers fills in whichever of the two lists of alternate identifiers
+// is not there from the other.
+func bothIdentifiers(o object) {
+	if list, ok := o["alternateIdentifiers"].([]any); ok {
+		if known, _ := o["identifiers"].([]any); len(known) == 0 {
+			o["identifiers"] = renamed(list, "alternateIdentifier", "identifier")
+		}
+		return
+	}
+	if list, ok := o["identifiers"].([]any); ok {
+		o["alternateIdentifiers"] = renamed(list, "identifier", "alternateIdentifier")
+	}
+}
+
+func renamed(list []any, from, to string) []any {
+	out := []any{}
+	for _, item := range list {
+		if o, ok := item.(object); ok {
+			out = append(out, object{to: o[from], to + "Type": o[from+"Type"]})
+		}
+	}
+	return out
+}
+
+// withAffiliations shows the affiliations of people as objects or as plain
+// names. What is no list of people stays as it is.
+func withAffiliations(people any, objects bool) any {
+	list, ok := people.([]any)
+	if !ok {
+		return people
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		out[i] = item
+		person, ok := item.(object)
+		if !ok {
+			continue
+		}
+		affiliations, ok := person["affiliation"].([]any)
+		if !ok {
+			continue
+		}
+		shown := []any{}
+		for _, a := range affiliations {
+			if a = nameOrObject(a, objects); a != nil {
+				shown = append(shown, a)
+			}
+		}
+		person = maps.Clone(person)
+		person["affiliation"] = shown
+		out[i] = person
+	}
+	return out
+}
+
+// nameOrObject turns a name into {name}, or an object into its name.
+func nameOrObject(v any, objects bool) any {
+	switch v := v.(type) {
+	case string:
+		if objects {
+			return object{"name": v}
+		}
+	case object:
+		if !objects {
+			return v["name"]
+		}
+	}
+	return v
+}
+
+func (rec *Record) relationships(v View) object {
+	o := object{"client": Link(rec.Client, "clients")}
+	if v.Detail {
+		o["provider"] = Link(rec.Provider, "providers")
+		for name, related := range rec.related() {
+			o[name] = object{"data": related}
+		}
+	}
+	if v.Single {
+		o["media"] = Link(rec.DOI, "media")
+	}
+	return o
+}
+
+func Link(id, kind string) object {
+	if id == "" {
+		return object{"data": nil}
+	}
+	return object{"data": object{"id": strings.ToLower(id), "type": kind}}
+}
+
+// relations names the relationship that a relation type belongs to.
+var relations = map[string]string{
+	"References": "references", "Cites": "references", "IsSupplementedBy": "references",
+	"IsReferencedBy": "citations", "IsCitedBy": "citations", "IsSupplementTo": "citations",
+	"HasPart": "parts", "IsPartOf": "partOf", "HasVersion": "versions", "IsVersionOf": "versionOf",
+}
+
+// related is the DOIs that the record names itself, by relationship.
+func (rec *Record) related() map[string][]any {
+	out := map[string][]any{
+		"references": {}, "citations": {}, "parts": {}, "partOf": {}, "versions": {}, "versionOf": {},
+	}
+	list, _ := rec.Attributes["relatedIdentifiers"].([]any)
+	for _, item := range list {
+		o, _ := item.(object)
+		relation := relations[wire.String(o["relationType"])]
+		name, ok := names.Read(wire.String(o["relatedIdentifier"]))
+		if relation != "" && ok {
+			out[relation] = append(out[relation], object{"id": name, "type": "dois"})
+		}
+	}
+	return out
+}
+
+// Searchable is the record as the query language sees it.
+func (rec *Record) Searchable() object {
+	o := rec.shown(View{Affiliation: true, Publisher: true, Detail: true})
+	delete(o, "xml")
+	o["clientId"], o["providerId"], o["consortiumId"] = rec.Client, rec.Provider, rec.Consortium
+	for name, v := range o {
+		if n, ok := v.(int); ok {
+			o[name] = float64(n)
+		}
+	}
+	return o
+}

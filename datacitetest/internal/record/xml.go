@@ -1,0 +1,318 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+const (
+	kernelNamespace = "http://datacite.org/schema/kernel-4"
+	kernelSpaces    = "http://datacite.org/schema/kernel"
+	xmlSpace        = "http://www.w3.org/XML/1998/namespace"
+)
+
+// blanks are the characters that XML counts as such.
+const blanks = " \t\r\n"
+
+// Document is what was read of a text: all of it if it is well-formed, and else what
+// the recovering parser of the deployed service makes of it.
+type Document struct {
+	Root  *element // nil if there is none
+	top   []*element
+	flaw  error // the first thing that is not well-formed
+	sound int   // so far it is, if there is a flaw
+}
+
+// element is a piece of XML: an element if it is tagged, and else text, a comment and
+// the like.
+type element struct {
+	tag      string // the name as it is written; "" for other pieces
+	name     name
+	attrs    []attribute
+	children []*element
+
+	text   string // of a piece of text
+	isText bool
+	markup string // of other pieces, and of text in CDATA: as it is written
+
+	line               int // where the start tag ends
+	start, inside, end int // of its tags in the source: where the first begins and ends, and where the last begins
+}
+
+// name is a name without its prefix. A prefix that is bound to nothing stands for itself.
+type name struct{ space, local string }
+
+type attribute struct {
+	tag, value string
+	name       name
+}
+
+// binds says whether the attribute binds a prefix to a namespace.
+func (a attribute) binds() (prefix string, ok bool) {
+	if a.tag == "xmlns" {
+		return "", true
+	}
+	return strings.CutPrefix(a.tag, "xmlns:")
+}
+
+// Every reading of a nil element is empty.
+
+func (e *element) lookUp(attr string) (value string, ok bool) {
+	if e == nil {
+		return "", false
+	}
+	i := slices.IndexFunc(e.attrs, func(a attribute) bool { return a.name.local == attr })
+	if i < 0 {
+		return "", false
+	}
+	return strings.TrimSpace(e.attrs[i].value), true
+}
+
+func (e *element) attr(name string) string {
+	value, _ := e.lookUp(name)
+	return value
+}
+
+func (e *element) hasAttr(name string) bool {
+	_, ok := e.lookUp(name)
+	return ok
+}
+
+// elements are the elements in e.
+func (e *element) elements(yield func(*element) bool) {
+	if e == nil {
+		return
+	}
+	for _, c := range e.children {
+		if c.tag != "" && !yield(c) {
+			return
+		}
+	}
+}
+
+func (e *element) each(name string) func(yield func(*element) bool) {
+	return func(yield func(*element) bool) {
+		for c := range e.elements {
+			if c.name.local == name && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// child is the first child of that name, nil if there is none.
+func (e *element) child(name string) *element {
+	for c := range e.each(name) {
+		return c
+	}
+	return nil
+}
+
+func (e *element) ChildText(name string) string { return e.child(name).trimmed() }
+
+func (e *element) trimmed() string { return strings.TrimSpace(e.words()) }
+
+// words is all text below e.
+func (e *element) words() string { return e.content((*element).plain) }
+
+// content is what there is of the pieces of text below e.
+func (e *element) content(of func(*element) string) string {
+	var out strings.Builder
+	e.gather(&out, of)
+	return out.String()
+}
+
+func (e *element) gather(out *strings.Builder, of func(*element) string) {
+	if e == nil {
+		return
+	}
+	if e.isText {
+		out.WriteString(of(e))
+	}
+	for _, c := range e.children {
+		c.gather(out, of)
+	}
+}
+
+func (e *element) plain() string { return e.text }
+
+// written is a piece as it stands in XML.
+func (e *element) written() string {
+	if e.markup != "" {
+		return e.markup
+	}
+	return escapeText(e.text)
+}
+
+// mixed says whether text other than blanks stands directly in e.
+func (e *element) mixed() bool {
+	return slices.ContainsFunc(e.children, func(c *element) bool { return c.isText && strings.Trim(c.text, blanks) != "" })
+}
+
+// walk visits e and the elements below, in order, until visit says no.
+func (e *element) walk(visit func(*element) bool) bool {
+	if e == nil {
+		return true
+	}
+	if !visit(e) {
+		return false
+	}
+	for c := range e.elements {
+		if !c.walk(visit) {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadXML parses a metadata record and checks it (specification §7: invalid
+// XML is 422).
+func ReadXML(source []byte) (*Document, error) {
+	doc, err := parseXML(source)
+	if err != nil {
+		return nil, wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
+	}
+	if err := checkRecord(doc.Root); err != nil {
+		return nil, wire.Fail(http.StatusUnprocessableEntity, "%v", err)
+	}
+	return doc, nil
+}
+
+func parseXML(source []byte) (*Document, error) {
+	doc := recovered(string(source))
+	return doc, doc.flaw
+}
+
+// withIdentifier is the source with another DOI in its identifier element; the
+// rest stays as it is.
+func (doc *Document) withIdentifier(source []byte, doi string) []byte {
+	id := doc.Root.child("identifier")
+	var out bytes.Buffer
+	out.Write(source[:id.start])
+	if open, empty := bytes.CutSuffix(source[id.start:id.inside], []byte("/>")); empty {
+		fmt.Fprintf(&out, "%s>%s</%s>", bytes.TrimRight(open, blanks), escapeText(doi), id.tag)
+	} else {
+		out.Write(source[id.start:id.inside])
+		out.WriteString(escapeText(doi))
+	}
+	out.Write(source[id.end:])
+	return out.Bytes()
+}
+
+// namespace is the first one of DataCite's that any element declares.
+func (doc *Document) namespace() (found string) {
+	doc.Root.walk(func(e *element) bool {
+		for _, a := range e.attrs {
+			if _, binds := a.binds(); binds && strings.HasPrefix(a.value, kernelSpaces) {
+				found = a.value
+				return false
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// identifier is the first element of that name in the namespace that the root
+// declares for names without a prefix; nil if there is none.
+func (doc *Document) identifier() (found *element) {
+	if doc.Root == nil {
+		return nil
+	}
+	bound := map[string]string{}
+	for _, a := range slices.Backward(doc.Root.attrs) {
+		if prefix, ok := a.binds(); ok {
+			bound[prefix] = a.value
+		}
+	}
+	doc.Root.walk(func(e *element) bool {
+		prefix, local, prefixed := strings.Cut(e.tag, ":")
+		if e.tag == "identifier" || prefixed && local == "identifier" && bound[""] != "" && bound[prefix] == bound[""] {
+			found = e
+		}
+		return found == nil
+	})
+	return found
+}
+
+// IdentifierIn is the DOI that a document gives for itself, in whatever namespace.
+func IdentifierIn(body []byte) (text string) {
+	recovered(string(body)).Root.walk(func(e *element) bool {
+		found := e.tag == "identifier" || strings.HasSuffix(e.tag, ":identifier")
+		if found {
+			text = e.content((*element).written)
+		}
+		return !found
+	})
+	return text
+}
+
+var (
+	textEscapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")
+	valueEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", "&#10;", "\r", "&#13;", "\t", "&#9;")
+)
+
+func escapeText(text string) string { return textEscapes.Replace(text) }
+
+// bytes writes the document anew.
+func (doc *Document) bytes() []byte {
+	var out bytes.Buffer
+	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>`)
+	for _, e := range doc.top {
+		out.WriteByte('\n')
+		e.write(&out, "", true)
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+// write writes a piece. Pieces of an element without text get lines of their own.
+func (e *element) write(out *bytes.Buffer, indent string, lines bool) {
+	if e.tag == "" {
+		out.WriteString(e.written())
+		return
+	}
+	out.WriteString("<" + e.tag)
+	for _, bindings := range []bool{true, false} {
+		for _, a := range e.attrs {
+			if _, binds := a.binds(); binds == bindings {
+				out.WriteString(" " + a.tag + `="` + valueEscapes.Replace(a.value) + `"`)
+			}
+		}
+	}
+	if len(e.children) == 0 {
+		out.WriteString("/>")
+		return
+	}
+	out.WriteByte('>')
+	lines = lines && !slices.ContainsFunc(e.children, func(c *element) bool { return c.isText })
+	for _, c := range e.children {
+		if lines {
+			out.WriteString("\n" + indent + "  ")
+		}
+		c.write(out, indent+"  ", lines)
+	}
+	if lines {
+		out.WriteString("\n" + indent)
+	}
+	out.WriteString("</" + e.tag + ">")
+}
+
+func isLegal(r rune) bool {
+	return (r >= ' ' || r == '\t' || r == '\n' || r == '\r') && (r < 0xd800 || 0xdfff < r) && r != 0xfffe && r != 0xffff && r <= utf8.MaxRune
+}
+
+// legal drops the characters that XML does not have.
+func legal(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isLegal(r) {
+			return r
+		}
+		return -1
+	}, text)
+}

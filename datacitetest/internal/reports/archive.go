@@ -1,0 +1,303 @@
+package reports
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// archive is where the service keeps usage reports. That of a Deployed one is a
+// database with a table of reports and one of their subsets, and beside it a store of
+// documents. Nothing keeps the two together.
+//
+// Whoever reads or changes it has the lock; what is done under one lock is one
+// transaction.
+type archive struct {
+	mu        sync.Mutex
+	reports   map[string]*stored    // by uid, folded
+	keys      map[string]string     // the uid of each creator, year and month: the unique index
+	documents map[string]attachment // by uid, folded
+	counts    map[string]tally      // the cache of repositories-usage-reports
+	inserted  int64                 // how many rows there have been
+	NewID     func() int64          // makes the ids of rows
+}
+
+func newArchive() archive {
+	return archive{
+		reports: map[string]*stored{}, keys: map[string]string{}, documents: map[string]attachment{}, counts: map[string]tally{},
+		NewID: func() int64 { return rand.Int64N(math.MaxInt64) },
+	}
+}
+
+// stored is a report in the database, or the copy of one that a request works
+// on.
+type stored struct {
+	uid, owner, year, month string
+	key                     string          // what no other report has: creator and period
+	header                  object          // its other columns, by their names in answers
+	datasets                json.RawMessage // nil is NULL
+	compressed              []byte          // what was sent last; nil is NULL
+	documented              bool            // the column with the document's name is set
+	rows                    []row
+	parts                   []part // of a Documented service, in place of all but the header
+}
+
+// row is a subset. Rows have no order but that of their random ids.
+type row struct {
+	id       int64
+	nth      int64 // counts the rows as they were inserted
+	checksum string
+	gzip     []byte // nil is NULL: only the document has the bytes
+}
+
+// attachment is the document of a report: the answer to a write, kept as it was
+// given.
+type attachment struct {
+	header   object
+	datasets json.RawMessage
+	subsets  []row
+}
+
+func (d attachment) find(checksum string) *row {
+	if i := slices.IndexFunc(d.subsets, func(r row) bool { return r.checksum == checksum }); i >= 0 {
+		return &d.subsets[i]
+	}
+	return nil
+}
+
+// keyOf is the unique index of a Deployed service.
+func keyOf(createdBy any, year, month string) string {
+	return strings.Join([]string{names.Folded(wire.String(createdBy)), year, month}, "\x00")
+}
+
+// find reads a report by its uid, rows by id; nil if there is none.
+func (a *archive) find(uid string) *stored {
+	r := a.reports[names.Folded(uid)]
+	if r == nil {
+		return nil
+	}
+	c := *r
+	c.header = maps.Clone(r.header)
+	c.rows = slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.id, y.id) })
+	return &c
+}
+
+// findOf is the report of a creator and a period, if it is the account's.
+func (a *archive) findOf(owner, key string) *stored {
+	r := a.find(a.keys[key])
+	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
+		return nil
+	}
+	return r
+}
+
+// insert stores a new report.
+func (a *archive) insert(r *stored) {
+	c := *r
+	c.header = maps.Clone(r.header)
+	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
+}
+
+// RowIDs are the ids of a report's rows, as they were inserted. No answer tells
+// them.
+func (a *archive) RowIDs(uid string) (ids []int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.find(uid).inserted() {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+// inserted are the rows as they were inserted.
+func (r *stored) inserted() []row {
+	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
+}
+
+// kept are the reports with their rows. The bytes of a row are there, or in the
+// document.
+func (a *archive) kept() (all []Kept) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range a.list() {
+		k := Kept{ID: r.uid, Owner: r.owner}
+		for _, p := range r.parts {
+			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
+		}
+		for _, row := range r.inserted() {
+			if there := a.documents[names.Folded(r.uid)].find(row.checksum); row.gzip == nil && there != nil {
+				row.gzip = there.gzip
+			}
+			k.Subsets = append(k.Subsets, KeptSubset{row.checksum, row.gzip})
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+func (a *archive) remove(uid string) {
+	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key]) == names.Folded(uid) {
+		delete(a.keys, r.key)
+	}
+	delete(a.reports, names.Folded(uid))
+	delete(a.documents, names.Folded(uid))
+}
+
+// change does something to a report in the database, if it is still there.
+func (a *archive) change(uid string, do func(r *stored)) {
+	if r := a.reports[names.Folded(uid)]; r != nil {
+		do(r)
+	}
+}
+
+// maxColumn is how many compressed bytes the database takes.
+const maxColumn = 1<<24 - 1
+
+// insertRow stores a subset and returns its row.
+func (a *archive) insertRow(uid string, data []byte) (row, error) {
+	if data == nil {
+		return row{}, errNilText
+	}
+	if len(data) > maxColumn {
+		return row{}, tooLong("compressed")
+	}
+	a.inserted++
+	added := row{id: a.NewID(), nth: a.inserted, checksum: sum256(data), gzip: data}
+	a.change(uid, func(r *stored) { r.rows = append(r.rows, added) })
+	return added, nil
+}
+
+func sum256(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func tooLong(column string) error {
+	return wire.Crashed("Mysql2::Error: Data too long for column '" + column + "' at row 1")
+}
+
+// errNilText is what Ruby says to nil where it wants a text: bytes to encode in
+// base64, bytes to take a checksum of, a document to parse.
+var errNilText = wire.Crashed("no implicit conversion of nil into String")
+
+func errNoDocument(uid string) error {
+	return wire.Crashed("The attachment for this report cannot be found: " +
+		"https://metrics-api.datacite.org.s3.amazonaws.com/report_files/" + uid + ".json")
+}
+
+func noMethod(name, of string) *wire.Failure {
+	return wire.Fail(http.StatusUnprocessableEntity, "undefined method `%s' for %s", name, of)
+}
+
+// load reads the document into a report: the datasets, and the bytes of every
+// row (Report#load_attachment!). A row that is not in the document is an error.
+func (a *archive) load(r *stored) (attachment, error) {
+	d, ok := a.documents[names.Folded(r.uid)]
+	if !ok {
+		return d, errNoDocument(r.uid)
+	}
+	kind, err := r.kind()
+	if err != nil {
+		return d, err
+	}
+	if kind != normalKind {
+		if len(r.rows) == 0 {
+			return d, noMethod("checksum", "nil:NilClass")
+		}
+		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
+		if d.find(newest.checksum) == nil {
+			return d, wire.Crashed("[UsageReports] cannot find gzip for a report-subset")
+		}
+		// It takes the checksum for the bytes.
+		r.compressed, _ = base64.StdEncoding.DecodeString(newest.checksum)
+	}
+	r.datasets = d.datasets
+	if r.datasets == nil {
+		r.datasets = json.RawMessage("[]")
+	}
+	for i := range r.rows {
+		found := d.find(r.rows[i].checksum)
+		if found == nil {
+			return d, wire.Crashed("[UsageReports] Cannot find report-subset gzip field.")
+		}
+		r.rows[i].gzip = found.gzip
+	}
+	return d, nil
+}
+
+// document is the report as ReportSerializer shows it.
+func (r *stored) document() (attachment, error) {
+	for _, row := range r.rows {
+		if row.gzip == nil {
+			return attachment{}, errNilText
+		}
+	}
+	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: r.rows}, nil
+}
+
+// fullHeader is the header with the members that only the report itself shows.
+func (r *stored) fullHeader() object {
+	h := respell(r.header, hyphened).(object)
+	h["client-id"], h["year"], h["month"] = r.owner, r.year, r.month
+	return h
+}
+
+// reply is the answer that shows a document.
+func (d attachment) reply(status int, uid string) wire.Reply {
+	datasets := d.datasets
+	if datasets == nil {
+		datasets = json.RawMessage("null")
+	}
+	of := []string{string(datasets)}
+	for _, subset := range d.subsets {
+		of = append(of, subset.checksum)
+	}
+	return answer(status, uid, d.header, of, func(o *output) {
+		o.print(`"report-datasets":%s,"report-subsets":[`, datasets)
+		for i, subset := range d.subsets {
+			if i > 0 {
+				o.print(",")
+			}
+			o.print(`{"gzip":"`)
+			enc := base64.NewEncoder(base64.StdEncoding, o)
+			_, _ = enc.Write(subset.gzip)
+			_ = enc.Close()
+			o.print(`","checksum":"%s"}`, subset.checksum)
+		}
+		o.print("]")
+	})
+}
+
+// tally is an answer of repositories-usage-reports, and when it was made.
+type tally struct {
+	at   time.Time
+	body object
+}
+
+// compressOwn is a plain report as the service compresses it for itself
+// (Report#compress). Below the header's members names keep the spelling of the
+// database.
+func (r *stored) compressOwn() []byte {
+	header := object{}
+	for _, name := range slices.Concat(textColumns, jsonColumns) {
+		header[name] = respell(r.header[name], underscored)
+	}
+	datasets := r.datasets
+	if datasets == nil {
+		datasets = json.RawMessage("null")
+	}
+	return compress(wire.Encode(object{"report-header": header, "report-datasets": datasets}))
+}

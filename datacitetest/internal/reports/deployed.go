@@ -1,0 +1,340 @@
+package reports
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// Path is an escaped path as the router of the deployed reports server reads
+// it: slashes count once, none at the end. ok says whether the public host sends the
+// path there.
+func Path(path string) (steps []string, ok bool) {
+	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	if len(steps) > 0 {
+		steps[0] = unescaped(steps[0])
+	}
+	return steps, len(steps) > 0 && (strings.HasPrefix(steps[0], "reports") || strings.HasPrefix(steps[0], "report-subsets") ||
+		strings.HasPrefix(steps[0], "repositories-usage-reports"))
+}
+
+// ServeDeployed is interface A as the deployed service plays it. Errors
+// name fewer headers that an answer depends on the further outside they arise.
+func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
+	path, _ := Path(q.URL.EscapedPath())
+	res, err := s.routeReports(q, path)
+	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
+}
+
+// routeReports knows the routes (config/routes.rb).
+func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
+	area, id := path[0], ""
+	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
+		if _, ok := q.WantedType(); !ok {
+			return wire.Reply{}, outside(q, http.StatusInternalServerError)
+		}
+		nameCaller(q, caller{}) // it looks at no token
+		return s.countReports(unescaped(strings.Join(path[1:], "/"))), nil
+	}
+	switch len(path) {
+	case 1:
+		area = withoutFormat(area)
+	case 2:
+		if id = unescaped(withoutFormat(path[1])); id == "" {
+			return wire.Reply{}, outside(q, http.StatusNotFound)
+		}
+	default:
+		return wire.Reply{}, outside(q, http.StatusNotFound)
+	}
+	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
+		return wire.Reply{}, wire.Crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
+	}
+	if _, ok := q.WantedType(); !ok && !formatted(q, path) {
+		return wire.Reply{}, outside(q, http.StatusInternalServerError)
+	}
+	caller := s.readCaller(q)
+	if q.Verb == http.MethodGet {
+		nameCaller(q, caller)
+	}
+	switch {
+	case area == "reports" && q.Verb == http.MethodGet && id == "":
+		return s.listStored(q)
+	case area == "reports" && q.Verb == http.MethodGet:
+		return s.getStored(id)
+	case area == "reports" && (q.Verb == http.MethodPost && id == "" || q.Verb == http.MethodPut && id != ""):
+		return s.takeSubmission(q, id)
+	case area == "reports" && q.Verb == http.MethodDelete && id != "":
+		return s.deleteReport(q, caller, id)
+	case area == "report-subsets" && q.Verb == http.MethodGet && id != "":
+		return s.getSubset(id)
+	}
+	return wire.Reply{}, outside(q, http.StatusNotFound)
+}
+
+// withoutFormat takes ".json" or another format from the last step of a path; ""
+// if there is more than one.
+func withoutFormat(step string) string {
+	name, format, dotted := strings.Cut(step, ".")
+	if dotted && (format == "" || strings.Contains(format, ".")) {
+		return ""
+	}
+	return name
+}
+
+// unescaped is a step of a path. net/http has checked its escapes.
+func unescaped(step string) string {
+	plain, _ := url.PathUnescape(step)
+	return plain
+}
+
+// formatted says whether the path or the query string names a format, which then
+// counts in place of the Accept header.
+func formatted(q *wire.Request, path []string) bool {
+	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
+	return inPath || q.URL.Query().Has("format")
+}
+
+// caller is who sends a request: nobody in particular, when the token is worth
+// nothing.
+type caller struct {
+	given bool // a token was sent
+	store.Claims
+}
+
+// readCaller takes the last word of the Authorization header for the token,
+// whatever its scheme.
+func (s *Room) readCaller(q *wire.Request) caller {
+	words := strings.Fields(q.Header.Get("Authorization"))
+	if len(words) == 0 {
+		return caller{}
+	}
+	c, ok := store.ReadClaims(words[len(words)-1])
+	if now := s.Now(); !ok || !now.Before(c.Expires.Time()) || now.Before(c.NotBefore.Time()) {
+		c = store.Claims{}
+	}
+	return caller{given: true, Claims: c}
+}
+
+// mayReport says whether the role has the right to write (ability.rb).
+func (c caller) mayReport() bool {
+	return c.Role == store.Staff || c.Role == "client_admin" && c.UID != ""
+}
+
+// nameCaller sets the header that says who asks.
+func nameCaller(q *wire.Request, c caller) {
+	if c.given {
+		q.AnswerHeader.Set("X-Credential-Username", c.UID)
+	} else {
+		q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+	}
+}
+
+// getStored is GET (ReportsController#show): of a Deployed service the header of the
+// database, and the subsets of the document. Without a document all is in the database.
+func (s *Room) getStored(id string) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	r := s.Archive.find(id)
+	if r == nil {
+		return wire.Reply{}, errNoReport
+	}
+	if !s.AsBuilt {
+		return r.expanded(http.StatusOK), nil
+	}
+	if !r.documented {
+		shown, err := r.document()
+		return shown.reply(http.StatusOK, r.uid), err
+	}
+	stored, err := s.Archive.load(r)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}.reply(http.StatusOK, r.uid), nil
+}
+
+// deleteReport is DELETE, which is for the operator's staff.
+func (s *Room) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	switch {
+	case s.Archive.find(id) == nil:
+		return wire.Reply{}, errNoReport
+	case !c.given:
+		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+	case c.Role != store.Staff:
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	s.Archive.remove(id)
+	nameCaller(q, c)
+	return wire.Reply{Status: http.StatusNoContent}, nil
+}
+
+// getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
+// of a row. The header is that of the document.
+func (s *Room) getSubset(id string) (wire.Reply, error) {
+	number := int64(wire.Params{"id": id}.Number("id", 0))
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	for _, r := range s.Archive.reports {
+		i := slices.IndexFunc(r.rows, func(r row) bool { return r.id == number })
+		if i < 0 {
+			continue
+		}
+		if !r.documented {
+			return wire.Reply{}, errNilText
+		}
+		stored, there := s.Archive.documents[names.Folded(r.uid)]
+		if !there {
+			return wire.Reply{}, errNoDocument(r.uid)
+		}
+		subset := stored.find(r.rows[i].checksum)
+		if subset == nil {
+			return wire.Reply{}, noMethod("[]", "nil:NilClass")
+		}
+		return wire.JSON(http.StatusOK, object{"report": object{
+			"id": r.uid, "report-header": stored.header, "report-datasets": []any{},
+			"report-subsets": []any{object{"gzip": subset.gzip, "checksum": subset.checksum}},
+			"exceptions":     nil,
+		}}), nil
+	}
+	return wire.Reply{}, errNoReport
+}
+
+// countReports is GET /repositories-usage-reports (PublishersController#show).
+// What was counted stays in the cache for a day.
+func (s *Room) countReports(clientID string) wire.Reply {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	now := s.Now()
+	if c, ok := s.Archive.counts[clientID]; ok && now.Before(c.at.Add(24*time.Hour)) {
+		return wire.JSON(http.StatusOK, c.body)
+	}
+	createdBy, year, release := object{}, object{}, object{}
+	spelled := map[string]string{} // names that the database holds for one
+	total := 0
+	for _, r := range s.Archive.list() {
+		if names.Folded(r.owner) != names.Folded(clientID) {
+			continue
+		}
+		total++
+		name := wire.String(r.header["created-by"])
+		name = cmp.Or(spelled[names.Folded(name)], name)
+		spelled[names.Folded(name)] = name
+		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: wire.String(r.header["release"])} {
+			n, _ := (*counts)[value].(int)
+			(*counts)[value] = n + 1
+		}
+	}
+	body := object{"client-id": clientID, "total": total, "created-by": createdBy, "year": year, "report-types": release}
+	s.Archive.counts[clientID] = tally{now, body}
+	return wire.JSON(http.StatusOK, body)
+}
+
+// list is the table of reports, by id.
+func (a *archive) list() []*stored {
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.uid), names.Folded(y.uid)) })
+}
+
+// listStored is GET /reports (ReportsController#index).
+func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
+	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
+		for part := range strings.SplitSeq(pair, "=") {
+			if plain, err := url.QueryUnescape(part); err != nil {
+				return wire.Reply{}, wire.Crashed("Invalid query parameters: invalid %-encoding (" + part + ")")
+			} else if clean := strings.ToValidUTF8(plain, "\ufffd"); clean != plain {
+				return wire.Reply{}, wire.Crashed("Invalid query parameters: Invalid encoding for parameter: " + clean)
+			}
+		}
+	}
+	params, _ := wire.URLParams(q.URL.RawQuery)
+	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
+		return wire.Reply{}, wire.Crashed("String does not have #dig method")
+	}
+	return s.listReports(params)
+}
+
+// listReports are headers alone, by id. A Deployed service counts pages by the size
+// that was asked for, and fills them by another one.
+func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
+	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
+	if !s.AsBuilt {
+		if size, number = min(size, wire.MaxPage), max(number, 1); size <= 0 {
+			size = 25
+		}
+	}
+	rows := min(size, wire.MaxPage)
+	switch {
+	case size == 0:
+		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
+	case size < 0:
+		rows = 25
+	}
+	if s.AsBuilt && number > math.MaxInt/rows {
+		return wire.Reply{}, wire.Crashed("bignum too big to convert into `long'")
+	}
+	entries, err := wire.Encoded(wire.Window(found, max(number, 1), rows), func(r *stored) any {
+		return object{"id": r.uid, "report-header": respell(r.header, hyphened)}
+	})
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.JSON(http.StatusOK, object{"reports": entries, "meta": object{
+		"total": len(found), "total-pages": int(math.Ceil(float64(len(found)) / float64(size))), "page": number,
+	}}), nil
+}
+
+// integerParam is a parameter as Ruby makes a number of it: nothing is 0.
+func integerParam(p wire.Params, name string, missing int) int {
+	value, given := p[name]
+	if !given {
+		return missing
+	}
+	n, _ := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(integerForm.FindString(value)), "_", ""))
+	return n
+}
+
+var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
+
+// drops says which reports a list leaves out. A blank filter does not count, and of a
+// Deployed service only the first one does.
+func (s *Room) drops(p wire.Params) func(*stored) bool {
+	same := func(a, b string) bool { return a == b }
+	if s.AsBuilt {
+		same = func(a, b string) bool { return names.Folded(a) == names.Folded(b) }
+	}
+	return func(r *stored) bool {
+		for _, filter := range [][2]string{
+			{"id", r.uid}, {"created_by", wire.String(r.header["created-by"])}, {"year", r.year}, {"client_id", r.owner},
+		} {
+			wanted := p[filter[0]]
+			if wire.IsBlank(wanted) {
+				continue
+			}
+			listed := filter[0] == "id" && slices.Contains(strings.Split(names.Folded(wanted), ","), names.Folded(r.uid))
+			if !listed && !same(filter[1], wanted) {
+				return true
+			}
+			if s.AsBuilt {
+				break
+			}
+		}
+		return false
+	}
+}
+
+// outside is an error from before the service's own code.
+func outside(q *wire.Request, status int) *wire.Failure { return wire.Outside(q, status, reportTypes) }

@@ -1,0 +1,197 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// part is one body of a report, kept as it came: a Documented report is one, or one for
+// each subset.
+type part struct {
+	content
+	body     []byte
+	coding   string // gzip, or none
+	checksum string // SHA-256 of body, in hex
+}
+
+// isNoted says whether an exceptions entry has the code 69, "report is
+// compressed" (specification §4.1).
+func (c content) isNoted() bool {
+	noted, _ := compressionNotes(c.header["exceptions"])
+	return slices.Contains(noted, true)
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// Serve is interface A (specification §4.1) of a Documented service.
+func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
+	id := strings.ToLower(strings.TrimSuffix(path, "/"))
+	switch q.Verb {
+	case http.MethodGet:
+		c, _ := store.ReadClaims(store.Bearer(q.Request))
+		nameCaller(q, caller{given: c.UID != "", Claims: c})
+		if id == "" {
+			params, err := wire.ReadParams(q)
+			if err != nil {
+				return wire.Reply{}, err
+			}
+			return s.listReports(params)
+		}
+		return s.getStored(id)
+	case http.MethodPost, http.MethodPut:
+		if (q.Verb == http.MethodPost) != (id == "") {
+			return wire.Reply{}, errNoReport
+		}
+		return s.takeReport(q, id)
+	case http.MethodDelete:
+		// Only the operator's staff deletes reports.
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	return wire.Reply{}, errNoReport
+}
+
+// takeReport is POST, without an id, and PUT.
+func (s *Room) takeReport(q *wire.Request, id string) (wire.Reply, error) {
+	owner, err := s.TokenOwner(store.Bearer(q.Request))
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if id != "" && !uuidForm.MatchString(id) {
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
+	}
+	p, err := s.readPart(q)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	r, status, err := s.storeReport(owner, id, p)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	q.AnswerHeader.Set("X-Credential-Username", owner)
+	return r.inSubsets(status), nil
+}
+
+// readPart reads and checks the body of a report, with one of the two pairs of
+// headers that specification §4.1 allows. Any other is 415.
+func (s *Room) readPart(q *wire.Request) (p part, err error) {
+	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
+	p.coding = q.Header.Get("Content-Encoding")
+	if pair := kind + " " + p.coding; pair != "application/json " && pair != "application/gzip gzip" {
+		return p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), p.coding)
+	}
+	if p.body, err = wire.ReadWhole(q.Body); err != nil {
+		return p, err
+	}
+	p.checksum = sum256(p.body)
+	r, err := withoutCoding(p.coding, p.body)
+	if err == nil {
+		p.content, err = readReport(r, reportHeader.check, reportDatasets.element.check, s.MaxDatasets)
+	}
+	switch {
+	case errors.Is(err, wire.ErrTooMuch):
+		err = wire.ErrTooMuch
+	case err != nil:
+		err = wire.Fail(http.StatusUnprocessableEntity, "%v", err)
+	case p.coding != "" && !p.isNoted():
+		err = wire.Fail(http.StatusUnprocessableEntity, "a compressed report needs an exceptions entry with code 69")
+	case p.coding == "" && p.isNoted():
+		err = wire.Fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
+	}
+	return p, err
+}
+
+// storeReport stores a body under an id, or, without one, where its creator
+// and begin-date say.
+func (s *Room) storeReport(owner, id string, p part) (r *stored, status int, err error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	r, status = s.reportOf(owner, id, p), http.StatusCreated
+	holder := s.Archive.find(s.Archive.keys[r.key])
+	switch {
+	case id != "" && holder != nil && holder.uid != id:
+		return nil, 0, errTaken
+	case id != "":
+		if old := s.Archive.find(id); old != nil {
+			status, r.owner = http.StatusOK, old.owner
+		}
+	case holder == nil:
+		r.uid = wire.NewUUID()
+	case p.coding == "":
+		return holder, status, nil
+	case !strings.EqualFold(holder.owner, owner):
+		return nil, 0, errTaken
+	default:
+		holder.parts = append(slices.Clone(holder.parts), p)
+		r = holder
+	}
+	s.Archive.remove(r.uid)
+	s.Archive.insert(r)
+	return r, status, nil
+}
+
+// reportOf is a report of one body. Creator and begin-date make two the same
+// (specification §3.2).
+func (s *Room) reportOf(owner, id string, p part) *stored {
+	period, _ := p.header["reporting-period"].(object)
+	begin := wire.String(period["begin-date"])
+	return &stored{
+		uid: id, owner: owner, year: begin[:min(4, len(begin))], header: p.header, parts: []part{p},
+		key: wire.String(p.header["created-by"]) + "\x00" + begin,
+	}
+}
+
+// expanded is the answer to GET: one report with the datasets of all its
+// bodies, in the order they came.
+func (r *stored) expanded(status int) wire.Reply {
+	of := []string{"expanded"}
+	for _, p := range r.parts {
+		of = append(of, p.checksum)
+	}
+	return answer(status, r.uid, r.header, of, func(o *output) {
+		o.print(`"report-datasets":[`)
+		between := ""
+		for _, p := range r.parts {
+			if p.datasets > 0 {
+				o.print("%s", between)
+				between = ","
+				p.copyDatasets(o)
+			}
+		}
+		o.print("]")
+	})
+}
+
+// copyDatasets writes the elements of the part's report-datasets.
+func (p part) copyDatasets(o *output) {
+	r, err := withoutCoding(p.coding, p.body)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, r, p.start)
+	}
+	if err == nil {
+		_, err = io.CopyN(o, r, p.end-p.start)
+	}
+	o.err = cmp.Or(o.err, err)
+}
+
+// inSubsets is the answer to POST and PUT. A compressed report is shown by its
+// subsets, as the deployed server does it.
+func (r *stored) inSubsets(status int) wire.Reply {
+	d := attachment{header: r.header, datasets: json.RawMessage("[]")}
+	for _, p := range r.parts {
+		if p.coding == "" {
+			return r.expanded(status)
+		}
+		d.subsets = append(d.subsets, row{checksum: p.checksum, gzip: p.body})
+	}
+	return d.reply(status, r.uid)
+}

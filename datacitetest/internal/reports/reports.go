@@ -1,0 +1,127 @@
+// Package reports is interface A, usage reports.
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// Room is interface A: usage reports.
+type Room struct {
+	*store.Store
+	WriteTime time.Duration
+	Archive   archive
+}
+
+func New(s *store.Store, writeTime time.Duration) *Room {
+	return &Room{Store: s, WriteTime: writeTime, Archive: newArchive()}
+}
+
+var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
+
+// Put stores a report of a client as it is.
+func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
+	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
+	if err != nil {
+		return "", err
+	}
+	if id = strings.ToLower(c.id); id == "" {
+		id = wire.NewUUID()
+	}
+	p := part{content: c, body: bytes.Clone(data)}
+	if c.isNoted() {
+		p.coding, p.body = "gzip", compress(data)
+	}
+	p.checksum = sum256(p.body)
+	r := s.reportOf(owner, id, p)
+	if s.AsBuilt {
+		if r, err = seeded(r, data); err != nil {
+			return "", err
+		}
+	}
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	s.Archive.remove(id)
+	s.Archive.insert(r)
+	if s.AsBuilt {
+		err = s.Archive.document(id, r.compressed)
+	}
+	return id, err
+}
+
+// Kept is a report as it lies in the service.
+type Kept struct {
+	ID, Owner string
+	Subsets   []KeptSubset // as they came, of a plain report the one
+}
+
+// KeptSubset is a part of a report: the body it came in, or what a Deployed service
+// made of that; nil if it is lost.
+type KeptSubset struct {
+	Checksum string
+	Body     []byte
+}
+
+// Kept are all reports, by id.
+func (s *Room) Kept() []Kept { return s.Archive.kept() }
+
+// Show writes a report as it is shown to who asks for it.
+func (s *Room) Show(w io.Writer, id string) error {
+	res, err := s.getStored(id)
+	if err != nil {
+		return err
+	}
+	return res.Stream(w)
+}
+
+func compress(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// output takes the pieces of an answer. After an error it takes no more.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(p)
+	}
+	return n, o.err
+}
+
+func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
+
+// answer is {"report":{id, report-header, and what rest writes}}, with a validator made
+// of what it shows.
+func answer(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
+	shown := wire.Encode(header)
+	sums := [][]byte{[]byte(id), shown}
+	for _, part := range of {
+		sums = append(sums, []byte(part))
+	}
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...), Stream: func(w io.Writer) error {
+		o := &output{Writer: w}
+		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), shown)
+		rest(o)
+		o.print("}}")
+		return o.err
+	}}
+}

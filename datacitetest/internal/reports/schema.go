@@ -1,0 +1,437 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// schema is what a value of a report may be. A Documented service holds the stream
+// against it as it comes; a Deployed one what it has read, first by the names that it
+// permits, then by its schema.
+type schema struct {
+	kind     string                 // object, array, string, integer, or "" for any scalar
+	members  []member               // of an object
+	any      func(name string) bool // which other members an object may have, of any scalar
+	required []string
+	element  *schema // of an array
+	values   []string
+
+	sound rule // what the specification says, in place of all this
+
+	unchecked bool // the deployed service's schema does not know it
+	untyped   bool // ... or names members, but no type
+
+	take  rule   // check, made once
+	takes []rule // ... of each member
+}
+
+type member struct {
+	name string
+	*schema
+}
+
+// ready makes the rules of a schema, and of what stands in it.
+func (s *schema) ready() *schema {
+	s.take, s.takes = s.check, nil
+	for _, m := range s.members {
+		inner := m.ready()
+		s.takes = append(s.takes, func(c *checker) { c.in(m.name, inner.take) })
+	}
+	if s.element != nil {
+		s.element.ready()
+	}
+	return s
+}
+
+// member is the schema of a member, nil if there is none of that name.
+func (s *schema) member(name string) *schema {
+	if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
+		return s.members[i].schema
+	}
+	if s.any != nil && s.any(name) {
+		return anyScalar
+	}
+	return nil
+}
+
+// check takes a value of the stream.
+func (s *schema) check(c *checker) {
+	switch {
+	case s.sound != nil:
+		s.sound(c)
+	case s.kind == "array":
+		c.array(s.element.take)
+	case s.kind == "object":
+		s.checkMembers(c)
+	case s.kind == "integer":
+		integer(c)
+	default:
+		if text := c.text(); len(s.values) > 0 && !slices.Contains(s.values, string(text)) {
+			c.refuse("%q is not one of %q", text, s.values)
+		}
+	}
+}
+
+func (s *schema) checkMembers(c *checker) {
+	var seen uint64
+	next := 0 // the member that mostly comes
+	c.object(func(name []byte) rule {
+		for range s.members {
+			i := next % len(s.members)
+			next++
+			if string(name) != s.members[i].name {
+				continue
+			}
+			if seen&(1<<i) != 0 {
+				c.refuse("%s given twice", name)
+			}
+			seen |= 1 << i
+			return s.takes[i]
+		}
+		c.refuse("found unpermitted parameter: :%s", name)
+		return nil
+	})
+	for i, m := range s.members {
+		if seen&(1<<i) == 0 && slices.Contains(s.required, m.name) {
+			c.refuse("%s is missing", m.name)
+		}
+	}
+}
+
+// permit takes from an object what the service drops in silence: what is no object
+// in an array of objects. Names that it does not permit, and values that
+// are no object or array where it expects one, are an error, which names those
+// of one object, the innermost first.
+func (s *schema) permit(v object, shown func(string) string) error {
+	var odd []string
+	for name := range sorted(v) {
+		inner := s.member(name)
+		objects, many := v[name].([]any)
+		one, alone := v[name].(object)
+		// Objects and arrays are not told apart before the schema does.
+		if inner == nil || (inner.kind == "object" || inner.kind == "array") != (many || alone) {
+			odd = append(odd, shown(name))
+			continue
+		}
+		if inner.kind == "array" {
+			inner = inner.element
+		}
+		if many {
+			objects = slices.DeleteFunc(objects, func(e any) bool { _, ok := e.(object); return !ok })
+			v[name] = objects
+		} else if alone {
+			objects = []any{one}
+		}
+		spell := shown
+		if name == "report-datasets" { // errors spell what is below as it was sent
+			spell = func(name string) string { return name }
+		}
+		for _, e := range objects {
+			if err := inner.permit(e.(object), spell); err != nil {
+				return err
+			}
+		}
+	}
+	if len(odd) == 0 {
+		return nil
+	}
+	plural := map[bool]string{true: "s"}[len(odd) > 1]
+	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
+}
+
+// faults appends what the schema of that name says against the value.
+func (s *schema) faults(v any, path, name string, found []object) []object {
+	if s.unchecked || len(found) > wire.MaxFaults {
+		return found
+	}
+	if kind := jsonKind(v); s.kind != "" && kind != s.kind && !s.untyped {
+		found = append(found, schemaFault(path, name, "of type %s did not match the following type: %s", kind, s.kind))
+	}
+	if word, ok := v.(string); len(s.values) > 0 && (!ok || !slices.Contains(s.values, word)) {
+		found = append(found, schemaFault(path, name, "value %s did not match one of the following values: %s", inspect(v), strings.Join(s.values, ", ")))
+	}
+	switch v := v.(type) {
+	case object:
+		for _, member := range s.required {
+			if _, ok := v[member]; !ok {
+				found = append(found, schemaFault(path, name, "did not contain a required property of '%s'", member))
+			}
+		}
+		for member := range sorted(v) {
+			if inner := s.member(member); inner != nil {
+				found = inner.faults(v[member], path+"/"+member, name, found)
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if s.element != nil {
+				found = s.element.faults(e, fmt.Sprintf("%s/%d", path, i), name, found)
+			}
+		}
+	}
+	return found
+}
+
+func jsonKind(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case object:
+		return "object"
+	case []any:
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	}
+	return "number"
+}
+
+func textWith(sound rule) *schema { return &schema{kind: "string", sound: sound} }
+
+func listOf(required []string, members ...member) *schema {
+	return &schema{kind: "array", element: &schema{kind: "object", required: required, members: members}}
+}
+
+// labelled is an array of {type, value}.
+func labelled(types ...string) *schema {
+	return listOf([]string{"type", "value"}, member{"type", &schema{kind: "string", values: types}}, member{"value", textOnly})
+}
+
+// named is an array of {name, value}, or to the specification of texts as well.
+func named() *schema {
+	s := listOf([]string{"name", "value"}, member{"name", textOnly}, member{"value", textOnly})
+	s.sound = func(c *checker) {
+		c.array(func(c *checker) {
+			if c.Kind() == '"' {
+				c.text()
+			} else {
+				s.element.checkMembers(c)
+			}
+		})
+	}
+	return s
+}
+
+var (
+	anyScalar = &schema{}
+	textOnly  = &schema{kind: "string"}
+	filled    = textWith(filledText)
+
+	// Publishers go by other types in practice.
+	publisherID = func() *schema {
+		s := labelled("isni", "orcid", "grid", "urn", "client-id")
+		s.element.members[0].sound = filledText
+		return s
+	}()
+
+	headerMembers = []member{
+		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created-by", filled}, {"created", textWith(func(c *checker) { c.date() })},
+		{"reporting-period", &schema{kind: "object", unchecked: true, sound: period, members: periodOf(anyScalar, anyScalar)}},
+		{"report-filters", named()}, {"report-attributes", named()},
+		{"exceptions", &schema{kind: "array", unchecked: true, element: &schema{kind: "object", members: []member{
+			{"code", &schema{sound: integer}}, {"severity", anyScalar}, {"message", anyScalar}, {"help-url", anyScalar}, {"data", anyScalar},
+		}}}},
+	}
+
+	// reportHeader is the header of specification §2.1. Which members are
+	// required the specification leaves open; these are what the servers require.
+	reportHeader = (&schema{
+		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
+	}).ready()
+
+	reportDatasets = datasetsOf(
+		[]string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
+		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
+	).ready()
+
+	sentReport      = sentWith(reportDatasets)
+	sentResolutions = sentWith(datasetsOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions"))
+)
+
+// sentWith are header and datasets in one object, as the service looks at them.
+func sentWith(datasets *schema) *schema {
+	return &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", datasets})}
+}
+
+// datasetsOf are dataset entries of specification §2.1, with such members and metrics. The types of
+// identifiers, contributors and dates are those the servers take.
+func datasetsOf(required []string, metrics ...string) *schema {
+	instance := listOf([]string{"count", "metric-type", "access-method"},
+		member{"count", &schema{kind: "integer"}},
+		member{"metric-type", &schema{kind: "string", values: metrics}},
+		member{"access-method", &schema{kind: "string", values: []string{"regular", "machine"}}},
+		member{"country-counts", &schema{kind: "object", unchecked: true, sound: countryCounts, any: isCountry}},
+	)
+	return listOf(required,
+		member{"uri", anyScalar}, member{"yop", textOnly}, member{"platform", textOnly},
+		member{"data-type", &schema{kind: "string", values: []string{"dataset"}}},
+		member{"publisher", textOnly},
+		member{"dataset-id", labelled("doi", "DOI", "proprietary", "uri")},
+		member{"performance", listOf([]string{"period", "instance"},
+			member{"period", &schema{
+				kind: "object", untyped: true, sound: period, required: periodMembers, members: periodOf(textOnly, textOnly),
+			}},
+			member{"instance", instance},
+		)},
+		member{"publisher-id", publisherID},
+		member{"dataset-dates", labelled("pub-date", "first-accessed-online", "proprietary")},
+		member{"dataset-title", textOnly},
+		member{"dataset-contributors", labelled("name", "orcid", "isni")},
+		member{"dataset-attributes", labelled("dataset-version", "dataset_type", "proprietary")},
+	)
+}
+
+var periodMembers = []string{"begin-date", "end-date"}
+
+func periodOf(begin, end *schema) []member { return []member{{"begin-date", begin}, {"end-date", end}} }
+
+// period takes an object of two dates that do not go backwards.
+func period(c *checker) {
+	periodDates.checkMembers(c)
+	if c.end < c.begin {
+		c.refuse("end-date %s is before begin-date %s", c.end, c.begin)
+	}
+}
+
+var periodDates = (&schema{required: periodMembers, members: periodOf(
+	textWith(func(c *checker) { c.begin = c.date() }), textWith(func(c *checker) { c.end = c.date() }),
+)}).ready()
+
+func filledText(c *checker) {
+	if len(c.text()) == 0 {
+		c.refuse("can't be blank")
+	}
+}
+
+func integer(c *checker) {
+	if first := c.Kind(); first != '-' && (first < '0' || first > '9') {
+		c.unexpected("an integer")
+	}
+	word := c.Number()
+	if _, err := strconv.ParseInt(string(word), 10, 64); err != nil {
+		c.refuse("an integer expected, not %s", word)
+	}
+}
+
+// date takes a day, YYYY-MM-DD.
+func (c *checker) date() string {
+	day := string(c.text())
+	if _, err := time.Parse(time.DateOnly, day); err != nil {
+		c.refuse("%q is not a date, YYYY-MM-DD", day)
+	}
+	return day
+}
+
+func countryCounts(c *checker) {
+	c.object(func(name []byte) rule {
+		if len(name) != 2 || name[0] < 'a' || name[0] > 'z' || name[1] < 'a' || name[1] > 'z' {
+			c.refuse("%q is not a lowercase two-letter country code", name)
+		}
+		return integer
+	})
+}
+
+// countries are the codes of ISO 3166-1 alpha-2.
+const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz " +
+	"ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et fi fj fk fm fo fr ga gb gd ge gf gg " +
+	"gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz " +
+	"la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz " +
+	"om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz " +
+	"tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
+
+func isCountry(name string) bool {
+	return len(name) == 2 && strings.Contains(" "+countries+" ", " "+name+" ")
+}
+
+// respell renames the members of a value at every depth.
+func respell(v any, name func(string) string) any {
+	switch v := v.(type) {
+	case object:
+		o := make(object, len(v))
+		for member, value := range v {
+			o[name(member)] = respell(value, name)
+		}
+		return o
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = respell(v[i], name)
+		}
+		return out
+	}
+	return v
+}
+
+// compacted is a value without the nulls in its arrays, which the service never
+// sees.
+func compacted(v any) any {
+	switch v := v.(type) {
+	case object:
+		for name := range v {
+			v[name] = compacted(v[name])
+		}
+	case []any:
+		kept := []any{}
+		for _, e := range v {
+			if e != nil {
+				kept = append(kept, compacted(e))
+			}
+		}
+		return kept
+	}
+	return v
+}
+
+// absent says whether a value is one that counts as missing.
+func absent(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return strings.TrimSpace(v) == ""
+	case []any:
+		return len(v) == 0
+	case object:
+		return len(v) == 0
+	}
+	return false
+}
+
+// hyphened spells a name as "help-url", whether it came as help_url, helpUrl, Help-URL
+// or "help url".
+func hyphened(name string) string {
+	name = wordEnd.ReplaceAllString(acronymEnd.ReplaceAllString(name, "$1-$2"), "$1-$2")
+	return strings.ToLower(betweenWords.ReplaceAllString(name, "-"))
+}
+
+var (
+	acronymEnd   = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
+	wordEnd      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	betweenWords = regexp.MustCompile(`[-_\s]+`)
+)
+
+func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+func withHyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
+// sorted are the names of an object, so that answers are the same each time.
+func sorted(o object) iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(o))) }

@@ -1,0 +1,454 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// submission is a report on its way into the deployed service.
+type submission struct {
+	coding      string // gzip, deflate, or none
+	body        []byte // as it came
+	json        bool   // of a type whose JSON the service reads
+	unread      bool   // of a type the service does not read
+	header      object // names with hyphens; nil if there is none
+	datasets    any    // as sent; nil when the body is gzip
+	year, month string // of the begin-date
+}
+
+// coded says whether the middleware has decoded the body, which then counts as
+// compressed.
+func (sub *submission) coded() bool { return sub.coding != "" }
+
+var (
+	errNoDig     = wire.Fail(http.StatusUnprocessableEntity, "undefined method `dig' for nil:NilClass")
+	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
+	formTypes    = []string{"", "application/x-www-form-urlencoded", "multipart/form-data"}
+	errOneMonth  = wire.Fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
+	errNoRelease = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: release")
+	errProtocol  = wire.Fail(http.StatusUnprocessableEntity, "Report protocol is incorrect")
+)
+
+// readSubmission reads a body as its headers say.
+func readSubmission(q *wire.Request) (*submission, error) {
+	body, err := wire.ReadWhole(q.Body)
+	if err != nil {
+		return nil, err
+	}
+	kind, ok := q.SentType()
+	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
+	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
+		sub.coding = coding
+	}
+	switch {
+	case sub.coded() && slices.Contains(formTypes, kind):
+		return nil, outside(q, http.StatusBadRequest)
+	case !ok:
+		return nil, outside(q, http.StatusInternalServerError)
+	case kind == "application/vnd.api+json" && len(body) > 0:
+		// Names keep their hyphens, and so there is no period.
+		return nil, errNilText
+	case !sub.coded() && (len(body) == 0 || !sub.json):
+		sub.unread = true
+		return sub, nil
+	}
+	return sub, sub.open(q)
+}
+
+// open reads the JSON.
+func (sub *submission) open(q *wire.Request) error {
+	r, err := withoutCoding(sub.coding, sub.body)
+	if err == nil {
+		err = sub.parse(r)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, wire.ErrTooMuch):
+		return wire.ErrTooMuch
+	case errors.Is(err, errEncoding):
+		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + errEncoding.Error())
+	case sub.coded() && !errors.Is(err, wire.ErrParams):
+		return outside(q, http.StatusInternalServerError)
+	default:
+		return wire.ErrParams
+	}
+}
+
+// withoutCoding reads a body without its coding. Of gzip only the first member counts.
+func withoutCoding(coding string, body []byte) (io.Reader, error) {
+	plain := bytes.NewReader(body)
+	switch coding {
+	case "gzip":
+		z, err := gzip.NewReader(plain)
+		if err != nil {
+			return nil, fmt.Errorf("the body is not gzip: %w", err)
+		}
+		z.Multistream(false)
+		return wire.Inflated(z), nil
+	case "deflate":
+		z, err := zlib.NewReader(plain)
+		return wire.Inflated(z), err
+	}
+	return plain, nil
+}
+
+// parse takes the header and the datasets. Of a coded body the middleware takes
+// the header, which it wants spelled with a hyphen; but the parameters are read
+// from it like from any other, if the type says JSON.
+func (sub *submission) parse(r io.Reader) error {
+	spelled := false
+	err := check(r, func(c *checker) {
+		c.object(func(name []byte) rule {
+			switch exact, member := string(name) == "report-header", hyphened(string(name)); {
+			case member == "report-header":
+				spelled = true
+				if exact || !sub.coded() {
+					return sub.readHeader
+				}
+			case member == "report-datasets" && sub.coding != "gzip" && sub.json:
+				return sub.readDatasets
+			}
+			return anyValue
+		})
+	})
+	switch {
+	case err != nil:
+		return err
+	case !spelled && (sub.json || !sub.coded()):
+		return wire.ErrParams
+	case sub.header == nil:
+		sub.header = object{}
+	}
+	return nil
+}
+
+func (sub *submission) readHeader(c *checker) {
+	spell := hyphened
+	if sub.coded() {
+		spell = withHyphens
+	}
+	header, ok := compacted(respell(c.value(anyValue, wire.MaxPieces), spell)).(object)
+	if !ok {
+		c.refuse("report-header: an object expected")
+	}
+	sub.header = header
+}
+
+func (sub *submission) readDatasets(c *checker) {
+	sub.datasets = compacted(c.value(anyValue, wire.MaxValues))
+}
+
+// dateForm is a date at the start of a text.
+var dateForm = regexp.MustCompile(`^([+-]?[0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
+
+// datePeriod finds year and month of the report. The service compares the
+// numbers of the months, not the years.
+func (sub *submission) datePeriod() error {
+	if sub.unread {
+		return errNoDig
+	}
+	begin, err := sub.monthOf("begin-date")
+	if err != nil {
+		return err
+	}
+	end, err := sub.monthOf("end-date")
+	if err != nil {
+		return err
+	}
+	sub.year, sub.month = begin[0], begin[1]
+	if sub.month != end[1] {
+		return errOneMonth
+	}
+	return nil
+}
+
+// monthOf reads year and month of a date, both without leading zeros.
+func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
+	var v any
+	switch period := sub.header["reporting-period"].(type) {
+	case nil:
+	case object:
+		v = period[name]
+	case []any:
+		return yearMonth, errNoIndex
+	default:
+		return yearMonth, wire.Crashed(rubyClass(period) + " does not have #dig method")
+	}
+	value, ok := v.(string)
+	if !ok {
+		kind := rubyClass(v)
+		if _, truth := v.(bool); v == nil || truth {
+			kind = inspect(v)
+		}
+		return yearMonth, wire.Crashed("no implicit conversion of " + kind + " into String")
+	}
+	parts := dateForm.FindStringSubmatch(value)
+	if parts == nil {
+		return yearMonth, wire.Crashed("invalid date")
+	}
+	var n [3]int
+	for i := range n {
+		n[i], _ = strconv.Atoi(parts[i+1])
+	}
+	if day := time.Date(n[0], time.Month(n[1]), n[2], 0, 0, 0, 0, time.UTC); int(day.Month()) != n[1] || day.Day() != n[2] {
+		return yearMonth, wire.Crashed("invalid date")
+	}
+	return [2]string{strconv.Itoa(n[0]), strconv.Itoa(n[1])}, nil
+}
+
+var errNoIndex = wire.Crashed("no implicit conversion of String into Integer")
+
+// rubyClass is the class of a value.
+func rubyClass(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NilClass"
+	case bool:
+		return map[bool]string{true: "TrueClass", false: "FalseClass"}[v]
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "Float"
+		}
+		return "Integer"
+	case string:
+		return "String"
+	case []any:
+		return "Array"
+	}
+	return "ActionController::Parameters"
+}
+
+// inspect writes a value as Ruby shows it.
+func inspect(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = inspect(v[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case object:
+		var parts []string
+		for name := range sorted(v) {
+			parts = append(parts, inspect(underscored(name))+"=>"+inspect(v[name]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return string(wire.Encode(v))
+}
+
+// textColumns are the columns of a header that hold texts of up to 255 characters; the
+// others hold JSON.
+var textColumns = []string{"report-name", "report-id", "release", "created", "created-by"}
+
+var jsonColumns = []string{"reporting-period", "report-filters", "report-attributes", "exceptions"}
+
+// columns are names of the database that a compressed report's header may hold
+// by accident. What stands there is not played.
+var columns = []string{
+	"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets", "compressed",
+	"attachment", "attachment-file-name", "attachment-content-type", "attachment-file-size", "attachment-updated-at",
+}
+
+// permitted are the parameters that the service takes from what was sent
+// (ReportsController#safe_params): the members of the header, of any name if the
+// body is gzip. Of a plain report the datasets lose what is dropped in silence.
+func (sub *submission) permitted() (members object, err error) {
+	release, given := sub.header["release"]
+	switch {
+	case !given:
+		return nil, errNoRelease
+	case sub.coding == "gzip" && (release == "rd1" || release == "drl"):
+		return sub.header, nil
+	case sub.coding == "gzip" || release != "rd1" || absent(sub.datasets):
+		return nil, errProtocol
+	}
+	members = maps.Clone(sub.header)
+	members["report-datasets"] = sub.datasets
+	if err := sentReport.permit(members, underscored); err != nil {
+		return nil, err
+	}
+	sub.datasets = members["report-datasets"]
+	delete(members, "report-datasets")
+	return members, nil
+}
+
+// assign gives a report the members that were sent, and what was sent with them.
+// Members left out stay.
+func (r *stored) assign(sub *submission, members object, owner string) error {
+	for name := range sorted(members) {
+		switch {
+		case slices.Contains(textColumns, name):
+			r.header[name] = textOf(members[name])
+		case slices.Contains(jsonColumns, name):
+			r.header[name] = members[name]
+		case !slices.Contains(columns, name):
+			return wire.Fail(http.StatusBadRequest, "unknown attribute '%s' for Report.", underscored(name))
+		}
+	}
+	r.owner = owner
+	if sub.coding == "gzip" {
+		r.compressed = sub.body
+	} else {
+		r.datasets, sub.datasets = wire.Encode(sub.datasets), nil
+	}
+	return nil
+}
+
+// textOf is a value as a column of texts takes it.
+func textOf(v any) any {
+	switch v := v.(type) {
+	case nil, string:
+		return v
+	case bool:
+		return map[bool]string{true: "1", false: "0"}[v]
+	}
+	return inspect(v)
+}
+
+// kind says how the service reads a report: normal, compressed or resolutions.
+type kind int
+
+const (
+	normalKind kind = iota
+	compressedKind
+	resolutionsKind
+)
+
+// kind is told by the exceptions: code 69 anywhere, or first for resolutions
+// (Report#compressed_report?, #resolution_report?).
+func (r *stored) kind() (kind, error) {
+	noted, err := compressionNotes(r.header["exceptions"])
+	switch release := cmp.Or(wire.String(r.header["release"]), "rd1"); {
+	case err != nil:
+		return normalKind, err
+	case slices.Contains(noted, true) && (release == "rd1" || release == "RD1"):
+		return compressedKind, nil
+	case len(noted) > 0 && noted[0] && release == "drl":
+		return resolutionsKind, nil
+	}
+	return normalKind, nil
+}
+
+// compressionNotes says of each exception whether it has the code 69.
+func compressionNotes(exceptions any) (noted []bool, err error) {
+	switch e := exceptions.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		for _, exception := range e {
+			switch e := exception.(type) {
+			case object:
+				code, _ := e["code"].(json.Number)
+				n, err := code.Float64()
+				noted = append(noted, err == nil && n == 69)
+			case []any:
+				return nil, errNoIndex
+			default:
+				return nil, noMethod("fetch", inspect(e)+":"+rubyClass(e))
+			}
+		}
+		return noted, nil
+	case object:
+		if len(e) == 0 {
+			return nil, nil
+		}
+		return nil, errNoIndex
+	case string:
+		if e == "" {
+			return nil, nil
+		}
+		return nil, noMethod("map", inspect(e)+":"+rubyClass(e))
+	}
+	return nil, noMethod("empty?", inspect(exceptions)+":"+rubyClass(exceptions))
+}
+
+// creatorEnd is all that the service checks of created-by: its last character.
+var creatorEnd = regexp.MustCompile(`[-._;()/:a-zA-Z0-9*~$=]$`)
+
+// faults are what makes a report invalid, by attribute. Of a compressed report
+// the datasets are not looked at.
+func (r *stored) faults(creating bool) (object, error) {
+	all := object{}
+	add := func(name string, fault any) {
+		before, _ := all[name].([]any)
+		all[name] = append(before, fault)
+	}
+	missing := func(name string, v any) {
+		if absent(v) {
+			add(name, "can't be blank")
+		}
+	}
+	for _, name := range []string{"report-id", "created-by", "created", "reporting-period"} {
+		missing(underscored(name), r.header[name])
+	}
+	missing("user_id", r.owner)
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
+	}
+	if kind == normalKind {
+		datasets := decoded(r.datasets)
+		missing("report_datasets", datasets)
+		sent := maps.Clone(r.header)
+		sent["report-datasets"] = datasets
+		schema, name := sentReport, "7757177d-ae02-5888-8cdf-d748b3fb8616"
+		if wire.String(r.header["release"]) == "drl" {
+			schema, name = sentResolutions, "ce9a010e-6fcf-5775-8063-9c77f4938838"
+		}
+		switch found := schema.faults(sent, "#", name, nil); {
+		case len(found) > wire.MaxFaults:
+			return nil, wire.ErrTooMuch
+		case len(found) > 0:
+			add("base", found)
+		}
+	}
+	if creating && !creatorEnd.MatchString(wire.String(r.header["created-by"])) {
+		add("created_by", "is invalid")
+	}
+	return all, nil
+}
+
+// fits says whether the texts of a report fit their columns, and the bytes.
+func (r *stored) fits() error {
+	for _, name := range textColumns {
+		if utf8.RuneCountInString(wire.String(r.header[name])) > 255 {
+			return tooLong(underscored(name))
+		}
+	}
+	switch {
+	case utf8.RuneCountInString(r.owner) > 255:
+		return tooLong("user_id")
+	case len(r.compressed) > maxColumn:
+		return tooLong("compressed")
+	}
+	return nil
+}
+
+// schemaFault is a message about what stands at a path. The name of the schema ends
+// with "#" but for the type of what stands at the top.
+func schemaFault(path, name, format string, args ...any) object {
+	if strings.Count(path, "/") > 1 || strings.HasPrefix(format, "did not contain") {
+		name += "#"
+	}
+	return object{path: fmt.Sprintf("The property '%s' ", path) + fmt.Sprintf(format, args...) + " in schema " + name}
+}

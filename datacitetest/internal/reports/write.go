@@ -1,0 +1,415 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// write is a POST or PUT at work. It reads the database once, works on what it
+// has read, and writes the document from that.
+type write struct {
+	*Room
+	q      *wire.Request
+	sub    *submission
+	owner  string  // the sender's client id
+	report *stored // its copy; nil if there is no report yet
+	loaded bool    // the rows of the copy are all that it will know of
+
+	creating bool   // there was no report
+	members  object // of the header, as they were sent
+}
+
+// done ends a step: the process works on for so many twentieths of the time that
+// a write takes, unless it meets a fault here.
+func (w *write) done(step faults.Step, twentieths time.Duration) {
+	if f := w.q.Fault; f != nil && f.Step == step {
+		if f.Kind == faults.Crash {
+			panic(http.ErrAbortHandler)
+		}
+		time.Sleep(f.Delay)
+	}
+	time.Sleep(twentieths * w.WriteTime / 20)
+}
+
+// change does something to the report in the database, if it is still there, as one
+// transaction.
+func (w *write) change(do func(r *stored)) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	w.Archive.change(w.report.uid, do)
+}
+
+// takeSubmission is POST, without an id, and PUT. The checks come in the order
+// of the service's filters (reports_controller.rb:13-17).
+func (s *Room) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
+	w := &write{Room: s, q: q}
+	var err error
+	if w.sub, err = readSubmission(q); err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.Parsed, 12)
+	caller := s.readCaller(q)
+	if !caller.given {
+		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+	}
+	if err := w.sub.datePeriod(); err != nil {
+		return wire.Reply{}, err
+	}
+	if !caller.mayReport() {
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	w.owner = caller.UID
+	q.AnswerHeader.Set("X-Credential-Username", w.owner)
+	if id == "" {
+		return w.create()
+	}
+	return w.update(id)
+}
+
+// create is POST (ReportsController#create).
+func (w *write) create() (wire.Reply, error) {
+	if holdsObject(w.sub.header["created-by"]) {
+		return wire.Reply{}, wire.Crashed("TypeError: can't quote ActionController::Parameters")
+	}
+	key := keyOf(textOf(w.sub.header["created-by"]), w.sub.year, w.sub.month)
+	if err := w.lookUp(func() *stored { return w.Archive.findOf(w.owner, key) }); err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.LookedUp, 3)
+	switch {
+	case w.report == nil:
+		if err := w.begin(wire.NewUUID()); err != nil {
+			return wire.Reply{}, err
+		}
+	case w.sub.coded():
+		if err := w.addRow(); err != nil {
+			return wire.Reply{}, err
+		}
+		w.done(faults.RowInserted, 1)
+	}
+	return w.finish(http.StatusCreated)
+}
+
+// update is PUT (ReportsController#update). It does not ask whose report it is.
+func (w *write) update(id string) (wire.Reply, error) {
+	if !uuidForm.MatchString(strings.ToLower(id)) {
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
+	}
+	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {
+		return wire.Reply{}, err
+	}
+	status := http.StatusOK
+	var err error
+	switch {
+	case w.report == nil:
+		status = http.StatusCreated
+		w.done(faults.LookedUp, 3)
+		err = w.begin(id)
+	case w.sub.coded():
+		w.done(faults.LookedUp, 1)
+		if err = w.replaceRows(); err == nil {
+			err = w.assign()
+		}
+	default:
+		w.done(faults.LookedUp, 3)
+		err = w.assign()
+	}
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return w.finish(status)
+}
+
+// lookUp reads the report. If its document is there, the rows are compared with
+// it, and have their bytes from it.
+func (w *write) lookUp(find func() *stored) error {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	w.report = find()
+	if w.report == nil || !w.report.documented {
+		return nil
+	}
+	if _, w.loaded = w.Archive.documents[names.Folded(w.report.uid)]; !w.loaded {
+		return nil
+	}
+	_, err := w.Archive.load(w.report)
+	return err
+}
+
+// begin makes the report of what was sent, in memory.
+func (w *write) begin(uid string) error {
+	w.creating = true
+	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
+	if err := w.assign(); err != nil {
+		return err
+	}
+	header := w.report.header
+	w.report.key = keyOf(header["created-by"], w.sub.year, w.sub.month)
+	for _, name := range slices.Concat(textColumns, jsonColumns) {
+		if header[name] == nil && slices.Contains(jsonColumns[1:], name) {
+			header[name] = []any{}
+		} else if header[name] == nil {
+			header[name] = nil // shown as null
+		}
+	}
+	return nil
+}
+
+// assign gives the report the members that were sent.
+func (w *write) assign() (err error) {
+	if w.members, err = w.sub.permitted(); err == nil {
+		err = w.report.assign(w.sub, w.members, w.owner)
+	}
+	return err
+}
+
+// addRow inserts the subset that was sent. It is added at the end of the rows
+// that the request knows, if it knows them.
+func (w *write) addRow() error {
+	if _, err := w.sub.permitted(); err != nil {
+		return err
+	}
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	var data []byte // what deflate makes has no compressed bytes among its parameters
+	if w.sub.coding == "gzip" {
+		data = w.sub.body
+	}
+	added, err := w.Archive.insertRow(w.report.uid, data)
+	if err == nil && w.loaded {
+		w.report.rows = append(w.report.rows, added)
+	}
+	return err
+}
+
+// replaceRows is what a compressed PUT does to a report before it looks at what
+// was sent: the document is removed, if the report as it stands is valid; the rows
+// that were read are destroyed; the new one is inserted.
+func (w *write) replaceRows() error {
+	w.report.documented = false
+	if faults, err := w.report.faults(false); err == nil && len(faults) == 0 {
+		w.change(func(r *stored) {
+			delete(w.Archive.documents, names.Folded(r.uid))
+			r.documented = false
+			_ = w.commit(nil)
+		})
+	}
+	w.done(faults.DocumentRemoved, 1)
+	w.change(func(r *stored) {
+		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
+			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
+		})
+	})
+	w.report.rows, w.loaded = nil, true
+	w.done(faults.RowsDestroyed, 1)
+	if err := w.addRow(); err != nil {
+		return err
+	}
+	w.done(faults.RowInserted, 1)
+	return nil
+}
+
+// save validates the report and commits it (Report#save, #update). A report that
+// is created gets its row in the same transaction.
+func (w *write) save() (invalid object, err error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if invalid, err = w.report.faults(w.creating); err != nil {
+		return nil, err
+	}
+	if w.creating && w.Archive.find(w.report.uid) != nil {
+		invalid["uid"] = []any{"has already been taken"}
+	}
+	if kind, _ := w.report.kind(); kind == compressedKind {
+		w.report.datasets = json.RawMessage("[]")
+	}
+	if len(invalid) > 0 {
+		return invalid, nil
+	}
+	if err := w.report.fits(); err != nil {
+		return nil, err
+	}
+	if w.creating {
+		if _, taken := w.Archive.keys[w.report.key]; taken {
+			return nil, errTaken
+		}
+		w.Archive.insert(w.report)
+	}
+	if err = w.commit(w.members); err != nil && w.creating {
+		w.Archive.remove(w.report.uid)
+	}
+	return nil, err
+}
+
+// committed ends the step of the header, and that of the row if they are one.
+func (w *write) committed() {
+	twentieths := time.Duration(1)
+	if w.creating {
+		w.done(faults.RowInserted, 1)
+	} else if !w.sub.coded() {
+		twentieths = 2
+	}
+	w.done(faults.HeaderCommitted, twentieths)
+}
+
+// readOnly are the columns that are written once (report.rb:29).
+var readOnly = []string{"created-by", "report-id"}
+
+// commit writes to the database what has changed in memory: the members sent,
+// the datasets and the bytes. A report without rows gets one (Report#to_compress).
+func (w *write) commit(members object) error {
+	w.Archive.change(w.report.uid, func(r *stored) {
+		r.header = maps.Clone(r.header)
+		for name := range members {
+			if _, column := w.report.header[name]; column && !slices.Contains(readOnly, name) {
+				r.header[name] = w.report.header[name]
+			}
+		}
+		r.datasets, r.compressed = w.report.datasets, w.report.compressed
+		r.rows = slices.Clone(r.rows)
+		for i := range r.rows {
+			if read := w.rowRead(r.rows[i].id); read != nil {
+				r.rows[i].gzip = read.gzip
+			}
+		}
+	})
+	there := w.Archive.find(w.report.uid)
+	if w.loaded && len(w.report.rows) > 0 || !w.loaded && there != nil && len(there.rows) > 0 {
+		return nil
+	}
+	data := w.report.compressed
+	if data == nil {
+		data = w.report.compressOwn()
+	}
+	_, err := w.Archive.insertRow(w.report.uid, data)
+	return err
+}
+
+// rowRead is a row as the request knows it with its bytes, nil if it does not.
+func (w *write) rowRead(id int64) *row {
+	if !w.loaded {
+		return nil
+	}
+	i := slices.IndexFunc(w.report.rows, func(r row) bool { return r.id == id && r.gzip != nil })
+	if i < 0 {
+		return nil
+	}
+	return &w.report.rows[i]
+}
+
+// finish saves the report, renders the answer, keeps its text as the document and cleans up
+// (Report#save_as_attachment, #clean_data). The rows that the answer shows are
+// those that the request knows; it asks for them if it has not yet.
+func (w *write) finish(status int) (wire.Reply, error) {
+	invalid, err := w.save()
+	switch {
+	case err != nil:
+		return wire.Reply{}, err
+	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would name them breaks
+		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+	case len(invalid) > 0:
+		return wire.Reply{}, &wire.Failure{
+			Status: http.StatusUnprocessableEntity, Body: invalid,
+			Header: map[string]string{"X-Credential-Username": w.owner},
+		}
+	}
+	w.committed()
+	answer, err := w.render()
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	w.done(faults.Rendered, 2)
+	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.uid)) })
+	w.done(faults.DocumentDeleted, 1)
+	w.change(func(r *stored) {
+		w.Archive.documents[names.Folded(r.uid)] = answer
+		// The column is written if it changes, and in the request's memory it
+		// may not.
+		r.documented = r.documented || !w.report.documented
+	})
+	w.done(faults.DocumentStored, 0)
+	w.change(w.clean)
+	w.done(faults.RowsCleaned, 0)
+	return answer.reply(status, w.report.uid), nil
+}
+
+func (w *write) render() (attachment, error) {
+	w.Archive.mu.Lock()
+	defer w.Archive.mu.Unlock()
+	if !w.loaded {
+		w.report.rows, w.loaded = nil, true
+		if now := w.Archive.find(w.report.uid); now != nil {
+			w.report.rows = now.rows
+		}
+	}
+	return w.report.document()
+}
+
+// clean removes from the database what the document has: the datasets, and the
+// bytes of the rows that the request knows.
+func (w *write) clean(r *stored) {
+	r.compressed = nil
+	if kind, _ := w.report.kind(); kind != resolutionsKind {
+		r.datasets = json.RawMessage("[]")
+	}
+	r.rows = slices.Clone(r.rows)
+	for i := range r.rows {
+		if w.rowRead(r.rows[i].id) != nil {
+			r.rows[i].gzip = nil
+		}
+	}
+}
+
+var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
+
+// holdsObject says whether there is an object in a value, which no query takes.
+func holdsObject(v any) bool {
+	switch v := v.(type) {
+	case object:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsObject)
+	}
+	return false
+}
+
+// seeded is a report as a Deployed service has it in its database.
+func seeded(r *stored, data []byte) (*stored, error) {
+	p := r.parts[0]
+	sub := &submission{body: data, json: p.coding == ""}
+	if err := sub.parse(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	_ = sub.datePeriod() // an odd report may have none
+	r = &stored{
+		uid: r.uid, owner: r.owner, year: sub.year, month: sub.month, key: keyOf(sub.header["created-by"], sub.year, sub.month),
+		documented: true, header: sub.header, datasets: json.RawMessage("[]"), compressed: p.body,
+	}
+	if p.coding == "" {
+		r.datasets = wire.Encode(sub.datasets)
+		r.compressed = r.compressOwn()
+	}
+	return r, nil
+}
+
+// document gives a report its document, with one subset.
+func (a *archive) document(uid string, gzip []byte) error {
+	if _, err := a.insertRow(uid, gzip); err != nil {
+		return fmt.Errorf("%d bytes: %w", len(gzip), err)
+	}
+	a.change(uid, func(r *stored) {
+		a.documents[names.Folded(uid)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
+		r.datasets, r.compressed, r.rows[0].gzip = json.RawMessage("[]"), nil, nil
+	})
+	return nil
+}

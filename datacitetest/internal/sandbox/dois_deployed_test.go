@@ -1,0 +1,257 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+)
+
+// deployedLibrary is a Deployed service with records to search.
+func deployedLibrary(t *testing.T) *sandbox.Service {
+	t.Helper()
+	service := deployed()
+	seed(t, service,
+		`{"doi":"10.5072/alps","url":"https://example.org/alps","updated":"2021-01-01","titles":[{"title":"Climate of the high Alps"}],"publicationYear":2018,
+		  "publisher":{"name":"Zenodo"},"version":"2","schemaVersion":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},
+		  "creators":[{"name":"Garza, Kristian","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0003-3484-6875","nameIdentifierScheme":"ORCID"}]}],
+		  "relatedIdentifiers":[{"relatedIdentifier":"10.5072/book","relatedIdentifierType":"DOI","relationType":"References"}],
+		  "contributors":[{"name":"Ada","contributorType":"Editor"}],"viewCount":3}`,
+		`{"doi":"10.5072/book","updated":"2022-01-01","titles":[{"title":"The Alps"}],"publicationYear":2015,"creators":[{"name":"Fenner"}],"types":{"resourceTypeGeneral":"Book"}}`,
+		`{"doi":"10.70000/cake","updated":"2020-01-01","client":"other.repo","provider":"other","titles":[{"title":"Climate cake"}],"publicationYear":2020}`,
+		`{"doi":"10.5072/mine","state":"draft","titles":[{"title":"Mine"}]}`,
+		`{"doi":"10.70000/secret","state":"draft","client":"other.repo","titles":[{"title":"Secret"}]}`,
+	)
+	return service
+}
+
+func TestDeployedQuery(t *testing.T) {
+	service := deployedLibrary(t)
+	for query, want := range map[string][]string{
+		"climate alps":        {"alps"},
+		"climate OR book":     {"alps", "cake"},
+		`"climate alps"`:      {},
+		`"of high"`:           {"alps"},
+		`"of alps"~2`:         {"alps"},
+		`"climate the"`:       {"alps"},
+		`"climate of"~0`:      {"alps"},
+		`"climate the"~0`:     {},
+		`"Alps climate"`:      {},
+		"garza":               {"alps"},
+		"0000-0003-3484-6875": {},
+		`"https://orcid.org/0000-0003-3484-6875"`:                                         {},
+		`creators.nameIdentifiers.nameIdentifier:"https://orcid.org/0000-0003-3484-6875"`: {"alps"},
+		"publicationYear:[2015 TO 2018]":                                                  {"alps", "book"},
+		"relatedIdentifiers.relatedIdentifier:10.5072/book":                               {"alps"},
+		`relatedIdentifiers.relatedIdentifier:10.5072\/book`:                              {},
+		"publisher.name:zenodo":                                                           {"alps"},
+		"version:2":                                                                       {"alps"},
+		`schemaVersion:"http://datacite.org/schema/kernel-4"`:                             {"alps"},
+		`schema_version:"http://datacite.org/schema/kernel-4"`:                            {},
+		"viewCount:3":                  {"alps"},
+		"referenceCount:1":             {},
+		"reference_count:1":            {"alps"},
+		"isActive:true":                {},
+		"url:https://example.org/alps": nil, // a colon after a field: an error
+		"*:*":                          {"alps", "book", "cake"},
+		"doi:10.5072/ALPS":             {"alps"},
+		"types.resourceTypeGeneral:Book AND titles.title:(alps the)":        {"book"},
+		`titles.title:["a" TO "b"] AND "climate of the high alps" OR book `: {"alps", "book"},
+	} {
+		t.Run(query, func(t *testing.T) {
+			a := call{method: "GET", path: "/dois?sort=name&query=" + url.QueryEscape(query)}.do(t, service)
+			if want == nil {
+				assert.Equal(t, 400, a.status)
+				return
+			}
+			require.Equal(t, 200, a.status, a.body)
+			assert.Equal(t, want, found(a.read(t)))
+		})
+	}
+	for query, want := range map[string]string{`"open`: "token_mgr_error: Lexical error", "a AND": "parse_exception: ", "(a": "parse_exception: ", "created:[x TO y]": "failed to parse date field"} {
+		a := call{method: "GET", path: "/dois?query=" + url.QueryEscape(query)}.do(t, service)
+		assert.Equal(t, 400, a.status)
+		assert.Contains(t, at(a.read(t), "errors.title"), want, "an object, not a list")
+	}
+}
+
+func TestDeployedFilters(t *testing.T) {
+	service := deployedLibrary(t)
+	for _, want := range []struct {
+		query, as string
+		names     []string
+	}{
+		{"client-id=other.repo&provider-id=example", "", []string{"alps", "book", "cake"}}, // either of the two
+		{"client-id=other.repo&prefix=10.5072", "", []string{}},
+		{"client-id=other.repo&has-affiliation=false", "", []string{"cake"}},
+		{"resource-type-id=book", "", []string{"book"}},
+		{"state=draft", "", []string{"alps", "book", "cake"}},
+		{"state=draft", "repo", []string{"mine", "secret"}}, // of others, too
+		{"", "repo", []string{"alps", "book", "mine", "cake", "secret"}},
+		{"ids=10.5072/MINE,10.70000/secret,10.5072/nobody&query=cake", "", []string{"mine", "secret"}},
+		{"unknown=1&mailto=me@example.org", "", []string{"alps", "book", "cake"}},
+		{"sort=published", "", []string{"alps", "book", "cake"}}, // no order at all
+		{"sort=-published", "", []string{"alps", "book", "cake"}},
+		{"sort=-relevance", "", []string{"book", "alps", "cake"}}, // the last updated first
+		{"has-views=2", "", []string{"alps"}},
+		{"has-views=true", "", []string{"alps", "book", "cake"}},
+	} {
+		sort := "&sort=name"
+		if want.query != "" && want.query[0] == 's' && want.query[1] == 'o' {
+			sort = ""
+		}
+		assert.Equal(t, want.names, found(listed(t, service, want.query+sort, want.as)), "%s as %q", want.query, want.as)
+	}
+	assert.Equal(t, 404, call{method: "GET", path: "/dois/10.70000/secret", as: "repo"}.do(t, service).status, "one draft of others is hidden")
+}
+
+func TestDeployedFlags(t *testing.T) {
+	service := deployedLibrary(t)
+	first := func(query string) map[string]any {
+		return at(listed(t, service, "sort=name&"+query, ""), "data.0.attributes").(map[string]any)
+	}
+	assert.NotContains(t, first(""), "prefix")
+	for _, on := range []string{"detail=true", "detail=false", "detail="} {
+		assert.Contains(t, first(on), "prefix", on)
+	}
+	assert.Equal(t, "Zenodo", first("publisher=1")["publisher"])
+	assert.Equal(t, map[string]any{"name": "Zenodo"}, first("publisher=true")["publisher"])
+	assert.Contains(t, first(""), "contributors")
+	for _, name := range []string{"contributors", "fundingReferences", "relatedIdentifiers", "geoLocations", "subjects"} {
+		assert.NotContains(t, first("composite=true"), name)
+	}
+	a := call{method: "GET", path: "/dois/10.5072/alps?fields[dois]=doi"}.do(t, service)
+	assert.Contains(t, at(a.read(t), "data.attributes"), "titles", "one record comes whole")
+	assert.Equal(t, "Accept,Accept-Encoding", a.header.Get("Vary"))
+}
+
+// Pages that do not divide the window never end.
+func TestDeployedEndlessPages(t *testing.T) {
+	service := deployed()
+	for i := range 10_001 {
+		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%05d"}`, i)))
+	}
+	list := listed(t, service, "sort=name&fields[dois]=doi&page[size]=300&page[number]=33", "")
+	for range 3 {
+		next := nextPage(t, list)
+		assert.Equal(t, "34", next.Get("page[number]"))
+		assert.Empty(t, next.Get("sort"), "lost on the way")
+		list = listed(t, service, "sort=name&"+next.Encode(), "")
+		assert.Equal(t, 33.0, at(list, "meta.page"), "34 is shown as 33, for ever")
+		assert.Equal(t, 34.0, at(list, "meta.totalPages"))
+	}
+	list = listed(t, service, "page[size]=100&page[number]=101&fields[dois]=doi", "")
+	assert.Equal(t, 100.0, at(list, "meta.page"))
+	assert.Nil(t, nextPage(t, list))
+	for cursor, want := range map[string]string{"1": "00000", "garbage!": "00000", "MTIzNA": "00000"} {
+		list := listed(t, service, "fields[dois]=doi&page[size]=1&page[cursor]="+cursor, "")
+		_, hasPage := at(list, "meta").(map[string]any)["page"]
+		assert.False(t, hasPage)
+		assert.NotEmpty(t, found(list), want)
+	}
+}
+
+func TestDeployedNextLink(t *testing.T) {
+	service := deployed()
+	for i := range 3 {
+		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%05d"}`, i)))
+	}
+	kept := []string{"query", "affiliation", "publisher", "detail", "created", "prefix", "disable-facets", "composite"}
+	lost := []string{"sort", "state", "schema-version", "mailto", "include", "source"}
+	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true&composite=1" +
+		"&sort=name&state=findable&mailto=me&include=client&source=api"
+	next := nextPage(t, listed(t, service, query, ""))
+	for _, name := range kept {
+		assert.Contains(t, next, name)
+	}
+	for _, name := range lost {
+		assert.NotContains(t, next, name)
+	}
+}
+
+func TestDeployedDOIErrors(t *testing.T) {
+	service := deployedLibrary(t)
+	for name, want := range map[string]struct {
+		call   call
+		status int
+		path   string // of the message in the answer
+		title  string
+	}{
+		"list":                          {call{method: "GET", path: "/dois/10.5072/unknown"}, 404, "errors.0.title", "The resource you are looking for doesn't exist."},
+		"of a search":                   {call{method: "GET", path: "/dois?query=" + url.QueryEscape("a AND")}, 400, "errors.title", "parse_exception"},
+		"of a year":                     {call{method: "GET", path: "/dois?published=2020-2022"}, 400, "errors.title", "failed to parse date field"},
+		"bare, with another status":     {call{method: "GET", path: "/dois?sample-group=client"}, 500, "title", "[503]"},
+		"of validation":                 {create(`"doi":"10.5072/x","event":"publish"`), 422, "errors.0.source", "url"},
+		"no credentials":                {call{method: "POST", path: "/dois", header: apiType, body: payload(`"doi":"10.5072/x"`)}, 401, "errors.0.title", "Bad credentials."},
+		"wrong credentials":             {call{method: "POST", path: "/dois", header: map[string]string{"Content-Type": "application/vnd.api+json", "Authorization": "Basic RVhBTVBMRS5SRVBPOndyb25n"}, body: payload(`"doi":"10.5072/x"`)}, 404, "errors.0.title", "doesn't exist"},
+		"a bad token":                   {call{method: "GET", path: "/dois", header: map[string]string{"Authorization": "Bearer x"}}, 401, "errors.0.title", "Bad credentials."},
+		"cursor and random":             {call{method: "GET", path: "/dois?page[cursor]=1&random=true"}, 400, "errors.0.title", "exclusive"},
+		"characters of older DOI names": {create(`"doi":"10.5072/a,b"`), 422, "errors.0.title", "Is invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := want.call.do(t, service)
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Contains(t, at(a.read(t), want.path), want.title)
+		})
+	}
+	assert.Equal(t, 201, create(`"doi":"10.5072/a:b*c~d$e=f"`).do(t, service).status)
+}
+
+// Lists and searches show a write after a while, a single record at once.
+func TestDeployedIndexLag(t *testing.T) {
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, IndexLag: time.Minute, Now: func() time.Time { return start }})
+	seed(t, service, `{"doi":"10.5072/old","state":"draft","titles":[{"title":"seeded"}]}`)
+	titles := func(query string) []string {
+		out := []string{}
+		for _, r := range listed(t, service, "sort=name&query="+query, "repo")["data"].([]any) {
+			out = append(out, at(r, "attributes.titles.0.title").(string))
+		}
+		slices.Sort(out)
+		return out
+	}
+	assert.Equal(t, []string{"seeded"}, titles(""), "what is seeded is there at once")
+
+	require.Equal(t, 201, create(`"doi":"10.5072/new","titles":[{"title":"created"}]`).do(t, service).status)
+	require.Equal(t, 200, update("10.5072/old", `"titles":[{"title":"changed"}]`).do(t, service).status)
+	assert.Equal(t, []string{"seeded"}, titles(""))
+	assert.Empty(t, titles("changed"))
+	one := call{method: "GET", path: "/dois/10.5072/old", as: "repo"}
+	assert.Equal(t, "changed", at(one.do(t, service).read(t), "data.attributes.titles.0.title"), "a record by its name is up to date")
+
+	service.Advance(40 * time.Second)
+	require.Equal(t, 200, update("10.5072/old", `"titles":[{"title":"again"}]`).do(t, service).status)
+	assert.Equal(t, []string{"seeded"}, titles(""))
+	service.Advance(30 * time.Second)
+	assert.Equal(t, []string{"changed", "created"}, titles(""), "the first changes, not yet the second")
+	service.Advance(30 * time.Second)
+	assert.Equal(t, []string{"again", "created"}, titles(""))
+
+	require.Equal(t, 204, call{method: "DELETE", path: "/dois/10.5072/new", as: "repo"}.do(t, service).status)
+	assert.Equal(t, []string{"again", "created"}, titles(""), "removed, but still in the index")
+	assert.Equal(t, 404, call{method: "GET", path: "/dois/10.5072/new", as: "repo"}.do(t, service).status)
+	service.Advance(time.Minute)
+	assert.Equal(t, []string{"again"}, titles(""))
+	assert.Equal(t, []string{"again"}, titles("again"))
+}
+
+// The service looks for both members of an alternate identifier, and refuses the
+// whole record when one is missing.
+func TestDeployedAlternateIdentifiers(t *testing.T) {
+	service := deployed()
+	a := update("10.5072/x", `"alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":""},{"alternateIdentifier":"B"}]`).do(t, service)
+	assert.Equal(t, 422, a.status)
+	assert.Equal(t, "param is missing or the value is empty or invalid: alternateIdentifierType", at(a.read(t), "errors.0.title"))
+	for _, taken := range []string{
+		`"alternateIdentifiers":[{"alternateIdentifier":null,"alternateIdentifierType":""}]`,
+		`"alternateIdentifiers":[{}],"identifiers":[{"identifier":"A"}]`,
+	} {
+		assert.Less(t, update("10.5072/x", taken).do(t, service).status, 300, taken)
+	}
+}

@@ -1,0 +1,418 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+)
+
+func seed(t testing.TB, service *sandbox.Service, records ...string) {
+	t.Helper()
+	for _, r := range records {
+		require.NoError(t, service.PutRecord([]byte(r)), r)
+	}
+}
+
+// library is a service with records that differ in what lists select and sort by.
+func library(t *testing.T) *sandbox.Service {
+	t.Helper()
+	service := newService()
+	seed(t, service,
+		`{"doi":"10.5072/alps","url":"https://example.org/alps","created":"2018-05-01T10:00:00Z","updated":"2021-01-01","registered":"2019",
+		  "titles":[{"title":"Climate of the Alps"},{"title":"Snow","titleType":"Subtitle"}],"publicationYear":2018,"publisher":{"name":"Zenodo","publisherIdentifier":"https://ror.org/0","publisherIdentifierScheme":"ROR"},
+		  "creators":[{"name":"Garza, Kristian","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0003-3484-6875","nameIdentifierScheme":"ORCID"}],
+		    "affiliation":[{"name":"DataCite","affiliationIdentifier":"https://ror.org/04wxnsj81","affiliationIdentifierScheme":"ROR"},"Plain"]}],
+		  "types":{"resourceTypeGeneral":"Dataset","resourceType":"Table"},"schemaVersion":"http://datacite.org/schema/kernel-4",
+		  "subjects":[{"subject":"glaciers"}],"viewCount":5,"downloadCount":1,"citationCount":2,"viewsOverTime":[{"yearMonth":"2020-01","total":5}],
+		  "relatedIdentifiers":[{"relatedIdentifier":"10.5072/BOOK","relatedIdentifierType":"DOI","relationType":"References"}]}`,
+		`{"doi":"10.5072/book","created":"2019-05-01T10:00:00Z","updated":"2020-01-01","registered":"2019-06-01","titles":[{"title":"a book of climate change"}],
+		  "publicationYear":2010,"publisher":"Dryad","creators":[{"name":"Fenner, Martin"}],"types":{"resourceTypeGeneral":"JournalArticle"},
+		  "schemaVersion":"http://datacite.org/schema/kernel-3","descriptions":[{"description":"About glaciers and seas"}],
+		  "viewCount":50,"downloadCount":10,"citationCount":0}`,
+		`{"doi":"10.70000/cake","client":"other.repo","provider":"other","consortium":"cons","created":"2020-05-01T10:00:00Z","updated":"2020-06-01","registered":"2020",
+		  "titles":[{"title":"Baking"}],"publicationYear":2015,"publisher":"Zenodo","creators":[{"name":"Doe, Jane"}],
+		  "types":{"resourceTypeGeneral":"Text"},"viewCount":7,"downloadCount":20,"citationCount":9}`,
+		`{"doi":"10.5072/draft","state":"draft","created":"2020-07-01","titles":[{"title":"Draft of climate"}]}`,
+		`{"doi":"10.5072/hidden","state":"registered","created":"2020-08-01","titles":[{"title":"Hidden climate"}]}`,
+		`{"doi":"10.70000/secret","client":"other.repo","state":"draft","created":"2020-09-01"}`,
+	)
+	return service
+}
+
+// found lists the suffixes of the DOIs in a list, in order.
+func found(list map[string]any) []string {
+	out := []string{}
+	data, _ := list["data"].([]any)
+	for _, r := range data {
+		_, suffix, _ := strings.Cut(at(r, "id").(string), "/")
+		out = append(out, suffix)
+	}
+	return out
+}
+
+func listed(t testing.TB, service *sandbox.Service, query, as string) map[string]any {
+	t.Helper()
+	a := call{method: "GET", path: "/dois?" + query, as: as}.do(t, service)
+	require.Equal(t, 200, a.status, "%s: %s", query, a.body)
+	return a.read(t)
+}
+
+// Specification §4.2: filters.
+func TestFilters(t *testing.T) {
+	service := library(t)
+	for query, want := range map[string][]string{
+		"":                                         {"alps", "book", "cake"},
+		"provider-id=example":                      {"alps", "book"},
+		"provider-id=OTHER":                        {"cake"},
+		"provider-id=cons":                         {"cake"},
+		"client-id=example.repo":                   {"alps", "book"},
+		"client_id=other.repo":                     {"cake"},
+		"client-id=other.repo,example.repo":        {"alps", "book", "cake"},
+		"client-id=nobody":                         {},
+		"client-id=":                               {"alps", "book", "cake"},
+		"consortium-id=cons":                       {"cake"},
+		"resource-type-id=dataset":                 {"alps"},
+		"resource-type-id=journal-article":         {"book"},
+		"resource-type-id=JournalArticle,text":     {"book", "cake"},
+		"prefix=10.5072":                           {"alps", "book"},
+		"prefix=10.507":                            {},
+		"registered=2019":                          {"alps", "book"},
+		"created=2019":                             {"book"},
+		"created=2018,2019":                        {"alps", "book"},
+		"published=2010,2015":                      {"book", "cake"},
+		"schema-version=4":                         {"alps"},
+		"schema_version=3":                         {"book"},
+		"provider-id=example&created=2019":         {"book"},
+		"client-id=other.repo&provider-id=example": {},
+		"ids=10.5072/ALPS,10.70000/cake,10.5/x":    {"alps", "cake"},
+		"state=draft":                              {"alps", "book", "cake"}, // forced to findable
+		"ids=10.5072/alps&prefix=10.70000&query=x": {"alps"},                 // ids alone count
+		"has-funder=yes":                           {},
+		"has-person=yes":                           {"alps"},
+		"resource-type=TABLE":                      {"alps"},
+		"source=api":                               {"alps", "book", "cake"},
+		"license=cc-by-4.0":                        {},
+		"has-citations=1":                          {"alps", "cake"},
+		"has-views=50":                             {"book"},
+		"has-references=1":                         {"alps"},
+		"user-id=0000-0003-3484-6875":              {"alps"},
+		"affiliation-id=ror.org/04wxnsj81":         {"alps"},
+		"subject=glaciers":                         {"alps"},
+		"unknown-filter=x":                         {"alps", "book", "cake"},
+	} {
+		assert.ElementsMatch(t, want, found(listed(t, service, query, "")), query)
+	}
+	for _, query := range []string{"created=2018-2020", "registered=last", "published=18"} {
+		a := call{method: "GET", path: "/dois?" + query}.do(t, service)
+		assert.Equal(t, 400, a.status)
+		assert.Contains(t, at(a.read(t), "errors.title"), "failed to parse date field")
+	}
+}
+
+// Specification §3.1 and §5: who sees what.
+func TestWhoSeesWhat(t *testing.T) {
+	service := library(t)
+	assert.ElementsMatch(t, []string{"alps", "book", "cake"}, found(listed(t, service, "", "")))
+	assert.ElementsMatch(t, []string{"alps", "book", "cake", "draft", "hidden"}, found(listed(t, service, "", "repo")))
+	assert.ElementsMatch(t, []string{"alps", "book", "cake", "draft", "hidden"}, found(listed(t, service, "", "token")))
+	assert.ElementsMatch(t, []string{"alps", "book", "cake", "secret"}, found(listed(t, service, "", "other")))
+	assert.ElementsMatch(t, []string{"draft"}, found(listed(t, service, "state=draft", "repo")))
+	assert.ElementsMatch(t, []string{"draft", "hidden"}, found(listed(t, service, "state=draft,registered", "repo")))
+	for path, want := range map[string][2]int{
+		"10.5072/alps": {200, 200}, "10.5072/draft": {404, 200}, "10.5072/hidden": {404, 200},
+		"10.70000/secret": {404, 404}, "10.5072/unknown": {404, 404},
+	} {
+		a := call{method: "GET", path: "/dois/" + path}.do(t, service)
+		assert.Equal(t, want[0], a.status, path)
+		if a.status == 404 {
+			assert.JSONEq(t, `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`, a.body)
+		}
+		assert.Equal(t, want[1], call{method: "GET", path: "/dois/" + path, as: "repo"}.do(t, service).status, path)
+	}
+	wrong := call{method: "GET", path: "/dois/10.5072/alps", header: map[string]string{"Authorization": "Basic eDp5"}}
+	a := wrong.do(t, service)
+	assert.Equal(t, 200, a.status, "wrong Basic credentials make a reader anonymous")
+	assert.Equal(t, "true", a.header.Get("X-Anonymous-Consumer"))
+	wrong.header["Authorization"] = "Bearer " + service.Token(service.Now())
+	assert.Equal(t, 401, wrong.do(t, service).status, "a token that is no good is refused")
+}
+
+// Specification §4.2.1.
+func TestQueries(t *testing.T) {
+	service := library(t)
+	for query, want := range map[string][]string{
+		`climate`:          {"alps", "book"},
+		`climate baking`:   {"alps", "book", "cake"},
+		`climate AND alps`: {"alps"},
+		`+climate -alps`:   {"book"},
+		`titles.title:climate NOT publisher:dryad`:       {"alps"},
+		`(alps OR baking) AND publisher:zenodo`:          {"alps", "cake"},
+		`"climate change"`:                               {"book"},
+		`"change climate"`:                               {},
+		`titles.title:bak*`:                              {"cake"},
+		`titles.title:bakin?`:                            {"cake"},
+		`viewsOverTime:* AND descriptions.description:*`: {},
+		`descriptions.description:*`:                     {"book"},
+		`glaciers`:                                       {"alps", "book"},
+		`garza`:                                          {"alps"},
+		`"https://orcid.org/0000-0003-3484-6875"`:        {"alps"},
+		`"10.5072/book"`:                                 {"alps", "book"},
+		`doi:10.5072/ALPS`:                               {"alps"},
+		`doi:"10.5072/alps"`:                             {"alps"},
+		`publicationYear:[2010 TO 2015]`:                 {"book", "cake"},
+		`publicationYear:{2010 TO *]`:                    {"alps", "cake"},
+		`viewCount:>6`:                                   {"book", "cake"},
+		`creators.affiliation.affiliationIdentifier:"https://ror.org/04wxnsj81"`: {"alps"},
+		`creators.affiliation.name:datacite`:                                     {"alps"},
+		`creators.affiliation:plain`:                                             {"alps"},
+		`types.resourceTypeGeneral:Dataset`:                                      {"alps"},
+		`client_id:other.repo`:                                                   {"cake"},
+		`*:*`:                                                                    {"alps", "book", "cake"},
+		``:                                                                       {"alps", "book", "cake"},
+		`nosuchfield:x`:                                                          {},
+	} {
+		got := found(listed(t, service, "query="+url.QueryEscape(query), ""))
+		assert.ElementsMatch(t, want, got, query)
+	}
+	for _, query := range []string{`titles.title:(climate`, `"climate`, `AND`, `a:[1 TO`} {
+		a := call{method: "GET", path: "/dois?query=" + url.QueryEscape(query)}.do(t, service)
+		assert.Equal(t, 400, a.status, query)
+		assert.Regexp(t, `^parse_exception: .`, at(a.read(t), "errors.title"))
+	}
+}
+
+// Specification §4.2.2.
+func TestSort(t *testing.T) {
+	service := library(t)
+	for sort, want := range map[string]string{
+		"name":            "alps book cake",
+		"-name":           "cake book alps",
+		"created":         "alps book cake",
+		"-created":        "cake book alps",
+		"updated":         "book cake alps",
+		"-updated":        "alps cake book",
+		"published":       "book cake alps",
+		"-published":      "alps cake book",
+		"view-count":      "alps cake book",
+		"-view-count":     "book cake alps",
+		"download-count":  "alps book cake",
+		"-download-count": "cake book alps",
+		"citation-count":  "book alps cake",
+		"-citation-count": "cake alps book",
+		"title":           "book cake alps",
+		"-title":          "alps cake book",
+		"":                "alps cake book",
+		"no-such-order":   "alps cake book",
+	} {
+		got := found(listed(t, service, "sort="+sort, ""))
+		assert.Equal(t, want, strings.Join(got, " "), sort)
+	}
+	got := found(listed(t, service, "sort=relevance&query=climate+change+glaciers", ""))
+	assert.Equal(t, []string{"book", "alps"}, got)
+}
+
+// Specification §2.2 and §4.2: flags that change the shape.
+func TestShape(t *testing.T) {
+	service := library(t)
+	record := func(query string) any {
+		return at(listed(t, service, "ids=10.5072/alps&"+query, ""), "data.0")
+	}
+	one := func(query string) any {
+		return at(call{method: "GET", path: "/dois/10.5072/alps?" + query}.do(t, service).read(t), "data")
+	}
+	t.Run("plain by default", func(t *testing.T) {
+		for _, r := range []any{record(""), one(""), record("affiliation=false&publisher=no")} {
+			assert.Equal(t, []any{"DataCite", "Plain"}, at(r, "attributes.creators.0.affiliation"))
+			assert.Equal(t, "Zenodo", at(r, "attributes.publisher"))
+		}
+	})
+	t.Run("affiliation=true", func(t *testing.T) {
+		for _, r := range []any{record("affiliation=true"), one("affiliation=true")} {
+			assert.Equal(t, []any{
+				map[string]any{"name": "DataCite", "affiliationIdentifier": "https://ror.org/04wxnsj81", "affiliationIdentifierScheme": "ROR"},
+				map[string]any{"name": "Plain"},
+			}, at(r, "attributes.creators.0.affiliation"))
+			assert.Equal(t, "Zenodo", at(r, "attributes.publisher"))
+		}
+	})
+	t.Run("publisher=true", func(t *testing.T) {
+		for _, r := range []any{record("publisher=true"), one("publisher=true")} {
+			assert.Equal(t, map[string]any{"name": "Zenodo", "publisherIdentifier": "https://ror.org/0", "publisherIdentifierScheme": "ROR"}, at(r, "attributes.publisher"))
+		}
+	})
+	t.Run("detail", func(t *testing.T) {
+		attributes := []string{"prefix", "suffix", "xml", "alternateIdentifiers", "viewsOverTime", "citationsOverTime"}
+		relationships := []string{"provider", "references", "citations", "parts", "partOf", "versions", "versionOf"}
+		for _, name := range attributes {
+			assert.NotContains(t, at(record(""), "attributes"), name)
+			assert.NotContains(t, at(record("detail=false"), "attributes"), name)
+			assert.Contains(t, at(record("detail=true"), "attributes"), name)
+			assert.Contains(t, at(one(""), "attributes"), name)
+		}
+		for _, name := range relationships {
+			assert.NotContains(t, at(record(""), "relationships"), name)
+			assert.Contains(t, at(record("detail=true"), "relationships"), name)
+			assert.Contains(t, at(one(""), "relationships"), name)
+		}
+		assert.Equal(t, "10.5072/book", at(one(""), "relationships.references.data.0.id"))
+		assert.Equal(t, "5072", strings.TrimPrefix(at(one(""), "attributes.prefix").(string), "10."))
+		assert.Equal(t, "alps", at(one(""), "attributes.suffix"))
+	})
+	t.Run("fields", func(t *testing.T) {
+		r := record("fields[dois]=doi,titles,client")
+		assert.Equal(t, "10.5072/alps", at(r, "id"))
+		assert.Equal(t, "dois", at(r, "type"))
+		assert.Len(t, at(r, "attributes"), 2)
+		assert.Len(t, at(r, "relationships"), 1)
+		assert.Empty(t, at(record("fields%5Bdois%5D=id"), "attributes"))
+		assert.Contains(t, at(one("fields[dois]=doi"), "attributes"), "titles", "one record is always whole")
+	})
+	t.Run("times", func(t *testing.T) {
+		assert.Equal(t, "2018-05-01T10:00:00Z", at(record(""), "attributes.created"))
+		assert.Equal(t, "2018-05-01T10:00:00.000Z", at(one(""), "attributes.created"))
+		assert.Nil(t, at(record(""), "attributes.published"))
+		assert.Equal(t, "2018", at(one(""), "attributes.published"))
+	})
+	t.Run("a bare draft", func(t *testing.T) {
+		seed(t, service, `{"doi":"10.5072/bare","state":"draft"}`)
+		bare := at(call{method: "GET", path: "/dois/10.5072/bare", as: "repo"}.do(t, service).read(t), "data.attributes")
+		for _, name := range []string{"publisher", "publicationYear", "url", "xml", "registered", "language", "version"} {
+			assert.Contains(t, bare, name)
+			assert.Nil(t, at(bare, name), name)
+		}
+		for _, name := range []string{"creators", "titles", "identifiers", "relatedIdentifiers", "sizes", "geoLocations"} {
+			assert.Equal(t, []any{}, at(bare, name), name)
+		}
+		assert.Equal(t, "", at(bare, "published"))
+		assert.Equal(t, false, at(bare, "isActive"))
+	})
+}
+
+// Odd records are shown as they are.
+func TestSeedsAreShownAsTheyAre(t *testing.T) {
+	service := newService()
+	odd := `{"doi":"10.5072/ODD","publisher":null,"titles":{"title":"one"},"creators":"me","publicationYear":"2020","language":["en"],"new":{"member":[1.5,null]}}`
+	seed(t, service, odd)
+	got := at(call{method: "GET", path: "/dois/10.5072/odd"}.do(t, service).read(t), "data.attributes")
+	var sent map[string]any
+	require.NoError(t, json.Unmarshal([]byte(odd), &sent))
+	delete(sent, "doi")
+	for name, value := range sent {
+		assert.Equal(t, value, at(got, name), name)
+	}
+	assert.Equal(t, []string{"odd"}, found(listed(t, service, "sort=title&query=one&affiliation=true", "")))
+
+	xml := base64.StdEncoding.EncodeToString([]byte(metadataXML))
+	seed(t, service, `{"doi":"10.5072/xml","url":"https://example.org/xml","xml":"`+xml+`"}`)
+	got = at(call{method: "GET", path: "/dois/10.5072/xml"}.do(t, service).read(t), "data.attributes")
+	assert.Equal(t, "Climate of the Alps", at(got, "titles.0.title"))
+	assert.Equal(t, xml, at(got, "xml"))
+	address, ok := service.Resolve("10.5072/XML")
+	assert.True(t, ok)
+	assert.Equal(t, "https://example.org/xml", address)
+
+	seed(t, service, `{"doi":"10.5072/linked","client":"","alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":"local"}]}`)
+	linked := at(call{method: "GET", path: "/dois/10.5072/linked"}.do(t, service).read(t), "data")
+	assert.Equal(t, map[string]any{"data": nil}, at(linked, "relationships.client"), "a copy from another agency has no client")
+	assert.Equal(t, "A", at(linked, "attributes.identifiers.0.identifier"))
+
+	for _, wrong := range []string{`{}`, `{"doi":"x"}`, `[]`, `{"doi":"10.5072/x","state":"lost"}`, `{"doi":"10.5072/x","created":"soon"}`, `{"doi":"10.5072/x","xml":"%"}`} {
+		assert.Error(t, service.PutRecord([]byte(wrong)), wrong)
+	}
+}
+
+// Specification §4.2: parameters in a JSON body.
+func TestParametersInTheBody(t *testing.T) {
+	service := library(t)
+	inBody := func(kind, query, body string) answer {
+		return call{method: "GET", path: "/dois" + query, header: map[string]string{"Content-Type": kind}, body: body}.do(t, service)
+	}
+	a := inBody("application/json", "", `{"query":"climate","page":{"size":1,"number":2},"sort":"name","fields":{"dois":"titles"},"affiliation":true}`)
+	require.Equal(t, 200, a.status, a.body)
+	assert.Equal(t, []string{"book"}, found(a.read(t)))
+	assert.Equal(t, 2.0, at(a.read(t), "meta.page"))
+	assert.Len(t, at(a.read(t), "data.0.attributes"), 1)
+
+	for body, want := range map[string]string{
+		`{"client-id":"other.repo"}`:              "cake",
+		`{"client_id":"other.repo"}`:              "cake",
+		`{"created":2019}`:                        "book",
+		`{"publisher":true,"ids":"10.5072/book"}`: "book",
+		``: "alps cake book",
+	} {
+		assert.Equal(t, want, strings.Join(found(inBody("application/vnd.api+json", "", body).read(t)), " "), body)
+	}
+	assert.Equal(t, []string{"cake"}, found(inBody("application/json", "?query=baking", `{"query":"climate"}`).read(t)), "the URL wins")
+	assert.Len(t, found(inBody("text/plain", "", `{"query":"climate"}`).read(t)), 3, "another content type is no parameters")
+	for _, body := range []string{`{`, `[]`, `{"query":["a"]}`} {
+		a := inBody("application/json", "", body)
+		assert.Equal(t, 400, a.status, body)
+		assert.Equal(t, "400", at(a.read(t), "errors.0.status"))
+	}
+	assert.Equal(t, 400, call{method: "GET", path: "/dois?query=%zz"}.do(t, service).status)
+	assert.Len(t, found(listed(t, service, "query=doi:10.5072/a;b", "")), 0, "a semicolon is part of a value")
+}
+
+func TestAccept(t *testing.T) {
+	service := newService()
+	require.Equal(t, 201, putMetadata("10.5072/x", metadataXML).do(t, service).status)
+	require.Equal(t, 201, putURL("10.5072/x", "10.5072/x", "https://example.org/").do(t, service).status)
+	for accept, want := range map[string]struct {
+		status int
+		kind   string
+	}{
+		"application/vnd.api+json":              {200, "application/json; charset=utf-8"},
+		"application/json":                      {200, "application/json; charset=utf-8"},
+		"text/html, */*;q=0.1":                  {200, "application/json; charset=utf-8"},
+		"application/vnd.datacite.datacite+xml": {200, "application/vnd.datacite.datacite+xml; charset=utf-8"},
+		"text/turtle":                           {406, "application/json; charset=utf-8"},
+	} {
+		a := call{method: "GET", path: "/dois/10.5072/x", header: map[string]string{"Accept": accept}}.do(t, service)
+		assert.Equal(t, want.status, a.status, accept)
+		assert.Equal(t, want.kind, a.header.Get("Content-Type"), accept)
+	}
+	a := call{method: "GET", path: "/dois", header: map[string]string{"Accept": "text/turtle"}}.do(t, service)
+	assert.Equal(t, 406, a.status)
+	a = call{method: "HEAD", path: "/dois/10.5072/x"}.do(t, service)
+	assert.Equal(t, 200, a.status)
+	assert.Empty(t, a.body)
+}
+
+func TestFacets(t *testing.T) {
+	service := library(t)
+	meta := listed(t, service, "disable-facets=false", "")["meta"]
+	assert.Equal(t, []any{
+		map[string]any{"id": "example.repo", "title": "example.repo", "count": 2.0},
+		map[string]any{"id": "other.repo", "title": "other.repo", "count": 1.0},
+	}, at(meta, "clients"), "the frequent ones first")
+	for path, want := range map[string]any{
+		"states.0.id": "findable", "states.0.count": 3.0, "created.0.id": "2020", "registered.0.id": "2020", "published.0.id": "2018",
+		"resourceTypes.1.id": "journal-article", "resourceTypes.1.title": "Journal Article", "prefixes.0.id": "10.5072",
+		"schemaVersions.0.id": "3", "schemaVersions.0.title": "Schema 3", "subjects.0.id": "glaciers",
+		"affiliations.0.id": "ror.org/04wxnsj81", "licenses": []any{}, "providers.1.id": "other",
+	} {
+		assert.Equal(t, want, at(meta, path), path)
+	}
+	assert.Len(t, listed(t, service, "disable-facets=false&facets=resource_types,published", "")["meta"], 5)
+	for _, query := range []string{"", "disable-facets=true", "facets=states", "disable-facets=false&query=nothing"} {
+		assert.Len(t, listed(t, service, query, "")["meta"], 3, query)
+	}
+}
+
+func TestInclude(t *testing.T) {
+	service := library(t)
+	list := listed(t, service, "include=client", "")
+	assert.Len(t, list["included"], 2, "each client once")
+	assert.Equal(t, "clients", at(list, "included.0.type"))
+	assert.Equal(t, []any{}, listed(t, service, "include=media", "")["included"])
+	assert.NotContains(t, listed(t, service, "", ""), "included")
+	one := call{method: "GET", path: "/dois/10.70000/cake?include=client"}.do(t, service).read(t)
+	assert.Equal(t, "other.repo", at(one, "included.0.id"))
+}

@@ -1,0 +1,336 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+)
+
+// filledDeployed is a Deployed service with one DOI in each state, one of
+// another account, one draft without metadata and one with broken XML.
+func filledDeployed(t *testing.T) *sandbox.Service {
+	t.Helper()
+	service := deployed()
+	for _, doi := range []string{"10.5072/draft", "10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
+	}
+	for _, doi := range []string{"10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, putURL(doi, doi, "https://example.org/"+doi).do(t, service).status)
+	}
+	require.Equal(t, 200, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}.do(t, service).status)
+	for _, seeded := range []string{
+		`{"doi":"10.70000/theirs","client":"other.repo","url":"https://example.org/","xml":"PGEvPg=="}`,
+		`{"doi":"10.70000/secret","client":"other.repo","state":"draft","xml":"PGEvPg=="}`,
+		`{"doi":"10.5072/bare","state":"draft"}`,
+		`{"doi":"10.5072/broken","state":"draft","xml":"PHJlc291cmNl"}`,
+	} {
+		require.NoError(t, service.PutRecord([]byte(seeded)))
+	}
+	return service
+}
+
+// Who asked is told, whoever that is, unless the store stumbles before it asks.
+func TestDeployedWhoAsked(t *testing.T) {
+	for name, want := range map[string]struct {
+		method, path, authorization string
+		status                      int
+		who                         string
+	}{
+		"an answer":                {"GET", "/doi/10.5072/found", "EXAMPLE.REPO:sandbox-password", 200, "EXAMPLE.REPO"},
+		"an error of the service":  {"GET", "/metadata/10.5072/unknown", "EXAMPLE.REPO:sandbox-password", 404, "EXAMPLE.REPO"},
+		"somebody nobody knows":    {"GET", "/doi/10.5072/found", "NOBODY:x", 200, "NOBODY"},
+		"wrong password":           {"GET", "/doi", "EXAMPLE.REPO:wrong", 401, "EXAMPLE.REPO"},
+		"an error before it asks":  {"GET", "/doi/nothing", "EXAMPLE.REPO:sandbox-password", 404, ""},
+		"a route that there isn't": {"GET", "/elsewhere", "EXAMPLE.REPO:sandbox-password", 404, ""},
+		"no password":              {"GET", "/doi/10.5072/found", "EXAMPLE.REPO:", 401, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			authorization := "Basic " + base64.StdEncoding.EncodeToString([]byte(want.authorization))
+			a := call{method: want.method, path: want.path, header: map[string]string{"Authorization": authorization}}.do(t, filledDeployed(t))
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Equal(t, want.who, a.header.Get("X-Credential-Username"))
+			assert.Equal(t, strings.HasSuffix(want.authorization, ":"), a.header.Get("WWW-Authenticate") != "")
+		})
+	}
+}
+
+// What Rails puts around each answer of the store.
+func TestDeployedStoreHeaders(t *testing.T) {
+	const sound, none = "max-age=0, private, must-revalidate", "no-cache"
+	for name, want := range map[string]struct {
+		call                                     call
+		status                                   int
+		kind, vary, cache, anonymous, validators string
+	}{
+		"an answer":          {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"XML":                {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200, "application/xml; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"a write":            {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
+		"nothing":            {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", "Origin", none, "", ""},
+		"a type is wanted":   {call{method: "GET", path: "/doi/10.5072/found", as: "repo", header: accept("application/json")}, 200, "text/plain; charset=utf-8", "Accept, Accept-Encoding, Origin", sound, "", "ETag"},
+		"an error":           {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
+		"no login":           {call{method: "GET", path: "/doi"}, 401, "text/html; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
+		"an empty body":      {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", "Accept-Encoding, Origin", none, "", ""},
+		"nobody is asked":    {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "true", "ETag"},
+		"no such route":      {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "true", ""},
+		"no type that is":    {call{method: "GET", path: "/heartbeat", header: accept("nonsense")}, 500, "text/html; charset=UTF-8", "Origin", "", "", ""},
+		"a query that isn't": {call{method: "GET", path: "/doi?a=%zz", header: accept("application/json")}, 500, "application/json; charset=UTF-8", "Origin", "", "", ""},
+		"the root":           {call{method: "PUT", path: "/"}, 301, "", "", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filledDeployed(t)
+			a := want.call.do(t, service)
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Equal(t, want.kind, a.header.Get("Content-Type"))
+			assert.Equal(t, want.vary, a.header.Get("Vary"))
+			assert.Equal(t, want.cache, a.header.Get("Cache-Control"))
+			assert.Equal(t, want.anonymous, a.header.Get("X-Anonymous-Consumer"))
+			assert.Equal(t, want.validators != "", a.header.Get("ETag") != "")
+			want.call.header = with(want.call.header, "Accept-Encoding", "gzip")
+			zipped := want.call.do(t, filledDeployed(t))
+			assert.Equal(t, want.cache != "" && a.status != 204, zipped.header.Get("Content-Encoding") == "gzip")
+			if zipped.header.Get("Content-Encoding") == "gzip" {
+				assert.Equal(t, a.body, string(unzipped(t, []byte(zipped.body))))
+			}
+		})
+	}
+	t.Run("what has not changed", func(t *testing.T) {
+		service := filledDeployed(t)
+		c := call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}
+		c.header = map[string]string{"If-None-Match": c.do(t, service).header.Get("ETag")}
+		assert.Equal(t, 304, c.do(t, service).status)
+	})
+}
+
+func accept(kind string) map[string]string { return map[string]string{"Accept": kind} }
+
+func with(header map[string]string, name, value string) map[string]string {
+	out := map[string]string{name: value}
+	maps.Copy(out, header)
+	return out
+}
+
+// Of what it reads behind, the store hands on only ASCII.
+func TestDeployedLosesOtherCharacters(t *testing.T) {
+	service := deployed()
+	require.Equal(t, 201, putMetadata("10.5072/x", strings.Replace(metadataXML, "Alps", "Älps", 1)).do(t, service).status)
+	require.Equal(t, 201, putURL("10.5072/x", "10.5072/x", "https://example.org/ä").do(t, service).status)
+	assert.Contains(t, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body, "the ??lps")
+	assert.Equal(t, "https://example.org/??", call{method: "GET", path: "/doi/10.5072/x", as: "repo"}.do(t, service).body)
+	record := call{method: "GET", path: "/dois/10.5072/x"}.do(t, service).read(t)
+	assert.Equal(t, "Climate of the Älps", at(record, "data.attributes.titles.0.title"), "what is stored is sound")
+}
+
+func TestDeployedPutURL(t *testing.T) {
+	const good = "doi=10.5072/draft\nurl=https://example.org/1"
+	for name, want := range map[string]struct {
+		path, body string
+		status     int
+		answer     string
+		stored     string // URL of 10.5072/draft afterwards
+	}{
+		"two lines":                        {"10.5072/draft", good, 201, "OK", "https://example.org/1"},
+		"the other way round":              {"10.5072/draft", "url=https://example.org/1\ndoi=10.5072/draft", 201, "OK", "https://example.org/1"},
+		"more lines, and blanks":           {"10.5072/draft", "x=1\r\ndoi= 10.5072/DRAFT\r\n\r\nnothing\r\nurl=https://example.org/1 \r\n\n", 201, "OK", "https://example.org/1"},
+		"the last one wins":                {"10.5072/draft", good + "\nurl=https://example.org/2", 201, "OK", "https://example.org/2"},
+		"only the first = divides":         {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/?a=b&c=d", 201, "OK", "https://example.org/?a=b&c=d"},
+		"escapes":                          {"10.5072/draft", "doi=10.5072%2Fdraft\nurl=https://example.org/%2541%2B", 201, "OK", "https://example.org/%41+"},
+		"a plus is a blank":                {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/a+b", 422, "URL is not valid", ""},
+		"in the query string":              {"10.5072/draft?doi=10.5072/draft&url=https://example.org/1", "", 201, "OK", "https://example.org/1"},
+		"the path may have a lead":         {"https://doi.org/10.5072/draft", good, 201, "OK", "https://example.org/1"},
+		"a path that is no DOI":            {"nonsense", good, 201, "OK", "https://example.org/1"},
+		"another path":                     {"10.5072/found", good, 400, "doi parameter does not match doi of resource", ""},
+		"a lead in the body":               {"10.5072/draft", "doi=doi:10.5072/draft\nurl=https://example.org/", 400, "doi parameter does not match doi of resource", ""},
+		"empty":                            {"10.5072/draft", "", 400, "", ""},
+		"no doi":                           {"10.5072/draft", "url=https://example.org/", 400, "param 'doi' required", ""},
+		"no url":                           {"10.5072/draft", "doi=10.5072/draft", 400, "param 'url' required", ""},
+		"keys in capitals":                 {"10.5072/draft", "DOI=10.5072/draft\nURL=https://example.org/", 400, "param 'doi' required", ""},
+		"another scheme":                   {"10.5072/draft", "doi=10.5072/draft\nurl=mailto:me@example.org", 200, "Not a valid HTTP(S) or FTP URL", ""},
+		"the query string wins":            {"10.5072/draft?url=https://example.org/2", good, 201, "OK", "https://example.org/2"},
+		"the path wins over the query":     {"10.5072/draft?doi=10.5072/found&url=https://example.org/2", "", 201, "OK", "https://example.org/2"},
+		"no metadata":                      {"10.5072/new", "doi=10.5072/new\nurl=https://example.org/", 422, "Can't be blank", ""},
+		"a draft without metadata":         {"10.5072/bare", "doi=10.5072/bare\nurl=https://example.org/", 422, "Can't be blank", ""},
+		"a prefix of others":               {"10.70000/new", "doi=10.70000/new\nurl=https://example.org/", 403, "Access is denied", ""},
+		"of others":                        {"10.70000/theirs", "doi=10.70000/theirs\nurl=https://example.org/", 403, "Access is denied", ""},
+		"a parameter besides":              {"10.5072/draft?a=b", good, 422, "found unpermitted parameter: :a", ""},
+		"neither path nor body name a DOI": {"nonsense", "doi=nonsense\nurl=https://example.org/", 404, "DOI not found", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filledDeployed(t)
+			a := call{method: "PUT", path: "/doi/" + want.path, header: textType, body: want.body, as: "repo"}.do(t, service)
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Equal(t, want.answer, a.body)
+			stored := call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}.do(t, service)
+			assert.Equal(t, want.stored, stored.body)
+			assert.Equal(t, want.stored != "", service.State("10.5072/draft") == "findable")
+		})
+	}
+	t.Run("by other methods and types", func(t *testing.T) {
+		for _, c := range []call{
+			{method: "POST", path: "/doi", header: textType}, {method: "PATCH", path: "/doi/10.5072/draft", header: textType},
+			{method: "PUT", path: "/doi/10.5072/draft"}, {method: "PUT", path: "/doi/10.5072/draft", header: xmlType},
+		} {
+			c.body, c.as = good, "repo"
+			assert.Equal(t, 201, c.do(t, filledDeployed(t)).status, c)
+		}
+	})
+	t.Run("a form", func(t *testing.T) {
+		c := call{method: "PUT", path: "/doi/10.5072/draft", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, as: "repo"}
+		c.body = "doi=10.5072/draft\nurl=https://example.org/?a=1&b=2"
+		a := c.do(t, filledDeployed(t))
+		assert.Equal(t, 422, a.status)
+		assert.Equal(t, "found unpermitted parameter: :b", a.body)
+	})
+	t.Run("a hidden DOI becomes findable", func(t *testing.T) {
+		service := filledDeployed(t)
+		require.Equal(t, 201, putURL("10.5072/hidden", "10.5072/hidden", "https://example.org/9").do(t, service).status)
+		assert.Equal(t, "findable", service.State("10.5072/hidden"))
+	})
+	t.Run("a host that the account may not use", func(t *testing.T) {
+		service := deployed()
+		c := putMetadata("10.70000/x", metadataXML)
+		c.as = "other"
+		require.Equal(t, 201, c.do(t, service).status)
+		c = putURL("10.70000/x", "10.70000/x", "https://elsewhere.test/")
+		c.as = "other"
+		a := c.do(t, service)
+		assert.Equal(t, 422, a.status)
+		assert.Contains(t, a.body, "domain")
+	})
+}
+
+func TestDeployedPutMetadata(t *testing.T) {
+	t.Run("the body's DOI, when the path has none", func(t *testing.T) {
+		named := strings.Replace(metadataXML, `<identifier identifierType="DOI">`, `<identifier identifierType="DOI">10.5072/inside`, 1)
+		a := call{method: "POST", path: "/metadata", header: xmlType, body: named, as: "repo"}.do(t, deployed())
+		assert.Equal(t, "OK (10.5072/INSIDE)", a.body)
+	})
+	t.Run("a new name", func(t *testing.T) {
+		a := putMetadata("10.5072", metadataXML).do(t, deployed())
+		assert.Regexp(t, `^OK \(10\.5072/[0-9A-Z]{4}-[0-9A-Z]{4}\)$`, a.body)
+		a = putMetadata("10.5072?number=123456", metadataXML).do(t, deployed())
+		assert.Equal(t, "OK (10.5072/003R-J076)", a.body)
+	})
+	t.Run("what is kept is written anew", func(t *testing.T) {
+		service := deployed()
+		bare := metadataXML[strings.Index(metadataXML, "<resource"):]
+		require.Equal(t, 201, putMetadata("10.5072/x", bare).do(t, service).status)
+		kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+		assert.True(t, strings.HasPrefix(kept, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<resource"), kept)
+		assert.Contains(t, kept, `<identifier identifierType="DOI">10.5072/X</identifier>`)
+	})
+	t.Run("unless its elements have a prefix", func(t *testing.T) {
+		service := deployed()
+		prefixed := strings.NewReplacer("</", "</d:", "<resource xmlns=", "<d:resource xmlns:d=", "<id", "<d:id", "<cr", "<d:cr", "<ti", "<d:ti",
+			"<pu", "<d:pu", "<resourceType", "<d:resourceType").Replace(metadataXML)
+		named := strings.Replace(prefixed, `identifierType="DOI">`, `identifierType="DOI">10.5072/other`, 1)
+		require.Equal(t, 201, putMetadata("10.5072/x", named).do(t, service).status)
+		kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+		assert.Contains(t, kept, `<d:identifier identifierType="DOI">10.5072/other</d:identifier>`)
+	})
+	t.Run("sound documents come back as they were, but for blanks", func(t *testing.T) {
+		service := deployed()
+		require.Equal(t, 201, putMetadata("10.5072/x", strings.ReplaceAll(fullXML, "<identifier", "<!-- a --><identifier")).do(t, service).status)
+		once := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+		require.Equal(t, 201, putMetadata("10.5072/x", once).do(t, service).status)
+		assert.Equal(t, once, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body)
+	})
+	t.Run("text before the end of no CDATA section", func(t *testing.T) {
+		service := deployed()
+		require.Equal(t, 201, putMetadata("10.5072/x", strings.Replace(metadataXML, "of the", "]]> the", 1)).do(t, service).status)
+		kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+		assert.Contains(t, kept, "<title>]&gt; the Alps</title>")
+	})
+	t.Run("states", func(t *testing.T) {
+		service := filledDeployed(t)
+		for doi, want := range map[string]string{"draft": "draft", "found": "findable", "hidden": "findable"} {
+			require.Equal(t, 201, putMetadata("10.5072/"+doi, metadataXML).do(t, service).status)
+			assert.Equal(t, want, service.State("10.5072/"+doi))
+		}
+	})
+	t.Run("too large", func(t *testing.T) {
+		for _, path := range []string{"/metadata/10.5072/x", "/dois"} {
+			a := call{method: map[bool]string{true: "POST", false: "PUT"}[path == "/dois"], path: path, header: xmlType, body: strings.Repeat(" ", 10<<20+1), as: "repo"}.do(t, deployed())
+			assert.Equal(t, 413, a.status)
+			assert.Contains(t, a.header.Get("Content-Type"), "text/html")
+		}
+	})
+}
+
+func TestDeployedDeletion(t *testing.T) {
+	for name, want := range map[string]struct {
+		path   string
+		status int
+		body   string
+		doi    string
+		state  string
+	}{
+		"hide a findable DOI":           {"/metadata/10.5072/found", 200, "OK", "10.5072/found", "registered"},
+		"hide a draft":                  {"/metadata/10.5072/draft", 200, "OK", "10.5072/draft", "draft"},
+		"hide a registered DOI":         {"/metadata/10.5072/hidden", 200, "OK", "10.5072/hidden", "registered"},
+		"hide an unknown DOI":           {"/metadata/10.5072/new", 201, " ", "10.5072/new", "draft"},
+		"hide a DOI of others":          {"/metadata/10.70000/theirs", 403, "Access is denied", "10.70000/theirs", "findable"},
+		"hide an unknown one of others": {"/metadata/10.70000/new", 403, "Access is denied", "10.70000/new", ""},
+		"delete a draft":                {"/doi/10.5072/draft", 200, "OK", "10.5072/draft", ""},
+		"delete a findable DOI":         {"/doi/10.5072/found", 405, "Method not allowed", "10.5072/found", "findable"},
+		"delete an unknown DOI":         {"/doi/10.5072/new", 404, "DOI not found", "10.5072/new", ""},
+		"delete another DOI than said":  {"/doi/10.5072/draft%23part", 200, "OK", "10.5072/draft", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filledDeployed(t)
+			a := call{method: "DELETE", path: want.path, as: "repo"}.do(t, service)
+			assert.Equal(t, want.status, a.status)
+			assert.Equal(t, want.body, a.body)
+			assert.Equal(t, want.state, service.State(want.doi))
+		})
+	}
+}
+
+// kernel wraps what stands in a record of DataCite XML.
+func kernel(inside string) string {
+	return `<?xml version="1.0"?><resource xmlns="http://datacite.org/schema/kernel-4">` + inside + `</resource>`
+}
+
+// record is a sound record with something in it.
+func record(inside string) string {
+	return kernel(`<identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>a</creatorName></creator></creators>` +
+		`<titles><title>a</title></titles><publisher>a</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Text"/>` + inside)
+}
+
+// The parsers of the servers give up on what is nested too deep.
+func TestDeployedNesting(t *testing.T) {
+	service := deployed()
+	nested := strings.Replace(record(strings.Repeat("<a>", 300)+strings.Repeat("</a>", 300)), "kernel-4", "kernel-4.4", 1)
+	require.Equal(t, 201, putMetadata("10.5072/x", nested).do(t, service).status)
+	kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
+	assert.Equal(t, 255, strings.Count(kept, "<a"), "below the root")
+	for depth, status := range map[int]int{100: 200, 101: 400} {
+		body := strings.Repeat(`{"a":`, depth) + "0" + strings.Repeat("}", depth)
+		c := call{method: "GET", path: "/dois", header: map[string]string{"Content-Type": "application/json"}, body: body}
+		assert.Equal(t, status, c.do(t, service).status)
+	}
+}
+
+// The deployed service counts changes of the XML, not requests.
+func TestDeployedMetadataVersion(t *testing.T) {
+	service := deployed()
+	put := func(title string) {
+		body := strings.Replace(record(""), "<title>a<", "<title>"+title+"<", 1)
+		a := putMetadata("10.5072/x", body).do(t, service)
+		require.Equal(t, 201, a.status, a.body)
+	}
+	version := func() any {
+		return at(call{method: "GET", path: "/dois/10.5072/x", as: "repo"}.do(t, service).read(t), "data.attributes.metadataVersion")
+	}
+	put("A")
+	first := version()
+	put("A")
+	assert.Equal(t, first, version())
+	put("B")
+	assert.Equal(t, first.(float64)+1, version())
+}

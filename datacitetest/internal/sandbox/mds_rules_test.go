@@ -1,0 +1,239 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"encoding/xml"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/testkit"
+)
+
+const storeTables = "deployed-store.md"
+
+// store is a deployed metadata store: the rows of the tables are replayed
+// against one, and the same rows have been against the software itself.
+type store interface {
+	do(t testing.TB, c call) answer
+	put(t testing.TB, record string) // stores a record as PutRecord does
+	state(t testing.TB, doi string) string
+	names(t testing.TB) []string
+}
+
+type played struct{ *sandbox.Service }
+
+func (p played) do(t testing.TB, c call) answer { return c.do(t, p.Service) }
+
+func (p played) put(t testing.TB, record string) { require.NoError(t, p.PutRecord([]byte(record))) }
+
+func (p played) state(_ testing.TB, doi string) string { return p.State(doi) }
+
+func (p played) names(testing.TB) []string { return p.Names() }
+
+var newStore = func(testing.TB) store { return played{deployed()} }
+
+// filledStore is a store in the state that the tables begin with.
+func filledStore(t testing.TB) store {
+	s := newStore(t)
+	for _, name := range []string{"draft", "found", "hidden", "files", "many"} {
+		require.Equal(t, 201, s.do(t, putMetadata("10.5072/"+name, testkit.Expand(t, storeTables, "[[RECORD]]"))).status)
+	}
+	for _, doi := range []string{"10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, s.do(t, putURL(doi, doi, "https://example.org/"+doi)).status)
+	}
+	require.Equal(t, 200, s.do(t, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}).status)
+	files := []string{"files text/csv=https://example.org/1.csv", "files text/xml=s3://example/2"}
+	for n := range 26 {
+		files = append(files, "many text/plain=https://example.org/"+string(rune('a'+n)))
+	}
+	for _, file := range files {
+		name, line, _ := strings.Cut(file, " ")
+		require.Equal(t, 200, s.do(t, call{method: "POST", path: "/media/10.5072/" + name, header: textType, body: line, as: "repo"}).status)
+	}
+	for _, record := range []string{
+		`{"doi":"10.70000/theirs","client":"other.repo","state":"findable","url":"https://example.org/","xml":"PGEvPg=="}`,
+		`{"doi":"10.70000/secret","client":"other.repo","state":"draft","url":"https://example.org/secret","xml":"PGEvPg=="}`,
+		`{"doi":"10.5072/bare","state":"draft"}`,
+		`{"doi":"10.5072/broken","state":"draft","xml":"PHJlc291cmNl"}`,
+	} {
+		s.put(t, record)
+	}
+	return s
+}
+
+// as are the logins of the tables.
+var logins = map[string]string{
+	"other": "OTHER.REPO:secret", "wrong": "EXAMPLE.REPO:wrong", "unknown": "NOBODY.KNOWN:secret", "blank": "EXAMPLE.REPO:",
+}
+
+// requestOf reads a request as the tables write it: "GET /doi as wrong".
+func requestOf(text, kind, body string) call {
+	text, who, named := strings.Cut(text, " as ")
+	method, path, _ := strings.Cut(text, " ")
+	c := call{method: method, path: path, header: map[string]string{}, body: body, as: "repo"}
+	if kind != "" {
+		c.header["Content-Type"] = strings.TrimSuffix(kind, "(empty)")
+	}
+	if named {
+		c.as = ""
+	}
+	if login, ok := logins[who]; ok {
+		c.header["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(login))
+	}
+	return c
+}
+
+// assertAnswer compares an answer with what a table says: status and text, in
+// which "…" is any text.
+func assertAnswer(t *testing.T, want string, a answer) {
+	t.Helper()
+	status, text, _ := strings.Cut(want, " ")
+	assert.Equal(t, status, strconv.Itoa(a.status), a.body)
+	form := strings.ReplaceAll(regexp.QuoteMeta(text), "…", "(?s:.*)")
+	assert.Regexp(t, `\A`+form+`\z`, a.body)
+}
+
+// Each name of the tables arrives where they say, read and written.
+func TestStoreNames(t *testing.T) {
+	for _, table := range []struct{ name, base string }{{"Names", "/metadata/"}, {"Names in the DOI API", "/dois/"}} {
+		for _, row := range testkit.Table(t, storeTables, table.name) {
+			path, arrives := row[0], row[1]
+			t.Run(table.base+path, func(t *testing.T) { testName(t, table.base, path, arrives) })
+		}
+	}
+}
+
+func testName(t *testing.T, base, path, arrives string) {
+	s := newStore(t)
+	put := func(doi, mark string) {
+		record := testkit.Expand(t, storeTables, `[[RECORD: "DOI"> => "DOI">10.5072/x]]`)
+		s.put(t, string(mustJSON(t, map[string]any{
+			"doi": doi, "state": "findable", "client": "example.repo", "url": "https://example.org/" + mark,
+			"xml": base64.StdEncoding.EncodeToString([]byte(strings.Replace(record, "Climate of the Alps", mark, 1))),
+		})))
+	}
+	read := call{method: "GET", path: base + path, as: "repo", header: map[string]string{"Accept": "application/vnd.datacite.datacite+xml"}}
+	hide := call{method: "DELETE", path: base + path, as: "repo"}
+	if base == "/dois/" {
+		hide = call{method: "PATCH", path: base + path, as: "repo", body: `{"data":{"type":"dois","attributes":{"event":"hide"}}}`}
+		hide.header = map[string]string{"Content-Type": "application/vnd.api+json"}
+	}
+	if arrives == "-" {
+		put("10.5072/a", "x")
+		put("10.5072/b", "x")
+		assert.NotContains(t, s.do(t, read).body, "<title>x</title>")
+		s.do(t, hide)
+		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, s.names(t), "no DOI is made")
+		assert.Equal(t, "findable findable", s.state(t, "10.5072/a")+" "+s.state(t, "10.5072/b"), "and none is changed")
+		return
+	}
+	doi, err := url.PathUnescape(arrives)
+	require.NoError(t, err)
+	put(doi, "here")
+	if as, err := url.PathUnescape(path); err == nil && strings.HasPrefix(as, "10.5072/") && !strings.EqualFold(as, doi) {
+		s.do(t, read) // nothing but what arrives is there
+	}
+	assert.Contains(t, s.do(t, read).body, "<title>here</title>")
+	if base == "/metadata/" && !strings.ContainsAny(strings.ToLower(path), "%") {
+		assert.Equal(t, "https://example.org/here", s.do(t, call{method: "GET", path: "/doi/" + path, as: "repo"}).body)
+	}
+	assert.Equal(t, 200, s.do(t, hide).status)
+	assert.Equal(t, "registered", s.state(t, doi))
+}
+
+// Each path mints under the prefix that the table says.
+func TestStorePrefixes(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Prefixes") {
+		t.Run(row[0], func(t *testing.T) {
+			s := newStore(t)
+			a := s.do(t, putMetadata(row[0], testkit.Expand(t, storeTables, "[[RECORD]]")))
+			assertAnswer(t, row[1], a)
+		})
+	}
+}
+
+// Each request of the table gets the answer that the table says.
+func TestStoreExchanges(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Exchanges") {
+		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
+			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
+			assertAnswer(t, row[3], a)
+		})
+	}
+}
+
+// What is not played is listed with what is answered in its place, and only that.
+func TestStoreExchangesNotPlayed(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Exchanges not played") {
+		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
+			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
+			assertAnswer(t, row[4], a)
+			assert.NotEqual(t, row[3], row[4], "this is played: move the row to Exchanges")
+		})
+	}
+}
+
+// Each document is taken for what the table says.
+func TestStoreFormats(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Formats") {
+		t.Run(row[0]+" | "+row[1], func(t *testing.T) {
+			s := filledStore(t)
+			path := "/metadata/10.5072/new"
+			document, found := strings.CutPrefix(row[0], "found: ")
+			if found {
+				path = "/metadata/10.5072/found"
+			}
+			a := s.do(t, requestOf("PUT "+path, row[1], testkit.Expand(t, storeTables, document)))
+			assertAnswer(t, row[2], a)
+			assert.Equal(t, row[3], summary(t, s, path))
+		})
+	}
+}
+
+// summary are titles, creators, publisher, year and type of a stored record;
+// "-" is no record.
+func summary(t testing.TB, s store, path string) string {
+	a := s.do(t, call{method: "GET", path: path, as: "repo"})
+	if a.status != 200 {
+		return "-"
+	}
+	var record struct {
+		Titles    []string `xml:"titles>title"`
+		Creators  []string `xml:"creators>creator>creatorName"`
+		Publisher string   `xml:"publisher"`
+		Year      string   `xml:"publicationYear"`
+		Type      struct {
+			General string `xml:"resourceTypeGeneral,attr"`
+		} `xml:"resourceType"`
+	}
+	require.NoError(t, xml.Unmarshal([]byte(a.body), &record), a.body)
+	return strings.Join([]string{
+		strings.Join(record.Titles, ", "), strings.Join(record.Creators, " and "), record.Publisher, record.Year, record.Type.General,
+	}, "; ")
+}
+
+// Each document is repaired as the table says.
+func TestStoreRepairs(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Repairs") {
+		t.Run(row[0], func(t *testing.T) {
+			s := newStore(t)
+			a := s.do(t, putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])))
+			status, stored, _ := strings.Cut(row[1], " ")
+			assert.Equal(t, status, strconv.Itoa(a.status), a.body)
+			kept := s.do(t, call{method: "GET", path: "/metadata/10.5072/new", as: "repo"})
+			if a.status == 201 {
+				form := strings.ReplaceAll(regexp.QuoteMeta(testkit.Expand(t, storeTables, stored)), "…", "(?s:.*)")
+				assert.Regexp(t, form, kept.body)
+			} else {
+				assert.Equal(t, 404, kept.status)
+			}
+		})
+	}
+}

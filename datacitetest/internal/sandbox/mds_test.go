@@ -1,0 +1,486 @@
+package sandbox_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+)
+
+var xmlType = map[string]string{"Content-Type": "application/xml;charset=UTF-8"}
+
+var textType = map[string]string{"Content-Type": "text/plain;charset=UTF-8"}
+
+// metadataXML is a record with the mandatory properties alone.
+const metadataXML = `<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+  xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
+  <!-- kept as it is -->
+  <identifier identifierType="DOI"></identifier>
+  <creators><creator><creatorName>Garza, Kristian</creatorName></creator></creators>
+  <titles><title>Climate of the Alps</title></titles>
+  <publisher>Example Archive</publisher>
+  <publicationYear>2020</publicationYear>
+  <resourceType resourceTypeGeneral="Dataset">Table</resourceType>
+</resource>`
+
+func putMetadata(path, body string) call {
+	return call{method: "PUT", path: "/metadata/" + path, header: xmlType, body: body, as: "repo"}
+}
+
+func putURL(path, doi, url string) call {
+	return call{method: "PUT", path: "/doi/" + path, header: textType, body: "doi=" + doi + "\nurl=" + url, as: "repo"}
+}
+
+// filled is a service with one DOI in each state, one of another account, one
+// that has a name alone and one whose XML is invalid.
+func filled(t *testing.T) *sandbox.Service {
+	t.Helper()
+	service := newService()
+	for _, doi := range []string{"10.5072/draft", "10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
+	}
+	for _, doi := range []string{"10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, putURL(doi, doi, "https://example.org/"+doi).do(t, service).status)
+	}
+	require.Equal(t, 200, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}.do(t, service).status)
+	require.NoError(t, service.PutRecord([]byte(`{"doi":"10.70000/theirs","client":"other.repo","url":"https://example.org/","xml":"PGE+"}`)))
+	require.NoError(t, service.PutRecord([]byte(`{"doi":"10.5072/bare","state":"draft"}`)))
+	require.NoError(t, service.PutRecord([]byte(`{"doi":"10.5072/broken","state":"draft","xml":"PHJlc291cmNl"}`)))
+	return service
+}
+
+// Specification §3.1.
+func TestStates(t *testing.T) {
+	service := newService()
+	const doi = "10.5072/states"
+	story := []struct {
+		name   string
+		call   call
+		status int
+		state  string
+	}{
+		{"metadata make a draft", putMetadata(doi, metadataXML), 201, "draft"},
+		{"metadata again leave it a draft", putMetadata(doi, metadataXML), 201, "draft"},
+		{"a URL makes it findable", putURL(doi, doi, "https://example.org/1"), 201, "findable"},
+		{"another URL leaves it findable", putURL(doi, doi, "https://example.org/2"), 201, "findable"},
+		{"metadata leave it findable", putMetadata(doi, metadataXML), 201, "findable"},
+		{"it cannot be deleted any more", call{method: "DELETE", path: "/doi/" + doi, as: "repo"}, 405, "findable"},
+		{"hiding makes it registered", call{method: "DELETE", path: "/metadata/" + doi, as: "repo"}, 200, "registered"},
+		{"hiding again changes nothing", call{method: "DELETE", path: "/metadata/" + doi, as: "repo"}, 200, "registered"},
+		{"registered ones cannot be deleted", call{method: "DELETE", path: "/doi/" + doi, as: "repo"}, 405, "registered"},
+		{"metadata make it findable again", putMetadata(doi, metadataXML), 201, "findable"},
+	}
+	for _, step := range story {
+		a := step.call.do(t, service)
+		assert.Equal(t, step.status, a.status, "%s: %s", step.name, a.body)
+		assert.Equal(t, step.state, service.State(doi), step.name)
+	}
+
+	require.Equal(t, 201, putMetadata("10.5072/mistake", metadataXML).do(t, service).status)
+	a := call{method: "DELETE", path: "/doi/" + doi, as: "repo"}.do(t, service)
+	assert.NotContains(t, a.header.Get("Allow"), "DELETE")
+	a = call{method: "DELETE", path: "/doi/10.5072/mistake", as: "repo"}.do(t, service)
+	assert.Equal(t, 200, a.status, "a draft can be deleted")
+	assert.Empty(t, service.State("10.5072/mistake"))
+	assert.Equal(t, 404, call{method: "GET", path: "/metadata/10.5072/mistake", as: "repo"}.do(t, service).status)
+}
+
+// Specification §3.1 and §8: a DOI resolves after a delay.
+func TestResolve(t *testing.T) {
+	service := sandbox.New(&sandbox.Options{ResolveDelay: time.Minute})
+	const doi = "10.5072/slow"
+	resolves := func() string {
+		url, _ := service.Resolve(doi)
+		return url
+	}
+	putMetadata(doi, metadataXML).do(t, service)
+	putURL(doi, doi, "https://example.org/1").do(t, service)
+	assert.Empty(t, resolves(), "registered a moment ago")
+	service.Advance(time.Minute)
+	assert.Equal(t, "https://example.org/1", resolves())
+
+	putURL(doi, doi, "https://example.org/2").do(t, service)
+	assert.Equal(t, "https://example.org/1", resolves(), "the new URL needs its time too")
+	service.Advance(time.Minute)
+	assert.Equal(t, "https://example.org/2", resolves())
+
+	call{method: "DELETE", path: "/metadata/" + doi, as: "repo"}.do(t, service)
+	assert.Equal(t, "https://example.org/2", resolves(), "a hidden DOI goes on resolving")
+	_, ok := service.Resolve("10.5072/unknown")
+	assert.False(t, ok)
+}
+
+// Specification §4.3 and §7, GET /metadata.
+func TestGetMetadata(t *testing.T) {
+	for name, want := range map[string]struct {
+		path   string
+		status int
+		body   string
+	}{
+		"a draft's":               {"10.5072/draft", 200, "<title>Climate of the Alps</title>"},
+		"a findable DOI's":        {"10.5072/found", 200, "<title>Climate of the Alps</title>"},
+		"a hidden DOI's":          {"10.5072/hidden", 200, "<title>Climate of the Alps</title>"},
+		"in other case":           {"10.5072/FOUND", 200, "<title>Climate of the Alps</title>"},
+		"with an escaped slash":   {"10.5072%2Ffound", 200, "<title>Climate of the Alps</title>"},
+		"known, none registered":  {"10.5072/bare", 204, ""},
+		"unknown":                 {"10.5072/unknown", 404, "DOI is unknown to MDS"},
+		"no DOI":                  {"unknown", 404, "DOI not found"},
+		"of another party":        {"10.70000/theirs", 403, "Access is denied"},
+		"stored, but not valid":   {"10.5072/broken", 422, "XML is not well formed"},
+		"trailing slash is a DOI": {"10.5072/found/", 404, "DOI is unknown to MDS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := call{method: "GET", path: "/metadata/" + want.path, as: "repo"}.do(t, filled(t))
+			assert.Equal(t, want.status, a.status)
+			assert.Contains(t, a.body, want.body)
+			if a.status == 200 {
+				assert.Equal(t, "application/xml; charset=utf-8", a.header.Get("Content-Type"))
+			}
+		})
+	}
+}
+
+// Specification §4.3 and §7, PUT /metadata.
+func TestPutMetadata(t *testing.T) {
+	with := func(header string) map[string]string { return map[string]string{"Content-Type": header} }
+	without := func(part string) string { return strings.Replace(metadataXML, part, "", 1) }
+	for name, want := range map[string]struct {
+		path   string
+		header map[string]string
+		body   string
+		status int
+		text   string
+	}{
+		"a new DOI":                 {"10.5072/new", xmlType, metadataXML, 201, "CREATED"},
+		"a registered DOI":          {"10.5072/found", xmlType, metadataXML, 201, "HANDLE_ALREADY_EXISTS"},
+		"without charset":           {"10.5072/new", with("application/xml"), metadataXML, 201, "CREATED"},
+		"with a byte order mark":    {"10.5072/new", xmlType, "\ufeff" + metadataXML, 201, "CREATED"},
+		"foreign prefix":            {"10.70000/new", xmlType, metadataXML, 403, "Access is denied"},
+		"foreign prefix alone":      {"10.70000", xmlType, metadataXML, 403, "Access is denied"},
+		"of another party":          {"10.70000/theirs", xmlType, metadataXML, 403, "Access is denied"},
+		"plain text type":           {"10.5072/new", with("text/plain"), metadataXML, 415, "not supported"},
+		"form type":                 {"10.5072/new", with("application/x-www-form-urlencoded"), metadataXML, 415, "not supported"},
+		"no type":                   {"10.5072/new", nil, metadataXML, 415, "not supported"},
+		"JSON type":                 {"10.5072/new", with("application/json"), `{"@context":"https://schema.org"}`, 422, "unpermitted"},
+		"no format":                 {"10.5072/new", with("text/plain"), "hello", 415, "Metadata format not recognized"},
+		"XML of something else":     {"10.5072/new", xmlType, `<feed xmlns="http://www.w3.org/2005/Atom"/>`, 415, "Metadata format not recognized"},
+		"XML without a namespace":   {"10.5072/new", xmlType, `<resource/>`, 415, "Metadata format not recognized"},
+		"kernel 3":                  {"10.5072/new", xmlType, `<resource xmlns="http://datacite.org/schema/kernel-3"/>`, 422, "no longer supported"},
+		"empty":                     {"10.5072/new", xmlType, "", 422, "Can't be blank"},
+		"broken XML":                {"10.5072/new", xmlType, metadataXML[:400], 422, "not well formed"},
+		"two roots":                 {"10.5072/new", xmlType, metadataXML + "<a/>", 422, "not well formed"},
+		"attribute given twice":     {"10.5072/new", xmlType, strings.Replace(metadataXML, "<title>", `<title titleType="Other" titleType="Other">`, 1), 422, "given twice"},
+		"no identifier":             {"10.5072/new", xmlType, without(`<identifier identifierType="DOI"></identifier>`), 422, "identifier"},
+		"no creators":               {"10.5072/new", xmlType, without(`<creators><creator><creatorName>Garza, Kristian</creatorName></creator></creators>`), 422, "creators"},
+		"an empty list of creators": {"10.5072/new", xmlType, without(`<creator><creatorName>Garza, Kristian</creatorName></creator>`), 422, "creator"},
+		"no titles":                 {"10.5072/new", xmlType, without(`<titles><title>Climate of the Alps</title></titles>`), 422, "titles"},
+		"no publisher":              {"10.5072/new", xmlType, without(`<publisher>Example Archive</publisher>`), 422, "publisher"},
+		"no year":                   {"10.5072/new", xmlType, without(`<publicationYear>2020</publicationYear>`), 422, "publicationYear"},
+		"year of three digits":      {"10.5072/new", xmlType, strings.Replace(metadataXML, "2020", "202", 1), 422, "publicationYear"},
+		"no resource type":          {"10.5072/new", xmlType, without(`<resourceType resourceTypeGeneral="Dataset">Table</resourceType>`), 422, "resourceType"},
+		"no general type":           {"10.5072/new", xmlType, without(` resourceTypeGeneral="Dataset"`), 422, "resourceTypeGeneral"},
+		"general type not listed":   {"10.5072/new", xmlType, strings.Replace(metadataXML, `"Dataset"`, `"dataset"`, 1), 422, "resourceTypeGeneral"},
+		"attribute misspelt":        {"10.5072/new", xmlType, strings.Replace(metadataXML, "<publisher>", `<publisher schemeUri="https://ror.org">`, 1), 422, "schemeUri"},
+		"element misspelt":          {"10.5072/new", xmlType, strings.Replace(metadataXML, "<titles>", `<subject>x</subject><titles>`, 1), 422, "subject"},
+		"element twice":             {"10.5072/new", xmlType, strings.Replace(metadataXML, "<titles>", `<publisher>x</publisher><titles>`, 1), 422, "publisher"},
+		"stray text":                {"10.5072/new", xmlType, strings.Replace(metadataXML, "<titles>", `stray<titles>`, 1), 422, "resource"},
+		"characters not allowed":    {"10.5072/a%23b", xmlType, metadataXML, 422, "Is invalid"},
+		"no DOI":                    {"new", xmlType, metadataXML, 404, "DOI not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filled(t)
+			a := call{method: "PUT", path: "/metadata/" + want.path, header: want.header, body: want.body, as: "repo"}.do(t, service)
+			assert.Equal(t, want.status, a.status, a.body)
+			assert.Contains(t, a.body, want.text)
+			if a.status != 201 && want.path == "10.5072/new" {
+				assert.Empty(t, service.State("10.5072/new"), "nothing is stored")
+			}
+		})
+	}
+}
+
+// Specification §2.3 and §4.3: the value in the path is used.
+func TestIdentifierIsOverwritten(t *testing.T) {
+	for name, identifier := range map[string]string{
+		"empty":       `<identifier identifierType="DOI"></identifier>`,
+		"another DOI": `<identifier identifierType="DOI">10.1234/other</identifier>`,
+		"one tag":     `<identifier identifierType="DOI" />`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := newService()
+			body := strings.Replace(metadataXML, `<identifier identifierType="DOI"></identifier>`, identifier, 1)
+			require.Equal(t, 201, putMetadata("10.5072/abc", body).do(t, service).status)
+			got := call{method: "GET", path: "/metadata/10.5072/abc", as: "repo"}.do(t, service)
+			want := strings.Replace(metadataXML, `></identifier>`, `>10.5072/ABC</identifier>`, 1)
+			assert.Equal(t, want, got.body, "the rest stays, to the byte")
+		})
+	}
+	t.Run("with a namespace prefix", func(t *testing.T) {
+		service := newService()
+		body := regexp.MustCompile(`<(/?)(\w)`).ReplaceAllString(metadataXML, "<${1}d:$2")
+		body = strings.NewReplacer("xmlns=", "xmlns:d=", `"></d:identifier>`, `"/>`).Replace(body)
+		require.Equal(t, 201, putMetadata("10.5072/abc", body).do(t, service).status, body)
+		got := call{method: "GET", path: "/metadata/10.5072/abc", as: "repo"}.do(t, service)
+		assert.Contains(t, got.body, `<d:identifier identifierType="DOI">10.5072/ABC</d:identifier>`)
+	})
+}
+
+// Specification §4.3: PUT /metadata/{prefix}.
+func TestMint(t *testing.T) {
+	service := newService()
+	seen := map[string]bool{}
+	for range 5 {
+		a := putMetadata("10.5072", metadataXML).do(t, service)
+		require.Equal(t, 201, a.status, a.body)
+		require.Regexp(t, `^OK \(10\.5072/[0-9A-Z]{4}-[0-9A-Z]{4}\)$`, a.body)
+		doi := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(a.body, "OK ("), ")"))
+		assert.Equal(t, base+"/metadata/"+doi, a.header.Get("Location"))
+		assert.Equal(t, "draft", service.State(doi))
+		got := call{method: "GET", path: "/metadata/" + doi, as: "repo"}.do(t, service)
+		assert.Contains(t, got.body, ">"+strings.ToUpper(doi)+"</identifier>")
+		seen[doi] = true
+	}
+	assert.Len(t, seen, 5, "every name is new")
+}
+
+func TestPostMetadataTakesTheNameFromTheXML(t *testing.T) {
+	service := newService()
+	body := strings.Replace(metadataXML, `"DOI"><`, `"DOI">10.5072/Inside<`, 1)
+	a := call{method: "POST", path: "/metadata", header: xmlType, body: body, as: "repo"}.do(t, service)
+	assert.Equal(t, 201, a.status, a.body)
+	assert.Equal(t, "draft", service.State("10.5072/inside"))
+	a = call{method: "POST", path: "/metadata", header: xmlType, body: metadataXML, as: "repo"}.do(t, service)
+	assert.Equal(t, 404, a.status)
+}
+
+// Specification §2.3, §4.3 and §7, PUT /doi.
+func TestPutURL(t *testing.T) {
+	for name, want := range map[string]struct {
+		path, body string
+		status     int
+		text       string
+	}{
+		"a draft":                {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/", 201, "OK"},
+		"a findable DOI":         {"10.5072/found", "doi=10.5072/found\nurl=https://example.org/", 201, "OK"},
+		"trailing newline":       {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/\n", 201, "OK"},
+		"CR LF":                  {"10.5072/draft", "doi=10.5072/draft\r\nurl=https://example.org/\r\n", 201, "OK"},
+		"in any case":            {"10.5072/Draft", "doi=10.5072/DRAFT\nurl=https://example.org/", 201, "OK"},
+		"ftp":                    {"10.5072/draft", "doi=10.5072/draft\nurl=ftp://example.org/a", 201, "OK"},
+		"empty":                  {"10.5072/draft", "", 400, "param 'doi' required"},
+		"one line":               {"10.5072/draft", "doi=10.5072/draft", 400, "two lines"},
+		"no newline":             {"10.5072/draft", "doi=10.5072/draft url=https://example.org/", 400, "two lines"},
+		"three lines":            {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/\nx=1", 400, "two lines"},
+		"URL first":              {"10.5072/draft", "url=https://example.org/\ndoi=10.5072/draft", 400, "param 'doi' required"},
+		"no URL":                 {"10.5072/draft", "doi=10.5072/draft\nurl=", 400, "param 'url' required"},
+		"another DOI":            {"10.5072/draft", "doi=10.5072/found\nurl=https://example.org/", 400, "does not match"},
+		"no DOI":                 {"10.5072/draft", "doi=draft\nurl=https://example.org/", 400, "does not match"},
+		"not a web address":      {"10.5072/draft", "doi=10.5072/draft\nurl=mailto:a@example.org", 400, "Not a valid"},
+		"blank in the URL":       {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/a+b", 400, "Not a valid"},
+		"foreign prefix":         {"10.70000/theirs", "doi=10.70000/theirs\nurl=https://example.org/", 400, "prefix"},
+		"before the metadata":    {"10.5072/new", "doi=10.5072/new\nurl=https://example.org/", 412, "Metadata must be uploaded first"},
+		"known but no metadata":  {"10.5072/bare", "doi=10.5072/bare\nurl=https://example.org/", 412, "Metadata must be uploaded first"},
+		"without a path":         {"", "doi=10.5072/draft\nurl=https://example.org/", 201, "OK"},
+		"without a path, no DOI": {"", "doi=draft\nurl=https://example.org/", 400, "not a DOI"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := filled(t)
+			c := call{method: "PUT", path: strings.TrimSuffix("/doi/"+want.path, "/"), header: textType, body: want.body, as: "repo"}
+			a := c.do(t, service)
+			assert.Equal(t, want.status, a.status)
+			assert.Contains(t, a.body, want.text)
+			if a.status == 400 && want.path == "10.5072/draft" {
+				assert.Equal(t, "draft", service.State("10.5072/draft"), "nothing has changed")
+			}
+		})
+	}
+	t.Run("wrong domain", func(t *testing.T) {
+		service := filled(t)
+		require.NoError(t, service.PutRecord([]byte(`{"doi":"10.70000/mine","client":"other.repo","state":"draft","titles":[{"title":"T"}],
+			"creators":[{"name":"A"}],"publisher":"P","publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"}}`)))
+		for address, status := range map[string]int{
+			"https://example.org/x": 201, "https://www.example.net/x": 201, "https://a.b.example.net/": 201,
+			"https://www.example.org/x": 400, "https://example.net/": 400, "https://badexample.net/": 400,
+		} {
+			c := call{method: "PUT", path: "/doi/10.70000/mine", header: textType, body: "doi=10.70000/mine\nurl=" + address, as: "other"}
+			assert.Equal(t, status, c.do(t, service).status, address)
+		}
+	})
+	t.Run("of another party under a shared prefix", func(t *testing.T) {
+		service := filled(t)
+		require.NoError(t, service.PutRecord([]byte(`{"doi":"10.5072/theirs","client":"other.repo","titles":[{"title":"T"}]}`)))
+		assert.Equal(t, 403, putURL("10.5072/theirs", "10.5072/theirs", "https://example.org/").do(t, service).status)
+	})
+	t.Run("other content type", func(t *testing.T) {
+		c := putURL("10.5072/draft", "10.5072/draft", "https://example.org/")
+		c.header = map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+		assert.Equal(t, 400, c.do(t, filled(t)).status)
+	})
+}
+
+func TestURLIsUnescapedOnce(t *testing.T) {
+	for sent, stored := range map[string]string{
+		"https://example.org/?q=1&r=2":    "https://example.org/?q=1&r=2",
+		"https://example.org/a%2520b":     "https://example.org/a%20b",
+		"https://example.org/a%2Bb":       "https://example.org/a+b",
+		"https://example.org/%C3%A9":      "https://example.org/é",
+		"https://example.org/?a=b=c#frag": "https://example.org/?a=b=c#frag",
+	} {
+		service := filled(t)
+		assert.Equal(t, 201, putURL("10.5072/draft", "10.5072/draft", sent).do(t, service).status, sent)
+		assert.Equal(t, stored, call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}.do(t, service).body)
+	}
+}
+
+// Specification §4.3, GET /doi.
+func TestGetURL(t *testing.T) {
+	service := filled(t)
+	for path, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		"/10.5072/found":   {200, "https://example.org/10.5072/found"},
+		"/10.5072/FOUND":   {200, "https://example.org/10.5072/found"},
+		"/10.5072/draft":   {204, ""},
+		"/10.5072/unknown": {404, "DOI not found"},
+		"/unknown":         {404, "DOI not found"},
+		"/10.70000/theirs": {403, "Access is denied"},
+		"":                 {200, "10.5072/FOUND\n10.5072/HIDDEN"},
+	} {
+		a := call{method: "GET", path: "/doi" + path, as: "repo"}.do(t, service)
+		assert.Equal(t, want.status, a.status, path)
+		assert.Equal(t, want.body, a.body, path)
+	}
+	assert.Equal(t, 204, call{method: "GET", path: "/doi", as: "repo"}.do(t, newService()).status)
+}
+
+// Specification §4.3, DELETE.
+func TestDelete(t *testing.T) {
+	for path, want := range map[string]struct {
+		status int
+		body   string
+	}{
+		"/doi/10.5072/draft":        {200, "OK"},
+		"/doi/10.5072/found":        {405, "Method not allowed"},
+		"/doi/10.5072/hidden":       {405, "Method not allowed"},
+		"/doi/10.5072/unknown":      {404, "DOI not found"},
+		"/doi/10.70000/theirs":      {403, "Access is denied"},
+		"/metadata/10.5072/found":   {200, "OK"},
+		"/metadata/10.5072/draft":   {200, "OK"},
+		"/metadata/10.5072/unknown": {404, "DOI not found"},
+		"/metadata/10.70000/theirs": {403, "Access is denied"},
+	} {
+		a := call{method: "DELETE", path: path, as: "repo"}.do(t, filled(t))
+		assert.Equal(t, want.status, a.status, path)
+		assert.Equal(t, want.body, a.body, path)
+	}
+}
+
+// Specification §5 and §7: credentials on every request.
+func TestMetadataStoreAuth(t *testing.T) {
+	service := filled(t)
+	for _, c := range []call{
+		{method: "GET", path: "/doi"},
+		{method: "GET", path: "/doi/10.5072/found"},
+		{method: "GET", path: "/metadata/10.5072/found"},
+		{method: "PUT", path: "/metadata/10.5072/found", header: xmlType, body: metadataXML},
+		{method: "PUT", path: "/doi/10.5072/found", header: textType, body: "doi=10.5072/found\nurl=https://example.org/"},
+		{method: "DELETE", path: "/metadata/10.5072/found"},
+		{method: "DELETE", path: "/doi/10.5072/draft"},
+	} {
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			a := c.do(t, service)
+			assert.Equal(t, 401, a.status)
+			assert.Equal(t, "An Authentication object was not found in the SecurityContext", a.body)
+			assert.NotEmpty(t, a.header.Get("WWW-Authenticate"))
+			for _, wrong := range []string{"RVhBTVBMRS5SRVBPOndyb25n", "bm9ib2R5OnNhbmRib3gtcGFzc3dvcmQ="} {
+				c.header = map[string]string{"Authorization": "Basic " + wrong}
+				a = c.do(t, service)
+				assert.Equal(t, 401, a.status)
+				assert.Equal(t, "Bad credentials", a.body)
+			}
+		})
+	}
+	assert.Equal(t, "findable", service.State("10.5072/found"))
+	a := call{method: "GET", path: "/doi/10.5072/found", header: map[string]string{"Authorization": "Basic ZXhhbXBsZS5yZXBvOnNhbmRib3gtcGFzc3dvcmQ="}}.do(t, service)
+	assert.Equal(t, 200, a.status, "user names do not mind case")
+	assert.Equal(t, "EXAMPLE.REPO", a.header.Get("X-Credential-Username"))
+}
+
+// Specification §2.3: names with other characters, from before July 2018.
+func TestOddNamesAreReached(t *testing.T) {
+	for path, doi := range map[string]string{
+		"10.5072/a%23b":           "10.5072/a#b",
+		"10.5072/a%3Fb":           "10.5072/a?b",
+		"10.5072/a%25b":           "10.5072/a%b",
+		"10.5072/a%2523b":         "10.5072/a%23b",
+		"10.5072/a+b":             "10.5072/a+b",
+		"10.5072/a%2Bb":           "10.5072/a+b",
+		"10.5072/a%20b":           "10.5072/a b",
+		"10.5072/a//b":            "10.5072/a//b",
+		"10.5072/a/":              "10.5072/a/",
+		"10.5072/a/../b":          "10.5072/a/../b",
+		"10.5072/%3Ca%3E":         "10.5072/<a>",
+		"10.5072/%E6%B0%94":       "10.5072/气",
+		"10.5072/a%26b=c;d":       "10.5072/a&b=c;d",
+		"doi:10.5072/prefixed":    "10.5072/prefixed",
+		"https://doi.org/10.5/re": "10.5/re",
+	} {
+		t.Run(doi, func(t *testing.T) {
+			service := newService()
+			for _, other := range []string{"10.5072/a", "10.5072/b", "10.5072/a%", "10.5072/a/b", doi} {
+				record := string(mustJSON(t, map[string]any{"doi": other, "url": "https://example.org/" + other}))
+				require.NoError(t, service.PutRecord([]byte(record)))
+			}
+			a := call{method: "GET", path: "/doi/" + path, as: "repo"}.do(t, service)
+			require.Equal(t, 200, a.status, a.body)
+			assert.Equal(t, "https://example.org/"+doi, a.body)
+			a = call{method: "GET", path: "/dois/" + path}.do(t, service)
+			require.Equal(t, 200, a.status, a.body)
+			assert.Equal(t, doi, at(a.read(t), "data.id"))
+		})
+	}
+}
+
+func TestUnknownPathsAre404(t *testing.T) {
+	for _, c := range []call{
+		{method: "GET", path: "/"}, {method: "DELETE", path: "/media/10.5072/x", as: "repo"}, {method: "GET", path: "/nowhere"},
+		{method: "POST", path: "/doi/10.5072/x", as: "repo"}, {method: "OPTIONS", path: "/metadata/10.5072/x", as: "repo"},
+		{method: "PATCH", path: "/reports/1"}, {method: "PUT", path: "/dois", as: "repo"}, {method: "GET", path: "/dois/nothing"},
+		{method: "POST", path: "/reports/00000000-0000-4000-8000-000000000000", as: "token"},
+	} {
+		assert.Equal(t, http.StatusNotFound, c.do(t, newService()).status, c.method+" "+c.path)
+	}
+}
+
+// The files of a DOI, which the specification does not show.
+func TestMedia(t *testing.T) {
+	service := filled(t)
+	get := func(path string) answer {
+		return call{method: "GET", path: "/media/" + path, as: "repo"}.do(t, service)
+	}
+	post := func(path, body string) answer {
+		return call{method: "POST", path: "/media/" + path, header: textType, body: body, as: "repo"}.do(t, service)
+	}
+	a := get("10.5072/found")
+	assert.Equal(t, 404, a.status)
+	assert.Equal(t, "No media for the DOI", a.body)
+	assert.Equal(t, 200, post("10.5072/found", "application/pdf=https://example.org/a.pdf?x=1").status)
+	assert.Equal(t, 200, post("10.5072/FOUND", "text/csv=s3://bucket/b.csv\n").status)
+	assert.Equal(t, "application/pdf=https://example.org/a.pdf?x=1\ntext/csv=s3://bucket/b.csv", get("10.5072/found").body)
+	for body, status := range map[string]int{"": 422, "text/csv": 422, "a/b=mailto:x@example.org": 422, "a/b=https://example.org\nc/d=https://example.org": 422} {
+		assert.Equal(t, status, post("10.5072/found", body).status, body)
+	}
+	assert.Equal(t, 404, post("10.5072/unknown", "a/b=https://example.org").status)
+	assert.Equal(t, 404, get("10.5072/unknown").status)
+	assert.Equal(t, 404, get("nothing").status)
+	assert.Equal(t, 403, get("10.70000/theirs").status)
+	assert.Equal(t, 403, post("10.70000/theirs", "a/b=https://example.org").status)
+	assert.Equal(t, 401, call{method: "GET", path: "/media/10.5072/found"}.do(t, service).status)
+}

@@ -1,0 +1,292 @@
+package sandbox_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/testkit"
+)
+
+const recordTables = "deployed-records.md"
+
+// recordsService is a deployed service in the state that the tables begin with.
+func recordsService(t testing.TB) *sandbox.Service {
+	t.Helper()
+	service := deployed()
+	complete := testkit.Expand(t, recordTables, "[[COMPLETE]]")
+	for _, attributes := range []string{
+		`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete, `"doi":"10.5072/bare"`,
+	} {
+		require.Equal(t, 201, create(attributes).do(t, service).status)
+	}
+	seed(t, service, `{"doi":"10.70000/theirs","client":"other.repo"}`, `{"doi":"10.70000/secret","client":"other.repo","state":"draft"}`)
+	return service
+}
+
+// writeOf is a request of the tables with a body: attributes, a whole payload, or XML
+// as the attribute of that name.
+func writeOf(t testing.TB, request, body string) call {
+	kind := "application/vnd.api+json"
+	if text, other, typed := strings.Cut(request, " with "); typed {
+		request, kind = text, other
+	}
+	body = testkit.Expand(t, recordTables, body)
+	switch {
+	case strings.HasPrefix(body, "xml: "):
+		document, more, _ := strings.Cut(strings.TrimPrefix(body, "xml: "), " and ")
+		body = `"xml":"` + base64.StdEncoding.EncodeToString([]byte(document)) + `"`
+		if more != "" {
+			body += "," + more
+		}
+		body = payload(body)
+	case strings.HasPrefix(body, `"`) || body == "":
+		body = payload(body)
+	case strings.HasPrefix(body, "raw: "):
+		body = strings.TrimPrefix(body, "raw: ")
+	}
+	c := requestOf(request, kind, body)
+	if _, who, named := strings.Cut(request, " as "); named && strings.HasPrefix(who, "role ") {
+		c.as, c.header["Authorization"] = "", "Bearer "+tokenOf(strings.TrimPrefix(who, "role "))
+	}
+	return c
+}
+
+// tokenOf is a token of the first account with that role.
+func tokenOf(role string) string {
+	part := base64.RawURLEncoding.EncodeToString
+	return part([]byte(`{"alg":"none"}`)) + "." + part(fmt.Appendf(nil, `{"uid":"example.repo","role_id":%q,"exp":4102444800}`, role)) + "."
+}
+
+// outcome is an answer as the tables have it: its status, and what is wrong, or the state.
+func outcome(t testing.TB, a answer) string {
+	out := fmt.Sprint(a.status)
+	if a.status < 300 {
+		if a.body != "" {
+			out += " " + fmt.Sprint(at(a.read(t), "data.attributes.state"))
+		}
+		return out
+	}
+	var said struct {
+		Title  string
+		Errors []struct{ Source, Title, UID, Status string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &said), a.body)
+	var all []string
+	for _, e := range said.Errors {
+		if e.Status != "" {
+			assert.Equal(t, fmt.Sprint(a.status), e.Status)
+			all = append(all, e.Title)
+		} else {
+			all = append(all, e.Source+": "+e.Title)
+			assert.NotEmpty(t, e.UID, "each fault names the DOI")
+		}
+	}
+	if said.Errors == nil {
+		all = append(all, said.Title)
+	}
+	return out + " " + strings.Join(all, "; ")
+}
+
+// assertForm compares a text with one in which "…" is any text.
+func assertForm(t *testing.T, want, got string) {
+	t.Helper()
+	form := strings.ReplaceAll(regexp.QuoteMeta(want), "…", "(?s:.*)")
+	assert.Regexp(t, `\A`+form+`\z`, got)
+}
+
+// Each write of the table gets the answer that the table says.
+func TestRecordWrites(t *testing.T) {
+	for _, row := range testkit.Table(t, recordTables, "Writes") {
+		t.Run(row[0]+" "+row[1], func(t *testing.T) {
+			service := recordsService(t)
+			before := service.Names()
+			a := writeOf(t, row[0], row[1]).do(t, service)
+			assertForm(t, row[2], outcome(t, a))
+			if a.status >= 300 {
+				assert.Equal(t, before, service.Names(), "nothing is stored")
+			}
+		})
+	}
+}
+
+// What is written is shown as the table says. "old" is a record that there is, in
+// the state of the samples; others are new.
+func TestRecordMembers(t *testing.T) {
+	for _, row := range testkit.Table(t, recordTables, "Members") {
+		t.Run(row[0]+" "+row[1], func(t *testing.T) {
+			service := recordsService(t)
+			request, written := "PUT /dois/10.5072/new", row[0]
+			if old, found := strings.CutPrefix(written, "old: "); found {
+				request, written = "PUT /dois/10.5072/draft", old
+			}
+			a := writeOf(t, request, written).do(t, service)
+			require.Less(t, a.status, 300, a.body)
+			kept := requestOf("GET "+strings.TrimPrefix(request, "PUT ")+"?affiliation=true&publisher=true", "", "").do(t, service)
+			shown := at(kept.read(t), "data.attributes")
+			if row[1] == "xml" {
+				encoded, _ := at(shown, "xml").(string)
+				text, err := base64.StdEncoding.DecodeString(encoded)
+				require.NoError(t, err)
+				assertForm(t, row[2], string(text))
+				return
+			}
+			assert.JSONEq(t, row[2], string(mustJSON(t, at(shown, row[1]))))
+		})
+	}
+}
+
+// Each request that reads gets the answer that the table says: status, type and text.
+func TestRecordReads(t *testing.T) {
+	for _, row := range testkit.Table(t, recordTables, "Reads") {
+		t.Run(row[0]+" "+row[1], func(t *testing.T) {
+			c := requestOf(row[0], "", "")
+			if row[1] != "" {
+				c.header["Accept"] = row[1]
+			}
+			a := c.do(t, recordsService(t))
+			assertForm(t, row[2], strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.header.Get("Content-Type"), a.body)))
+		})
+	}
+}
+
+// Times of one record are to the second, those of lists without a fraction.
+func TestRecordTimes(t *testing.T) {
+	service := recordsService(t)
+	one := requestOf("GET /dois/10.5072/found", "", "").do(t, service).read(t)
+	many := listed(t, service, "", "")
+	for _, name := range []string{"created", "updated", "registered"} {
+		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$`, at(one, "data.attributes."+name))
+		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, at(many, "data.0.attributes."+name))
+	}
+}
+
+// The metadata have a new version when their XML is another.
+func TestRecordVersions(t *testing.T) {
+	service := recordsService(t)
+	for _, step := range []struct {
+		written string
+		version float64
+	}{
+		{`"url":"https://example.org/2"`, 0}, {`"titles":[{"title":"Other"}]`, 1}, {`"titles":[{"title":"Other"}]`, 1}, {`"subjects":[{"subject":"s"}]`, 2},
+	} {
+		a := update("10.5072/draft", step.written).do(t, service)
+		assert.Equal(t, step.version, at(a.read(t), "data.attributes.metadataVersion"), step.written)
+	}
+}
+
+// The checks of the landing page are for the owner alone.
+func TestRecordLandingPage(t *testing.T) {
+	service := recordsService(t)
+	page := func(as string) any {
+		return at(requestOf("GET /dois/10.5072/found"+as, "", "").do(t, service).read(t), "data.attributes")
+	}
+	assert.Nil(t, page("").(map[string]any)["landingPage"])
+	assert.Contains(t, page(""), "landingPage", "it is there, and null")
+	update("10.5072/found", `"landingPage":{"status":200,"unknown":1}`).do(t, service)
+	assert.Equal(t, map[string]any{"status": 200.0}, at(page(""), "landingPage"))
+	assert.NotContains(t, page(" as nobody"), "landingPage")
+	assert.NotContains(t, page(" as other"), "landingPage")
+}
+
+// Files that are named with a record are its media.
+func TestRecordContent(t *testing.T) {
+	service := recordsService(t)
+	update("10.5072/found", `"contentUrl":["https://example.org/1.csv","s3://example/2"],"formats":["text/csv"]`).do(t, service)
+	a := requestOf("GET /media/10.5072/found", "", "").do(t, service)
+	assert.ElementsMatch(t, []string{"text/csv=https://example.org/1.csv", "text/plain=s3://example/2"}, strings.Fields(a.body))
+}
+
+// A record that was written in JSON can be read as XML, through either interface.
+func TestRecordXMLOfJSON(t *testing.T) {
+	service := recordsService(t)
+	inStore := requestOf("GET /metadata/10.5072/found", "", "").do(t, service)
+	read := requestOf("GET /dois/10.5072/found", "", "")
+	read.header["Accept"] = "application/vnd.datacite.datacite+xml"
+	assert.Contains(t, inStore.body, `<identifier identifierType="DOI">10.5072/FOUND</identifier>`)
+	assert.Equal(t, inStore.body, read.do(t, service).body)
+	assert.Empty(t, strings.TrimSpace(requestOf("GET /metadata/10.5072/bare", "", "").do(t, service).body), "but not one that says nothing")
+}
+
+func TestRecordRights(t *testing.T) {
+	for length, want := range map[int]string{2000: "201 draft", 2001: "422 rights_list: Rights should not have a length of more than 2000 characters."} {
+		a := create(`"doi":"10.5072/x","rightsList":[{"rights":"`+strings.Repeat("é", length)+`"}]`).do(t, recordsService(t))
+		assert.Equal(t, want, outcome(t, a))
+	}
+}
+
+func TestRecordLocation(t *testing.T) {
+	service := recordsService(t)
+	assert.Regexp(t, `/dois/[0-9]+$`, create(`"doi":"10.5072/x"`).do(t, service).header.Get("Location"))
+	assert.Empty(t, update("10.5072/y", "").do(t, service).header.Get("Location"))
+}
+
+func TestRecordCompressed(t *testing.T) {
+	for method, want := range map[string]int{"PUT": 201, "PATCH": 400} {
+		c := update("10.5072/x", "")
+		c.method, c.body = method, string(zipped([]byte(payload(`"titles":[{"title":"Alps"}]`))))
+		c.header = map[string]string{"Content-Type": "application/json", "Content-Encoding": "gzip"}
+		assert.Equal(t, want, c.do(t, recordsService(t)).status, method)
+	}
+}
+
+func TestRecordMinting(t *testing.T) {
+	for prefix, form := range map[string]string{"10.5072": "", "10.5072/shoulder": "shoulder-"} {
+		a := create(`"prefix":"`+prefix+`"`).do(t, recordsService(t))
+		assert.Regexp(t, `^10\.5072/`+form+`[0-9a-z]{4}-[0-9a-z]{4}$`, at(a.read(t), "data.id"))
+	}
+}
+
+// What was put there as it is stays so until it is written, and a write that is
+// refused changes nothing of it.
+func TestRecordSeeds(t *testing.T) {
+	service := deployed()
+	seed(t, service, `{"doi":"10.5072/odd","state":"draft","publisher":"P","alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":"local"}],
+		"geoLocations":[{"geoLocationPoint":{"pointLongitude":"1.50","pointLatitude":"2"}}],"unknown":[1]}`)
+	read := func() any {
+		return at(requestOf("GET /dois/10.5072/odd", "", "").do(t, service).read(t), "data.attributes")
+	}
+	before := read()
+	assert.Equal(t, "1.50", at(before, "geoLocations.0.geoLocationPoint.pointLongitude"))
+	assert.Equal(t, 422, update("10.5072/odd", `"titles":"Alps"`).do(t, service).status)
+	assert.Equal(t, before, read())
+
+	assert.Equal(t, 200, update("10.5072/odd", `"url":"https://example.org/"`).do(t, service).status)
+	assert.Equal(t, 1.5, at(read(), "geoLocations.0.geoLocationPoint.pointLongitude"))
+	assert.Equal(t, "A", at(read(), "identifiers.0.identifier"))
+	assert.Equal(t, "P", at(read(), "publisher"))
+	assert.Equal(t, []any{1.0}, at(read(), "unknown"))
+}
+
+// No body makes a Deployed service panic, and what it keeps can be read in every format.
+func FuzzRecordWrites(f *testing.F) {
+	for _, row := range testkit.Table(f, recordTables, "Writes") {
+		f.Add(writeOf(f, "", row[1]).body)
+	}
+	for _, row := range testkit.Table(f, recordTables, "Members") {
+		f.Add(writeOf(f, "", strings.TrimPrefix(row[0], "old: ")).body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		service := deployed()
+		create(`"doi":"10.5072/draft","publisher":"P"`).do(t, service)
+		c := requestOf("PUT /dois/10.5072/draft", "application/json", body)
+		if a := c.do(t, service); a.status >= 300 {
+			return
+		}
+		for _, accept := range []string{
+			"application/json", "application/x-bibtex", "application/vnd.schemaorg.ld+json", "application/vnd.citationstyles.csl+json",
+			"application/vnd.jats+xml", "text/x-bibliography", "application/vnd.codemeta.ld+json", "application/vnd.crosscite.crosscite+json",
+		} {
+			c := requestOf("GET /dois/10.5072/draft", "", "")
+			c.header["Accept"] = accept
+			assert.Contains(t, []int{200, 400}, c.do(t, service).status, accept)
+		}
+	})
+}

@@ -1,0 +1,411 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+)
+
+const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Example Repository","data-type":"dataset",` +
+	`"publisher":"Example","dataset-id":[{"type":"doi","value":"10.5072/0001"}],` +
+	`"performance":[{"period":{"begin-date":"2020-01-01","end-date":"2020-01-31"},"instance":[` +
+	`{"count":3,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{"us":2,"de":1}},` +
+	`{"count":2,"metric-type":"unique-dataset-investigations","access-method":"machine"}]}],` +
+	`"publisher-id":[{"type":"client-id","value":"example.repo"}],"dataset-dates":[{"type":"pub-date","value":"2019-02-03"}],` +
+	`"dataset-title":"Alps","dataset-contributors":[{"type":"name","value":"Garza, K."}]}`
+
+// numbered is a dataset that can be told from others.
+func numbered(n int) string {
+	return strings.Replace(dataset, "10.5072/0001", fmt.Sprintf("10.5072/%04d", n), 1)
+}
+
+func reportBody(header string, datasets ...string) string {
+	return `{"report-header":` + header + `,"report-datasets":[` + strings.Join(datasets, ", ") + `]}`
+}
+
+var jsonType = map[string]string{"Content-Type": "application/json", "Accept": "application/json"}
+
+var gzipType = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip", "Accept": "application/json"}
+
+func postReport(body string) call {
+	return call{method: "POST", path: "/reports", header: jsonType, body: body, as: "token"}
+}
+
+func postSubset(body string) call {
+	return call{method: "POST", path: "/reports", header: gzipType, body: string(zipped([]byte(body))), as: "token"}
+}
+
+func putReport(id, body string) call {
+	return call{method: "PUT", path: "/reports/" + id, header: jsonType, body: body, as: "token"}
+}
+
+func getReport(id string) call { return call{method: "GET", path: "/reports/" + id} }
+
+// dois lists the DOIs of a report's datasets.
+func dois(report map[string]any) []string {
+	var out []string
+	datasets, _ := at(report, "report.report-datasets").([]any)
+	for _, d := range datasets {
+		out = append(out, at(d, "dataset-id.0.value").(string))
+	}
+	return out
+}
+
+const someUUID = "6f3c1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"
+
+// Specification §2.1 and §4.1: a report comes back as it was sent.
+func TestReport(t *testing.T) {
+	service := newService()
+	body := reportBody(header("Repo", "2020-01-01", ""), numbered(1), numbered(2))
+	stored := postReport(body).do(t, service)
+	require.Equal(t, 201, stored.status, stored.body)
+	id := at(stored.read(t), "report.id").(string)
+	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
+
+	got := getReport(id).do(t, service)
+	require.Equal(t, 200, got.status)
+	var sent map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &sent))
+	sent["id"] = id
+	assert.Equal(t, map[string]any{"report": sent}, got.read(t), "one object with the report, nothing else")
+	assert.Equal(t, got.body, stored.body, "the answer to POST is the report")
+	assert.Equal(t, 404, getReport(someUUID).do(t, service).status)
+}
+
+func TestReportHeaders(t *testing.T) {
+	service := newService()
+	require.Equal(t, 201, putReport(someUUID, reportBody(header("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
+	c := getReport(someUUID)
+	a := c.do(t, service)
+	assert.Equal(t, "application/json; charset=utf-8", a.header.Get("Content-Type"))
+	assert.Regexp(t, `^W/"[0-9a-f]{32}"$`, a.header.Get("ETag"))
+	assert.NotEmpty(t, a.header.Get("Cache-Control"))
+	assert.NotEmpty(t, a.header.Get("X-Request-Id"))
+	assert.NotEmpty(t, a.header.Get("X-Runtime"))
+	assert.Equal(t, "true", a.header.Get("X-Anonymous-Consumer"))
+
+	c.header = map[string]string{"X-Request-Id": "ticket-7", "If-None-Match": a.header.Get("ETag")}
+	same := c.do(t, service)
+	assert.Equal(t, 304, same.status)
+	assert.Empty(t, same.body)
+	assert.Equal(t, "ticket-7", same.header.Get("X-Request-Id"), "the caller's id comes back")
+
+	putReport(someUUID, reportBody(header("Repo", "2020-01-01", ""), numbered(2))).do(t, service)
+	assert.Equal(t, 200, c.do(t, service).status, "the validator changes with the report")
+
+	c.as = "token"
+	assert.Empty(t, c.do(t, service).header.Get("X-Anonymous-Consumer"))
+}
+
+// Specification §5 and §7: tokens.
+func TestReportsAuth(t *testing.T) {
+	service := newService()
+	body := reportBody(header("Repo", "2020-01-01", ""), dataset)
+	valid := service.Token(service.Now().Add(time.Hour))
+	for name, want := range map[string]struct {
+		header string
+		status int
+	}{
+		"no token":             {"", 401},
+		"empty token":          {"Bearer ", 401},
+		"expired":              {"Bearer " + service.Token(service.Now().Add(-time.Minute)), 403},
+		"expires now":          {"Bearer " + service.Token(service.Now()), 403},
+		"garbled":              {"Bearer x.y.z", 401},
+		"not a token":          {"Bearer secret", 401},
+		"in quotes":            {`Bearer "` + valid + `"`, 401},
+		"of a stranger":        {"Bearer e30.eyJ1aWQiOiJub2JvZHkiLCJleHAiOjk5OTk5OTk5OTl9.", 201},
+		"basic":                {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", 401},
+		"valid":                {"Bearer " + valid, 201},
+		"scheme in lower case": {"bearer " + valid, 201},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []call{
+				{method: "POST", path: "/reports"}, {method: "PUT", path: "/reports/" + someUUID},
+			} {
+				fresh := sandbox.New(&sandbox.Options{Now: service.Now})
+				c.body, c.header = body, map[string]string{"Content-Type": "application/json", "Authorization": want.header}
+				a := c.do(t, fresh)
+				assert.Equal(t, want.status, a.status, c.method)
+				if want.status >= 400 {
+					assert.Equal(t, fmt.Sprint(want.status), at(a.read(t), "errors.0.status"))
+					assert.NotEmpty(t, at(a.read(t), "errors.0.title"))
+				}
+			}
+		})
+	}
+	t.Run("it expires by the service's clock", func(t *testing.T) {
+		c := call{method: "POST", path: "/reports", body: body, header: map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + valid}}
+		assert.Equal(t, 201, c.do(t, service).status)
+		service.Advance(2 * time.Hour)
+		assert.Equal(t, 403, c.do(t, service).status)
+	})
+	t.Run("reads need none", func(t *testing.T) {
+		for _, token := range []string{"", "Bearer x", "Bearer " + valid} {
+			c := call{method: "GET", path: "/reports", header: map[string]string{"Authorization": token}}
+			assert.Equal(t, 200, c.do(t, service).status)
+		}
+	})
+	t.Run("deletion is not for members", func(t *testing.T) {
+		assert.Equal(t, 401, call{method: "DELETE", path: "/reports/" + someUUID, as: "token"}.do(t, service).status)
+	})
+}
+
+// Specification §4.1 and §7: content types.
+func TestReportsContentType(t *testing.T) {
+	plain := reportBody(header("Repo", "2020-01-01", ""), dataset)
+	compressed := string(zipped([]byte(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset))))
+	for name, want := range map[string]struct {
+		kind, coding, body string
+		status             int
+	}{
+		"JSON":                     {"application/json", "", plain, 201},
+		"JSON with charset":        {"application/json; charset=utf-8", "", plain, 201},
+		"gzip":                     {"application/gzip", "gzip", compressed, 201},
+		"no type":                  {"", "", plain, 415},
+		"text":                     {"text/plain", "", plain, 415},
+		"form":                     {"application/x-www-form-urlencoded", "", plain, 415},
+		"gzip type alone":          {"application/gzip", "", compressed, 415},
+		"gzip encoding alone":      {"application/json", "gzip", compressed, 415},
+		"both in one header":       {"application/gzip; Content-Encoding: gzip", "", compressed, 415},
+		"other encoding":           {"application/gzip", "x-gzip", compressed, 415},
+		"no compression after all": {"application/gzip", "gzip", plain, 422},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := postReport(want.body)
+			c.header = map[string]string{"Content-Type": want.kind, "Content-Encoding": want.coding}
+			a := c.do(t, newService())
+			assert.Equal(t, want.status, a.status, a.body)
+		})
+	}
+}
+
+// Specification §2.1 and §7: what is 422, and where the answer says it is.
+func TestReportValidation(t *testing.T) {
+	valid := reportBody(header("Repo", "2020-01-01", ""), dataset)
+	change := func(old, replacement string) string {
+		t.Helper()
+		require.Equal(t, 1, strings.Count(valid, old), "%q is in one place", old)
+		return strings.Replace(valid, old, replacement, 1)
+	}
+	for name, want := range map[string]struct{ body, title string }{
+		"empty body":                 {"", "unexpected EOF"},
+		"broken JSON":                {valid[:len(valid)-3], "unexpected EOF"},
+		"something after":            {valid + "x", "the end"},
+		"nested without end":         {`{"id":` + strings.Repeat("[", 200), "nested too deep"},
+		"a word that is none":        {`{"id":tru}`, "instead of true"},
+		"an array":                   {"[" + valid + "]", "an object expected"},
+		"wrapped in report":          {`{"report":` + valid + `}`, "report-header is missing"},
+		"no header":                  {`{"report-datasets":[]}`, "report-header is missing"},
+		"no datasets":                {`{"report-header":` + header("Repo", "2020-01-01", "") + `}`, "report-datasets is missing"},
+		"datasets twice":             {strings.TrimSuffix(valid, "}") + `,"report-datasets":[]}`, "given twice"},
+		"invalid UTF-8":              {change(`"Alps"`, "\"\xff\""), "report-datasets/0/dataset-title: invalid UTF-8"},
+		"control character":          {change(`"Alps"`, "\"a\nb\""), "report-datasets/0/dataset-title: at byte"},
+		"broken escape":              {change(`"Alps"`, `"\x"`), "report-datasets/0/dataset-title"},
+		"header not an object":       {`{"report-header":[],"report-datasets":[]}`, "report-header: an object expected"},
+		"header member unknown":      {change(`"release":"rd1"`, `"release":"rd1","client-id":"x"`), ":client-id"},
+		"header in snake case":       {change(`"created-by"`, `"created_by"`), ":created_by"},
+		"header in capitals":         {change(`"release"`, `"Release"`), ":Release"},
+		"no created-by":              {change(`"created-by":"Repo",`, ""), "report-header: created-by is missing"},
+		"created-by empty":           {change(`"created-by":"Repo"`, `"created-by":""`), "report-header/created-by: can't be blank"},
+		"no report-id":               {change(`"report-id":"DSR",`, ""), "report-id is missing"},
+		"release a number":           {change(`"release":"rd1"`, `"release":1`), "report-header/release: a string expected"},
+		"created a time":             {change(`"created":"2020-02-01"`, `"created":"2020-02-01T00:00:00Z"`), "report-header/created"},
+		"no period":                  {change(`,"reporting-period":{"begin-date":"2020-01-01","end-date":"2020-12-31"}`, ""), "reporting-period is missing"},
+		"no begin-date":              {change(`{"begin-date":"2020-01-01","end-date":"2020-12-31"}`, `{"end-date":"2020-12-31"}`), "report-header/reporting-period: begin-date is missing"},
+		"no such day":                {change(`"end-date":"2020-12-31"`, `"end-date":"2020-02-30"`), "report-header/reporting-period/end-date"},
+		"ends before it begins":      {change(`"end-date":"2020-12-31"`, `"end-date":"2019-12-31"`), "end-date 2019-12-31 is before begin-date 2020-01-01"},
+		"filters null":               {change(`"report-filters":[]`, `"report-filters":null`), "report-header/report-filters: an array expected"},
+		"exceptions an object":       {change(`"exceptions":[]`, `"exceptions":{}`), "report-header/exceptions: an array expected"},
+		"code a string":              {change(`"exceptions":[]`, `"exceptions":[{"code":"69"}]`), "report-header/exceptions/0/code: an integer expected"},
+		"exception member unknown":   {change(`"exceptions":[]`, `"exceptions":[{"helpUrl":"x"}]`), ":helpUrl"},
+		"code 69 but not compressed": {change(`"exceptions":[]`, `"exceptions":[`+noteCompressed+`]`), "code 69 says compressed"},
+		"datasets an object":         {change(`"report-datasets":[`, `"report-datasets":{},"x":[`), "report-datasets: an array expected"},
+		"dataset null":               {strings.Replace(valid, dataset, "null", 1), "report-datasets/0: an object expected"},
+		"the second dataset":         {strings.Replace(valid, dataset, dataset+`,{}`, 1), "report-datasets/1: platform is missing"},
+		"dataset member unknown":     {change(`"yop":"2019"`, `"volume":"3"`), "report-datasets/0: found unpermitted parameter: :volume"},
+		"dataset member twice":       {change(`"yop":"2019"`, `"yop":"2019","yop":"2019"`), "report-datasets/0: yop given twice"},
+		"yop a number":               {change(`"yop":"2019"`, `"yop":2019`), "report-datasets/0/yop: a string expected"},
+		"other data-type":            {change(`"data-type":"dataset"`, `"data-type":"Dataset"`), "report-datasets/0/data-type"},
+		"no platform":                {change(`"platform":"Example Repository",`, ""), "platform is missing"},
+		"publisher null":             {change(`"publisher":"Example"`, `"publisher":null`), "report-datasets/0/publisher: a string expected"},
+		"no performance":             {change(`"performance":`, `"dataset-attributes":[],"performances":`), ":performances"},
+		"identifier of unknown type": {change(`"type":"doi"`, `"type":"handle"`), "report-datasets/0/dataset-id/0/type"},
+		"identifier without value":   {change(`{"type":"doi","value":"10.5072/0001"}`, `{"type":"doi"}`), "report-datasets/0/dataset-id/0: value is missing"},
+		"performance period":         {change(`"begin-date":"2020-01-01","end-date":"2020-01-31"`, `"begin-date":"2020-01","end-date":"2020-01-31"`), "report-datasets/0/performance/0/period/begin-date"},
+		"instances for instance":     {change(`"instance":[`, `"instances":[`), ":instances"},
+		"count a string":             {change(`"count":3`, `"count":"3"`), "report-datasets/0/performance/0/instance/0/count: an integer expected"},
+		"count a fraction":           {change(`"count":3`, `"count":3.0`), "an integer expected, not 3.0"},
+		"count with an exponent":     {change(`"count":3`, `"count":3e0`), "an integer expected"},
+		"count with leading zeros":   {change(`"count":3`, `"count":03`), "is not a number"},
+		"metric-type not listed":     {change(`"total-dataset-requests"`, `"total-requests"`), "report-datasets/0/performance/0/instance/0/metric-type"},
+		"metric-type capitalised":    {change(`"total-dataset-requests"`, `"Total-Dataset-Requests"`), "metric-type"},
+		"access-method not listed":   {change(`"machine"`, `"robot"`), "report-datasets/0/performance/0/instance/1/access-method"},
+		"country in capitals":        {change(`"us":2`, `"US":2`), `"US" is not a lowercase two-letter country code`},
+		"country of three letters":   {change(`"us":2`, `"usa":2`), `"usa" is not`},
+		"country count a string":     {change(`"us":2`, `"us":"2"`), "country-counts: an integer expected"},
+		"country counts null":        {change(`{"us":2,"de":1}`, `null`), "country-counts: an object expected"},
+		"country counts in an array": {change(`{"us":2,"de":1}`, `[]`), "country-counts: an object expected"},
+		"country in the instance":    {change(`"country-counts":{"us":2,"de":1}`, `"country":"us"`), ":country"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := newService()
+			for _, c := range []call{postReport(want.body), putReport(someUUID, want.body)} {
+				a := c.do(t, service)
+				assert.Equal(t, 422, a.status, c.method)
+				assert.Contains(t, at(a.read(t), "errors.0.title"), want.title)
+			}
+			assert.Equal(t, 0.0, at(call{method: "GET", path: "/reports"}.do(t, service).read(t), "meta.total"), "nothing is stored")
+		})
+	}
+	for name, body := range map[string]string{
+		"no datasets at all":          reportBody(header("Repo", "2020-01-01", "")),
+		"optional members left out":   change(`"report-name":"Dataset Master Report",`, ""),
+		"an id, which is ignored":     strings.TrimSuffix(valid, "}") + `,"id":"` + someUUID + `"}`,
+		"filters with name and value": change(`"report-filters":[]`, `"report-filters":["a",{"name":"n","value":"v"}]`),
+		"empty country counts":        change(`{"us":2,"de":1}`, `{}`),
+		"escapes":                     change(`"Alps"`, `"\u00e9 \"x\" \\ \/ \ud83d\ude00"`),
+		"escaped member name":         change(`"yop"`, `"\u0079op"`),
+		"white space":                 strings.ReplaceAll(valid, `":`, "\" \r\n\t: "),
+		"a long string":               change(`"Alps"`, `"`+strings.Repeat("é\\n", 100_000)+`"`),
+	} {
+		t.Run("fine: "+name, func(t *testing.T) {
+			service := newService()
+			a := postReport(body).do(t, service)
+			require.Equal(t, 201, a.status, a.body)
+			a.read(t)
+		})
+	}
+}
+
+// Specification §3.2 and §4.1: POST of a report that exists.
+func TestPostTwice(t *testing.T) {
+	service := newService()
+	first := postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(1))).do(t, service)
+	again := postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(2))).do(t, service)
+	assert.Equal(t, 201, again.status)
+	assert.Equal(t, first.body, again.body, "the existing report is returned, unchanged")
+	for name, header := range map[string]string{
+		"another creator":    header("Repo 2", "2020-01-01", ""),
+		"another begin-date": header("Repo", "2020-01-02", ""),
+	} {
+		a := postReport(reportBody(header, numbered(1))).do(t, service)
+		assert.Equal(t, 201, a.status)
+		assert.NotEqual(t, at(first.read(t), "report.id"), at(a.read(t), "report.id"), name)
+	}
+}
+
+// Specification §3.2 and §4.1: PUT creates, then replaces.
+func TestPutReport(t *testing.T) {
+	service := newService()
+	a := putReport(someUUID, reportBody(header("Repo", "2020-01-01", ""), numbered(1))).do(t, service)
+	assert.Equal(t, 201, a.status)
+	assert.Equal(t, someUUID, at(a.read(t), "report.id"))
+	a = putReport(strings.ToUpper(someUUID), reportBody(header("Repo", "2020-02-01", ""), numbered(2), numbered(3))).do(t, service)
+	assert.Equal(t, 200, a.status)
+	got := getReport(someUUID).do(t, service).read(t)
+	assert.Equal(t, []string{"10.5072/0002", "10.5072/0003"}, dois(got))
+	assert.Equal(t, "2020-02-01", at(got, "report.report-header.reporting-period.begin-date"))
+
+	a = postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(4))).do(t, service)
+	assert.NotEqual(t, someUUID, at(a.read(t), "report.id"), "the old period is free again")
+	a = putReport("0a3c1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10", reportBody(header("Repo", "2020-02-01", ""), numbered(4))).do(t, service)
+	assert.Equal(t, 409, a.status, "another report holds this period")
+	for _, id := range []string{"1", "6f3c1c1e3b7a4a8e9d550d3b8e7a4f10", someUUID + "/x", "zzzc1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"} {
+		assert.Equal(t, 422, putReport(id, reportBody(header("R", "2020-01-01", ""), dataset)).do(t, service).status, id)
+	}
+}
+
+// Specification §4.1, GET /reports.
+func TestListReports(t *testing.T) {
+	service := newService()
+	assert.JSONEq(t, `{"reports":[],"meta":{"total":0,"total-pages":0,"page":1}}`, call{method: "GET", path: "/reports"}.do(t, service).body)
+	for month := range 9 {
+		begin := fmt.Sprintf("2020-%02d-01", month+1)
+		require.Equal(t, 201, postReport(reportBody(header("Repo, A", begin, ""), dataset)).do(t, service).status)
+	}
+	require.Equal(t, 201, postReport(reportBody(header("Repo B", "2019-01-01", ""), dataset)).do(t, service).status)
+	_, err := service.PutReport([]byte(`{"id":"00000000-0000-4000-8000-000000000001","report-header":{"created-by":"odd"},"report-datasets":[]}`))
+	require.NoError(t, err)
+
+	list := func(query string) map[string]any {
+		a := call{method: "GET", path: "/reports?" + query}.do(t, service)
+		require.Equal(t, 200, a.status, a.body)
+		return a.read(t)
+	}
+	all := list("")
+	require.Len(t, all["reports"], 11)
+	var ids []string
+	for _, r := range all["reports"].([]any) {
+		assert.Len(t, r, 2, "id and report-header alone")
+		ids = append(ids, at(r, "id").(string))
+	}
+	assert.IsIncreasing(t, ids)
+	for query, want := range map[string]struct{ total, pages, shown float64 }{
+		"page[size]=4":                           {11, 3, 4},
+		"page[size]=4&page[number]=3":            {11, 3, 3},
+		"page%5Bsize%5D=4&page%5Bnumber%5D=9":    {11, 3, 0},
+		"page[size]=0":                           {11, 1, 11},
+		"created-by=Repo,+A":                     {9, 1, 9},
+		"created_by=Repo%2C%20A&year=2019":       {0, 0, 0},
+		"created-by=repo":                        {0, 0, 0},
+		"year=2019":                              {1, 1, 1},
+		"client-id=example.repo":                 {11, 1, 11},
+		"client-id=other.repo":                   {0, 0, 0},
+		"id=" + ids[0] + "," + ids[3] + ",x":     {2, 1, 2},
+		"created-by=&year=&id=":                  {11, 1, 11},
+		"release=rd2&sort=-created&unknown=true": {11, 1, 11},
+	} {
+		got := list(query)
+		assert.Equal(t, want.total, at(got, "meta.total"), query)
+		assert.Equal(t, want.pages, at(got, "meta.total-pages"), query)
+		assert.Len(t, got["reports"], int(want.shown), query)
+	}
+}
+
+func TestSeededReports(t *testing.T) {
+	service := newService()
+	odd := `{"id":"D0B2B372-1d0a-4aa6-8aad-a04673050cb2","report-header":{"created":"2020-02-01T00:00:00Z","client-id":"admin","exceptions":[{},{"code":69}]},
+		"report-datasets":[{"yop":2019,"extra":[1,{"a":null}]},null]}`
+	id, err := service.PutReport([]byte(odd))
+	require.NoError(t, err)
+	assert.Equal(t, "d0b2b372-1d0a-4aa6-8aad-a04673050cb2", id)
+	got := getReport(id).do(t, service)
+	assert.JSONEq(t, strings.Replace(odd, "D0B2B372", "d0b2b372", 1), string(mustJSON(t, got.read(t)["report"])), "odd as it is")
+
+	id, err = service.PutReport([]byte(`{"report-header":{},"report-datasets":[]}`))
+	require.NoError(t, err)
+	assert.NotEmpty(t, id)
+	for _, wrong := range []string{``, `[]`, `{"report-header":{}}`, `{"report-header":[],"report-datasets":[]}`, `{"report-header":{},"report-datasets":[}`} {
+		_, err := service.PutReport([]byte(wrong))
+		assert.Error(t, err, wrong)
+	}
+}
+
+func FuzzReportBody(f *testing.F) {
+	f.Add([]byte(reportBody(header("Repo", "2020-01-01", ""), dataset, dataset)))
+	f.Add([]byte(`{"report-header":{"created":"2020-01-01"},"report-datasets":[{"yop":"\u00e9"}]}`))
+	service := newService()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		a := call{method: "PUT", path: "/reports/" + someUUID, header: jsonType, body: string(body), as: "token"}.do(t, service)
+		switch {
+		case a.status == 422:
+		case a.status >= 300:
+			t.Fatal(a.status, a.body)
+		case !json.Valid(body):
+			t.Fatal("took a body that is not JSON")
+		default:
+			var sent, got map[string]any
+			require.NoError(t, json.Unmarshal(body, &sent))
+			require.NoError(t, json.NewDecoder(bytes.NewReader([]byte(getReport(someUUID).do(t, service).body))).Decode(&got))
+			assert.Equal(t, sent["report-datasets"], at(got, "report.report-datasets"))
+		}
+	})
+}

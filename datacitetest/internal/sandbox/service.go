@@ -1,0 +1,258 @@
+// Package sandbox is the registration service in memory: usage reports, DOI
+// query and metadata store over one set of records, as an [http.Handler].
+//
+// By default it follows the specification, and where that says "not shown" it
+// does what the servers in operation do. With [Deployed] it follows those
+// servers throughout. It speaks raw JSON and XML and shares no type with the
+// clients, so a wrong member name on one side cannot hide behind the same
+// mistake on the other.
+//
+//	service := sandbox.New(nil)
+//	client := &http.Client{Transport: service.Transport()}
+//
+// The rooms, from the ground up: wire is what goes over the wire, names reads the
+// names of DOIs, record is a record in XML and JSON, search finds records, store is
+// the state and the rules by which the behaviours differ. Above them stands a room for
+// each interface: dois, mds and reports. faults stands before them all.
+//
+// What it leaves out: the check of metadata follows the schema but for the
+// syntax of URIs; answers in other formats than JSON are DataCite XML alone, unless it
+// is Deployed; there are no rate limits. What else the servers in operation have and
+// this service has not is 501, and listed in dois/routes.go and dois/filter.go.
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/dois"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/mds"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/reports"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// A Behaviour says which truth a service follows where the specification and
+// the servers in operation differ.
+type Behaviour string
+
+const (
+	// Documented follows the specification to the letter.
+	Documented Behaviour = "documented"
+	// Deployed does what the servers in operation do, flaws included.
+	Deployed Behaviour = "deployed"
+)
+
+// What callers name of the rooms.
+type (
+	Account   = record.Account
+	Fault     = faults.Fault
+	FaultKind = faults.FaultKind
+	Step      = faults.Step
+	Request   = faults.Request
+)
+
+// DefaultAccount is the account of a service whose options name none.
+var DefaultAccount = store.DefaultAccount
+
+// Schedule returns faults for Options.Faults; see [faults.Schedule].
+func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
+	return faults.Schedule(seed, rate)
+}
+
+// Options sets up a [Service]; the zero value and nil are the defaults.
+type Options struct {
+	Behaviour    Behaviour        // "" means Documented
+	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
+	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
+	Accounts     []Account        // nil means DefaultAccount alone
+
+	// WriteTime is how long a Deployed service works on a usage report it was
+	// sent, by the time of package time. For three fifths of it the body is read,
+	// and nothing is done; then the report is looked up; in the last quarter the
+	// database is ahead of the stored document, and for a moment there is none.
+	// 0 means no time at all. The work goes on when the client goes away.
+	WriteTime time.Duration
+
+	// IndexLag is how long, by the service's clock, a Deployed service takes until
+	// lists and searches of DOIs show what was written; 0 means no time at all. A
+	// single record is shown as it is at once.
+	IndexLag time.Duration
+
+	// Limits, of which 0 means the usual ones, which are the most: bytes of the body
+	// of a report and of any other, and how many datasets a Documented service takes
+	// in a report.
+	MaxReport, MaxBody int64
+	MaxDatasets        int
+
+	// Faults is asked what happens to a request; n counts from 1, nil means
+	// nothing out of the ordinary. It is called by one goroutine at a time.
+	Faults func(n int, r *http.Request) *Fault
+}
+
+// Service is the registration service in memory. Many goroutines may use it at
+// once.
+type Service struct {
+	*store.Store
+	front   faults.Front
+	dois    *dois.Room
+	mds     *mds.Room
+	reports *reports.Room
+	work    atWork
+}
+
+// New returns an empty service.
+func New(opts *Options) *Service {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if len(o.Accounts) == 0 {
+		o.Accounts = []record.Account{store.DefaultAccount}
+	}
+	settings := store.Settings{
+		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
+		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody, wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
+	}
+	if o.Behaviour == Deployed {
+		settings.Rules = store.Deployed
+	}
+	store := store.New(settings)
+	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
+	s.front = faults.Front{Ask: o.Faults, Answer: s.answer, Behind: func(r *http.Request) bool {
+		area, _ := areaOf(r)
+		return s.AsBuilt && area == storeArea
+	}}
+	return s
+}
+
+// atMost is a limit, of which 0 means the most.
+func atMost[N int | int64](limit, most N) N { return min(cmp.Or(limit, most), most) }
+
+// Requests returns the last 1,000 requests, oldest first.
+func (s *Service) Requests() []faults.Request { return s.front.Requests() }
+
+// PutReport stores a report as it is: {"id", "report-header",
+// "report-datasets"}, all of it optional but header and datasets. A report of
+// the same id is replaced; without an id it gets a new one. The contents are
+// not checked, so that odd reports can be played. Exceptions code 69 makes it
+// a compressed report.
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
+	return s.PutReportOf(s.Accounts[0].ClientID, data)
+}
+
+// PutReportOf is PutReport for a report of the account with that client id.
+func (s *Service) PutReportOf(clientID string, data json.RawMessage) (id string, err error) {
+	return s.reports.Put(clientID, data)
+}
+
+// StoredReports are the reports with their subsets, by id.
+func (s *Service) StoredReports() []reports.Kept { return s.reports.Kept() }
+
+// ShowReport writes a report as GET answers it, without a request.
+func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Show(w, id) }
+
+// A snapshot is all that a service holds, as JSON.
+type snapshot struct {
+	AsBuilt bool // of a Deployed service
+	Store   store.Snapshot
+	Reports reports.Snapshot
+}
+
+// Save writes all that the service holds, apart from requests.
+func (s *Service) Save(w io.Writer) error {
+	return json.NewEncoder(w).Encode(snapshot{s.AsBuilt, s.Store.Snapshot(), s.reports.Snapshot()})
+}
+
+// Restore adds what another service of the same behaviour has saved.
+func (s *Service) Restore(r io.Reader) error {
+	var snap snapshot
+	saved := json.NewDecoder(r)
+	saved.DisallowUnknownFields() // or any object would be an empty service
+	if err := saved.Decode(&snap); err != nil {
+		return err
+	}
+	if snap.AsBuilt != s.AsBuilt {
+		return errors.New("it was saved by a service of the other behaviour")
+	}
+	s.Store.Restore(snap.Store)
+	return s.reports.Restore(snap.Reports)
+}
+
+// ServeHTTP answers a request to any of the three interfaces, by its path:
+// /reports, /dois, or /doi, /metadata and /media.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
+
+// answer does the work of a request, which may meet a fault at a step of it.
+func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
+	started := time.Now()
+	q := wire.NewRequest(r, f)
+	answer := s.answerDocumented
+	if s.AsBuilt {
+		answer = s.answerDeployed
+	}
+	res := answer(q)
+	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
+}
+
+// answerDocumented goes by the path as it arrives: decoded once, and cleaned by
+// nothing, as a DOI name may hold "//", "#", "?" or "%".
+func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
+	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
+	switch area {
+	case "reports":
+		return wire.InJSON(s.reports.Serve(q.Limited(s.MaxReport), rest))
+	case "dois":
+		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
+	}
+	if err := dois.Unplayed(q.Verb, q.Path); err != nil {
+		return wire.InJSON(wire.Reply{}, err)
+	}
+	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
+}
+
+// The areas of the public host of the deployed servers.
+const (
+	reportsArea = iota
+	doisArea
+	storeArea
+)
+
+// areaOf goes by the path as it was sent, since each server has its own way to
+// read it. The path is the one that the routes of the store or of the DOI service see.
+func areaOf(r *http.Request) (area int, path string) {
+	path = r.URL.EscapedPath()
+	if _, ok := reports.Path(path); ok {
+		return reportsArea, path
+	}
+	path = names.Arrived(path)
+	if dois.Owns(path) {
+		return doisArea, path
+	}
+	return storeArea, path
+}
+
+func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
+	switch area, path := areaOf(q.Request); area {
+	case reportsArea:
+		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now(), true)
+	case doisArea:
+		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).Coded(q, s.Now(), false)
+	default:
+		if err := dois.Unplayed(q.Verb, path); err != nil {
+			return wire.InJSON(wire.Reply{}, err)
+		}
+		return s.mds.ServeDeployed(q.Limited(s.MaxBody), path)
+	}
+}

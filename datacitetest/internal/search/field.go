@@ -1,0 +1,296 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+)
+
+type kind uint8
+
+const (
+	exact  kind = iota // compared as a whole
+	folded             // as a whole, in any case
+	text               // word by word, in any case
+	number
+	date
+	year
+)
+
+func (k kind) String() string {
+	return [...]string{"keyword", "keyword", "text", "integer", "date", "date"}[k]
+}
+
+// field is a place in a record where values are looked for.
+type field struct {
+	name  string
+	kind  kind
+	path  []string // leads through arrays
+	boost float64
+}
+
+const existsField = "_exists_"
+
+// mapping is what the deployed service's index can look into, by kind: an object, or
+// several, and what is in it. Nothing else is found by any query.
+var mapping = mapped(map[kind]string{
+	exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
+			fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
+			fair_affiliation_id_and_name content_url version_info formats sizes language is_active aasm_state schema_version metadata_version
+			agency source prefix suffix reference_ids citation_ids part_ids part_of_ids version_ids version_of_ids
+			fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments url.keyword publisher.keyword
+		creators,contributors,creators_and_contributors nameType nameIdentifiers.nameIdentifier nameIdentifiers.nameIdentifierScheme
+			nameIdentifiers.schemeUri affiliation.affiliationIdentifier affiliation.affiliationIdentifierScheme affiliation.schemeUri
+		contributors,creators_and_contributors contributorType
+		creators_and_contributors affiliation.name
+		titles,primary_title title.keyword titleType lang
+		descriptions descriptionType lang
+		identifiers identifierType
+		related_identifiers relatedIdentifierType relationType relatedMetadataScheme schemeUri schemeType resourceTypeGeneral
+		related_items relatedItemType relationType relatedItemIdentifier.relatedItemIdentifierType
+			relatedItemIdentifier.relatedMetadataScheme relatedItemIdentifier.schemeURI relatedItemIdentifier.schemeType
+			titles.title.keyword titles.titleType volume issue number numberType firstPage lastPage publicationYear edition
+		types resourceTypeGeneral schemaOrg bibtex citeproc ris
+		funding_references funderIdentifierType schemeUri awardNumber awardUri awardTitle
+		dates dateType dateInformation
+		geo_locations geoLocationPlace
+		rights_list rights rightsUri rightsIdentifierScheme schemeUri lang
+		subjects subjectScheme subject.keyword schemeUri valueUri lang classificationCode
+		container type identifierType title volume issue firstPage lastPage
+		landing_page url.keyword contentType error redirectUrls hasSchemaOrg schemaOrgId dcIdentifier citationDoi bodyHasPid
+		publisher_obj name.keyword publisherIdentifierScheme schemeUri lang
+		client id symbol provider_id re3data_id opendoar_id name.keyword language client_type repository_type certificate is_active
+			url.keyword subjects.subjectScheme subjects.subject subjects.schemeUri subjects.valueUri subjects.lang subjects.classificationCode
+		provider id symbol name.keyword display_name.keyword region member_type ror_id`,
+	folded: `- id uid doi
+		identifiers identifier
+		related_identifiers relatedIdentifier
+		related_items relatedItemIdentifier.relatedItemIdentifier
+		types resourceType
+		funding_references funderIdentifier
+		rights_list rightsIdentifier
+		container identifier
+		publisher_obj publisherIdentifier
+		primary_title title.raw
+		client,provider uid name.raw`,
+	text: `- url creator_names publisher reason
+		creators,contributors,creators_and_contributors name givenName familyName
+		creators,contributors affiliation.name
+		titles,primary_title title
+		descriptions description
+		related_identifiers relationTypeInformation
+		related_items relationTypeInformation titles.title publisher creators.nameType creators.name creators.givenName creators.familyName
+			contributors.contributorType contributors.name contributors.nameType contributors.givenName contributors.familyName
+		funding_references funderName
+		dates date
+		subjects subject
+		landing_page url
+		publisher_obj name
+		client name alternate_name description url domains
+		provider name display_name description`,
+	number: `- view_count download_count reference_count citation_count part_count part_of_count version_count version_of_count
+		geo_locations geoLocationPoint.pointLatitude geoLocationPoint.pointLongitude geoLocationBox.westBoundLongitude
+			geoLocationBox.eastBoundLongitude geoLocationBox.southBoundLatitude geoLocationBox.northBoundLatitude
+		landing_page status redirectCount downloadLatency
+		client year`,
+	date: `- registered published created updated
+		landing_page checked
+		client created updated`,
+	year: `- publication_year`,
+})
+
+// beyond is what only the specification's queries look into, as it goes by the
+// structure of the JSON record. There they reach names that nobody knows, too.
+var beyond = mapped(map[kind]string{
+	exact: `- state version isActive
+		alternateIdentifiers alternateIdentifierType`,
+	folded: `alternateIdentifiers alternateIdentifier`,
+	number: `- metadataVersion`,
+})
+
+// mapped reads lines of objects and what is in them; "-" is the record itself. A line
+// that names no object goes on with those before.
+func mapped(lists map[kind]string) map[string]field {
+	fields := map[string]field{}
+	for k, list := range lists {
+		var objects []string
+		for line := range strings.Lines(list) {
+			words := strings.Fields(line)
+			if !strings.HasPrefix(line, "\t\t\t") {
+				objects, words = strings.Split(words[0], ","), words[1:]
+			}
+			for _, object := range objects {
+				for _, name := range words {
+					f := newField(strings.TrimPrefix(object+"."+name, "-."), k)
+					fields[f.name] = f
+				}
+			}
+		}
+	}
+	return fields
+}
+
+// newField makes a field. A text may be kept whole besides, which is another field.
+func newField(name string, k kind) field {
+	path := strings.Split(name, ".")
+	if last := path[len(path)-1]; last == "keyword" || last == "raw" {
+		path = path[:len(path)-1]
+	}
+	return field{name: name, kind: k, path: path, boost: 1}
+}
+
+// The fields that a clause without a name looks into: those of specification
+// §4.2.1(2), and those of the deployed service. Of that one's list creators.id is
+// missing, which its index has not.
+var (
+	commonFields = some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
+		"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
+	indexFields = some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher", 3,
+		"descriptions.description", 3, "subjects.subject", 3)
+)
+
+func some(namesAndBoosts ...any) (fields []field) {
+	for pair := range slices.Chunk(namesAndBoosts, 2) {
+		f := mapping[pair[0].(string)]
+		f.boost = float64(pair[1].(int))
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// fieldsOf is the fields that a name in a query stands for: the common ones
+// for none, all that fit for a pattern. named tells that it is one field.
+func (o Options) fieldsOf(name string) (fields []field, named bool) {
+	switch {
+	case name == "" && o.Index:
+		return indexFields, true
+	case name == "":
+		return commonFields, true
+	case !strings.Contains(name, "*"):
+		return o.fieldNamed(name), true
+	case !o.Index:
+		name = spelled(name)
+	}
+	p := pattern(strings.ReplaceAll(name, "?", `\?`))
+	for known, f := range mapping {
+		if like(known, p) {
+			fields = append(fields, f)
+		}
+	}
+	return fields, false
+}
+
+func (o Options) fieldNamed(name string) []field {
+	f, known := mapping[name]
+	if !o.Index && !known {
+		as := spelled(name)
+		if f, known = mapping[as]; !known {
+			if f, known = beyond[as]; !known {
+				f, known = newField(as, exact), true
+			}
+		}
+	}
+	if !known {
+		return nil
+	}
+	f.name = name
+	return []field{f}
+}
+
+// spelled is a name in the record as the index has it: publicationYear is
+// publication_year there.
+func spelled(name string) string {
+	if _, as := beyond[name]; as {
+		return name
+	}
+	object, rest, inside := strings.Cut(name, ".")
+	object = names.Underscored(object)
+	switch {
+	case !inside:
+		return object
+	case object == "publisher":
+		object = "publisher_obj"
+	case rest == "affiliation":
+		rest = "affiliation.name" // which a record may have for a plain text
+	}
+	return object + "." + rest
+}
+
+// Has says whether a record has such a value in a field of the index. Values come as the
+// index compares them.
+func Has(record map[string]any, name string, is func(value string) bool) bool {
+	f, known := mapping[name]
+	if !known {
+		panic("search: the index has no " + name)
+	}
+	return reach(record, f.path, onString(func(s string) bool {
+		if f.kind == folded {
+			s = strings.ToLower(s)
+		}
+		return is(s)
+	}))
+}
+
+// Values are the values that a record has in a field of the index, each once.
+func Values(record map[string]any, name string) (values []string) {
+	seen := map[string]bool{}
+	Has(record, name, func(s string) bool {
+		if !seen[s] {
+			seen[s] = true
+			values = append(values, s)
+		}
+		return false
+	})
+	return values
+}
+
+// reach follows a path through objects and arrays and tests what is at its
+// end, which may be an object.
+func reach(v any, path []string, t test) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case []any:
+		for _, item := range v {
+			if reach(item, path, t) {
+				return true
+			}
+		}
+		return false
+	case map[string]any:
+		if len(path) > 0 {
+			return reach(v[path[0]], path[1:], t)
+		}
+	}
+	return len(path) == 0 && t(v)
+}
+
+// hasValue tells whether anything but null is below v.
+func hasValue(v any) bool {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return true
+	}
+	for _, member := range object {
+		if reach(member, nil, hasValue) {
+			return true
+		}
+	}
+	return false
+}
+
+// scalar is a value as text; objects have none.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case map[string]any:
+		return "", false
+	}
+	return fmt.Sprint(v), true
+}

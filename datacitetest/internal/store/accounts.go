@@ -1,0 +1,205 @@
+// Package store is the state that the interfaces share: DOIs, accounts and the clock.
+package store
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// object is an object in JSON.
+type object = map[string]any
+
+// DefaultAccount is the account of a service whose options name none.
+var DefaultAccount = record.Account{
+	Username: "EXAMPLE.REPO", Password: "sandbox-password",
+	ClientID: "example.repo", ProviderID: "example",
+	Prefixes: []string{"10.5072", "10.82433"},
+}
+
+// Basic finds the account whose username and password the request carries. given
+// says whether it carries any. An API key is a username that needs no password, and
+// a password of the repository that it was issued to.
+func (s *Store) Basic(r *http.Request) (account *record.Account, given bool) {
+	user, password, _ := r.BasicAuth()
+	if IsKey(user) {
+		return s.holder(user), true
+	}
+	if user == "" || password == "" {
+		return nil, false
+	}
+	for i, a := range s.Accounts {
+		if strings.EqualFold(a.Username, user) && a.Password == password {
+			return &s.Accounts[i], true
+		}
+	}
+	if a := s.holder(password); a != nil && strings.Contains(user, ".") && strings.EqualFold(a.Username, user) {
+		return a, true
+	}
+	return nil, true
+}
+
+// IsKey says whether a username counts as an API key, be there such a key or not.
+func IsKey(username string) bool {
+	return len(username) > 20 && strings.EqualFold(username[:3], "DC.")
+}
+
+// IssueKey returns a new API key of the first account. The specification does not
+// show them; both behaviours take them where the deployed servers do.
+func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) }
+
+// IssueKeyOf is IssueKey for the account with that client id, which there must be.
+func (s *Store) IssueKeyOf(clientID string) string {
+	key := "DC." + strings.ReplaceAll(wire.NewUUID(), "-", "")
+	s.keys.Store(key, s.Client(clientID))
+	return key
+}
+
+// RevokeKey makes an API key one that never was.
+func (s *Store) RevokeKey(key string) { s.keys.Delete(key) }
+
+// holder is the account of an API key, nil if there is no such key.
+func (s *Store) holder(key string) *record.Account {
+	a, ok := s.keys.Load(key)
+	if !ok {
+		return nil
+	}
+	account := *a.(*record.Account)
+	account.ByKey = true
+	return &account
+}
+
+// Bearer returns the token of an Authorization header with the Bearer scheme.
+func Bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// Token returns an unsigned JSON web token of the first account. The service
+// takes it until its clock shows expires.
+func (s *Store) Token(expires time.Time) string {
+	return s.TokenOf(s.Accounts[0].ClientID, expires)
+}
+
+// TokenOf is Token for the account with that client id, which the service need
+// not know: the token alone says who it is.
+func (s *Store) TokenOf(clientID string, expires time.Time) string {
+	role := "client_admin"
+	if a := s.Client(clientID); a != nil {
+		role = cmp.Or(a.Role, role)
+	}
+	return token(Claims{UID: clientID, Role: role, Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
+}
+
+// Claims are what a token says of who sends it.
+type Claims struct {
+	UID       string  `json:"uid"`
+	Role      string  `json:"role_id"`
+	Expires   seconds `json:"exp"`
+	NotBefore seconds `json:"nbf,omitempty"`
+}
+
+// seconds is a moment in a token: a number, or a text that holds one.
+type seconds json.Number
+
+func (s *seconds) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*json.Number)(s)) }
+
+func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s)) }
+
+// Time is the moment, to the second; none is the beginning of time.
+func (s seconds) Time() time.Time {
+	n, _ := json.Number(s).Float64()
+	return time.Unix(int64(n), 0)
+}
+
+func token(c Claims) string {
+	part := base64.RawURLEncoding
+	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(wire.Encode(c)) + "."
+}
+
+// TokenAccount is the account of a token, or of an API key in its place.
+func (s *Store) TokenAccount(token string) (*record.Account, error) {
+	if a := s.holder(token); a != nil {
+		return a, nil
+	}
+	c, err := s.claims(token)
+	if err != nil {
+		return nil, err
+	}
+	if a := s.Client(c.UID); a != nil {
+		account := *a
+		account.Role = c.Role
+		return &account, nil
+	}
+	return nil, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+}
+
+// Client is the account of a repository, nil if there is none.
+func (s *Store) Client(id string) *record.Account {
+	for i, a := range s.Accounts {
+		if strings.EqualFold(a.ClientID, id) {
+			return &s.Accounts[i]
+		}
+	}
+	return nil
+}
+
+// TokenOwner checks a token as specification §7 says, and returns the client id
+// in it: none is 401, an expired one 403. One that means nothing to the service
+// is 401 too.
+func (s *Store) TokenOwner(token string) (clientID string, err error) {
+	c, err := s.claims(token)
+	if err == nil && s.RoleCounts && !c.mayReport() {
+		err = wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	return c.UID, err
+}
+
+func (s *Store) claims(token string) (Claims, error) {
+	if token == "" {
+		return Claims{}, wire.Fail(http.StatusUnauthorized, "No token was provided.")
+	}
+	c, ok := ReadClaims(token)
+	expired := !s.Now().Before(c.Expires.Time())
+	switch {
+	case !ok || c.UID == "" || s.ExpiredIs401 && expired:
+		return c, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	case expired:
+		return c, wire.Fail(http.StatusForbidden, "The token has expired.")
+	}
+	return c, nil
+}
+
+// mayReport says whether the deployed service takes reports from this role.
+func (c Claims) mayReport() bool { return c.Role == "client_admin" || c.Role == Staff }
+
+const Staff = "staff_admin"
+
+// ReadClaims reads a token; ok is false when it is malformed.
+func ReadClaims(token string) (c Claims, ok bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return c, false
+	}
+	var plain [3][]byte
+	for i, part := range parts {
+		var err error
+		if plain[i], err = base64.RawURLEncoding.DecodeString(strings.TrimRight(part, "=")); err != nil {
+			return c, false
+		}
+	}
+	if !json.Valid(plain[0]) || json.Unmarshal(plain[1], &c) != nil {
+		return Claims{}, false
+	}
+	return c, true
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+)
+
+// A Snapshot is all that a store holds, to be kept as JSON.
+type Snapshot struct {
+	Moved   time.Duration     // by which Advance has moved the clock
+	Keys    map[string]string // the client id of each API key
+	Records []*record.Record
+}
+
+// Snapshot returns what the store holds now.
+func (s *Store) Snapshot() Snapshot {
+	snap := Snapshot{Moved: time.Duration(s.moved.Load()), Keys: map[string]string{}}
+	s.keys.Range(func(key, account any) bool {
+		snap.Keys[key.(string)] = account.(*record.Account).ClientID
+		return true
+	})
+	for _, rec := range s.All() {
+		if !rec.Gone {
+			snap.Records = append(snap.Records, rec)
+		}
+	}
+	return snap
+}
+
+// Restore adds what a snapshot holds. Keys of accounts that are no more are left out.
+func (s *Store) Restore(snap Snapshot) {
+	s.moved.Store(int64(snap.Moved))
+	for key, clientID := range snap.Keys {
+		if account := s.Client(clientID); account != nil {
+			s.keys.Store(key, account)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rec := range snap.Records {
+		s.keep(rec)
+	}
+}

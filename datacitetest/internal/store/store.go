@@ -1,0 +1,214 @@
+package store
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// RemoveDraft removes a draft for good. The failures are for a DOI that there is not,
+// and for one of another account.
+func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denied *wire.Failure) error {
+	return s.Change(name, func(rec *record.Record) (*record.Record, error) {
+		switch {
+		case rec == nil:
+			return nil, unknown
+		case !rec.Owner(account):
+			return nil, denied
+		case rec.State != record.Draft:
+			f := wire.Fail(http.StatusMethodNotAllowed, "Method not allowed")
+			f.Header = map[string]string{"Allow": "HEAD, GET, POST, PATCH, PUT, OPTIONS"}
+			return nil, f
+		}
+		return nil, nil
+	})
+}
+
+var ErrNoRecord = wire.Fail(http.StatusNotFound, wire.NotFound)
+
+// FreeName is a minted name under the prefix that no record has.
+func (s *Store) FreeName(prefix string) string {
+	for {
+		if name := prefix + "/" + names.MintSuffix(); s.Find(name) == nil {
+			return name
+		}
+	}
+}
+
+// Settings are what a store is made of.
+type Settings struct {
+	*Rules
+	Clock        func() time.Time
+	ResolveDelay time.Duration // how long after its registration a DOI starts to resolve
+	IndexLag     time.Duration // how long the search index takes
+	Accounts     []record.Account
+
+	MaxReport, MaxBody int64 // bytes of the body of a report, and of any other
+	MaxDatasets        int   // of the body of a report
+}
+
+// Store is the state that the interfaces share: the DOIs, the accounts and the
+// clock.
+type Store struct {
+	Settings
+	moved atomic.Int64 // nanoseconds added by Advance
+	keys  sync.Map     // the *Account of each API key
+
+	mu      sync.RWMutex
+	records map[string]*record.Record // by key; a stored record never changes, it is replaced
+	removed map[string]*record.Record // signs of removed ones, while the index lags
+	ordered []*record.Record          // all of them by creation; nil after a change
+	media   int                       // how many there have been
+}
+
+func New(settings Settings) *Store {
+	if !settings.Lags {
+		settings.IndexLag = 0
+	}
+	return &Store{Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{}}
+}
+
+// Now is the time by the service's clock.
+func (s *Store) Now() time.Time { return s.Clock().Add(time.Duration(s.moved.Load())).UTC() }
+
+// Advance moves the service's clock forward by d.
+func (s *Store) Advance(d time.Duration) { s.moved.Add(int64(d)) }
+
+// NewRecord is a draft that is not stored yet.
+func (s *Store) NewRecord(doi string, a *record.Account, source string) *record.Record {
+	now := s.Now()
+	return &record.Record{
+		DOI: doi, State: record.Draft, Attributes: map[string]any{}, Source: source, Version: -1,
+		Client: a.ClientID, Provider: a.ProviderID, Consortium: a.ConsortiumID, Created: now, Updated: now,
+	}
+}
+
+// Find is the record of a DOI, nil if there is none.
+func (s *Store) Find(doi string) *record.Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.records[s.key(doi)]
+}
+
+// key is what a record is found by: the name in lower case, and in a Deployed
+// service what the collation of its database makes of it.
+func (s *Store) key(doi string) string {
+	if s.Collated {
+		return names.Collate(doi)
+	}
+	return doi
+}
+
+// Names are the DOIs of all records, sorted, in lower case.
+func (s *Store) Names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	names := make([]string, 0, len(s.records))
+	for _, rec := range s.records {
+		names = append(names, rec.DOI)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Change replaces the record of a DOI in one step. edit gets a copy of the
+// record, nil if there is none, and returns what to store; nil removes it.
+func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var rec *record.Record
+	key := s.key(doi)
+	old := s.records[key]
+	if old != nil {
+		c := *old
+		rec = &c
+	} else {
+		old = s.removed[key]
+	}
+	rec, err := edit(rec)
+	if err != nil {
+		return err
+	}
+	if rec == nil {
+		delete(s.records, key)
+		s.ordered = nil
+		if s.IndexLag > 0 {
+			s.removed[key] = (&record.Record{DOI: old.DOI, Created: old.Created, Gone: true}).Lagging(old, s.Now(), s.IndexLag)
+		}
+		return nil
+	}
+	s.keep(rec.Lagging(old, s.Now(), s.IndexLag))
+	return nil
+}
+
+// keep stores a record. The caller has the lock.
+func (s *Store) keep(rec *record.Record) {
+	rec.Search = sync.OnceValue(rec.Indexed)
+	if s.AsBuilt && rec.Media == nil {
+		rec.Media = rec.Contents()
+	}
+	for i := range rec.Media {
+		if m := &rec.Media[i]; m.ID == 0 {
+			s.media++
+			m.ID, m.Version, m.Created = s.media, i, s.Now()
+		}
+	}
+	key := s.key(rec.DOI)
+	s.records[key] = rec
+	delete(s.removed, key)
+	s.ordered = nil
+}
+
+// All returns every record by creation, then by name, and signs of those that
+// the index may still have. The slice is shared: callers must not change it.
+func (s *Store) All() []*record.Record {
+	s.mu.RLock()
+	ordered := s.ordered
+	s.mu.RUnlock()
+	if ordered != nil {
+		return ordered
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ordered = slices.AppendSeq(make([]*record.Record, 0, len(s.records)), maps.Values(s.records))
+	s.ordered = slices.AppendSeq(s.ordered, maps.Values(s.removed))
+	slices.SortFunc(s.ordered, func(a, b *record.Record) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.DOI, b.DOI))
+	})
+	return s.ordered
+}
+
+// State is the state of a DOI: draft, registered or findable; "" when the
+// service does not know the DOI.
+func (s *Store) State(doi string) string {
+	name, _ := names.Read(doi)
+	if rec := s.Find(name); rec != nil {
+		return rec.State
+	}
+	return ""
+}
+
+// Resolve is what the global DOI resolver would answer now: the URL of the
+// DOI, once the delay after its registration is over.
+func (s *Store) Resolve(doi string) (url string, ok bool) {
+	name, _ := names.Read(doi)
+	rec := s.Find(name)
+	if rec == nil {
+		return "", false
+	}
+	now := s.Now()
+	for _, h := range slices.Backward(rec.Handles) {
+		if !h.From.After(now) {
+			return h.URL, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,14 @@
+package datacitetest
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed deployed-*.md
+var rules embed.FS
+
+// Rules returns the tables of how the deployed servers differ from the
+// specification, in Markdown, one file per server or part of one: each rule with its
+// evidence and the test that plays it, and what a [Deployed] server does not play.
+func Rules() fs.FS { return rules }

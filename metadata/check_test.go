@@ -1,0 +1,499 @@
+package metadata_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// sound returns a record in which nothing is wrong.
+func sound() *metadata.Record {
+	return &metadata.Record{
+		DOI:             "10.5072/x",
+		Creators:        []metadata.Creator{{Name: "Lovelace, Ada", NameType: metadata.NamePersonal}},
+		Titles:          []metadata.Title{{Title: "Notes"}},
+		Publisher:       metadata.Publisher{Name: "Example Repository"},
+		PublicationYear: "1843",
+		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText},
+	}
+}
+
+func identified(scheme, id string) func(*metadata.Record) {
+	return func(r *metadata.Record) {
+		r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: id, NameIdentifierScheme: scheme}}
+	}
+}
+
+func related(t metadata.RelatedIdentifierType, id string) func(*metadata.Record) {
+	return func(r *metadata.Record) {
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: id, RelatedIdentifierType: t, RelationType: metadata.RelationCites}}
+	}
+}
+
+func dated(date string) func(*metadata.Record) {
+	return func(r *metadata.Record) { r.Dates = []metadata.Date{{Date: date, DateType: metadata.DateCollected}} }
+}
+
+func polygon(points ...metadata.Point) func(*metadata.Record) {
+	return func(r *metadata.Record) {
+		r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{{Points: points}}}}
+	}
+}
+
+func TestRecord_Findings(t *testing.T) {
+	a, b, c := metadata.Point{Longitude: "0", Latitude: "0"}, metadata.Point{Longitude: "0", Latitude: "1"}, metadata.Point{Longitude: "1", Latitude: "1"}
+	tests := []struct {
+		name   string
+		change func(*metadata.Record)
+		want   []string
+	}{
+		{"nothing wrong", func(*metadata.Record) {}, nil},
+		{"no DOI", func(r *metadata.Record) { r.DOI = "" }, nil},
+		{"stand-ins", func(r *metadata.Record) { r.Creators[0].Name, r.Titles[0].Title = ":unkn", "(:unav)" }, nil},
+		{"empty", func(r *metadata.Record) { *r = metadata.Record{} }, []string{
+			"error required creators", "error required titles", "error required publisher", "error required publicationYear",
+			"error required types.resourceTypeGeneral",
+		}},
+		{"blank values", func(r *metadata.Record) {
+			r.Creators[0].Name, r.Titles[0].Title, r.Publisher.Name, r.PublicationYear = " ", "\t", "\u00a0", " "
+		}, []string{"warning name creators[0].name", "error required creators[0].name", "error required titles[0].title", "error required publisher", "error required publicationYear"}},
+		{"year", func(r *metadata.Record) { r.PublicationYear = ":tba" }, []string{"error year publicationYear"}},
+		{"language", func(r *metadata.Record) { r.Language = "en_GB" }, []string{"error language language"}},
+		{"parts of lists", func(r *metadata.Record) {
+			r.Contributors = []metadata.Contributor{{}}
+			r.Dates = []metadata.Date{{Date: "2024"}}
+			r.Descriptions = []metadata.Description{{}}
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "1"}}
+			r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "1"}}
+			r.FundingReferences = []metadata.FundingReference{{FunderIdentifier: "1"}}
+			r.RelatedItems = []metadata.RelatedItem{{Titles: []metadata.Title{{Title: "T"}}}}
+		}, []string{
+			"error required contributors[0].name", "error required contributors[0].contributorType", "error required dates[0].dateType",
+			"error required alternateIdentifiers[0].alternateIdentifierType", "error required relatedIdentifiers[0].relatedIdentifierType",
+			"error required relatedIdentifiers[0].relationType", "error required descriptions[0].descriptionType",
+			"error required fundingReferences[0].funderName", "error required fundingReferences[0].funderIdentifierType",
+			"error required relatedItems[0].relatedItemType", "error required relatedItems[0].relationType",
+		}},
+		{"related item without title", func(r *metadata.Record) {
+			r.RelatedItems = []metadata.RelatedItem{{RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn}}
+		}, []string{"warning required relatedItems[0].titles"}},
+		{"long rights", func(r *metadata.Record) {
+			r.RightsList = []metadata.Rights{{Rights: strings.Repeat("é", 2000)}, {Rights: strings.Repeat("é", 2001)}}
+		}, []string{"error text rightsList[1].rights"}},
+		{"URIs", func(r *metadata.Record) {
+			r.Subjects = []metadata.Subject{{Subject: "s", SchemeURI: "100%", ValueURI: "example", ClassificationCode: "1:2"}}
+			r.RightsList = []metadata.Rights{{RightsURI: "https://example.org/[1]"}}
+		}, []string{
+			"error uri subjects[0].schemeUri", "warning uri subjects[0].valueUri", "error uri subjects[0].classificationCode",
+			"error uri rightsList[0].rightsUri",
+		}},
+		{"point", func(r *metadata.Record) {
+			r.GeoLocations = []metadata.GeoLocation{{Point: metadata.Point{Longitude: "181"}}}
+		}, []string{"error coordinate geoLocations[0].geoLocationPoint.pointLongitude", "error coordinate geoLocations[0].geoLocationPoint.pointLatitude"}},
+		{"box upside down", func(r *metadata.Record) {
+			r.GeoLocations = []metadata.GeoLocation{{Box: metadata.Box{West: "0", East: "1", South: "2", North: "1"}}}
+		}, []string{"warning coordinate geoLocations[0].geoLocationBox.southBoundLatitude"}},
+		{"polygon", polygon(a, b, c, a), nil},
+		{"polygon with three points", polygon(a, b, a), []string{"error polygon geoLocations[0].geoLocationPolygon"}},
+		{"polygon not closed", polygon(a, b, c, b), []string{"warning polygon geoLocations[0].geoLocationPolygon"}},
+		{"two polygons", func(r *metadata.Record) {
+			p := metadata.Polygon{Points: []metadata.Point{a, b, c, a}}
+			r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{p, p}}}
+		}, []string{"warning polygon geoLocations[0].geoLocationPolygon"}},
+
+		{"ORCID", identified("ORCID", "https://orcid.org/0000-0001-5727-2427"), nil},
+		{"ORCID with X", identified("ORCID", "0000-0002-1694-233X"), nil},
+		{"ORCID with a wrong digit", identified("ORCID", "0000-0001-5727-2424"), []string{"warning orcid creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ORCID of no form", identified("orcid", "0000000157272427"), []string{"warning orcid creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ISNI", identified("ISNI", "https://isni.org/isni/0000000121032683"), nil},
+		{"ISNI with a wrong digit", identified("ISNI", "0000 0001 2103 2684"), []string{"warning isni creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ROR", identified("ROR", "https://ror.org/04wxnsj81"), nil},
+		{"ROR with wrong digits", identified("ROR", "04wxnsj82"), []string{"warning ror creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"GRID", identified("GRID", "5335"), []string{"warning grid creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"no scheme", identified("", "123"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifierScheme"}},
+		{"affiliation", func(r *metadata.Record) {
+			r.Creators[0].Affiliation = []metadata.Affiliation{{AffiliationIdentifier: "x", AffiliationIdentifierScheme: "ROR", SchemeURI: "ror.org"}}
+		}, []string{
+			"warning required creators[0].affiliation[0].name", "warning ror creators[0].affiliation[0].affiliationIdentifier",
+			"warning uri creators[0].affiliation[0].schemeUri",
+		}},
+		{"publisher", func(r *metadata.Record) { r.Publisher.PublisherIdentifier = "x" }, []string{"warning scheme publisher.publisherIdentifierScheme"}},
+		{"funder", func(r *metadata.Record) {
+			r.FundingReferences = []metadata.FundingReference{{FunderName: "F", FunderIdentifier: "10.13039/x", FunderIdentifierType: metadata.FunderCrossref}}
+		}, []string{"warning funder-id fundingReferences[0].funderIdentifier"}},
+
+		{"related DOI", related(metadata.IdentifierDOI, "https://doi.org/10.5438/0012"), nil},
+		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"), []string{"warning doi relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISSN", related(metadata.IdentifierISSN, "2049-3630"), nil},
+		{"related ISSN with a wrong digit", related(metadata.IdentifierEISSN, "2049-3631"), []string{"warning issn relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN", related(metadata.IdentifierISBN, "978-0-306-40615-7"), nil},
+		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
+		{"related ISBN with a wrong digit", related(metadata.IdentifierISBN, "9780306406158"), []string{"warning isbn relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"), []string{"warning isbn relatedIdentifiers[0].relatedIdentifier"}},
+		{"related arXiv", related(metadata.IdentifierArXiv, "arXiv:0706.0001"), nil},
+		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"), []string{"warning arxiv relatedIdentifiers[0].relatedIdentifier"}},
+		{"related SWHID", related(metadata.IdentifierSWHID, "swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
+		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning swhid relatedIdentifiers[0].relatedIdentifier"}},
+		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning url relatedIdentifiers[0].relatedIdentifier"}},
+		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning required relatedIdentifiers[0].relatedIdentifier"}},
+		{"metadata scheme", func(r *metadata.Record) {
+			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites, SchemeType: "XSD"},
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
+			}
+		}, []string{"warning metadata-scheme relatedIdentifiers[1].relatedMetadataScheme", "warning relation-other relatedIdentifiers[2].relationTypeInformation"}},
+		{"related item's identifier", func(r *metadata.Record) {
+			r.RelatedItems = []metadata.RelatedItem{{
+				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},
+				RelatedItemIdentifier: metadata.RelatedItemIdentifier{RelatedItemIdentifier: "1"}, PublicationYear: "18",
+			}}
+		}, []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifierType", "error year relatedItems[0].publicationYear"}},
+
+		{"date", dated("2024-02-29T23:59:60.5+01:00"), nil},
+		{"date before Christ", dated("-0054"), nil},
+		{"date roughly", dated("1984~"), nil},
+		{"date not known", dated(":unav"), nil},
+		{"date range", dated("2023-12/2024"), nil},
+		{"date within a year", dated("2024/2024-05-17"), nil},
+		{"date in words", dated("Yesterday"), []string{"warning date dates[0].date"}},
+		{"date that never was", dated("2023-02-29"), []string{"warning date dates[0].date"}},
+		{"month that never was", dated("2023-13"), []string{"warning date dates[0].date"}},
+		{"time that never was", dated("2023-01-01T25:00Z"), []string{"warning date dates[0].date"}},
+		{"date range backwards", dated("2024/2023"), []string{"warning date dates[0].date"}},
+		{"date range open", dated("2024/"), []string{"warning date dates[0].date"}},
+		{"date range with half a date", dated("2024/x"), []string{"warning date dates[0].date"}},
+		{"no date", dated(""), []string{"warning date dates[0].date"}},
+
+		{"language of a name", func(r *metadata.Record) { r.Creators[0].Lang = "en" }, []string{"warning lossy creators[0].lang"}},
+		{"DOI among the others", func(r *metadata.Record) {
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "10.5072/y", AlternateIdentifierType: "doi"}, {AlternateIdentifierType: "local"}}
+		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType", "warning lossy alternateIdentifiers[1].alternateIdentifier"}},
+		{"the same under two names", func(r *metadata.Record) {
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
+			r.Identifiers = []metadata.Identifier{{Identifier: r.DOI, IdentifierType: "DOI"}, {Identifier: "7", IdentifierType: "local"}}
+		}, nil},
+		{"others under the other name", func(r *metadata.Record) {
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
+			r.Identifiers = []metadata.Identifier{{Identifier: "8", IdentifierType: "local"}}
+		}, []string{"warning lossy identifiers"}},
+		{"HTML", func(r *metadata.Record) {
+			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
+			r.Descriptions = []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
+		}, []string{"warning lossy titles[0].title", "warning lossy descriptions[0].description"}},
+		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning name creators[0].name"}},
+		{"organization with a family", func(r *metadata.Record) {
+			r.Creators[0] = metadata.Organization("X")
+			r.Creators[0].FamilyName = "Y"
+		}, []string{"warning name creators[0].nameType"}},
+		{"a crowd", func(r *metadata.Record) {
+			for range 10_000 {
+				r.Creators = append(r.Creators, r.Creators[0])
+			}
+		}, []string{"warning name creators"}},
+		{"characters", func(r *metadata.Record) { r.Version = "1\x07" }, []string{"error text version"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := sound()
+			tt.change(rec)
+			var got, wantErrors []string
+			for _, f := range rec.Findings() {
+				got = append(got, fmt.Sprintf("%s %s %s", f.Level, f.Code, f.Path))
+				assert.NotEmpty(t, f.Message)
+			}
+			assert.ElementsMatch(t, tt.want, got)
+			for _, want := range tt.want {
+				if strings.HasPrefix(want, "error") {
+					wantErrors = append(wantErrors, want)
+				}
+			}
+			assert.Equal(t, len(wantErrors) > 0, rec.Validate() != nil)
+		})
+	}
+}
+
+// The list grows, so an identifier that is not on it may be right.
+func TestRecord_Findings_ofSPDX(t *testing.T) {
+	for id, want := range map[string]string{
+		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "": "", "BSD-3-Clause-OpenWebUI": "",
+		"CC-BY-4":                          `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean CC-BY-4.0?`,
+		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution 4.0"`,
+		"MIT OR Apache-2.0":                `version 3.29.0 of the SPDX list has no licence "MIT OR Apache-2.0"`,
+	} {
+		rec := sound()
+		rec.RightsList = []metadata.Rights{metadata.SPDX(id), {Rights: "Ours", RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "house rules"}}
+		rec.RightsList[0].RightsURI = ""
+		require.NoError(t, rec.Validate())
+		findings := rec.Findings()
+		if want == "" {
+			assert.Empty(t, findings, id)
+			continue
+		}
+		require.Len(t, findings, 1, id)
+		assert.Equal(t, metadata.Finding{
+			Level: metadata.LevelWarning, Code: metadata.CodeSPDX, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
+		}, findings[0])
+
+		document, err := rec.XML()
+		require.NoError(t, err)
+		inDocument, err := metadata.CheckXML(bytes.NewReader(document), nil)
+		require.NoError(t, err)
+		require.Len(t, inDocument, 1)
+		assert.Equal(t, "/resource/rightsList/rights[1]/@rightsIdentifier", inDocument[0].XPath)
+	}
+}
+
+// A finding says in a whole sentence what is wrong.
+func TestRecord_Findings_ofCheckDigits(t *testing.T) {
+	const digit = " does not fit its other digits, so at least one digit is wrong"
+	for _, tt := range []struct{ scheme, value, want string }{
+		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
+		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
+		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not fit its other characters, so at least one character is wrong"},
+	} {
+		rec := sound()
+		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, tt.want, rec.Findings()[0].Message)
+	}
+	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
+		rec := sound()
+		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{
+			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme), RelationType: metadata.RelationCites,
+		}}
+		require.Len(t, rec.Findings(), 1)
+		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Message)
+	}
+}
+
+func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
+	check := func(change func(*metadata.Record)) string {
+		rec := sound()
+		change(rec)
+		findings := rec.Findings()
+		require.Len(t, findings, 1)
+		require.Equal(t, metadata.CodeVocabulary, findings[0].Code)
+		_, suggestion, _ := strings.Cut(findings[0].Message, "; ")
+		return suggestion
+	}
+	tests := []struct{ value, want string }{
+		{"dataset", "did you mean Dataset?"}, {"Data Set", "did you mean Dataset?"}, {"Sofware", "did you mean Software?"},
+		{"Film", "did you mean Audiovisual?"}, {"thesis", "did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
+		{"Xylophone", ""},
+	}
+	for _, tt := range tests {
+		got := check(func(r *metadata.Record) { r.Types.ResourceTypeGeneral = metadata.ResourceTypeGeneral(tt.value) })
+		assert.Equal(t, tt.want, got, tt.value)
+	}
+	assert.Equal(t, "a funder goes into fundingReferences", check(func(r *metadata.Record) {
+		r.Contributors = []metadata.Contributor{{Name: "F", ContributorType: "Funder"}}
+	}))
+	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
+	}))
+	assert.Equal(t, "did you mean arXiv?", check(func(r *metadata.Record) {
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "0706.0001", RelatedIdentifierType: "ArXiv", RelationType: "Cites"}}
+	}))
+}
+
+func TestRecord_Validate_URIs(t *testing.T) {
+	tests := []struct {
+		uri  string
+		want bool
+	}{
+		{"https://orcid.org", true}, {"http://user:word@example.org:8080/a?b#c", true}, {"http://[2001:db8::1]:80/", true},
+		{"http://[::1", false}, {"http://[::1]x", false}, {"http://example.org:port/", false}, {"http://example.org:/", false},
+		{"ftp://a@b@c/", false}, {"http://us[er@example.org", false}, {"//example.org/x", true}, {"", true}, {"relative/a:b", true},
+		{"no:scheme", true}, {"1no:scheme", false}, {":x", false}, {"a b", true}, {"é{}|", true}, {"100%25", true}, {"100%2", false},
+		{"100%zz", false}, {"a?b=%", false}, {"a#b#c", false}, {"a#[b]", true}, {"a?[b]", false}, {"a/[b]", false},
+	}
+	for _, tt := range tests {
+		rec := sound()
+		rec.Subjects = []metadata.Subject{{Subject: "s", ClassificationCode: tt.uri}}
+		assert.Equal(t, tt.want, rec.Validate() == nil, tt.uri)
+	}
+}
+
+func TestRecord_Check_withOptions(t *testing.T) {
+	rec := sound()
+	rec.Types.ResourceTypeGeneral = metadata.ResourceTypeInstrument // 4.5
+	assert.Empty(t, rec.Check(&metadata.CheckOptions{Version: "4.5"}))
+	findings := rec.Check(&metadata.CheckOptions{Version: "4.4"})
+	require.Len(t, findings, 1)
+	assert.Equal(t, "types.resourceTypeGeneral: the general resource type Instrument came with version 4.5 of the schema, later than 4.4", findings[0].String())
+
+	rec.Types.ResourceTypeGeneral = "Hologram"
+	assert.Error(t, rec.Validate())
+	findings = rec.Check(&metadata.CheckOptions{UnknownTerms: metadata.LevelWarning})
+	require.Len(t, findings, 1)
+	assert.Equal(t, metadata.LevelWarning, findings[0].Level)
+}
+
+func TestValidationError(t *testing.T) {
+	rec := &metadata.Record{Contributors: make([]metadata.Contributor, 10)}
+	err := rec.Validate()
+	require.ErrorIs(t, err, metadata.ErrInvalid)
+	lines := strings.Split(err.Error(), "\n")
+	assert.Len(t, lines, 12)
+	assert.Equal(t, "metadata: record is not valid, 25 faults:", lines[0])
+	assert.Equal(t, "\tand 15 more", lines[11])
+
+	invalid := err.(*metadata.ValidationError)
+	assert.Len(t, invalid.Findings, 25)
+	assert.NoError(t, invalid.Except(metadata.CodeRequired))
+	assert.ErrorIs(t, invalid.Except(metadata.CodeYear), metadata.ErrInvalid)
+	assert.Len(t, invalid.Findings, 25, "Except leaves the error as it was")
+}
+
+func TestValidateXML_showsWhere(t *testing.T) {
+	document := `<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+ <identifier identifierType="DOI">10.5072/x</identifier>
+ <creators>
+  <creator><creatorName nameType="">A</creatorName><familyName>B</familyName><givenName>C</givenName></creator>
+  <creator role="x"><creatorName>É</creatorName><creatorName/></creator>
+ </creators>
+ <titles>stray<title>T <b>bold</b></title></titles>
+ <publisher>P</publisher><publisher>Q</publisher>
+ <publicationYear xsi:nil="true">2020</publicationYear>
+ <resourceType/>
+ <descriptions><description descriptionType="Abstract"><br>x</br></description></descriptions>
+ <x:y xmlns:x="urn:x"/>
+ <geolocations/>
+</resource>`
+	err := metadata.ValidateXML(strings.NewReader(document))
+	require.ErrorIs(t, err, metadata.ErrInvalid)
+	var got []string
+	for _, f := range err.(*metadata.ValidationError).Findings {
+		got = append(got, fmt.Sprintf("%d:%d %s %s: %s", f.Line, f.Column, f.Code, f.Path, f.Message))
+	}
+	assert.Equal(t, []string{
+		`4:25 vocabulary creators[0].nameType: the attribute nameType is empty; leave it out`,
+		`4:78 element creators[0]: <givenName> must come before <familyName>`,
+		`5:12 attribute creators[1]: <creator> has no attribute role`,
+		`5:49 element creators[1]: <creatorName> is there more than once in <creator>`,
+		`5:49 required creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
+		`7:10 element titles: <titles> has no text of its own`,
+		`7:24 element titles[0]: <title> holds text only; write markup as &lt;b&gt;`,
+		`8:26 element : <publisher> is there more than once in <resource>`,
+		`9:19 attribute publicationYear: <publicationYear> has no attribute nil`,
+		`10:2 required types.resourceTypeGeneral: the general resource type is mandatory`,
+		`11:60 element descriptions[0]: <br> has no text of its own`,
+		`12:2 element : <y> does not belong in <resource>`,
+		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
+	}, got)
+}
+
+func TestValidateXML_namespaces(t *testing.T) {
+	tests := []struct{ space, want string }{
+		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace http://datacite.org/schema/kernel-4"},
+		{"http://datacite.org/schema/kernel-4.7", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
+		{"urn:x", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
+	}
+	for _, tt := range tests {
+		err := metadata.ValidateXML(strings.NewReader(strings.Replace(minimal, metadata.Namespace, tt.space, 1)))
+		require.ErrorIs(t, err, metadata.ErrInvalid)
+		findings := err.(*metadata.ValidationError).Findings
+		require.Len(t, findings, 1, tt.space)
+		assert.Equal(t, metadata.CodeNamespace, findings[0].Code)
+		assert.Equal(t, tt.want, findings[0].Message)
+	}
+}
+
+func TestCheckXML_warns(t *testing.T) {
+	document := `<resource xmlns="http://datacite.org/schema/kernel-4">
+<identifier identifierType="Handle">10.5072/x</identifier>
+<creators><creator><creatorName>A</creatorName><givenName>B<i>c</i></givenName><nameIdentifier nameIdentifierScheme="ORCID">1</nameIdentifier>
+<affiliation affilicationIdentifier="x">B</affiliation></creator></creators>
+<titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Text"/>
+<dates><date dateType="Issued">soon</date></dates>
+<geoLocations><geoLocation><geoLocationPlace>X</geoLocationPlace><geoLocationPlace>Y</geoLocationPlace></geoLocation></geoLocations>
+</resource>`
+	require.NoError(t, metadata.ValidateXML(strings.NewReader(document)))
+	findings, err := metadata.CheckXML(strings.NewReader(document), nil)
+	require.NoError(t, err)
+	var got []string
+	for _, f := range findings {
+		assert.Equal(t, metadata.LevelWarning, f.Level)
+		got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Column, f.Code, f.XPath))
+	}
+	assert.Equal(t, []string{
+		"2:13 identifier /resource/identifier/@identifierType",
+		"3:60 element /resource/creators/creator[1]/givenName",
+		"3:80 orcid /resource/creators/creator[1]/nameIdentifier[1]",
+		"4:14 attribute /resource/creators/creator[1]/affiliation[1]/@affilicationIdentifier",
+		"6:8 date /resource/dates/date[1]",
+		"7:66 lossy /resource/geoLocations/geoLocation[1]",
+	}, got)
+}
+
+func TestCheckXML_reportsWhatIsNotWellFormed(t *testing.T) {
+	findings, err := metadata.CheckXML(strings.NewReader("<resource>\n<titles></resource>"), nil)
+	require.NoError(t, err)
+	last := findings[len(findings)-1]
+	assert.Equal(t, "syntax 2:9 </resource> comes where </titles> is due",
+		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Message))
+}
+
+func TestVocabularies(t *testing.T) {
+	for kind, terms := range vocabularies {
+		assert.NotEmpty(t, terms, kind)
+		for _, text := range append(terms, "no such value") {
+			term := reflect.New(kind).Elem()
+			term.SetString(text)
+			known := term.Interface().(interface {
+				Known() bool
+				Since() string
+			})
+			assert.Equal(t, text != "no such value", known.Known(), "%s %s", kind, text)
+			assert.Equal(t, known.Known(), known.Since() != "")
+		}
+	}
+	assert.True(t, metadata.RelationOther.Known())
+	assert.Equal(t, "4.7", metadata.RelationOther.Since())
+	assert.False(t, metadata.ResourceTypeGeneral("dataset").Known())
+	without := map[metadata.RelationType]bool{metadata.RelationIsPublishedIn: true, metadata.RelationOther: true}
+	for _, relation := range metadata.RelationTypes() {
+		inverse := relation.Inverse()
+		if without[relation] {
+			assert.Empty(t, inverse, relation)
+			continue
+		}
+		assert.True(t, inverse.Known(), relation)
+		assert.Equal(t, relation, inverse.Inverse())
+	}
+}
+
+func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(schemaDir(t), "kernel-4", "controlled-lists.json"))
+	require.NoError(t, err)
+	var official struct {
+		Lists map[string][]struct{ Value, Since string }
+	}
+	require.NoError(t, json.Unmarshal(data, &official))
+	assert.Len(t, official.Lists, len(vocabularies))
+	for kind, terms := range vocabularies {
+		name := strings.ToLower(kind.Name()[:1]) + kind.Name()[1:]
+		var want []string
+		for _, term := range official.Lists[name] {
+			want = append(want, term.Value)
+		}
+		assert.ElementsMatch(t, want, terms, name)
+	}
+	for _, term := range official.Lists["relationType"] {
+		assert.Equal(t, term.Since, metadata.RelationType(term.Value).Since())
+	}
+	for _, term := range official.Lists["resourceTypeGeneral"] {
+		assert.Equal(t, term.Since, metadata.ResourceTypeGeneral(term.Value).Since())
+	}
+}

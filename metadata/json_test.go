@@ -1,0 +1,255 @@
+package metadata_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+func TestRecord_readsOddJSON(t *testing.T) {
+	tests := []struct {
+		name string
+		json string
+		want metadata.Record
+	}{
+		{
+			name: "null everywhere",
+			json: `{"doi":null,"creators":null,"titles":null,"publisher":null,"publicationYear":null,"types":null,
+				"dates":null,"language":null,"version":null,"sizes":null,"geoLocations":null,"schemaVersion":null,
+				"identifiers":null,"alternateIdentifiers":null,"relatedItems":null}`,
+		},
+		{
+			name: "null members",
+			json: `{"creators":[{"name":null,"nameType":null,"nameIdentifiers":null,"affiliation":null}],
+				"titles":[{"title":"T","titleType":null,"lang":null}],"geoLocations":[{"geoLocationPoint":null,"geoLocationPolygon":null}]}`,
+			want: metadata.Record{
+				Creators:     []metadata.Creator{{}},
+				Titles:       []metadata.Title{{Title: "T"}},
+				GeoLocations: []metadata.GeoLocation{{}},
+			},
+		},
+		{
+			name: "numbers for strings",
+			json: `{"version":2,"language":7,"publicationYear":2020,"dates":[{"date":2019,"dateType":"Issued"}],"sizes":[10,"2 kB"],
+				"relatedItems":[{"volume":3,"publicationYear":1865}]}`,
+			want: metadata.Record{
+				Version: "2", Language: "7", PublicationYear: "2020",
+				Dates:        []metadata.Date{{Date: "2019", DateType: metadata.DateIssued}},
+				Sizes:        []string{"10", "2 kB"},
+				RelatedItems: []metadata.RelatedItem{{Volume: "3", PublicationYear: "1865"}},
+			},
+		},
+		{
+			name: "one object for a list",
+			json: `{"creators":{"name":"A","nameIdentifiers":{"nameIdentifier":"0000-0001","nameIdentifierScheme":"ORCID"}},"titles":{"title":"T"}}`,
+			want: metadata.Record{
+				Creators: []metadata.Creator{{Name: "A", NameIdentifiers: []metadata.NameIdentifier{
+					{NameIdentifier: "0000-0001", NameIdentifierScheme: "ORCID"},
+				}}},
+				Titles: []metadata.Title{{Title: "T"}},
+			},
+		},
+		{
+			name: "a string for a list",
+			json: `{"formats":"text/csv","sizes":"","titles":"T","creators":["A",{"name":"B","affiliation":"C"}]}`,
+			want: metadata.Record{
+				Formats:  []string{"text/csv"},
+				Sizes:    []string{},
+				Titles:   []metadata.Title{{Title: "T"}},
+				Creators: []metadata.Creator{{Name: "A"}, {Name: "B", Affiliation: []metadata.Affiliation{{Name: "C"}}}},
+			},
+		},
+		{
+			name: "affiliations as strings and as objects",
+			json: `{"creators":[{"name":"A","affiliation":["X",{"name":"Y","affiliationIdentifier":"https://ror.org/04wxnsj81"},null]}]}`,
+			want: metadata.Record{Creators: []metadata.Creator{{Name: "A", Affiliation: []metadata.Affiliation{
+				{Name: "X"}, {Name: "Y", AffiliationIdentifier: "https://ror.org/04wxnsj81"},
+			}}}},
+		},
+		{
+			name: "publisher as a string",
+			json: `{"publisher":"P"}`,
+			want: metadata.Record{Publisher: metadata.Publisher{Name: "P"}},
+		},
+		{
+			name: "publisher as an object",
+			json: `{"publisher":{"name":"P","lang":"en","schemeUri":null,"unknown":[1,{"a":"}"}]}}`,
+			want: metadata.Record{Publisher: metadata.Publisher{Name: "P", Lang: "en"}},
+		},
+		{
+			name: "what makes no sense is left out",
+			json: `{"publisher":[1,2],"types":"Dataset","titles":[[1],true,{"title":{"a":1}}],"publicationYear":{},"geoLocations":[{"geoLocationPoint":"1 2"}],"sizes":[{"a":1},["b"]]}`,
+			want: metadata.Record{
+				Titles:       []metadata.Title{{Title: "true"}, {}},
+				GeoLocations: []metadata.GeoLocation{{}},
+				Sizes:        []string{},
+			},
+		},
+		{
+			name: "years JSON numbers cannot write",
+			json: `{"publicationYear":54}`,
+			want: metadata.Record{PublicationYear: "0054"},
+		},
+		{
+			name: "coordinates as numbers and strings",
+			json: `{"geoLocations":[{"geoLocationPoint":{"pointLongitude":-71.0320,"pointLatitude":"41.090"},
+				"geoLocationBox":{"westBoundLongitude":0,"eastBoundLongitude":"1","southBoundLatitude":-1e1,"northBoundLatitude":2}}]}`,
+			want: metadata.Record{GeoLocations: []metadata.GeoLocation{{
+				Point: metadata.Point{Longitude: "-71.0320", Latitude: "41.090"},
+				Box:   metadata.Box{West: "0", East: "1", South: "-1e1", North: "2"},
+			}}},
+		},
+		{
+			name: "identifiers of the list view",
+			json: `{"identifiers":[{"identifier":"12345","identifierType":"local"},{"identifier":null,"identifierType":"URL"}]}`,
+			want: metadata.Record{Identifiers: []metadata.Identifier{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got metadata.Record
+			require.NoError(t, json.Unmarshal([]byte(tt.json), &got))
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestPolygons_JSON(t *testing.T) {
+	a, b := metadata.Point{Longitude: "1", Latitude: "2"}, metadata.Point{Longitude: "3", Latitude: "4"}
+	tests := []struct {
+		name, json string
+		want       metadata.Polygons
+	}{
+		{"flat", `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"polygonPoint":{"pointLongitude":"3","pointLatitude":"4"}},
+			{"inPolygonPoint":{"pointLongitude":1,"pointLatitude":2}}]`, metadata.Polygons{{Points: []metadata.Point{a, b}, InPoint: a}}},
+		{"nested", `[[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}}],[{"polygonPoint":{"pointLongitude":3,"pointLatitude":4}}]]`,
+			metadata.Polygons{{Points: []metadata.Point{a}}, {Points: []metadata.Point{b}}}},
+		{"object of lists", `{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":3,"pointLatitude":4}],"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}`,
+			metadata.Polygons{{Points: []metadata.Point{a, b}, InPoint: b}}},
+		{"objects of lists", `[{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":2}]},{"polygonPoint":[{"pointLongitude":3,"pointLatitude":4},{"pointLongitude":3,"pointLatitude":4}]}]`,
+			metadata.Polygons{{Points: []metadata.Point{a, a}}, {Points: []metadata.Point{b, b}}}},
+		{"null", `null`, nil},
+		{"number", `5`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got metadata.Polygons
+			require.NoError(t, json.Unmarshal([]byte(tt.json), &got))
+			assert.Equal(t, tt.want, got)
+			out, err := json.Marshal(got)
+			require.NoError(t, err)
+			var again metadata.Polygons
+			require.NoError(t, json.Unmarshal(out, &again))
+			if len(got) > 0 {
+				assert.Equal(t, got, again)
+			}
+		})
+	}
+}
+
+func TestRecord_writesJSON(t *testing.T) {
+	rec := metadata.Record{
+		Creators: []metadata.Creator{metadata.Organization("Analytical Society").ROR("https://ror.org/04wxnsj81")},
+		Contributors: []metadata.Contributor{
+			metadata.Person("Plato", "").At("Academy", "").As(metadata.ContributorResearcher),
+		},
+		Publisher:       metadata.Publisher{Name: "P"},
+		PublicationYear: "0000",
+		Subjects:        []metadata.Subject{},
+		Identifiers:     []metadata.Identifier{{Identifier: "acc-1", IdentifierType: "Accession"}},
+		RightsList:      []metadata.Rights{metadata.SPDX("CC0-1.0")},
+		GeoLocations: []metadata.GeoLocation{{
+			Point: metadata.Point{Longitude: metadata.Degrees(-71.5), Latitude: "+1"},
+			Polygons: metadata.Polygons{{
+				Points: []metadata.Point{{Longitude: "0", Latitude: "0.50"}}, InPoint: metadata.Point{Longitude: "1", Latitude: "1"},
+			}},
+		}},
+	}
+	data, err := json.MarshalIndent(rec, "", " ")
+	require.NoError(t, err)
+	assert.JSONEq(t, `{
+		"creators": [{"name": "Analytical Society", "nameType": "Organizational", "nameIdentifiers": [
+			{"nameIdentifier": "https://ror.org/04wxnsj81", "nameIdentifierScheme": "ROR", "schemeUri": "https://ror.org"}]}],
+		"contributors": [{"name": "Plato", "nameType": "Personal", "familyName": "Plato",
+			"affiliation": [{"name": "Academy"}], "contributorType": "Researcher"}],
+		"publisher": "P",
+		"publicationYear": "0000",
+		"subjects": [],
+		"identifiers": [{"identifier": "acc-1", "identifierType": "Accession"}],
+		"rightsList": [{"rightsUri": "https://spdx.org/licenses/CC0-1.0", "rightsIdentifier": "CC0-1.0",
+			"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/"}],
+		"geoLocations": [{
+			"geoLocationPoint": {"pointLongitude": -71.5, "pointLatitude": "+1"},
+			"geoLocationPolygon": [
+				{"polygonPoint": {"pointLongitude": 0, "pointLatitude": 0.50}},
+				{"inPolygonPoint": {"pointLongitude": 1, "pointLatitude": 1}}
+			]
+		}]
+	}`, string(data))
+	assert.Contains(t, string(data), `"pointLatitude": 0.50`, "every digit stays")
+}
+
+// The other names of a resource come as one member or the other, or as both with
+// the same content. None is lost on the way to JSON or XML, and none doubled.
+func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
+	const accession = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]}`
+	const copied = `{"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
+	const both = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}],` +
+		`"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
+	for _, document := range []string{accession, copied, both} {
+		var rec metadata.Record
+		require.NoError(t, json.Unmarshal([]byte(document), &rec))
+		data, err := json.Marshal(rec)
+		require.NoError(t, err)
+		assert.JSONEq(t, document, string(data))
+		written, err := rec.XML()
+		require.NoError(t, err)
+		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
+			parse(t, string(written)).AlternateIdentifiers)
+	}
+}
+
+// A larger struct may embed a record and have members of its own.
+func TestRecord_embeds(t *testing.T) {
+	var got struct {
+		metadata.Record
+		URL string `json:"url"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/x","titles":{"title":"T"},"url":"https://example.org"}`), &got))
+	assert.Equal(t, "https://example.org", got.URL)
+	assert.Equal(t, metadata.Record{DOI: "10.5072/x", Titles: []metadata.Title{{Title: "T"}}}, got.Record)
+}
+
+func TestPolygon_JSON(t *testing.T) {
+	want := metadata.Polygon{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}}, InPoint: metadata.Point{Longitude: "3", Latitude: "4"}}
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	assert.JSONEq(t, `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]`, string(data))
+	var got metadata.Polygon
+	require.NoError(t, json.Unmarshal(data, &got))
+	assert.Equal(t, want, got)
+	require.NoError(t, json.Unmarshal([]byte(`null`), &got))
+	assert.Equal(t, metadata.Polygon{}, got)
+}
+
+func TestCoordinate_Degrees(t *testing.T) {
+	got, err := metadata.Coordinate(" -71.0320 ").Degrees()
+	require.NoError(t, err)
+	assert.InDelta(t, -71.032, got, 0)
+	_, err = metadata.Coordinate("45N").Degrees()
+	assert.Error(t, err)
+	assert.Equal(t, metadata.Coordinate("0.0000001"), metadata.Degrees(1e-7))
+}
+
+// A creator handed on is not changed by what is added to a copy.
+func TestCreator_addsToCopies(t *testing.T) {
+	ada := metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")
+	at, elsewhere := ada.At("X", ""), ada.At("Y", "")
+	assert.Empty(t, ada.Affiliation)
+	assert.Equal(t, "X", at.Affiliation[0].Name)
+	assert.Equal(t, "Y", elsewhere.Affiliation[0].Name)
+}

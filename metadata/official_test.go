@@ -1,0 +1,419 @@
+package metadata_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// schemaDir returns the folder of the schema's official files.
+func schemaDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("DATACITE_SCHEMA")
+	if dir == "" {
+		t.Skip("DATACITE_SCHEMA does not name a folder with the official schema, examples and verdicts")
+	}
+	return dir
+}
+
+// stricter names the documents the schema's XSD lets pass although the schema's
+// prose or the service does not.
+var stricter = map[string]string{
+	"creatorName-empty":                  "a creator's name is mandatory",
+	"title-empty":                        "the title is mandatory",
+	"publisher-blank":                    "a blank is no publisher",
+	"identifier-blank":                   "a blank is no identifier",
+	"publicationYear-'٢٠٢٠'":             "the digits of a year are ASCII",
+	"alternateIdentifier-empty-type":     "the type of an alternate identifier is mandatory",
+	"relatedItem-contributor-name-empty": "a contributor's name is mandatory",
+	"rights-long":                        "the service takes 2000 characters of rights",
+}
+
+type verdict struct {
+	Name, XML string
+	Valid     bool
+	Errors    []string
+}
+
+// verdicts are documents with what the schema's engine says of them.
+func verdicts(t *testing.T) []verdict {
+	t.Helper()
+	file, err := os.Open(filepath.Join(schemaDir(t), "xsd-verdicts.jsonl"))
+	require.NoError(t, err)
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	var all []verdict
+	for lines.Scan() {
+		var v verdict
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &v))
+		all = append(all, v)
+	}
+	require.NoError(t, lines.Err())
+	require.Len(t, all, 274)
+	return all
+}
+
+func TestValidateXML_agreesWithTheSchema(t *testing.T) {
+	for _, verdict := range verdicts(t) {
+		t.Run(verdict.Name, func(t *testing.T) {
+			err := metadata.ValidateXML(strings.NewReader(verdict.XML))
+			if _, ok := stricter[verdict.Name]; ok {
+				assert.True(t, verdict.Valid, "the XSD refuses it, too")
+				assert.ErrorIs(t, err, metadata.ErrInvalid)
+				return
+			}
+			if verdict.Valid {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorIs(t, err, metadata.ErrInvalid, "the XSD says %s", verdict.Errors)
+			}
+		})
+	}
+}
+
+func TestOfficialExamples(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
+	require.NoError(t, err)
+	require.Len(t, files, 31)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			source, err := os.ReadFile(file)
+			require.NoError(t, err)
+			rec, err := metadata.ParseXML(bytes.NewReader(source))
+			require.NoError(t, err)
+			assert.NoError(t, metadata.ValidateXML(bytes.NewReader(source)))
+			assert.NoError(t, rec.Validate())
+
+			written, err := rec.XML()
+			require.NoError(t, err)
+			again, err := metadata.ParseXML(bytes.NewReader(written))
+			require.NoError(t, err)
+			assert.Equal(t, rec, again)
+			assert.Equal(t, contents(t, source), contents(t, written), "elements, attributes and texts")
+			second, err := again.XML()
+			require.NoError(t, err)
+			assert.Equal(t, string(written), string(second))
+
+			data, err := json.Marshal(rec)
+			require.NoError(t, err)
+			var fromJSON metadata.Record
+			require.NoError(t, json.Unmarshal(data, &fromJSON))
+			clearExtra(reflect.ValueOf(rec).Elem())
+			assert.Equal(t, *rec, fromJSON)
+		})
+	}
+}
+
+// contents counts the elements, attributes and texts of a document, as
+// encoding/xml reads them. White space around texts does not count.
+func contents(t testing.TB, document []byte) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(document, []byte("\ufeff"))))
+	var path []string
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return found
+		}
+		require.NoError(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			path = append(path, token.Name.Local)
+			here := strings.Join(path, "/")
+			found[here]++
+			for _, a := range token.Attr {
+				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" && a.Name.Local != "schemaLocation" {
+					found[here+"@"+a.Name.Space+" "+a.Name.Local+"="+strings.TrimSpace(a.Value)]++
+				}
+			}
+		case xml.EndElement:
+			path = path[:len(path)-1]
+		case xml.CharData:
+			if text := strings.TrimSpace(string(token)); text != "" {
+				found[strings.Join(path, "/")+"="+text]++
+			}
+		}
+	}
+}
+
+// xmllint returns a function that checks documents against the newest XSD.
+func xmllint(t testing.TB) func(document []byte) error {
+	t.Helper()
+	dir := schemaDir(t)
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		t.Skip("xmllint is not installed; Debian has it in libxml2-utils")
+	}
+	return func(document []byte) error {
+		cmd := exec.Command("xmllint", "--nonet", "--noout", "--schema", filepath.Join(dir, "kernel-4", "metadata.xsd"), "-")
+		cmd.Stdin = bytes.NewReader(document)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return &lintError{string(out)}
+		}
+		return nil
+	}
+}
+
+type lintError struct{ text string }
+
+func (e *lintError) Error() string { return e.text }
+
+func TestOfficialExamples_areValidWhenWritten(t *testing.T) {
+	lint := xmllint(t)
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
+	require.NoError(t, err)
+	for _, file := range files {
+		source, err := os.Open(file)
+		require.NoError(t, err)
+		rec, err := metadata.ParseXML(source)
+		require.NoError(t, err)
+		require.NoError(t, source.Close())
+		written, err := rec.XML()
+		require.NoError(t, err)
+		assert.NoError(t, lint(written), file)
+	}
+}
+
+// What the schema's engine lets pass it lets pass again when it has been read
+// and written, whatever is empty or blank in it.
+func TestValidDocuments_areValidWhenWritten(t *testing.T) {
+	var documents []string
+	for _, verdict := range verdicts(t) {
+		if verdict.Valid && verdict.Name != "identifier-blank" { // a blank is no DOI, and the service wants none
+			documents = append(documents, verdict.XML)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
+	require.NoError(t, err)
+	seen := map[string]bool{"<identifier>": true}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		documents = append(documents, emptied(string(source), seen)...)
+	}
+	refused := refusals(t, documents)
+	var valid, written []string
+	for i, document := range documents {
+		if !refused[i] {
+			again, err := parse(t, document).XML()
+			require.NoError(t, err)
+			valid, written = append(valid, document), append(written, string(again))
+		}
+	}
+	require.Greater(t, len(valid), 200)
+	for i := range refusals(t, written) {
+		t.Errorf("%s\nwas valid, and was written as\n%s", valid[i], written[i])
+	}
+}
+
+var attributeValue = regexp.MustCompile(`([\w:]+)="[^"]*"`)
+
+// emptied returns the document with an attribute emptied, or with an element
+// emptied or blank, once for each name that has not been seen.
+func emptied(document string, seen map[string]bool) []string {
+	var out []string
+	tokens := markup.FindAllString(document, -1)
+	with := func(i int, token string) {
+		changed := slices.Clone(tokens)
+		changed[i] = token
+		out = append(out, strings.Join(changed, ""))
+	}
+	for i := 3; i < len(tokens); i++ {
+		element, _, _ := strings.Cut(strings.Trim(tokens[i], "<>/"), " ")
+		if !strings.HasPrefix(tokens[i], "<") {
+			tag := strings.Trim(tokens[i-1], "<>/")
+			name, _, _ := strings.Cut(tag, " ")
+			if key := "<" + name + ">"; !seen[key] {
+				seen[key] = true
+				with(i, "")
+				with(i, " ")
+			}
+			continue
+		}
+		for _, at := range attributeValue.FindAllStringSubmatchIndex(tokens[i], -1) {
+			name := tokens[i][at[2]:at[3]]
+			if key := element + "@" + name; !seen[key] {
+				seen[key] = true
+				with(i, tokens[i][:at[0]]+name+`=""`+tokens[i][at[1]:])
+			}
+		}
+	}
+	return out
+}
+
+// refusals are the documents that the schema's engine refuses.
+func refusals(t *testing.T, documents []string) map[int]bool {
+	t.Helper()
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		t.Skip("xmllint is not installed; Debian has it in libxml2-utils")
+	}
+	dir := t.TempDir()
+	args := []string{"--nonet", "--noout", "--schema", filepath.Join(schemaDir(t), "kernel-4", "metadata.xsd")}
+	for i, document := range documents {
+		file := filepath.Join(dir, strconv.Itoa(i))
+		require.NoError(t, os.WriteFile(file, []byte(document), 0o600))
+		args = append(args, file)
+	}
+	out, _ := exec.Command("xmllint", args...).CombinedOutput() // fails when one is refused
+	refused := map[int]bool{}
+	validated := 0
+	for line := range strings.Lines(string(out)) {
+		name, verdict, _ := strings.Cut(strings.TrimSpace(line), " ")
+		i, err := strconv.Atoi(filepath.Base(name))
+		switch {
+		case err == nil && verdict == "validates":
+			validated++
+		case err == nil && verdict == "fails to validate":
+			refused[i] = true
+		}
+	}
+	require.Equal(t, len(documents), validated+len(refused), "%s", out)
+	return refused
+}
+
+// One document with thousands of odd values, each on a line of its own: the
+// schema's engine and ValidateXML must complain about the same lines.
+func TestValidateXML_agreesWithTheEngineOnValues(t *testing.T) {
+	lint := xmllint(t)
+	g := newGenerator(7)
+	mash := func(pieces ...string) string {
+		var b strings.Builder
+		for range 1 + g.IntN(6) {
+			b.WriteString(g.pick(pieces...))
+		}
+		return b.String()
+	}
+	var subjects, places strings.Builder
+	for range 4000 {
+		uri := mash("http", "urn", "a", "1", ":", "/", "//", "?", "#", "[", "]", "@", "%", "%2F", "::1", ":80", "é", " ", "x.org", "{", "+")
+		language := mash("e", "en", "-", "_", "US", "1", "abcdefgh", " ", "é")
+		subjects.WriteString(`<subject xml:lang="` + language + `" schemeURI="` + uri + `">s</subject>` + "\n")
+		degrees := mash("1", "9", "0", ".", "-", "+", "e1", "E-2", "INF", "NaN", " ", "180", "90", ",", "x")
+		places.WriteString("<geoLocation><geoLocationPoint><pointLongitude>" + degrees +
+			"</pointLongitude><pointLatitude>0</pointLatitude></geoLocationPoint></geoLocation>\n")
+	}
+	document := strings.Replace(minimal, "</resource>",
+		"<subjects>\n"+subjects.String()+"</subjects>\n<geoLocations>\n"+places.String()+"</geoLocations></resource>", 1)
+
+	engine := lintLines(lint([]byte(document)))
+	require.Greater(t, len(engine), 1000)
+	invalid, ok := errors.AsType[*metadata.ValidationError](metadata.ValidateXML(strings.NewReader(document)))
+	require.True(t, ok)
+	ours := map[int]bool{}
+	for _, f := range invalid.Findings {
+		ours[f.Line] = true
+	}
+	for number, line := range strings.Split(document, "\n") {
+		assert.Equal(t, engine[number+1], ours[number+1], "line %d: %s", number+1, line)
+	}
+}
+
+// lintLines returns the lines xmllint complains about.
+func lintLines(err error) map[int]bool {
+	lines := map[int]bool{}
+	for line := range strings.Lines(err.Error()) {
+		parts := strings.SplitN(line, ":", 3)
+		if number, err := strconv.Atoi(parts[min(1, len(parts)-1)]); err == nil {
+			lines[number] = true
+		}
+	}
+	return lines
+}
+
+// The examples with an element taken out, doubled, moved or renamed, an
+// attribute changed or text put in: what the schema's engine refuses,
+// ValidateXML must refuse, and nearly the other way round.
+func TestValidateXML_agreesWithTheEngineOnDamage(t *testing.T) {
+	lint := xmllint(t)
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
+	require.NoError(t, err)
+	g := newGenerator(11)
+	refused := 0
+	for range 400 {
+		source, err := os.ReadFile(g.pick(files...))
+		require.NoError(t, err)
+		document := g.damage(string(source))
+		engine := lint([]byte(document))
+		ours := metadata.ValidateXML(strings.NewReader(document))
+		if engine != nil {
+			refused++
+			assert.ErrorIs(t, ours, metadata.ErrInvalid, "%s\nin %s", engine, document)
+			continue
+		}
+		if invalid, ok := errors.AsType[*metadata.ValidationError](ours); ok {
+			assert.NoError(t, invalid.Except(metadata.CodeRequired, metadata.CodeIdentifier), "in %s", document)
+		}
+	}
+	assert.Greater(t, refused, 100)
+}
+
+var markup = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>|[^<]+`)
+
+// damage changes a document at one to three places.
+func (g *generator) damage(document string) string {
+	tokens := markup.FindAllString(document, -1)
+	for range 1 + g.IntN(3) {
+		i := 3 + g.IntN(len(tokens)-6) // neither declaration nor root
+		for !strings.HasPrefix(tokens[i], "<") || strings.HasPrefix(tokens[i], "</") || strings.HasPrefix(tokens[i], "<!") || strings.HasPrefix(tokens[i], "<?") || strings.HasPrefix(tokens[i], "<resource") {
+			i = 3 + g.IntN(len(tokens)-6)
+		}
+		end := elementEnd(tokens, i)
+		element := slices.Clone(tokens[i : end+1])
+		switch g.IntN(7) {
+		case 0:
+			tokens = slices.Delete(tokens, i, end+1)
+		case 1:
+			tokens = slices.Insert(tokens, end+1, element...)
+		case 2: // before what comes before
+			tokens = slices.Insert(slices.Delete(tokens, i, end+1), max(i-4, 3), element...)
+		case 3:
+			name := g.pick("foo", "title", "givenName", "br")
+			tokens[i] = regexp.MustCompile(`^<[^\s/>]+`).ReplaceAllString(tokens[i], "<"+name)
+			if end > i {
+				tokens[end] = "</" + name + ">"
+			}
+		case 4:
+			tokens[i] = regexp.MustCompile(`\s[\w:]+="[^"]*"`).ReplaceAllString(tokens[i], "")
+		case 5:
+			tokens[i] = regexp.MustCompile(`="[^"]*"`).ReplaceAllString(tokens[i], `="`+g.pick("", "x", "1:2", " en ")+`"`)
+		case 6:
+			tokens = slices.Insert(tokens, i+1, g.pick("text", " ", "<br/>", "<foo/>"))
+		}
+	}
+	return strings.Join(tokens, "")
+}
+
+// elementEnd returns where the element that starts at i ends.
+func elementEnd(tokens []string, i int) int {
+	depth := 0
+	for j := i; j < len(tokens); j++ {
+		switch token := tokens[j]; {
+		case strings.HasPrefix(token, "</"):
+			depth--
+		case strings.HasPrefix(token, "<") && !strings.HasPrefix(token, "<!") && !strings.HasSuffix(token, "/>"):
+			depth++
+		}
+		if depth == 0 {
+			return j
+		}
+	}
+	return len(tokens) - 1
+}
