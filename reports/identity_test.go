@@ -31,7 +31,7 @@ func TestManySubsets(t *testing.T) {
 		for n, times := range map[int]int{1: 3, 2: 3, 3: 5, 5: 5, 8: 5, 20: 3} {
 			for i := range max(1, times**schedules/500) {
 				h := header(fmt.Sprintf("Example %d-%d", n, i), time.October)
-				opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
+				opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()}
 				first, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Equal(t, n, first.Sent)
@@ -155,7 +155,7 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 		n.before = func(r *http.Request) error {
 			if r.Method == "POST" {
 				n.before = nil
-				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{TempDir: t.TempDir()})
+				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{LockDir: t.TempDir()})
 				require.NoError(t, err)
 			}
 			return nil
@@ -184,7 +184,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
 			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
 			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
@@ -216,7 +216,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 			var waits []time.Time
 			var reason string
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
-				MaxDatasets: 2, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+				MaxDatasets: 2, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
 					if p.Stage == reports.Waiting && !slices.Contains(waits, p.Until) {
 						waits, reason = append(waits, p.Until), p.Reason
 					}
@@ -272,12 +272,12 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	require.ErrorIs(t, last, reports.ErrIncomplete)
 	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
 	assert.Equal(t, 2, asked)
-	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorIs(t, err, reports.ErrIncomplete)
 
 	answer = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
 	asked = 0
-	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorContains(t, err, "is not a UUID")
 	assert.Equal(t, 1, asked)
 }

@@ -30,29 +30,33 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	if err := s.mayWrite(stored); err != nil {
 		return sight{}, err
 	}
+	seen := sight{kind: shown, state: stored.state()}
 	if stored.Shown == 0 && len(stored.Subsets) == 0 {
-		return sight{kind: shown}, nil
+		return seen, nil
 	}
-	if s.header.differs(&stored.Header) != "" {
-		return sight{kind: shown, foreign: true}, nil
+	if s.header.differs(&stored.Header) != "" || stored.damage != nil && stored.Shown == 0 {
+		seen.foreign = true
+		return seen, nil
 	}
-	if first, ok := s.holds(stored.Subsets); ok && stored.Shown == 0 {
-		return sight{kind: shown, first: first}, nil
+	var ok bool
+	if seen.first, ok = s.holds(stored); ok && stored.Shown == 0 {
+		return seen, nil
 	}
 	// Another release of a compressor may have made the subsets, or a service
 	// shows datasets and no subsets.
-	first, held, err := s.holdsContent(ctx)
+	var held []Subset
+	seen.first, held, err = s.holdsContent(ctx)
 	switch {
 	case err != nil:
 		return sight{kind: failure(err)}, err
-	case first == 0:
-		return sight{kind: shown, foreign: true}, nil
+	case seen.first == 0:
+		seen.foreign = true
 	case len(held) > 0:
-		s.accepted, s.covered = held, first
+		s.accepted, s.covered = held, seen.first
 	case s.listed != nil:
-		s.accepted, s.covered = s.listed, first
+		s.accepted, s.covered = s.listed, seen.first
 	}
-	return sight{kind: shown, first: first}, nil
+	return seen, nil
 }
 
 // mayWrite compares the report that is stored under our id with the one that a
@@ -78,9 +82,9 @@ func (s *submission) mayWrite(stored *storedReport) error {
 
 // holds tells how many of the planned subsets are stored, if they are the first
 // ones and nothing else is.
-func (s *submission) holds(stored []Subset) (first int, ok bool) {
-	first = s.covered + len(stored) - len(s.accepted)
-	return first, first >= s.covered && first <= len(s.plan) && sameSubsets(stored, s.subsets(first))
+func (s *submission) holds(stored *storedReport) (first int, ok bool) {
+	first = s.covered + len(stored.Subsets) - len(s.accepted)
+	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets, s.subsets(first))
 }
 
 // sameSubsets compares lists without regard to order.

@@ -247,7 +247,7 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
 	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
 		c := server(t).Reports()
-		opts := &reports.SubmitOptions{MaxDatasets: 10, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+		opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
 			if p.Stage == stage {
 				panic(stage)
 			}

@@ -81,6 +81,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 	if err != nil {
 		return nil, err
 	}
+	if stored.damage != nil {
+		return nil, fmt.Errorf("%s: report %.40q: %w: %w", op, stored.ID, ErrIncomplete, stored.damage)
+	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
 		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, ErrConflict, n, stored.ID)
 	}
