@@ -192,10 +192,15 @@ func (s *storedReport) add(part Subset, checksum string) {
 
 func (s *storedReport) damaged(err error) { s.damage = cmp.Or(s.damage, err) }
 
-// state tells what is stored from anything else, whatever its order.
+// state tells what is stored from anything else, whatever its order. It is even if
+// it is that of subsets, and odd if it is that of datasets shown.
 func (s *storedReport) state() uint64 {
-	sum := sha256.Sum256(fmt.Append(nil, s.Header.Created, s.Shown, sortedChecksums(s.Subsets)))
-	return binary.BigEndian.Uint64(sum[:])
+	sum := sha256.Sum256(fmt.Append(nil, s.Shown, sortedChecksums(s.Subsets)))
+	state := binary.BigEndian.Uint64(sum[:]) &^ 1
+	if s.Shown > 0 {
+		state++
+	}
+	return state
 }
 
 // scanAnswer reads a report as the service shows it.

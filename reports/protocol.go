@@ -103,7 +103,7 @@ func (d delivery) record() (runlock.Record, bool) {
 		return runlock.Record{At: d.until.Add(-d.maxProcessing), State: d.watched.state}, true
 	case d.seen.kind == shown && d.left.State != d.seen.state && !d.asked.Before(d.until):
 		r := runlock.Record{At: d.asked, State: d.seen.state}
-		if d.ours() {
+		if d.ours(d.seen) {
 			r.At = runlock.Idle
 		}
 		return r, true
@@ -210,7 +210,7 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 		if arrived {
 			d.stored, d.tries = s.first, 0
 		}
-	case !d.written && d.watched.kind == unseen && (d.suspect || part && !d.ours()):
+	case !d.written && d.watched.kind == unseen && (d.suspect || part && !d.ours(s)):
 		// Another program is at work, or it left a part and no record of its last
 		// request on this machine. If nothing changes while a request could be
 		// in progress, that is not so. An earlier run may have begun to wait.
@@ -223,9 +223,15 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 	return d
 }
 
-// ours tells whether an earlier run of this account left a request: then it made
-// what is seen.
-func (d delivery) ours() bool { return !d.left.At.IsZero() && d.left.State == 0 }
+// ours tells whether an earlier run of this account left what is seen, or a request
+// that made it so. Some services show datasets of what they called subsets in the
+// answer to a write.
+func (d delivery) ours(s sight) bool {
+	if d.left.State == 0 {
+		return !d.left.At.IsZero()
+	}
+	return d.left.At.Equal(runlock.Idle) && (d.left.State == s.state || d.left.State&1 != s.state&1)
+}
 
 // sending takes in that a subset is about to be sent.
 func (d delivery) sending(subset int) delivery {
