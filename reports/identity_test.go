@@ -329,3 +329,26 @@ func TestAPanicInACallback(t *testing.T) {
 	_, err := submit(nil)
 	require.NoError(t, err, "the lock is free")
 }
+
+// A compressed report is not created over that of another account, as an
+// uncompressed one is not.
+func TestCreateOverSomebodyElsesReport(t *testing.T) {
+	srv := deployedServer(t)
+	h := header("Example", time.October)
+	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), nil)
+	require.NoError(t, err)
+	before := len(writes(srv))
+	compressed := h
+	compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	for _, h := range []reports.Header{h, compressed} {
+		_, err := srv.As("OTHER.REPO").Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+		require.ErrorIs(t, err, reports.ErrConflict)
+	}
+	assert.Len(t, writes(srv), before+1, "the uncompressed one, which the service refused")
+	for _, h := range []reports.Header{h, compressed} {
+		stored, err := srv.Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+		require.NoError(t, err)
+		assert.Equal(t, receipt.ReportID, stored.ID)
+		assert.True(t, stored.Existing)
+	}
+}

@@ -63,21 +63,31 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 // POST would add to. A PUT is never refused for that: it would replace somebody
 // else's report.
 func (s *submission) mayWrite(stored *storedReport) error {
-	h := &stored.Header
-	conflict := func(what, is, ours string) error {
-		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", ErrConflict, what, s.id, is, ours)
+	if err := stored.belongsTo(s.account); err != nil {
+		return err
 	}
+	h := &stored.Header
 	year, month := s.header.ReportingPeriod.yearMonth()
 	switch {
-	case stored.Account != "" && s.account != "" && !strings.EqualFold(stored.Account, s.account):
-		return conflict("account", stored.Account, s.account)
 	case !strings.EqualFold(h.CreatedBy, cmp.Or(s.kept.CreatedBy, s.header.CreatedBy)):
-		return conflict("creator", h.CreatedBy, s.header.CreatedBy)
+		return stored.conflict("creator", h.CreatedBy, s.header.CreatedBy)
 	case stored.Month != "" && (stored.Year != year || stored.Month != month):
-		return conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
+		return stored.conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
 	}
 	s.keep(h)
 	return nil
+}
+
+// belongsTo fails if the report shows another account than that of the token.
+func (s *storedReport) belongsTo(account string) error {
+	if s.Account == "" || account == "" || strings.EqualFold(s.Account, account) {
+		return nil
+	}
+	return s.conflict("account", s.Account, account)
+}
+
+func (s *storedReport) conflict(what, is, ours string) error {
+	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", ErrConflict, what, s.ID, is, ours)
 }
 
 // holds tells how many of the planned subsets are stored, if they are the first

@@ -23,6 +23,7 @@ type Reader struct {
 	stop        chan struct{}
 	done        sync.WaitGroup
 	err         error // of inflater; to be read when full is closed
+	panicked    any   // the source did; likewise
 
 	block, rest []byte
 }
@@ -61,15 +62,26 @@ func (r *Reader) Start() {
 	r.done.Go(r.ahead)
 }
 
-// Stop ends reading ahead and waits for a Read of the source that is under way.
+// Stop ends reading ahead and waits for a Read of the source that is under way. A
+// panic of the source comes out here, unless Read has let it out.
 func (r *Reader) Stop() {
 	close(r.stop)
 	r.done.Wait()
+	r.rethrow()
+}
+
+// rethrow lets a panic of the source out in the goroutine of the caller.
+func (r *Reader) rethrow() {
+	if p := r.panicked; p != nil {
+		r.panicked = nil
+		panic(p)
+	}
 }
 
 // ahead fills blocks until the stream ends, or Stop.
 func (r *Reader) ahead() {
 	defer close(r.full)
+	defer func() { r.panicked = recover() }()
 	for {
 		select {
 		case <-r.stop:
@@ -109,6 +121,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		block, ok := <-r.full
 		if !ok {
+			r.rethrow()
 			return 0, r.err
 		}
 		r.block, r.rest = block, block
