@@ -23,11 +23,11 @@
 // given the server's address and credentials:
 //
 //	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
-//	client, err := mds.NewClient(srv.URL, creds, nil)
+//	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: srv.URL}, Username: creds.Username, Password: creds.Password})
 //
-//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
+//	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.Token(srv.Now().Add(time.Hour))})
 //
-//	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
+//	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.IssueKey()}) // until srv.RevokeKey
 //
 // With [Options].NoPort the server listens on no port of the machine, and such clients
 // need HTTPClient: srv.HTTPClient() in their options. Inside testing/synctest, where
@@ -146,9 +146,9 @@
 //		{Username: "OTHER.REPO", Prefixes: []string{"10.83000"}},
 //	}})
 //	other := srv.As("OTHER.REPO")
-//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // mds.ErrForbidden
+//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // datacite.ErrForbidden
 //
-// A usage report of another account is reports.ErrConflict to Submit on a Deployed
+// A usage report of another account is datacite.ErrConflict to Submit on a Deployed
 // server, whose reports show the account. The specification shows none, so a Documented
 // server lets it be replaced.
 //
@@ -178,7 +178,7 @@
 //	for seed := range uint64(20) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
 //		…
-//		for err != nil && mds.Temporary(err) {
+//		for err != nil && datacite.Temporary(err) {
 //			_, err = srv.MDS().Register(ctx, name, address, doc)
 //		}
 //	}
@@ -191,14 +191,14 @@
 //
 // A token has expired, as the client can see:
 //
-//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
+//	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.Token(srv.Now().Add(-time.Hour))})
 //	_, err = client.Submit(ctx, header, datasets, nil) // reports.ErrTokenExpired, before anything is sent
 //
 // A token has expired by the server's clock alone. A Deployed server does not say why it
 // refuses one:
 //
 //	token := srv.Token(srv.Now().Add(time.Hour))
-//	srv.Advance(time.Hour) // reports.ErrTokenExpired; of a Deployed server reports.ErrUnauthorized
+//	srv.Advance(time.Hour) // reports.ErrTokenExpired; of a Deployed server datacite.ErrUnauthorized
 //
 // Searching lags behind:
 //

@@ -103,11 +103,13 @@ func (s *Server) as(account sandbox.Account) *Server {
 	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, account: account}
 	token := func(context.Context) (string, error) { return as.Token(as.Now().Add(365 * 24 * time.Hour)), nil }
 	var errs [3]error
-	as.reports, errs[0] = reports.NewClient(s.URL, &reports.ClientOptions{TokenSource: token, HTTPClient: s.HTTPClient(), MaxWait: wait})
-	as.dois, errs[1] = dois.NewClient(s.URL, &dois.ClientOptions{
+	as.reports, errs[0] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.URL}, TokenSource: token, HTTPClient: s.HTTPClient(), MaxWait: wait})
+	as.dois, errs[1] = dois.NewClient(datacite.Config{
+		Service:  datacite.Service{API: s.URL},
 		Username: account.Username, Password: account.Password, HTTPClient: s.HTTPClient(), MaxWait: wait,
 	})
-	as.mds, errs[2] = mds.NewClient(s.URL, mds.Credentials{Username: account.Username, Password: account.Password}, &mds.ClientOptions{
+	as.mds, errs[2] = mds.NewClient(datacite.Config{
+		Service: datacite.Service{MDS: s.URL}, Username: account.Username, Password: account.Password,
 		HTTPClient: s.HTTPClient(), MaxWait: wait,
 	})
 	if err := errors.Join(errs[:]...); err != nil {

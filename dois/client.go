@@ -68,7 +68,7 @@ type Limiter interface {
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
 // [Test]: HTTPS, or plain HTTP on a loopback host. Nothing is sent yet. Each bad
-// option is a [*FieldError]; the error joins them.
+// option is a [*datacite.FieldError]; the error joins them.
 func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
@@ -77,7 +77,7 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
-		Authorize: authorize, Show: func(e *transport.Error) error { return (*Error)(e) },
+		Authorize: authorize, Show: func(e *datacite.Error) error { return (*datacite.Error)(e) },
 	})
 	if err := errors.Join(noLogin, optionError(err)); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (o *ClientOptions) authorizer() (transport.Authorizer, error) {
 	basic := o.Username != "" || o.Password != ""
 	switch {
 	case basic && (o.Token != "" || o.TokenSource != nil), o.Token != "" && o.TokenSource != nil:
-		return nil, &FieldError{Path: "ClientOptions", Reason: "has more than one of Username and Password, Token, and TokenSource; give one"}
+		return nil, &datacite.FieldError{Path: "ClientOptions", Reason: "has more than one of Username and Password, Token, and TokenSource; give one"}
 	case basic:
 		if err := transport.CheckBasic(o.Username, o.Password); err != nil {
 			return nil, optionError(err)
@@ -108,12 +108,12 @@ func (o *ClientOptions) authorizer() (transport.Authorizer, error) {
 }
 
 func optionError(err error) error {
-	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{Path: e.Option, Reason: e.Reason} })
+	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &datacite.FieldError{Path: e.Option, Reason: e.Reason} })
 }
 
 func parseName(path, text string) (string, error) {
 	name, err := doi.Parse(text)
-	return name, nameError(path, err)
+	return name, doi.At(path, err)
 }
 
 // readable parses a name that is asked for in a path, and refuses one that would
@@ -123,7 +123,7 @@ func readable(text string) (string, error) {
 	if err == nil {
 		err = doi.API.Check(name)
 	}
-	return name, nameError("doi", err)
+	return name, doi.At("doi", err)
 }
 
 // writable parses a name that is changed, and refuses one under which another DOI
@@ -133,12 +133,12 @@ func writable(text string) (string, error) {
 	if err == nil {
 		err = doi.API.CheckWritable(name)
 	}
-	return name, nameError("doi", err)
+	return name, doi.At("doi", err)
 }
 
-func nameError(path string, err error) error {
+func doi.At(path string, err error) error {
 	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI}
 	}
 	return err
 }

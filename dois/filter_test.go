@@ -118,7 +118,7 @@ func TestVisibility(t *testing.T) {
 	scene("without credentials a draft is not found", func(t *testing.T, srv *datacitetest.Server) {
 		for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
 			_, err := anonymous(t, srv).Get(t.Context(), name, nil)
-			assert.ErrorIs(t, err, dois.ErrNotFound)
+			assert.ErrorIs(t, err, datacite.ErrNotFound)
 		}
 	})
 	scene("the owner sees every record", func(t *testing.T, srv *datacitetest.Server) {

@@ -58,7 +58,8 @@ func TestPieces(t *testing.T) {
 		"random":       func(r io.Reader) io.Reader { return uneven{r, dice} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
+			client, err := dois.NewClient(datacite.Config{
+				Service:    datacite.Service{API: "http://localhost"},
 				HTTPClient: &http.Client{Transport: inPieces{data, pieces}},
 			})
 			require.NoError(t, err)

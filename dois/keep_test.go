@@ -194,7 +194,7 @@ func TestDraftNamesIdentifiersOnce(t *testing.T) {
 		"by both names": {Extra: map[string]any{"identifiers": []any{}}, Clear: []string{"alternateIdentifiers"}},
 	} {
 		_, err := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}", nil)).Update(t.Context(), "10.5072/x", d)
-		require.ErrorIs(t, err, dois.ErrInvalid, name)
+		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
 }
 

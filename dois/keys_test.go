@@ -31,12 +31,12 @@ func TestAPIKeys(t *testing.T) {
 			require.NoError(t, client.Delete(t.Context(), made.DOI), where)
 		}
 		srv.RevokeKey(key)
-		client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: key, HTTPClient: srv.HTTPClient()})
+		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: key, HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
-		require.ErrorIs(t, err, dois.ErrUnauthorized)
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotContains(t, err.Error(), key)
 	}
-	_, err := dois.NewClient(dois.Test, &dois.ClientOptions{Username: "EXAMPLE.REPO"})
+	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})
 	assert.ErrorContains(t, err, "password is empty", "a name that is no key needs one")
 }

@@ -173,7 +173,7 @@ func TestWriteBackLosesNothing(t *testing.T) {
 			r, err := srv.DOIs().Get(t.Context(), "10.5072/full", opts)
 			require.NoError(t, err)
 			_, err = r.Draft()
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		}
 	})
 }

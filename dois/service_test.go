@@ -68,7 +68,7 @@ func seed(t *testing.T, srv *datacitetest.Server, records ...string) {
 // anonymous is a client of srv without credentials.
 func anonymous(t *testing.T, srv *datacitetest.Server) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{HTTPClient: srv.HTTPClient()})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()})
 	require.NoError(t, err)
 	return client
 }
@@ -188,7 +188,8 @@ func sized(t *testing.T, a *archive, most int) *dois.Client {
 			panic(errTooLarge)
 		}
 	}
-	client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
+	client, err := dois.NewClient(datacite.Config{
+		Service:    datacite.Service{API: "http://localhost"},
 		HTTPClient: &http.Client{Transport: slow{a}}, MaxAttempts: 2,
 	})
 	require.NoError(t, err)

@@ -35,7 +35,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		given := garbled(r)
 		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
 		if err != nil {
-			require.True(t, errors.Is(err, mds.ErrInvalid) || errors.Is(err, mds.ErrMediaType), "%d: %v: %s", i, err, given)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
 			if len(srv.Requests()) == 0 {
 				notWellFormed++
 			} else {

@@ -27,7 +27,7 @@ var (
 	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
 	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer
 	_ func(*datacitetest.Server) *mds.Client                                                      = (*datacitetest.Server).MDS
-	_ mds.Limiter                                                                                 = (*rate.Limiter)(nil)
+	_ datacite.Limiter                                                                            = (*rate.Limiter)(nil)
 	_ mds.Resolver                                                                                = (*datacitetest.Server)(nil)
 	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
 )

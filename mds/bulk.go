@@ -32,7 +32,7 @@ type Outcome struct {
 // the last try changed nothing, and an earlier one did or may have.
 type RetriedError struct {
 	Err     error // of the last try
-	Earlier error // of the try that left something behind; matches ErrHalfRegistered, ErrUnclear or ErrUnconfirmed
+	Earlier error // of the try that left something behind; matches ErrHalfRegistered, datacite.ErrUnclear or ErrUnconfirmed
 }
 
 // Error describes both tries.
@@ -45,7 +45,7 @@ func (e *RetriedError) Unwrap() []error { return []error{e.Err, e.Earlier} }
 
 // leavesChanges tells whether something may have been changed in spite of an error.
 func leavesChanges(err error) bool {
-	return errors.Is(err, ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
+	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
 }
 
 // BulkOptions are the optional settings of RegisterAll.
@@ -75,7 +75,7 @@ type Progress struct {
 // sequence should end, or bring an error, when ctx does.
 //
 // An error ends the sequence and comes with an empty Outcome: the context's, one
-// that items brings, or [ErrUnauthorized], which the other items would meet, too.
+// that items brings, or [datacite.ErrUnauthorized], which the other items would meet, too.
 // To stop, leave the loop; to continue, run it again: DOIs that are right already
 // are only read. ClientOptions.Limiter keeps the requests below a rate.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
@@ -139,7 +139,7 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 			if name, bad := doi.Parse(item.DOI); bad == nil {
 				name = doi.Normal(name)
 				if seen[name] {
-					o.Err = &FieldError{Path: "item.DOI", Reason: name + " came before"}
+					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " came before"}
 				}
 				seen[name] = true
 			}
@@ -158,7 +158,7 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 		switch {
 		case !b.take(ctx, o):
 			return bulk.ErrLeft
-		case errors.Is(o.Err, ErrUnauthorized):
+		case errors.Is(o.Err, datacite.ErrUnauthorized):
 			return o.Err
 		}
 		return nil

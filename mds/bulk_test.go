@@ -94,9 +94,9 @@ func TestRegisterAllTellsEachItemsFate(t *testing.T) {
 	}
 	require.Len(t, fates, 5)
 	require.NoError(t, fates["10.5072/item-0"])
-	require.ErrorIs(t, fates["10.5072/b d"], mds.ErrInvalidDOI)
+	require.ErrorIs(t, fates["10.5072/b d"], datacite.ErrInvalidDOI)
 	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
-	require.ErrorIs(t, fates["10.5072/item-3"], mds.ErrInvalid)
+	require.ErrorIs(t, fates["10.5072/item-3"], datacite.ErrInvalid)
 	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "came before")
 }
 
@@ -182,7 +182,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			}
 			outcomes++
 		}
-		require.ErrorIs(t, end, mds.ErrUnauthorized)
+		require.ErrorIs(t, end, datacite.ErrUnauthorized)
 		assert.Less(t, outcomes, 1000, "the rest was not tried")
 	})
 	t.Run("items that fail to come", func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			var end error
 			for o, err := range answers(t, 500, plain, "", nil).RegisterAll(ctx, batch(5), nil) {
 				if end = err; err == nil {
-					require.ErrorIs(t, o.Err, mds.ErrServer)
+					require.ErrorIs(t, o.Err, datacite.ErrServer)
 					outcomes++
 				}
 			}

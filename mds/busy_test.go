@@ -41,10 +41,10 @@ func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
 // means checks that an error says what the gateway did.
 func (g *gateway) means(t *testing.T, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, mds.ErrUnclear)
-	assert.Equal(t, g.status == 429, errors.Is(err, mds.ErrRateLimited))
-	assert.Equal(t, g.status == 503, errors.Is(err, mds.ErrServer))
-	assert.True(t, mds.Temporary(err))
+	require.ErrorIs(t, err, datacite.ErrUnclear)
+	assert.Equal(t, g.status == 429, errors.Is(err, datacite.ErrRateLimited))
+	assert.Equal(t, g.status == 503, errors.Is(err, datacite.ErrServer))
+	assert.True(t, datacite.Temporary(err))
 }
 
 const ever = 1000 // answers of a gateway that stays busy

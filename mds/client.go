@@ -56,19 +56,19 @@ type Limiter interface {
 // NewClient makes a client for the service at baseURL, such as [Production] or
 // [Test]: HTTPS, or plain HTTP on a loopback host. Every request carries creds.
 // Nothing is sent yet. Empty or unusable credentials, such as an API key for a name,
-// and each bad option, are a [*FieldError]; the error joins them.
+// and each bad option, are a [*datacite.FieldError]; the error joins them.
 func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
 	noLogin := optionError("credentials: ", transport.CheckBasic(creds.Username, creds.Password))
 	if transport.IsKey(creds.Username) {
-		noLogin = &FieldError{Path: "credentials: username", Reason: "is an API key; give the name of the account, and the key as password"}
+		noLogin = &datacite.FieldError{Path: "credentials: username", Reason: "is an API key; give the name of the account, and the key as password"}
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
-		Authorize: transport.Basic(creds.Username, creds.Password), Show: func(e *transport.Error) error { return (*Error)(e) },
+		Authorize: transport.Basic(creds.Username, creds.Password), Show: func(e *datacite.Error) error { return (*datacite.Error)(e) },
 	})
 	if err := errors.Join(noLogin, optionError("", err)); err != nil {
 		return nil, err
@@ -77,7 +77,9 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 }
 
 func optionError(at string, err error) error {
-	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{Path: at + e.Option, Reason: e.Reason} })
+	return transport.OptionErrors(err, func(e *transport.OptionError) error {
+		return &datacite.FieldError{Path: at + e.Option, Reason: e.Reason}
+	})
 }
 
 // do sends a request about a DOI, or about none, with the client's credentials.

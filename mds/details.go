@@ -24,7 +24,7 @@ func explainRefusal(err error, doc Document) error {
 		why = errForeignFormat
 	}
 	err = notMade(err, why)
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	if !ok || e.StatusCode != http.StatusUnprocessableEntity {
 		return err
 	}

@@ -34,7 +34,7 @@ func glacier() mds.Document {
 func Example() {
 	srv := datacitetest.NewServer(nil) // the service in memory; mds.Test in real life
 	defer srv.Close()
-	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: srv.URL}, Username: datacitetest.Username, Password: datacitetest.Password})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func ExampleClient_DeleteDraft() {
 		log.Fatal(err)
 	}
 	fmt.Println(client.DeleteDraft(ctx, doi))
-	fmt.Println(errors.Is(client.DeleteDraft(ctx, doi), mds.ErrNotFound))
+	fmt.Println(errors.Is(client.DeleteDraft(ctx, doi), datacite.ErrNotFound))
 	// Output:
 	// <nil>
 	// true
@@ -187,7 +187,7 @@ func ExampleClient_RegisterAll() {
 			log.Fatal(err) // the run ended; run it again to continue
 		}
 		if outcome.Err != nil {
-			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, mds.ErrInvalidDOI))
+			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, datacite.ErrInvalidDOI))
 			continue
 		}
 		registered++

@@ -22,9 +22,9 @@ func TestAPIKeyForAPassword(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, mds.StateFindable, done.State)
 		for _, err := range client.DOIs(t.Context()) {
-			require.ErrorIs(t, err, mds.ErrForbidden)
+			require.ErrorIs(t, err, datacite.ErrForbidden)
 		}
 		srv.RevokeKey(key)
-		assert.ErrorIs(t, client.Hide(t.Context(), "10.5072/x"), mds.ErrUnauthorized)
+		assert.ErrorIs(t, client.Hide(t.Context(), "10.5072/x"), datacite.ErrUnauthorized)
 	}
 }

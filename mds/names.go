@@ -24,7 +24,7 @@ func readable(text string) (string, error) {
 	if err == nil {
 		err = doi.Store.Check(name)
 	}
-	return name, nameError("doi", err)
+	return name, doi.At("doi", err)
 }
 
 // writable parses a name that is written, and refuses one that would make or
@@ -39,12 +39,12 @@ func writable(text string, old bool) (string, error) {
 	if err == nil {
 		err = doi.Store.CheckWritable(name)
 	}
-	return name, nameError("doi", err)
+	return name, doi.At("doi", err)
 }
 
-func nameError(path string, err error) error {
+func doi.At(path string, err error) error {
 	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI}
 	}
 	return err
 }

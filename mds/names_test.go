@@ -37,7 +37,7 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 		c := as(t, srv, account, &mds.ClientOptions{OldNames: r.IntN(2) == 0, MaxAttempts: 1, MaxWait: time.Nanosecond})
 		err := anyWrite(t, r, c, given)
 		named, bad := doi.Parse(given)
-		if fault, ok := errors.AsType[*mds.FieldError](err); ok {
+		if fault, ok := errors.AsType[*datacite.FieldError](err); ok {
 			refused[reasonOf(fault.Reason)]++
 			assert.Len(t, srv.Requests(), existing.requests, "nothing was sent")
 		} else {
@@ -222,8 +222,8 @@ func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
 		assert.Empty(t, url, "%d: %q", i, given)
 		assert.Nil(t, doc, "%d: %q", i, given)
 		if errState == nil {
-			assert.ErrorIs(t, errURL, mds.ErrNotFound)
-			assert.ErrorIs(t, errMetadata, mds.ErrNotFound)
+			assert.ErrorIs(t, errURL, datacite.ErrNotFound)
+			assert.ErrorIs(t, errMetadata, datacite.ErrNotFound)
 		}
 		srv.Close()
 	}

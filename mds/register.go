@@ -45,13 +45,13 @@ const (
 type HalfRegisteredError struct {
 	DOI            string
 	MetadataStatus Status
-	Err            error // of PutURL; if it matches ErrUnclear, the URL may be stored all the same
+	Err            error // of PutURL; if it matches datacite.ErrUnclear, the URL may be stored all the same
 }
 
 // Error says what is stored and what is not.
 func (e *HalfRegisteredError) Error() string {
 	verb := "is not"
-	if errors.Is(e.Err, ErrUnclear) {
+	if errors.Is(e.Err, datacite.ErrUnclear) {
 		verb = "may not be"
 	}
 	return fmt.Sprintf("mds.Register: the metadata of %s are stored, its URL %s: %v", e.DOI, verb, e.Err)
@@ -91,7 +91,7 @@ func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirm
 //
 // All input is checked before anything is sent. An error of the first step means
 // that the second was not tried: the DOI is as it was, unless the error matches
-// [ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
+// [datacite.ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
 // reading back an [*UnconfirmedError].
 func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, nil)
@@ -201,7 +201,7 @@ func (r *registration) compare(ctx context.Context) error {
 func (r *registration) stored(ctx context.Context) (comparison, error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
-	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
+	case errors.Is(err, ErrNoMetadata), errors.Is(err, datacite.ErrNotFound), errors.Is(err, datacite.ErrInvalid):
 		return comparison{altered: []string{"no metadata are stored"}}, nil
 	case err != nil:
 		return comparison{}, err
@@ -251,7 +251,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 // the step was taken.
 func (r *registration) writeURL(ctx context.Context) error {
 	status, err := r.client.putURL(ctx, r.done.DOI, r.done.URL)
-	if err != nil && errors.Is(err, ErrUnclear) {
+	if err != nil && errors.Is(err, datacite.ErrUnclear) {
 		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && seemsSame(address, r.done.URL) {
 			return nil
 		}

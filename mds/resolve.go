@@ -81,10 +81,10 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	}
 	name, err := doi.Parse(doiName)
 	if err != nil {
-		return nameError("doi", err)
+		return doi.At("doi", err)
 	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
-		return &FieldError{Path: "opts", Reason: "has a negative duration"}
+		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
 	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))

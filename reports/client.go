@@ -73,7 +73,7 @@ type Limiter interface {
 
 // NewClient makes a client for the service at baseURL, such as [Production] or
 // [Test]: HTTPS, or plain HTTP on a loopback host. It sends nothing. Each invalid
-// option is a [*FieldError]; the error joins them.
+// option is a [*datacite.FieldError]; the error joins them.
 func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	if opts == nil {
 		opts = &ClientOptions{}
@@ -82,10 +82,10 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 	token, noToken := newTokens(&o)
 	var faults []error
 	if o.MaxReport < 0 {
-		faults = append(faults, &FieldError{"MaxReport", "is negative"})
+		faults = append(faults, &datacite.FieldError{Path: "MaxReport", Reason: "is negative"})
 	}
 	if o.TokenMargin < 0 {
-		faults = append(faults, &FieldError{"TokenMargin", "is negative"})
+		faults = append(faults, &datacite.FieldError{Path: "TokenMargin", Reason: "is negative"})
 	}
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: o.HTTPClient, UserAgent: o.UserAgent, Contact: o.Contact, Logger: o.Logger,
@@ -99,5 +99,5 @@ func NewClient(baseURL string, opts *ClientOptions) (*Client, error) {
 }
 
 func optionError(err error) error {
-	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{e.Option, e.Reason} })
+	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &datacite.FieldError{Path: e.Option, Reason: e.Reason} })
 }

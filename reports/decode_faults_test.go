@@ -59,7 +59,7 @@ func TestChecksumsAreProved(t *testing.T) {
 	}
 	c := answering(t, 200, "application/json", compressedDocument(`{"gzip":"`+b64(data)+`","checksum":"`+wrong+`"}`))
 	_, err := c.Get(t.Context(), id)
-	assert.ErrorIs(t, err, reports.ErrUnreadable)
+	assert.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
 func TestDamagedSubsets(t *testing.T) {
@@ -120,15 +120,15 @@ func TestBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := inMemory(t, tt.document, &reports.ClientOptions{MaxReport: tt.limit})
 			_, err := c.Get(t.Context(), id)
-			assert.ErrorIs(t, err, reports.ErrTooLarge)
+			assert.ErrorIs(t, err, datacite.ErrTooLarge)
 		})
 	}
-	_, err := reports.NewClient("http://localhost", &reports.ClientOptions{MaxReport: -1})
-	assert.ErrorIs(t, err, reports.ErrInvalid)
+	_, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, MaxReport: -1})
+	assert.ErrorIs(t, err, datacite.ErrInvalid)
 
 	c := inMemory(t, `{"report":{`+plainHeader+`,"report-datasets":[`+many+`]}}`, &reports.ClientOptions{MaxBody: limit})
 	_, err = c.Get(t.Context(), id)
-	require.ErrorIs(t, err, reports.ErrTooLarge, "MaxBody is for what is held in memory")
+	require.ErrorIs(t, err, datacite.ErrTooLarge, "MaxBody is for what is held in memory")
 	require.ErrorContains(t, err, "Client.Open")
 	r, err := c.Open(t.Context(), id)
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ func ExampleClient_Verify() {
 		log.Fatal(err)
 	}
 	err = client.Verify(ctx, receipt)
-	fmt.Println(errors.Is(err, reports.ErrIncomplete))
+	fmt.Println(errors.Is(err, datacite.ErrIncomplete))
 	// Output:
 	// <nil>
 	// true

@@ -42,7 +42,7 @@ const crowdProcessing = 3 * time.Second
 
 // submitAsProcess submits six datasets and says how it ended.
 func submitAsProcess(url, token, temp string) int {
-	c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 	if err == nil {
 		var receipt *reports.Receipt
 		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, LockDir: temp, MaxProcessing: crowdProcessing})
@@ -253,7 +253,7 @@ func TestOneReportOneLock(t *testing.T) {
 	token := srv.Token(srv.Now().Add(year))
 	dir := t.TempDir()
 	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
-		c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 		require.NoError(t, err)
 		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{LockDir: dir})
 		return err
@@ -297,7 +297,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			}
 		}}
 		_, err := c.Submit(ctx, header("Example", time.October), datasets(6), opts)
-		require.ErrorIs(t, err, reports.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 		require.Len(t, waits, 5)
 		assert.Contains(t, waits[4].Reason, "the service cannot read the report")
 

@@ -22,7 +22,7 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, datacite.ErrNotFound):
 		return sight{kind: shown}, nil
 	case err != nil:
 		return sight{kind: failure(err)}, err
@@ -87,7 +87,7 @@ func (s *storedReport) belongsTo(account string) error {
 }
 
 func (s *storedReport) conflict(what, is, ours string) error {
-	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", ErrConflict, what, s.ID, is, ours)
+	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", datacite.ErrConflict, what, s.ID, is, ours)
 }
 
 // holds tells how many of the planned subsets are stored, if they are the first
@@ -113,14 +113,14 @@ func sortedChecksums(subsets []Subset) []string {
 // that cannot be reached, and one that cannot read a report because it is being
 // written.
 func failure(err error) sightKind {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
-	case !ok || errors.Is(err, ErrTooLarge):
+	case !ok || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
 	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
 		return unreadable
 	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
-		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, ErrUnreadable):
+		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
 		return unreachable
 	}
 	return unseen

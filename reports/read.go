@@ -15,7 +15,7 @@ import (
 // Get returns a stored report with all its datasets, those of compressed
 // subsets included. It holds the whole report in memory, which may take
 // ClientOptions.MaxBody: enough for 70,000 typical datasets at the default. A larger
-// one is [ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
+// one is [datacite.ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
 // needed.
 //
 // Get sends GET /reports/{id} (specification §4.1).
@@ -186,7 +186,7 @@ func (r *Reader) advance() int {
 // failed is the error to return for a cause.
 func (r *Reader) failed(cause error) error {
 	if errors.Is(cause, jsonlex.ErrTooLarge) {
-		cause = fmt.Errorf("%w: %w", ErrTooLarge, cause)
+		cause = fmt.Errorf("%w: %w", datacite.ErrTooLarge, cause)
 		if r.memory != nil {
 			cause = fmt.Errorf("%w (ClientOptions.MaxBody); Client.Open reads any report, one dataset at a time", cause)
 		}
@@ -206,8 +206,8 @@ func (r *Reader) Close() error {
 // them: the deployed one keeps no order of subsets. To range over them again is an
 // error, also after [Reader.Scan]; open the report again. An error ends it: a broken
 // connection, a truncated answer, a report larger than ClientOptions.MaxReport
-// ([ErrTooLarge]), a subset that does not match its checksum, or a compressed report
-// without subsets ([ErrIncomplete]). The last dataset of a subset is yielded after
+// ([datacite.ErrTooLarge]), a subset that does not match its checksum, or a compressed report
+// without subsets ([datacite.ErrIncomplete]). The last dataset of a subset is yielded after
 // its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
@@ -254,7 +254,7 @@ func (r *Reader) members(e *emitter) error {
 	case err == nil && r.from == reportGzip:
 		err = r.Subsets[0].compareChecksum(0, r.doc.checksum)
 	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
-		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", ErrIncomplete)
+		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", datacite.ErrIncomplete)
 	}
 	if err != nil {
 		return r.failed(e.place(err))
@@ -412,7 +412,7 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	if *b.count += int64(n); *b.count > b.limit {
-		return 0, fmt.Errorf("%w: more than %d bytes (ClientOptions.MaxReport)", ErrTooLarge, b.limit)
+		return 0, fmt.Errorf("%w: more than %d bytes (ClientOptions.MaxReport)", datacite.ErrTooLarge, b.limit)
 	}
 	return n, err
 }

@@ -50,7 +50,7 @@ func newTokens(opts *ClientOptions) (*tokens, error) {
 	t := &tokens{expiring: opts.TokenExpiring, margin: cmp.Or(opts.TokenMargin, 30*24*time.Hour)}
 	switch token := opts.Token; {
 	case token != "" && opts.TokenSource != nil:
-		return t, &FieldError{"ClientOptions.Token", "and TokenSource are both set; give one"}
+		return t, &datacite.FieldError{Path: "ClientOptions.Token", Reason: "and TokenSource are both set; give one"}
 	case opts.TokenSource != nil:
 		t.source, t.renewable = opts.TokenSource, true
 	case token != "":
@@ -58,7 +58,7 @@ func newTokens(opts *ClientOptions) (*tokens, error) {
 			return t, optionError(err)
 		}
 		if transport.IsKey(token) {
-			return t, &FieldError{"token", "is " + errKey.Error()}
+			return t, &datacite.FieldError{Path: "token", Reason: "is " + errKey.Error()}
 		}
 		t.source = func(context.Context) (string, error) { return token, nil }
 	}
@@ -87,16 +87,16 @@ func (t *tokens) authorizer() transport.Authorizer {
 // say.
 func (t *tokens) account(ctx context.Context) (string, error) {
 	if t.source == nil {
-		return "", ErrUnauthorized
+		return "", datacite.ErrUnauthorized
 	}
 	token, err := t.source(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
+		return "", fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
 	}
 	c, err := readToken(token)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrUnauthorized, err)
+		return "", fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
 	case !time.Now().Before(c.Expires):
 		return "", fmt.Errorf("%w on %s", ErrTokenExpired, c.Expires.Format(time.DateOnly))
 	}
@@ -117,11 +117,11 @@ func (t *tokens) note(token string) {
 }
 
 // show makes an error of this package, with ErrTokenExpired as its cause where it is.
-func (t *tokens) show(e *transport.Error) error {
+func (t *tokens) show(e *datacite.Error) error {
 	if !transport.Throttled(e.StatusCode, e.Body) && t.expired(e.StatusCode, e.Message) {
 		e.Err = ErrTokenExpired
 	}
-	return (*Error)(e)
+	return (*datacite.Error)(e)
 }
 
 // expired tells whether an answer means that the token's time is over.

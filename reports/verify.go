@@ -13,7 +13,7 @@ import (
 // submission: the header, if the receipt has one, and that the report holds the
 // data of each subset once, none missing, no others, in any order. Of a service that
 // shows datasets instead of subsets, it compares their number. A difference is an
-// error that matches [ErrIncomplete] and says what differs; [Client.Submit] with the
+// error that matches [datacite.ErrIncomplete] and says what differs; [Client.Submit] with the
 // same data mends it. No credentials are needed.
 //
 // A report that the service cannot read is [ErrBroken]. While another program writes
@@ -34,7 +34,7 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 		return err
 	}
 	if difference := r.differs(stored); difference != "" {
-		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, ErrIncomplete, transport.Line(difference))
+		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, datacite.ErrIncomplete, transport.Line(difference))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, tt.reason)
-			assert.ErrorIs(t, err, reports.ErrIncomplete)
+			assert.ErrorIs(t, err, datacite.ErrIncomplete)
 		})
 	}
 }
@@ -64,13 +64,13 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 // What the service cannot read is not merely a failure of the service.
 func TestVerifyOfAReportThatIsBroken(t *testing.T) {
 	for _, says := range []string{"[UsageReports] the document lacks a subset", "The attachment for this report cannot be found"} {
-		client, err := reports.NewClient(reports.Test, &reports.ClientOptions{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		client, err := reports.NewClient(datacite.Config{Service: datacite.Test, MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 500, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"status":400,"title":"` + says + `"}`))}, nil
 		})}})
 		require.NoError(t, err)
 		err = client.Verify(t.Context(), receiptOf("a"))
 		require.ErrorIs(t, err, reports.ErrBroken)
-		require.ErrorIs(t, err, reports.ErrServer)
+		require.ErrorIs(t, err, datacite.ErrServer)
 		assert.ErrorContains(t, err, "unless another program is writing to it now")
 	}
 }
@@ -82,7 +82,7 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	require.NoError(t, client.Verify(t.Context(), r), "a receipt without a header")
 	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
 	require.NoError(t, client.Verify(t.Context(), r))
-	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), reports.ErrInvalid)
+	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
 	missing := answering(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
-	assert.ErrorIs(t, missing.Verify(t.Context(), r), reports.ErrNotFound)
+	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
 }

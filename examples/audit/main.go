@@ -162,7 +162,8 @@ func run(ctx context.Context, args []string, p program) error {
 	if err != nil {
 		return err
 	}
-	client, err := dois.NewClient(s.api, &dois.ClientOptions{
+	client, err := dois.NewClient(datacite.Config{
+		Service:  datacite.Service{API: s.api},
 		Username: p.getenv("DATACITE_USERNAME"), Password: p.getenv("DATACITE_PASSWORD"), Limiter: rate.NewLimiter(rate.Limit(s.rate), 1),
 	})
 	if err != nil {

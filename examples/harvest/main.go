@@ -167,7 +167,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return err
 	}
-	client, err := dois.NewClient(s.api, &dois.ClientOptions{
+	client, err := dois.NewClient(datacite.Config{
+		Service:  datacite.Service{API: s.api},
 		Username: s.username, Password: s.password, UserAgent: "datacite-go-harvest", Contact: s.contact,
 	})
 	if err != nil {
@@ -219,7 +220,7 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 	walk := client.Walk(&s.opts)
 	m.start(a.Position.Seen)
 	err := errors.Join(writeAll(ctx, walk, a, m), a.close())
-	if err == nil || a.Done && errors.Is(err, dois.ErrIncomplete) { // the last record has been updated since
+	if err == nil || a.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
 	m.clear()
@@ -227,7 +228,7 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 	if a.file == nil {
 		stored = fmt.Sprintf("%d records were written; standard output cannot be continued", a.Position.Seen)
 	}
-	fault, invalid := errors.AsType[*dois.FieldError](err)
+	fault, invalid := errors.AsType[*datacite.FieldError](err)
 	switch {
 	case invalid && fault.Path == "ListOptions.From":
 		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", a.name)

@@ -117,7 +117,7 @@ func (p *Platform) confirm(ctx context.Context, d *Dataset, findings []string) (
 	switch {
 	case err == nil:
 		why = p.differs(d, r)
-	case !errors.Is(err, dois.ErrNotFound):
+	case !errors.Is(err, datacite.ErrNotFound):
 		return findings, err
 	}
 	if why == "" {

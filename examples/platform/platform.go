@@ -49,12 +49,9 @@ func Open(c Config) (*Platform, error) {
 	p := &Platform{config: c, log: cmp.Or(c.Log, slog.Default()), wake: make(chan struct{}, 1)}
 	const agent, contact = "example-platform/1.0", ""
 	var errs [4]error
-	p.mds, errs[0] = mds.NewClient(c.Store, mds.Credentials{Username: c.Username, Password: c.Password},
-		&mds.ClientOptions{HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
-	p.dois, errs[1] = dois.NewClient(c.API,
-		&dois.ClientOptions{Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
-	p.reports, errs[2] = reports.NewClient(c.API,
-		&reports.ClientOptions{Token: c.Token, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.mds, errs[0] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: c.Store}, Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.dois, errs[1] = dois.NewClient(datacite.Config{Service: datacite.Service{API: c.API}, Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: c.API}, Token: c.Token, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
 	p.store, errs[3] = openStore(c.Database)
 	err := errors.Join(errs[:]...)
 	if err != nil && p.store != nil {

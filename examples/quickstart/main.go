@@ -142,15 +142,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 func newDemo(s settings, out io.Writer) (*demo, error) {
 	requests := &requestLog{out: out}
 	log := slog.New(requests)
-	store, err := mds.NewClient(s.mds, mds.Credentials{Username: s.username, Password: s.password}, &mds.ClientOptions{Logger: log})
+	store, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	records, err := dois.NewClient(s.api, &dois.ClientOptions{Logger: log})
+	records, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	usage, err := reports.NewClient(s.api, &reports.ClientOptions{Token: s.token, Logger: log})
+	usage, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Token: s.token, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -159,13 +159,14 @@ func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, ResolveDelay: 5 * time.Second})
 		return srv.MDS(), srv, nil
 	}
-	client, err := mds.NewClient(s.mds, s.creds, nil)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.creds.Username, Password: s.creds.Password})
 	return client, &mds.HTTPResolver{BaseURL: s.resolver}, err
 }
 
 // rehearse registers against a service that prints what it is sent.
 func (s settings) rehearse(ctx context.Context, doc mds.Document, out io.Writer) error {
-	client, err := mds.NewClient(s.mds, mds.Credentials{Username: "dry", Password: "run"}, &mds.ClientOptions{
+	client, err := mds.NewClient(datacite.Config{
+		Service: datacite.Service{MDS: s.mds}, Username: "dry", Password: "run",
 		HTTPClient: &http.Client{Transport: printer{out}},
 	})
 	if err != nil {

@@ -207,5 +207,5 @@ func TestFaults(t *testing.T) {
 		var out bytes.Buffer
 		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out, &bytes.Buffer{}), tt.want, strings.Join(tt.args, " "))
 	}
-	assert.ErrorIs(t, run(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), mds.ErrInvalidDOI)
+	assert.ErrorIs(t, run(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), datacite.ErrInvalidDOI)
 }

@@ -136,7 +136,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	client, err := dois.NewClient(s.api, &dois.ClientOptions{UserAgent: "datacite-go-search"})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, UserAgent: "datacite-go-search"})
 	if err != nil {
 		return err
 	}

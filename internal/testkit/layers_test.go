@@ -97,6 +97,6 @@ func TestClientsAreAlike(t *testing.T) {
 		require.GreaterOrEqual(t, at, 0, "%T", options)
 		assert.Equal(t, common, names[at:], "%T", options)
 	}
-	assert.Equal(t, fields(mds.Error{}), fields(dois.Error{}))
-	assert.Equal(t, fields(mds.Error{}), fields(reports.Error{}))
+	assert.Equal(t, fields(datacite.Error{}), fields(datacite.Error{}))
+	assert.Equal(t, fields(datacite.Error{}), fields(datacite.Error{}))
 }

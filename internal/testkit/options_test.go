@@ -44,9 +44,9 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 			assert.ErrorContains(t, err, option, name)
 		}
 	}
-	assert.ErrorIs(t, ofDois, dois.ErrInvalid)
-	assert.ErrorIs(t, ofMDS, mds.ErrInvalid)
-	assert.ErrorIs(t, ofReports, reports.ErrInvalid)
+	assert.ErrorIs(t, ofDois, datacite.ErrInvalid)
+	assert.ErrorIs(t, ofMDS, datacite.ErrInvalid)
+	assert.ErrorIs(t, ofReports, datacite.ErrInvalid)
 	assert.ErrorContains(t, ofDois, "assword")
 	assert.ErrorContains(t, ofMDS, "assword")
 	assert.ErrorContains(t, ofReports, "oken")
@@ -57,10 +57,10 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
 	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs stands", "page")
-	c, err := dois.NewClient("http://localhost:1", nil)
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}})
 	require.NoError(t, err)
 	_, err = c.List(t.Context(), list)
-	require.ErrorIs(t, err, dois.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)
 	}
@@ -71,7 +71,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 
 	submission := &reports.SubmitOptions{ID: "no id"}
 	wrong = append(negative(submission), "ID")
-	rc, err := reports.NewClient("http://localhost:1", &reports.ClientOptions{Token: "a.b.c"})
+	rc, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}, Token: "a.b.c"})
 	require.NoError(t, err)
 	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Each(nil), submission)
 	for _, option := range wrong {

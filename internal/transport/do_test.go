@@ -153,7 +153,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				e, is := errors.AsType[*transport.Error](err)
+				e, is := errors.AsType[*datacite.Error](err)
 				require.True(t, is, "%T", err)
 				assert.Equal(t, tt.unclear, e.Unclear, err)
 				assert.Equal(t, tt.attempts, e.Attempts)
@@ -269,7 +269,7 @@ func TestLimiterIsAskedBeforeEachAttempt(t *testing.T) {
 		_, err = client(t, net, func(c *transport.Config) { c.Limiter = l }).Do(t.Context(), put())
 		require.ErrorIs(t, err, l.err)
 		assert.Empty(t, net.seen)
-		e, _ := errors.AsType[*transport.Error](err)
+		e, _ := errors.AsType[*datacite.Error](err)
 		assert.False(t, e.Unclear)
 	})
 }
@@ -310,7 +310,7 @@ func TestErrorBodies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			net := &script{steps: []step{answer(422, tt.contentType, tt.body, "X-Request-Id", "id-7")}}
 			_, err := client(t, net, nil).Do(t.Context(), put())
-			e, is := errors.AsType[*transport.Error](err)
+			e, is := errors.AsType[*datacite.Error](err)
 			require.True(t, is)
 			assert.Equal(t, tt.message, e.Message)
 			if tt.details != nil {
@@ -326,7 +326,7 @@ func TestErrorBodies(t *testing.T) {
 func TestErrorBodiesAreKeptInPart(t *testing.T) {
 	net := &script{steps: []step{answer(400, "text/plain", strings.Repeat("x", 1<<20))}}
 	_, err := client(t, net, nil).Do(t.Context(), put())
-	e, _ := errors.AsType[*transport.Error](err)
+	e, _ := errors.AsType[*datacite.Error](err)
 	assert.Len(t, e.Body, 64<<10)
 	assert.Less(t, len(err.Error()), 1000)
 }
@@ -335,7 +335,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	small := func(c *transport.Config) { c.MaxBody = 10 }
 	net := &script{steps: []step{ok(`{"a":"0123456789"}`)}}
 	_, err := client(t, net, small).Do(t.Context(), get())
-	require.ErrorIs(t, err, transport.ErrTooLarge)
+	require.ErrorIs(t, err, datacite.ErrTooLarge)
 	assert.Len(t, net.seen, 1, "asking again would not make it shorter")
 
 	stream := get()
@@ -343,7 +343,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	res, err := client(t, net, small).Do(t.Context(), stream)
 	require.NoError(t, err)
 	data, err := io.ReadAll(res.Body)
-	require.ErrorIs(t, err, transport.ErrTooLarge)
+	require.ErrorIs(t, err, datacite.ErrTooLarge)
 	assert.Equal(t, `{"a":"0123`, string(data))
 	require.NoError(t, res.Body.Close())
 
@@ -439,7 +439,7 @@ func TestSecretsStayPut(t *testing.T) {
 			r := put()
 			r.Access = transport.Required
 			_, err := c.Do(t.Context(), r)
-			e, _ := errors.AsType[*transport.Error](err)
+			e, _ := errors.AsType[*datacite.Error](err)
 			everything := err.Error() + string(e.Body) + e.Message + e.Details[0].Message + log.String()
 			secret := password
 			if name == "bearer" {
@@ -574,8 +574,8 @@ func TestJSON(t *testing.T) {
 
 		net = &script{steps: []step{ok(`["` + strings.Repeat("b", 2000))}}
 		_, err = client(t, net, nil).Do(t.Context(), request)
-		require.ErrorIs(t, err, transport.ErrUnreadable)
-		failure, _ := errors.AsType[*transport.Error](err)
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
+		failure, _ := errors.AsType[*datacite.Error](err)
 		assert.Len(t, failure.Body, 2002, "the error shows what came")
 	})
 }

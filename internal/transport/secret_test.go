@@ -156,7 +156,7 @@ func everything(t *testing.T, authorize transport.Authorizer, answer *http.Respo
 		Op: "x.Y", Method: "GET", Path: "/", Access: transport.Optional, Accept: transport.JSONType,
 		Read: readList,
 	})
-	e, ok := err.(*transport.Error)
+	e, ok := err.(*datacite.Error)
 	require.True(t, ok, "%v", err)
 	slog.New(slog.NewJSONHandler(&log, nil)).Error("failed", "error", e)
 	var out strings.Builder
@@ -217,7 +217,7 @@ func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "PUT", Path: "/"})
-	e, ok := err.(*transport.Error)
+	e, ok := err.(*datacite.Error)
 	require.True(t, ok)
 	assert.Empty(t, e.RequestID)
 	assert.False(t, e.Unclear)
@@ -249,7 +249,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			})
 			require.NoError(t, err)
 			_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Accept: transport.JSONType, Read: readList})
-			e, ok := err.(*transport.Error)
+			e, ok := err.(*datacite.Error)
 			require.True(t, ok)
 			var said strings.Builder
 			said.WriteString(e.Error() + e.RequestID)
