@@ -18,19 +18,22 @@
 // # Clients
 //
 // Reports, DOIs and MDS return clients of the server's account that are ready to use.
-// They pause a millisecond at most before they send something again, whatever the answer
-// asks for, so that tests with faults are quick. A program that makes its own client is
-// given the server's address and credentials:
+// They pause a millisecond at most before they send something again, whatever the response
+// asks for, so that tests with faults are quick. Code under test that makes its own
+// clients is given the server's configuration:
 //
-//	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
-//	client, err := mds.NewClient(srv.URL, creds, nil)
+//	cfg := srv.Config() // a datacite.Config with address, login and short pauses
+//	cfg.MaxAttempts = 1
+//	client, err := mds.NewClient(cfg)
 //
-//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
+//	cfg.TokenSource, cfg.Token = nil, srv.Token(srv.Now().Add(time.Hour)) // a token that expires
+//	client, err := reports.NewClient(cfg)
 //
-//	client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Token: srv.IssueKey()}) // until srv.RevokeKey
+//	cfg.Password = srv.IssueKey() // an API key, until srv.RevokeKey
+//	client, err := dois.NewClient(cfg)
 //
-// With [Options].NoPort the server listens on no port of the machine, and such clients
-// need HTTPClient: srv.HTTPClient() in their options. Inside testing/synctest, where
+// With [Options].NoPort the server listens on no port of the machine, and only clients
+// with the HTTPClient of its configuration reach it. Inside testing/synctest, where
 // waiting takes no time, a server has to be like that: a wait for a real connection never
 // ends there. Time begins on 1 January 2000 in it, so a usage report must be for an earlier
 // month, such as reports.Month(1999, time.November).
@@ -146,9 +149,9 @@
 //		{Username: "OTHER.REPO", Prefixes: []string{"10.83000"}},
 //	}})
 //	other := srv.As("OTHER.REPO")
-//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // mds.ErrForbidden
+//	err := other.MDS().Hide(ctx, "10.5072/glacier-7") // datacite.ErrForbidden
 //
-// A usage report of another account is reports.ErrConflict to Submit on a Deployed
+// A usage report of another account is datacite.ErrConflict to Submit on a Deployed
 // server, whose reports show the account. The specification shows none, so a Documented
 // server lets it be replaced.
 //
@@ -178,7 +181,7 @@
 //	for seed := range uint64(20) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
 //		…
-//		for err != nil && mds.Temporary(err) {
+//		for err != nil && datacite.Temporary(err) {
 //			_, err = srv.MDS().Register(ctx, name, address, doc)
 //		}
 //	}
@@ -191,14 +194,16 @@
 //
 // A token has expired, as the client can see:
 //
-//	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
+//	cfg := srv.Config()
+//	cfg.TokenSource, cfg.Token = nil, srv.Token(srv.Now().Add(-time.Hour))
+//	client, err := reports.NewClient(cfg)
 //	_, err = client.Submit(ctx, header, datasets, nil) // reports.ErrTokenExpired, before anything is sent
 //
 // A token has expired by the server's clock alone. A Deployed server does not say why it
 // refuses one:
 //
 //	token := srv.Token(srv.Now().Add(time.Hour))
-//	srv.Advance(time.Hour) // reports.ErrTokenExpired; of a Deployed server reports.ErrUnauthorized
+//	srv.Advance(time.Hour) // reports.ErrTokenExpired; of a Deployed server datacite.ErrUnauthorized
 //
 // Searching lags behind:
 //

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -102,7 +103,7 @@ func ExampleFaults_Or() {
 func ExampleServer_Token() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(time.Hour))})
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.Token(srv.Now().Add(time.Hour))})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func ExampleOptions_tooLarge() {
 			Prefix: datacitetest.Prefix,
 			Record: metadata.Record{Descriptions: []metadata.Description{{Description: abstract, DescriptionType: metadata.DescriptionAbstract}}},
 		})
-		fmt.Println(errors.Is(err, dois.ErrTooLarge), len(srv.Names()))
+		fmt.Println(errors.Is(err, datacite.ErrTooLarge), len(srv.Names()))
 	}
 	// Output:
 	// false 1
@@ -163,12 +164,12 @@ func ExampleServer_As() {
 	other := srv.As("OTHER.REPO")
 	for _, name := range []string{"10.83000/1", "10.5072/1"} {
 		_, err := other.MDS().Register(ctx, name, "https://other.example.org/1", glacier())
-		fmt.Println(name, srv.State(name), errors.Is(err, mds.ErrForbidden))
+		fmt.Println(name, srv.State(name), errors.Is(err, datacite.ErrForbidden))
 	}
 	_, err := other.MDS().PutURL(ctx, "10.83000/1", "https://elsewhere.example.com/1")
 	fmt.Println(err != nil)
 	err = srv.MDS().Hide(ctx, "10.83000/1")
-	fmt.Println(errors.Is(err, mds.ErrForbidden))
+	fmt.Println(errors.Is(err, datacite.ErrForbidden))
 	// Output:
 	// 10.83000/1 findable false
 	// 10.5072/1  true

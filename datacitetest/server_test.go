@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
@@ -178,7 +179,7 @@ func TestAccounts(t *testing.T) {
 			}
 		}
 		_, err := andes.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/", Event: dois.Publish, MetadataXML: glacier().Data})
-		assert.ErrorIs(t, err, dois.ErrInvalid, "another domain")
+		assert.ErrorIs(t, err, datacite.ErrInvalid, "another domain")
 
 		require.NoError(t, andes.PutRecord(&dois.Record{Record: metadata.Record{DOI: "10.1111/put"}}))
 		require.NoError(t, andes.PutRecordJSON([]byte(`{"doi":"10.1111/theirs","client":"alps.repo"}`)))
@@ -188,13 +189,13 @@ func TestAccounts(t *testing.T) {
 		assert.Equal(t, []string{"10.1111/a", "10.1111/put", "10.1111/theirs", "10.2222/a", "10.3333/a"}, alps.Names())
 
 		key := andes.IssueKey()
-		client, err := mds.NewClient(alps.URL, mds.Credentials{Username: "ANDES.REPO", Password: key}, &mds.ClientOptions{HTTPClient: alps.HTTPClient()})
+		client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: alps.URL}, Username: "ANDES.REPO", Password: key, HTTPClient: alps.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.PutMetadata(t.Context(), "10.2222/key", glacier())
 		require.NoError(t, err)
 		alps.RevokeKey(key)
 		_, err = client.PutMetadata(t.Context(), "10.2222/key", glacier())
-		assert.ErrorIs(t, err, mds.ErrUnauthorized)
+		assert.ErrorIs(t, err, datacite.ErrUnauthorized)
 
 		november := usage(1)
 		november.Header.ReportingPeriod = reports.Month(1999, time.November)
@@ -267,7 +268,7 @@ func TestLimits(t *testing.T) {
 	}
 	on(t, datacitetest.Options{MaxBody: 10}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/x", glacier())
-		assert.ErrorIs(t, err, mds.ErrTooLarge)
+		assert.ErrorIs(t, err, datacite.ErrTooLarge)
 	})
 }
 
@@ -445,7 +446,7 @@ func TestHandler(t *testing.T) {
 	defer srv.Close()
 	outer := httptest.NewServer(srv)
 	defer outer.Close()
-	client, err := dois.NewClient(outer.URL, nil)
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: outer.URL}})
 	require.NoError(t, err)
 	_, err = client.List(t.Context(), nil)
 	assert.NoError(t, err)
@@ -495,7 +496,7 @@ func TestSaveAndRestore(t *testing.T) {
 		media, err := next.MDS().Media(t.Context(), datacitetest.Prefix+"/a")
 		require.NoError(t, err)
 		assert.Len(t, media, 1)
-		client, err := dois.NewClient(next.URL, &dois.ClientOptions{Token: key, HTTPClient: next.HTTPClient()})
+		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})
 		require.NoError(t, err, "it goes on from there")

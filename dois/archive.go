@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -125,8 +126,8 @@ func (r *Reader) All() iter.Seq2[*Record, error] {
 }
 
 // An ArchiveError is a part of an archive that cannot be read. It matches
-// [ErrTooLarge] if that is a record, or a line, of more than 16 MiB, or one that would
-// take far more memory than it is long, and else [ErrUnreadable].
+// [datacite.ErrTooLarge] if that is a record, or a line, of more than 16 MiB, or one that would
+// take far more memory than it is long, and else [datacite.ErrUnreadable].
 type ArchiveError struct {
 	Member string // path of the file within a TAR or a folder; "" if there is but one
 	Line   int    // in the file, from 1; 0 if that says nothing, as in pages
@@ -156,10 +157,10 @@ func (e *ArchiveError) Error() string {
 // Unwrap returns Err, such as [io.ErrUnexpectedEOF] for an archive that is cut off.
 func (e *ArchiveError) Unwrap() error { return e.Err }
 
-// Is matches [ErrTooLarge] or [ErrUnreadable].
+// Is matches [datacite.ErrTooLarge] or [datacite.ErrUnreadable].
 func (e *ArchiveError) Is(target error) bool {
 	if errors.Is(e.Err, jsonlex.ErrTooLarge) {
-		return target == ErrTooLarge
+		return target == datacite.ErrTooLarge
 	}
-	return target == ErrUnreadable
+	return target == datacite.ErrUnreadable
 }

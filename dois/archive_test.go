@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 )
 
@@ -187,7 +188,7 @@ func (p *archivePage) text(n int) string {
 // client is a client of the archive.
 func (a *archive) client(t *testing.T) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient("http://localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: a}})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}})
 	require.NoError(t, err)
 	return client
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -95,7 +96,7 @@ type AuditProgress struct {
 // What the service makes of metadata by itself is no difference; see [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: one that wanted brings,
-// one of the service, the context's, or a [*FieldError] for bad options, a text that
+// one of the service, the context's, or a [*datacite.FieldError] for bad options, a text that
 // is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
@@ -117,11 +118,11 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 
 func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && o.Prefix == "" {
-		return &FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
+		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]Kind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
-			return &FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
+			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
 		}
 	}
 	return nil
@@ -174,7 +175,7 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 		}
 		if w.Metadata != nil && w.Metadata.DOI != "" {
 			if other, err := parseName(place, w.Metadata.DOI); err != nil || !doi.Equal(other, name) {
-				return &FieldError{Path: place, Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, w.Metadata.DOI)}
+				return &datacite.FieldError{Path: place, Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, w.Metadata.DOI)}
 			}
 		}
 		w.DOI = doi.Normal(name)
@@ -275,8 +276,8 @@ func (a *audit) merge(ctx context.Context) error {
 		if e := w.of(key); e != nil {
 			wanted, err = &e.Wanted, w.advance()
 			if again := w.of(key); again != nil {
-				return &FieldError{
-					Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", key, e.Place), badDOI: true,
+				return &datacite.FieldError{
+					Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", key, e.Place), Err: datacite.ErrInvalidDOI,
 				}
 			}
 		}
@@ -318,9 +319,9 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	found, err := c.Get(ctx, name, &GetOptions{Affiliation: true, Publisher: true})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, datacite.ErrNotFound):
 		return nil, nil
-	case errors.Is(err, ErrInvalidDOI):
+	case errors.Is(err, datacite.ErrInvalidDOI):
 		listed, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true})
 		if err != nil || len(listed.Records) == 0 {
 			return nil, err

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -299,18 +300,18 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"no scope":            {source(), nil, nil, dois.ErrInvalid, "neither ClientID nor Prefix"},
-		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, dois.ErrInvalid, "is not a prefix"},
-		"no kind":             {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, dois.ErrInvalid, "no kind of difference"},
-		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, dois.ErrInvalidDOI, "wanted[1].DOI"},
-		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, dois.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
-		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, dois.ErrInvalid, "wanted[0].DOI"},
+		"no scope":            {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
+		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
+		"no kind":             {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, datacite.ErrInvalid, "no kind of difference"},
+		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
+		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
+		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
 		"the source":          {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
 		"no temporary file":   {newHolding(8000).all(), &dois.AuditOptions{Prefix: "10.5072", TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
-		}, dois.ErrServer, ""},
-		"a record looked up": {source(dois.Wanted{DOI: "10.5072/a"}), scope, onlySingle, dois.ErrServer, ""},
+		}, datacite.ErrServer, ""},
+		"a record looked up": {source(dois.Wanted{DOI: "10.5072/a"}), scope, onlySingle, datacite.ErrServer, ""},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.CutAnswer} }, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -59,8 +60,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.List(t.Context(), &tt.opts)
-			require.ErrorIs(t, err, dois.ErrInvalid)
-			field, ok := errors.AsType[*dois.FieldError](err)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			field, ok := errors.AsType[*datacite.FieldError](err)
 			require.True(t, ok)
 			assert.True(t, strings.HasPrefix(field.Path, "ListOptions"), field.Path)
 			assert.ErrorContains(t, err, tt.want)
@@ -90,14 +91,14 @@ func TestUnreadable(t *testing.T) {
 		"more after the end":    {"application/json", `{"data":[],"meta":{"total":0}}{"data":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+			client := scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", answer.contentType)
 				_, _ = io.WriteString(w, answer.body)
 			})
 			_, err := client.List(t.Context(), nil)
-			require.ErrorIs(t, err, dois.ErrUnreadable)
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
 			_, err = client.Get(t.Context(), "10.5072/a", nil)
-			require.ErrorIs(t, err, dois.ErrUnreadable)
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
 		})
 	}
 }
@@ -128,14 +129,14 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	var reached atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
 	defer other.Close()
-	client := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
 	})
 	_, err := client.Get(t.Context(), "10.5072/a", nil)
-	e, ok := errors.AsType[*dois.Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, http.StatusFound, e.StatusCode)
-	require.ErrorIs(t, err, dois.ErrRedirect)
+	require.ErrorIs(t, err, datacite.ErrRedirect)
 	assert.ErrorContains(t, err, "not followed")
 	assert.False(t, reached.Load())
 }
@@ -146,9 +147,9 @@ func TestSilence(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	t.Run("timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client := offline(t, &dois.ClientOptions{Timeout: time.Minute, MaxAttempts: 2}, silent)
+			client := offline(t, &datacite.Config{Timeout: time.Minute, MaxAttempts: 2}, silent)
 			_, err := client.List(t.Context(), nil)
-			e, ok := errors.AsType[*dois.Error](err)
+			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, 2, e.Attempts)
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
@@ -165,10 +166,10 @@ func TestSilence(t *testing.T) {
 	})
 	t.Run("a write is unclear", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client := offline(t, &dois.ClientOptions{Token: "a.b.c", Timeout: time.Minute}, silent)
+			client := offline(t, &datacite.Config{Token: "a.b.c", Timeout: time.Minute}, silent)
 			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/a"})
-			require.ErrorIs(t, err, dois.ErrUnclear)
-			e, _ := errors.AsType[*dois.Error](err)
+			require.ErrorIs(t, err, datacite.ErrUnclear)
+			e, _ := errors.AsType[*datacite.Error](err)
 			assert.Equal(t, 1, e.Attempts, "a second one could make a second DOI")
 		})
 	})
@@ -183,31 +184,31 @@ func TestErrors(t *testing.T) {
 		text   string
 		field  string
 	}{
-		"query with a fault":   {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, dois.ErrBadRequest, "parse_exception", ""},
-		"bad credentials":      {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, dois.ErrUnauthorized, "Bad credentials", ""},
-		"not permitted":        {403, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`, dois.ErrForbidden, "not authorized", ""},
-		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, dois.ErrRateLimited, "HTML page", ""},
-		"not found":            {404, `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`, dois.ErrNotFound, "doesn't exist", ""},
-		"not a draft":          {405, `{"errors":[{"status":"405","title":"Method not allowed"}]}`, dois.ErrNotAllowed, "not allowed", ""},
-		"race":                 {409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, dois.ErrConflict, "already exists", ""},
-		"too large":            {413, `<html><title>413 Request Entity Too Large</title></html>`, dois.ErrTooLarge, "", ""},
-		"validation":           {422, `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"}]}`, dois.ErrInvalid, "url: Can't be blank", "url"},
-		"taken":                {422, `{"errors":[{"source":"doi","title":"This DOI has already been taken"}]}`, dois.ErrConflict, "taken", "doi"},
-		"unhandled exception":  {500, `{"status":400,"title":"[503] no server available"}`, dois.ErrServer, "no server", ""},
-		"empty gateway error":  {502, ``, dois.ErrServer, "502 Bad Gateway", ""},
-		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, dois.ErrServer, "Gateway Time-out", ""},
+		"query with a fault":   {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, datacite.ErrBadRequest, "parse_exception", ""},
+		"bad credentials":      {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, datacite.ErrUnauthorized, "Bad credentials", ""},
+		"not permitted":        {403, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`, datacite.ErrForbidden, "not authorized", ""},
+		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, datacite.ErrRateLimited, "HTML page", ""},
+		"not found":            {404, `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`, datacite.ErrNotFound, "doesn't exist", ""},
+		"not a draft":          {405, `{"errors":[{"status":"405","title":"Method not allowed"}]}`, datacite.ErrNotAllowed, "not allowed", ""},
+		"race":                 {409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, datacite.ErrConflict, "already exists", ""},
+		"too large":            {413, `<html><title>413 Request Entity Too Large</title></html>`, datacite.ErrTooLarge, "", ""},
+		"validation":           {422, `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"}]}`, datacite.ErrInvalid, "url: Can't be blank", "url"},
+		"taken":                {422, `{"errors":[{"source":"doi","title":"This DOI has already been taken"}]}`, datacite.ErrConflict, "taken", "doi"},
+		"unhandled exception":  {500, `{"status":400,"title":"[503] no server available"}`, datacite.ErrServer, "no server", ""},
+		"empty gateway error":  {502, ``, datacite.ErrServer, "502 Bad Gateway", ""},
+		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, datacite.ErrServer, "Gateway Time-out", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body, nil))
+			client := scripted(t, &datacite.Config{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body, nil))
 			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{})
 			require.ErrorIs(t, err, tt.want)
 			assert.ErrorContains(t, err, tt.text)
-			e, ok := errors.AsType[*dois.Error](err)
+			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)
 			if tt.field != "" {
 				require.NotEmpty(t, e.Details)
-				assert.Equal(t, tt.field, e.Details[0].Field)
+				assert.Equal(t, tt.field, e.Details[0].Path)
 			}
 		})
 	}
@@ -218,7 +219,7 @@ func TestErrors(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	const password = "hunter2-hunter2"
 	var log strings.Builder
-	opts := &dois.ClientOptions{
+	opts := &datacite.Config{
 		Username: "EXAMPLE.REPO", Password: password, MaxAttempts: 1,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -230,8 +231,8 @@ func TestSecrets(t *testing.T) {
 	}
 	client := scripted(t, opts, echo)
 	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/a"})
-	require.ErrorIs(t, err, dois.ErrUnauthorized)
-	e, _ := errors.AsType[*dois.Error](err)
+	require.ErrorIs(t, err, datacite.ErrUnauthorized)
+	e, _ := errors.AsType[*datacite.Error](err)
 	slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "err", e)
 
 	encoded := strings.TrimPrefix(header, "Basic ")
@@ -247,20 +248,17 @@ func TestSecrets(t *testing.T) {
 
 // TestOptionsRefused gives client options that cannot be right.
 func TestOptionsRefused(t *testing.T) {
-	for name, tt := range map[string]struct {
-		url  string
-		opts dois.ClientOptions
-	}{
-		"no address":         {"", dois.ClientOptions{}},
-		"plain HTTP":         {"http://api.example.org", dois.ClientOptions{}},
-		"password and token": {dois.Test, dois.ClientOptions{Username: "a", Password: "b", Token: "c"}},
-		"user alone":         {dois.Test, dois.ClientOptions{Username: "a"}},
-		"token with blank":   {dois.Test, dois.ClientOptions{Token: "a b"}},
-		"negative attempts":  {dois.Test, dois.ClientOptions{MaxAttempts: -1}},
+	for name, cfg := range map[string]datacite.Config{
+		"no address":        {},
+		"plain HTTP":        {Service: datacite.Service{API: "http://api.example.org"}},
+		"token and source":  {Service: datacite.Test, Token: "c", TokenSource: func(context.Context) (string, error) { return "", nil }},
+		"user alone":        {Service: datacite.Test, Username: "a"},
+		"token with blank":  {Service: datacite.Test, Token: "a b"},
+		"negative attempts": {Service: datacite.Test, MaxAttempts: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := dois.NewClient(tt.url, &tt.opts)
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			_, err := dois.NewClient(cfg)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -76,7 +77,7 @@ func TestBothReadTheSame(t *testing.T) {
 // canned is a client of a service that always gives the same answer.
 func canned(t testing.TB, data []byte) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient("http://localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: same(data)}})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}})
 	require.NoError(t, err)
 	return client
 }

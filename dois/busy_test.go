@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -37,9 +38,9 @@ func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
 // means checks that an error says what the gateway did.
 func (g *gateway) means(t *testing.T, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, dois.ErrUnclear)
-	assert.Equal(t, g.status == 429, errors.Is(err, dois.ErrRateLimited))
-	assert.Equal(t, g.status == 503, errors.Is(err, dois.ErrServer))
+	require.ErrorIs(t, err, datacite.ErrUnclear)
+	assert.Equal(t, g.status == 429, errors.Is(err, datacite.ErrRateLimited))
+	assert.Equal(t, g.status == 503, errors.Is(err, datacite.ErrServer))
 }
 
 const ever = 1000 // answers of a gateway that stays busy
@@ -90,7 +91,7 @@ func TestCreateIsSentOnceToABusyGateway(t *testing.T) {
 				assert.Len(t, found.Records, tt.made)
 				if tt.draft.DOI != "" {
 					_, err = srv.DOIs().Get(t.Context(), tt.draft.DOI, nil)
-					assert.Equal(t, tt.made == 0, errors.Is(err, dois.ErrNotFound), err)
+					assert.Equal(t, tt.made == 0, errors.Is(err, datacite.ErrNotFound), err)
 				}
 			})
 		})
@@ -122,7 +123,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 				require.NoError(t, tt.write(t, srv.DOIs()), "sent again")
 				found, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 				if tt.want == "" {
-					require.ErrorIs(t, err, dois.ErrNotFound)
+					require.ErrorIs(t, err, datacite.ErrNotFound)
 					return
 				}
 				require.NoError(t, err)

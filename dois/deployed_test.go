@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -155,7 +156,7 @@ func TestIDs(t *testing.T) {
 			"prefix":       {IDs: []string{"null"}},
 		} {
 			_, err := srv.DOIs().List(t.Context(), &opts)
-			require.ErrorIs(t, err, dois.ErrInvalid, reason)
+			require.ErrorIs(t, err, datacite.ErrInvalid, reason)
 			assert.ErrorContains(t, err, reason)
 		}
 	})
@@ -229,10 +230,10 @@ func TestExists(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, found, "the owner sees it")
 		_, err = srv.DOIs().Exists(t.Context(), "")
-		require.ErrorIs(t, err, dois.ErrInvalidDOI)
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	})
-	_, err := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
-	require.ErrorIs(t, err, dois.ErrServer, "a failure is no answer")
+	_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
+	require.ErrorIs(t, err, datacite.ErrServer, "a failure is no answer")
 }
 
 func TestConditionalGet(t *testing.T) {
@@ -246,7 +247,7 @@ func TestConditionalGet(t *testing.T) {
 
 		_, err = client.Get(ctx, "10.5072/x", &dois.GetOptions{IfNoneMatch: r.ETag})
 		require.ErrorIs(t, err, dois.ErrNotModified)
-		assert.NotErrorIs(t, err, dois.ErrRedirect)
+		assert.NotErrorIs(t, err, datacite.ErrRedirect)
 
 		_, err = client.Update(ctx, "10.5072/x", &dois.Draft{URL: "https://example.org/2"})
 		require.NoError(t, err)
@@ -269,14 +270,14 @@ func TestEvents(t *testing.T) {
 		require.NoError(t, err)
 
 		_, err = client.Hide(ctx, "10.5072/x", "")
-		require.ErrorIs(t, err, dois.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
+		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
 		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")))
 		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")), "once more changes nothing")
 		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
 		_, err = client.Register(ctx, "10.5072/x")
-		require.ErrorIs(t, err, dois.ErrNotAllowed)
+		require.ErrorIs(t, err, datacite.ErrNotAllowed)
 
 		hidden, err := client.Hide(ctx, "10.5072/x", "out of date")
 		require.NoError(t, err)
@@ -290,14 +291,14 @@ func TestEvents(t *testing.T) {
 			func() (*dois.Record, error) { return client.Hide(ctx, "10.5072/typo", "") },
 		} {
 			_, err := call()
-			require.ErrorIs(t, err, dois.ErrNotFound, "no DOI is made by mistake")
+			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
 		}
 
 		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"})
 		require.NoError(t, err)
 		_, err = client.Publish(ctx, "10.5072/bare")
-		require.ErrorIs(t, err, dois.ErrInvalid)
-		e, ok := errors.AsType[*dois.Error](err)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		assert.NotEmpty(t, e.Details)
 	})
@@ -333,7 +334,7 @@ func TestDraftContradictions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Update(t.Context(), "10.5072/x", draft)
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
 }

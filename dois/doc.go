@@ -2,7 +2,7 @@
 // interface, interface B of the [specification]. The public deployment of the
 // service is DataCite; this is an independent client of it.
 //
-//	client, err := dois.NewClient(dois.Production, nil)
+//	client, err := dois.NewClient(datacite.Config{Service: datacite.Production})
 //	if err != nil {
 //		return err
 //	}
@@ -18,15 +18,15 @@
 //
 // Reading public records needs no credentials. Writing does, and so does reading
 // drafts and registered DOIs: put the name and password of a repository account,
-// or a token, into [ClientOptions]. When reading, the deployed service treats a
-// wrong name or password as none, so [ErrNotFound] for a draft may mean a wrong
+// or a token, into [datacite.Config]. When reading, the deployed service treats a
+// wrong name or password as none, so [datacite.ErrNotFound] for a draft may mean a wrong
 // password.
 //
 // The deployed service issues API keys to repositories: "DC." and 32 letters and
 // digits. One goes into Username without a Password, into Password beside the name
 // of its account, or into Token. It may do what the account may do with DOIs, and
 // does not expire. A revoked key is a wrong password, or a wrong token
-// ([ErrUnauthorized]). The service writes keys that are sent as tokens to its log,
+// ([datacite.ErrUnauthorized]). The service writes keys that are sent as tokens to its log,
 // so Username is the better place.
 //
 // Credentials go over HTTPS only (plain HTTP is for loopback hosts), to the host
@@ -37,7 +37,7 @@
 // [ListOptions] has a field for each filter, and a Query made with package query,
 // which writes values so that they mean what they say. Filters and query must all
 // hold. Options that the service would refuse, ignore or read as something else,
-// such as an order that it does not know, are a [*FieldError] before anything is
+// such as an order that it does not know, are a [*datacite.FieldError] before anything is
 // sent.
 //
 // # Paging
@@ -51,7 +51,7 @@
 // record that is made in the meantime comes at the end. Page numbers know every
 // [query.Sort], reach 10,000 records, and shift when records change in between.
 // All goes by cursor unless Sort asks for another order. It gives every record
-// once, or ends with an error that matches [ErrIncomplete]: it never ends early
+// once, or ends with an error that matches [datacite.ErrIncomplete]: it never ends early
 // silently. When more than 10,000 records match in an order that needs page
 // numbers, ListOptions.Overflow says what to do. A [Walk] does the same and
 // remembers where it is: [Walk.Position] can be saved and put into
@@ -97,15 +97,15 @@
 //
 // # Errors
 //
-// Answers other than success are an [*Error]. Ask what happened with errors.Is
-// and the values such as [ErrNotFound], and for the faults that the service names
+// Answers other than success are an [*datacite.Error]. Ask what happened with errors.Is
+// and the values such as [datacite.ErrNotFound], and for the faults that the service names
 // one by one look into Details.
 //
-// Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
+// Requests are sent again, up to Config.MaxAttempts times in all, after
 // failures that may pass: lost answers, and 408, 429 and 5xx but 501. Create is sent
 // again only if no connection could be made, so a single 429 or 503 is its
-// error. If the outcome is unknown, the error matches [ErrUnclear], besides
-// [ErrRateLimited] or [ErrServer]: a gateway may give up on work that goes on behind it.
+// error. If the outcome is unknown, the error matches [datacite.ErrUnclear], besides
+// [datacite.ErrRateLimited] or [datacite.ErrServer]: a gateway may give up on work that goes on behind it.
 //
 // # Testing
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -50,15 +51,15 @@ const (
 //
 // The record must have been read with Affiliation and Publisher, since writing
 // it back would remove the identifiers that the service has not shown; else the
-// error is a [*FieldError].
+// error is a [*datacite.FieldError].
 func (r *Record) Draft() (*Draft, error) {
 	for _, name := range []string{"creators", "contributors"} {
 		if r.plainAffiliations(name) {
-			return nil, &FieldError{Path: "Record." + name, Reason: "has affiliations without their identifiers; read the record with Affiliation"}
+			return nil, &datacite.FieldError{Path: "Record." + name, Reason: "has affiliations without their identifiers; read the record with Affiliation"}
 		}
 	}
 	if raw := r.member("publisher"); len(raw) > 0 && raw[0] == '"' {
-		return nil, &FieldError{Path: "Record.publisher", Reason: "has no identifier; read the record with Publisher"}
+		return nil, &datacite.FieldError{Path: "Record.publisher", Reason: "has no identifier; read the record with Publisher"}
 	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL)}
 	if err := copyRecord(&d.Record, r.Record); err != nil {
@@ -105,7 +106,7 @@ func (r *Record) plainAffiliations(list string) bool {
 func (e Event) known() bool { return slices.Contains([]Event{"", Publish, Register, Hide}, e) }
 
 func (e Event) unknown() error {
-	return &FieldError{Path: "Draft.Event", Reason: fmt.Sprintf("%q is not an event: publish, register or hide", string(e))}
+	return &datacite.FieldError{Path: "Draft.Event", Reason: fmt.Sprintf("%q is not an event: publish, register or hide", string(e))}
 }
 
 // checked returns a copy of the draft with the name to create in DOI, if it may
@@ -113,20 +114,20 @@ func (e Event) unknown() error {
 func (d *Draft) checked() (*Draft, error) {
 	switch {
 	case d == nil:
-		return nil, &FieldError{Path: "Draft", Reason: "is nil"}
+		return nil, &datacite.FieldError{Path: "Draft", Reason: "is nil"}
 	case !d.Event.known():
 		return nil, d.Event.unknown()
 	case d.Prefix != "" && d.DOI != "":
-		return nil, &FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
+		return nil, &datacite.FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
 	case d.Prefix != "" && d.Record.DOI != "":
-		return nil, &FieldError{Path: "Draft.Record.DOI", Reason: "is set, and Prefix asks for a new name"}
+		return nil, &datacite.FieldError{Path: "Draft.Record.DOI", Reason: "is set, and Prefix asks for a new name"}
 	}
 	out := *d
 	if d.Prefix != "" {
-		return &out, nameError("Draft.Prefix", doi.CheckPrefix(d.Prefix))
+		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
 	}
 	if d.DOI == "" && d.Record.DOI == "" {
-		return nil, &FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
+		return nil, &datacite.FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
 	}
 	if out.DOI == "" {
 		out.DOI = d.Record.DOI
@@ -143,18 +144,18 @@ func (d *Draft) checked() (*Draft, error) {
 	if err == nil {
 		err = doi.API.CheckWritable(name) // or nobody could change it later
 	}
-	return &out, nameError("Draft.DOI", err)
+	return &out, doi.At("Draft.DOI", err)
 }
 
 // checkName refuses a draft that names another DOI.
 func (d *Draft) checkName(name string) error {
 	switch {
 	case d == nil:
-		return &FieldError{Path: "Draft", Reason: "is nil"}
+		return &datacite.FieldError{Path: "Draft", Reason: "is nil"}
 	case !d.Event.known():
 		return d.Event.unknown()
 	case d.Prefix != "":
-		return &FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
+		return &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
 	}
 	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
 		if text == "" {
@@ -165,7 +166,7 @@ func (d *Draft) checkName(name string) error {
 			return err
 		}
 		if !doi.Equal(other, name) {
-			return &FieldError{Path: path, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)}
+			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)}
 		}
 	}
 	return nil
@@ -211,13 +212,13 @@ func (d *Draft) attributes() (map[string]any, error) {
 	}
 	for name, value := range d.Extra {
 		if taken(attributes, name) {
-			return nil, &FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
+			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
 		}
 		attributes[name] = value
 	}
 	for _, name := range d.Clear {
 		if taken(attributes, name) {
-			return nil, &FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
+			return nil, &datacite.FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
 		}
 		attributes[name] = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"log"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -33,9 +34,9 @@ func exampleService() *datacitetest.Server {
 }
 
 func Example() {
-	srv := exampleService() // a program says dois.NewClient(dois.Production, nil)
+	srv := exampleService() // a program says dois.NewClient(datacite.Config{Service: datacite.Production})
 	defer srv.Close()
-	client, err := dois.NewClient(srv.URL, nil)
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func ExampleClient_Get() {
 	fmt.Println(record.Publisher.Name, record.Publisher.PublisherIdentifier)
 
 	_, err = srv.DOIs().Get(context.Background(), "10.5072/unknown", nil)
-	fmt.Println(errors.Is(err, dois.ErrNotFound))
+	fmt.Println(errors.Is(err, datacite.ErrNotFound))
 	// Output:
 	// Glacier length
 	// Ice Archive https://ror.org/04z8jg394

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -118,7 +119,7 @@ func TestVisibility(t *testing.T) {
 	scene("without credentials a draft is not found", func(t *testing.T, srv *datacitetest.Server) {
 		for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
 			_, err := anonymous(t, srv).Get(t.Context(), name, nil)
-			assert.ErrorIs(t, err, dois.ErrNotFound)
+			assert.ErrorIs(t, err, datacite.ErrNotFound)
 		}
 	})
 	scene("the owner sees every record", func(t *testing.T, srv *datacitetest.Server) {

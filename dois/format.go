@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -97,7 +98,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	}
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, &FieldError{Path: "format", Reason: fmt.Sprintf("%q is no media type", string(format))}
+		return nil, &datacite.FieldError{Path: "format", Reason: fmt.Sprintf("%q is no media type", string(format))}
 	}
 	request := transport.Request{
 		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format),

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -27,7 +28,7 @@ func TestOpenXML(t *testing.T) {
 		_, err = srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
 		require.ErrorIs(t, err, dois.ErrNoFormat)
 		_, err = srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
-		require.ErrorIs(t, err, dois.ErrNotFound)
+		require.ErrorIs(t, err, datacite.ErrNotFound)
 	})
 }
 
@@ -51,7 +52,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefused(t *testing.T) {
 	answer := func(kind, body string) *dois.Client {
-		return scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+		return scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, body)
 		})
@@ -59,11 +60,11 @@ func TestOpenRefused(t *testing.T) {
 	_, err := answer("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
 	_, err = answer("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
-	require.ErrorIs(t, err, dois.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	_, err = answer("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
-	require.ErrorIs(t, err, dois.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = answer("text/plain", "x").Open(t.Context(), "null", dois.RIS)
-	require.ErrorIs(t, err, dois.ErrInvalidDOI)
+	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 }
 
 func TestCitation(t *testing.T) {

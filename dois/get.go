@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -41,12 +42,12 @@ func (o *GetOptions) values() url.Values {
 	return v
 }
 
-// Get returns one record. Records that are not findable are [ErrNotFound] unless
+// Get returns one record. Records that are not findable are [datacite.ErrNotFound] unless
 // the client has the credentials of their account.
 //
 // The deployed service lists everything that cites a record, so a single record
 // can take a minute or more. And it reads some names in a path as others: with
-// letters beyond ASCII, and with the parts "." and "..". They are a [*FieldError];
+// letters beyond ASCII, and with the parts "." and "..". They are a [*datacite.FieldError];
 // ListOptions.IDs finds them.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
@@ -80,7 +81,7 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	_, err = c.core.Do(ctx, transport.Request{
 		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
 	})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, datacite.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err

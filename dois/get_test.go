@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -62,7 +63,7 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 				_, errUpdate := c.Update(t.Context(), name, &dois.Draft{URL: "https://example.org/"})
 				_, errHide := c.Hide(t.Context(), name, "")
 				for _, err := range []error{errGet, errExists, errXML, errUpdate, errHide, c.Delete(t.Context(), name)} {
-					require.ErrorIs(t, err, dois.ErrInvalidDOI)
+					require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 					assert.ErrorContains(t, err, "another DOI")
 				}
 				assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -109,9 +110,9 @@ func TestNamesRefused(t *testing.T) {
 			} {
 				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 					err := do(srv.DOIs(), name)
-					require.ErrorIs(t, err, dois.ErrInvalidDOI, "%q", name)
-					require.ErrorIs(t, err, dois.ErrInvalid)
-					field, ok := errors.AsType[*dois.FieldError](err)
+					require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", name)
+					require.ErrorIs(t, err, datacite.ErrInvalid)
+					field, ok := errors.AsType[*datacite.FieldError](err)
 					require.True(t, ok)
 					assert.Equal(t, "doi", field.Path)
 					assert.Empty(t, srv.Requests(), "nothing was sent for %q", name)
@@ -124,8 +125,8 @@ func TestNamesRefused(t *testing.T) {
 func TestGetUnknown(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.DOIs().Get(t.Context(), "10.5072/nothing", nil)
-		require.ErrorIs(t, err, dois.ErrNotFound)
-		e, ok := errors.AsType[*dois.Error](err)
+		require.ErrorIs(t, err, datacite.ErrNotFound)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		assert.Equal(t, "dois.Get", e.Op)
 		assert.Equal(t, 404, e.StatusCode)

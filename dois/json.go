@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -286,7 +286,7 @@ func readRecords(d *decoder, p *page) {
 
 func (p *page) readRecord(d *decoder) error {
 	if p.records++; p.most > 0 && p.records > p.most {
-		return fmt.Errorf("%w: it has more records than the %d asked for", transport.ErrTooLarge, p.most)
+		return fmt.Errorf("%w: it has more records than the %d asked for", datacite.ErrTooLarge, p.most)
 	}
 	d.Spend(int(reflect.TypeFor[Record]().Size()))
 	e := envelope{record: p.place()}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -58,7 +59,8 @@ func TestPieces(t *testing.T) {
 		"random":       func(r io.Reader) io.Reader { return uneven{r, dice} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
+			client, err := dois.NewClient(datacite.Config{
+				Service:    datacite.Service{API: "http://localhost"},
 				HTTPClient: &http.Client{Transport: inPieces{data, pieces}},
 			})
 			require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -105,7 +106,7 @@ func TestLeaving(t *testing.T) {
 		},
 		"one that is not there": func(t *testing.T, client *dois.Client) {
 			_, err := client.Get(t.Context(), "10.5072/none", nil)
-			require.ErrorIs(t, err, dois.ErrNotFound)
+			require.ErrorIs(t, err, datacite.ErrNotFound)
 		},
 		"a document, closed unread": func(t *testing.T, client *dois.Client) {
 			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
@@ -126,7 +127,8 @@ func TestLeaving(t *testing.T) {
 					seed(t, srv, fmt.Sprintf(`{"doi":%q,"titles":[{"title":%q}]}`, recordName(i), strings.Repeat("long ", 500)))
 				}
 				line := &bodies{RoundTripper: srv.HTTPClient().Transport}
-				client, err := dois.NewClient(srv.URL, &dois.ClientOptions{
+				client, err := dois.NewClient(datacite.Config{
+					Service:  datacite.Service{API: srv.URL},
 					Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: line},
 				})
 				require.NoError(t, err)
@@ -143,7 +145,8 @@ func TestLeaving(t *testing.T) {
 func TestRecordsComeWhileThePageArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := make(chan string)
-		client, err := dois.NewClient("http://localhost", &dois.ClientOptions{
+		client, err := dois.NewClient(datacite.Config{
+			Service:    datacite.Service{API: "http://localhost"},
 			HTTPClient: &http.Client{Transport: dripping{seen}},
 		})
 		require.NoError(t, err)

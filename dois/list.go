@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
@@ -27,7 +28,7 @@ type Results struct {
 
 // List returns one page of the records that match opts; nil asks for the first
 // 25 of all. Options that the service would refuse, ignore or read as something
-// else are a [*FieldError].
+// else are a [*datacite.FieldError].
 //
 // List sends GET /dois (specification §4.2). To read on, put Results.Next into
 // the options of the next call, or use [Client.All].
@@ -36,7 +37,7 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		opts = &ListOptions{}
 	}
 	if opts.From != (Position{}) {
-		return nil, &FieldError{Path: "ListOptions.From", Reason: "is for walks; set Page to choose a page"}
+		return nil, &datacite.FieldError{Path: "ListOptions.From", Reason: "is for walks; set Page to choose a page"}
 	}
 	request, err := opts.request("dois.List")
 	if err != nil {
@@ -85,7 +86,7 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	}
 	body, err := params.JSON(values)
 	if err != nil {
-		return request, &FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
+		return request, &datacite.FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
 	}
 	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil

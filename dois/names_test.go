@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -46,7 +47,7 @@ func TestNoRequestReachesAnotherDOI(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviours[i%2], NoPort: true})
 		seed(t, srv, fmt.Sprintf(`{"doi":%q,"url":"https://example.org/precious","state":%q}`, victim, []string{"draft", "findable"}[r.IntN(2)]))
 		shown, err := anyCall(t, r, srv.DOIs(), name)
-		if _, ok := errors.AsType[*dois.FieldError](err); ok {
+		if _, ok := errors.AsType[*datacite.FieldError](err); ok {
 			refused++
 		} else {
 			sent++

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -173,7 +174,7 @@ func TestWriteBackLosesNothing(t *testing.T) {
 			r, err := srv.DOIs().Get(t.Context(), "10.5072/full", opts)
 			require.NoError(t, err)
 			_, err = r.Draft()
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		}
 	})
 }

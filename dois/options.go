@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/query"
@@ -196,13 +197,13 @@ const maxIDs = 1000
 type faults []error
 
 func (f *faults) add(path, reason string, args ...any) {
-	*f = append(*f, &FieldError{Path: path, Reason: fmt.Sprintf(reason, args...)})
+	*f = append(*f, &datacite.FieldError{Path: path, Reason: fmt.Sprintf(reason, args...)})
 }
 
 func (o *ListOptions) check() error {
 	var f faults
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		f = append(f, &FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err})
+		f = append(f, &datacite.FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), Err: err})
 	}
 	o.checkValues(&f)
 	o.checkNames(&f)
@@ -322,7 +323,7 @@ func (o *ListOptions) names() ([]string, error) {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
 		if err == nil && strings.Contains(name, ",") {
-			err = &FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), badDOI: true}
+			err = &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI}
 		}
 		if err != nil {
 			faults = append(faults, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -95,7 +96,7 @@ func TestPages(t *testing.T) {
 				seed(t, srv, series(60)...)
 				found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Sample: tt.sample})
 				if deployed(t) {
-					require.ErrorIs(t, err, dois.ErrServer, "it has not answered these since July 2026")
+					require.ErrorIs(t, err, datacite.ErrServer, "it has not answered these since July 2026")
 					return
 				}
 				require.NoError(t, err)

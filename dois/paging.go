@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
@@ -47,7 +48,7 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 		w.begin()
 	case err == nil && from.Options != of:
 		w.pos = from
-		w.err = &FieldError{Path: "ListOptions.From", Reason: "is the position of a walk with other options"}
+		w.err = &datacite.FieldError{Path: "ListOptions.From", Reason: "is the position of a walk with other options"}
 	default:
 		w.pos, w.skipTo, w.err = from, from.Last, err
 	}
@@ -219,7 +220,7 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		case timedOut(err) && w.shrink():
 			o.Page = w.pos.Page
 			continue
-		case !errors.Is(err, ErrUnreadable) || errors.Is(err, ErrTooLarge):
+		case !errors.Is(err, datacite.ErrUnreadable) || errors.Is(err, datacite.ErrTooLarge):
 			return nil, err
 		case len(w.present) > before:
 			failures = 1
@@ -240,7 +241,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // timedOut recognises the answers to a page that took the service too long.
 func timedOut(err error) bool {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -195,7 +196,7 @@ func TestReadsFolders(t *testing.T) {
 
 	for _, none := range []string{"there/is/none", t.TempDir()} {
 		_, err = readAll(dois.NewFolderReader(os.DirFS(none), nil))
-		require.ErrorIs(t, err, dois.ErrUnreadable, none)
+		require.ErrorIs(t, err, datacite.ErrUnreadable, none)
 	}
 }
 
@@ -360,8 +361,8 @@ func TestArchiveErrors(t *testing.T) {
 			require.True(t, ok, "%v", err)
 			assert.ErrorContains(t, err, tt.want)
 			tooLarge := strings.Contains(tt.want, "too large")
-			assert.Equal(t, tooLarge, errors.Is(err, dois.ErrTooLarge))
-			assert.Equal(t, !tooLarge, errors.Is(err, dois.ErrUnreadable))
+			assert.Equal(t, tooLarge, errors.Is(err, datacite.ErrTooLarge))
+			assert.Equal(t, !tooLarge, errors.Is(err, datacite.ErrUnreadable))
 			if len(before) > 0 {
 				assert.Equal(t, before[len(before)-1].DOI, fault.Last)
 			}
@@ -396,7 +397,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	_, err = readAll(r)
 	require.ErrorContains(t, err, "read already")
 	_, err = readAll(dois.NewReader(nil, nil))
-	require.ErrorIs(t, err, dois.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.
@@ -470,7 +471,7 @@ func TestBomb(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err = readText(b.String(), nil)
 	runtime.ReadMemStats(&after)
-	require.ErrorIs(t, err, dois.ErrTooLarge)
+	require.ErrorIs(t, err, datacite.ErrTooLarge)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20), "bytes that were ever allocated")
 }
 
@@ -517,7 +518,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opts := &dois.ReaderOptions{Skip: func(e *dois.ArchiveError) bool {
 			assert.NotEmpty(t, e.Error())
-			assert.True(t, errors.Is(e, dois.ErrUnreadable) != errors.Is(e, dois.ErrTooLarge))
+			assert.True(t, errors.Is(e, datacite.ErrUnreadable) != errors.Is(e, datacite.ErrTooLarge))
 			return true
 		}}
 		for r, err := range dois.NewReader(bytes.NewReader(data), opts).All() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -49,13 +50,13 @@ type Repaired struct {
 //
 // Each DOI is looked at before it is written. If it is as it is wanted by now,
 // nothing is done. If it is neither so nor as the audit found it, somebody has
-// changed it, and it is left alone: the error matches [ErrConflict]. Else the error
+// changed it, and it is left alone: the error matches [datacite.ErrConflict]. Else the error
 // is that of [Client.Create] or [Client.Update], or, if the service took the change
 // and it still is not as it is wanted, matches ErrNoRepair. Nothing is tried a second
 // time but the requests that the client sends again itself; see [Temporary].
 //
 // To stop, leave the loop; to continue, run it again, best with a new audit. What is
-// right already is only read. ClientOptions.Limiter keeps the requests below a rate.
+// right already is only read. Config.Limiter keeps the requests below a rate.
 //
 // An error ends the sequence and comes with a nil Repaired: one that diffs brings,
 // the context's, or a login that is not accepted (401), which all others would meet, too. Differences
@@ -75,7 +76,7 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 				if !yield(r, nil) {
 					return bulk.ErrLeft
 				}
-				if errors.Is(r.Err, ErrUnauthorized) && !errors.Is(r.Err, ErrNotFound) { // a 404 may be of this DOI alone
+				if errors.Is(r.Err, datacite.ErrUnauthorized) && !errors.Is(r.Err, datacite.ErrNotFound) { // a 404 may be of this DOI alone
 					end = r.Err
 				}
 			}
@@ -144,7 +145,7 @@ func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (dra
 	case len(left(present)) == 0:
 		return nil, false, nil
 	case !sameRecord(seen, present):
-		return nil, false, fmt.Errorf("%w: %s is neither as the audit found it nor as it is wanted", ErrConflict, name)
+		return nil, false, fmt.Errorf("%w: %s is neither as the audit found it nor as it is wanted", datacite.ErrConflict, name)
 	}
 	if draft, err = wanted.draft(present); err != nil || dry {
 		return draft, false, err

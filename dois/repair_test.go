@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -193,9 +194,9 @@ func TestRepairLooksFirst(t *testing.T) {
 			errs[r.DOI] = r.Err
 			assert.Equal(t, r.Err == nil && r.DOI != "10.5072/h000001", r.Changed, r.DOI)
 		}
-		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrConflict)
+		require.ErrorIs(t, errs["10.5072/h000000"], datacite.ErrConflict)
 		require.NoError(t, errs["10.5072/h000001"], "somebody has repaired it")
-		require.ErrorIs(t, errs["10.5072/h000003"], dois.ErrConflict)
+		require.ErrorIs(t, errs["10.5072/h000003"], datacite.ErrConflict)
 		left, err := c.Get(ctx, "10.5072/h000003", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Newer than all", left.Titles[0].Title)
@@ -235,9 +236,9 @@ func TestRepairThatCannotBe(t *testing.T) {
 		}
 		require.Len(t, errs, 4)
 		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrNoRepair)
-		require.ErrorIs(t, errs["10.5072/h000001"], dois.ErrInvalid)
+		require.ErrorIs(t, errs["10.5072/h000001"], datacite.ErrInvalid)
 		require.ErrorIs(t, errs["10.5072/h000002"], dois.ErrNoRepair)
-		require.ErrorIs(t, errs["10.70000/none"], dois.ErrForbidden)
+		require.ErrorIs(t, errs["10.70000/none"], datacite.ErrForbidden)
 		assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/h000002"), "it is extra, and stays")
 	})
 }
@@ -247,13 +248,13 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	t.Run("a login that is not accepted", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 		h.damage(t, srv)
-		c, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
+		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
 		var end error
 		for _, err := range c.Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
 			end = err
 		}
-		require.ErrorIs(t, end, dois.ErrUnauthorized)
+		require.ErrorIs(t, end, datacite.ErrUnauthorized)
 	})
 	t.Run("the audit", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -262,7 +263,7 @@ func TestRepairEndsWithAnError(t *testing.T) {
 			assert.Nil(t, r)
 			end = err
 		}
-		require.ErrorIs(t, end, dois.ErrInvalid)
+		require.ErrorIs(t, end, datacite.ErrInvalid)
 	})
 	t.Run("the loop is left", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
@@ -294,7 +295,7 @@ func TestRepairConverges(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					for r, err := range srv.DOIs().Repair(ctx, h.audit(ctx, srv.DOIs()), &dois.RepairOptions{Workers: 1 + r.IntN(4)}) {
 						if err == nil && r.Err != nil {
-							assert.True(t, dois.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, dois.ErrConflict), r.Err)
+							assert.True(t, datacite.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, datacite.ErrConflict), r.Err)
 						}
 						if stop--; stop < 0 {
 							cancel() // as if it were killed

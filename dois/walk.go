@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -19,7 +20,7 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 // arrived. It asks for further pages as the loop goes on. An error ends the
 // sequence and comes with a nil record. Ranging over it again starts afresh.
 //
-// Every record comes once, or there is an error that matches [ErrIncomplete]:
+// Every record comes once, or there is an error that matches [datacite.ErrIncomplete]:
 //
 //   - With no order, or that of creation, the walk goes by cursor and reaches
 //     every record.
@@ -114,7 +115,7 @@ func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 }
 
 // An IncompleteError is a walk that cannot give every record once. It matches
-// [ErrIncomplete].
+// [datacite.ErrIncomplete].
 type IncompleteError struct {
 	Op     string
 	Total  int // records that the service counts; -1 if it does not say
@@ -127,11 +128,11 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("%s: walk is incomplete: %s", e.Op, e.Reason)
 }
 
-// Is matches [ErrIncomplete].
-func (e *IncompleteError) Is(target error) bool { return target == ErrIncomplete }
+// Is matches [datacite.ErrIncomplete].
+func (e *IncompleteError) Is(target error) bool { return target == datacite.ErrIncomplete }
 
 // An OrderError is a walk in an order that page numbers would be needed for,
-// through more records than they reach. It matches [ErrIncomplete].
+// through more records than they reach. It matches [datacite.ErrIncomplete].
 type OrderError struct {
 	Op    string
 	Sort  query.Sort
@@ -148,5 +149,5 @@ func (e *OrderError) Error() string {
 		"set Overflow to have them in the order of creation or year by year, or narrow the query", e.Op, e.Total, string(e.Sort), pageWindow)
 }
 
-// Is matches [ErrIncomplete].
-func (e *OrderError) Is(target error) bool { return target == ErrIncomplete }
+// Is matches [datacite.ErrIncomplete].
+func (e *OrderError) Is(target error) bool { return target == datacite.ErrIncomplete }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -75,7 +76,7 @@ func TestWalkIsComplete(t *testing.T) {
 							order, ok := errors.AsType[*dois.OrderError](err)
 							require.True(t, ok, "%v", err)
 							assert.Equal(t, n, order.Total)
-							require.ErrorIs(t, err, dois.ErrIncomplete)
+							require.ErrorIs(t, err, datacite.ErrIncomplete)
 							assert.ErrorContains(t, err, "set Overflow", "it says what to do")
 							require.Empty(t, times, "nothing is given before it is known that it cannot be all")
 							return
@@ -125,7 +126,7 @@ func TestWalkAtTheLimit(t *testing.T) {
 
 		times, err = walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sort: query.ByName, Page: large})
 		if n == 10_000 {
-			require.ErrorIs(t, err, dois.ErrIncomplete)
+			require.ErrorIs(t, err, datacite.ErrIncomplete)
 			require.Empty(t, times)
 			continue
 		}
@@ -231,8 +232,8 @@ func TestWalkNotices(t *testing.T) {
 				require.Error(t, err)
 				assert.ErrorContains(t, err, tt.want)
 				assert.ErrorContains(t, err, "dois.All: ")
-				if !errors.Is(err, dois.ErrUnreadable) {
-					require.ErrorIs(t, err, dois.ErrIncomplete)
+				if !errors.Is(err, datacite.ErrUnreadable) {
+					require.ErrorIs(t, err, datacite.ErrIncomplete)
 				}
 				for name, count := range times {
 					assert.Equal(t, 1, count, name)
@@ -253,7 +254,7 @@ func TestWalkOverMovingRecords(t *testing.T) {
 		}
 	}}
 	times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: query.ByUpdated, Page: query.Page{Size: 100}})
-	require.ErrorIs(t, err, dois.ErrIncomplete)
+	require.ErrorIs(t, err, datacite.ErrIncomplete)
 	assert.ErrorContains(t, err, "so 3 are missing")
 	onceEach(t, times, 497)
 }
@@ -276,7 +277,7 @@ func TestWalkShrinks(t *testing.T) {
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			_, err := walked(t.Context(), sized(t, &archive{n: 100}, 5), nil)
-			require.ErrorIs(t, err, dois.ErrServer)
+			require.ErrorIs(t, err, datacite.ErrServer)
 		})
 	})
 }
@@ -376,10 +377,10 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 	}
 	from := walk.Position()
 	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: "10.5072"})
-	require.ErrorIs(t, err, dois.ErrInvalid, "other options would go on silently in other results")
+	require.ErrorIs(t, err, datacite.ErrInvalid, "other options would go on silently in other results")
 	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: "10.5072"}).Position(), "the position is not lost")
 	_, err = client.List(t.Context(), &dois.ListOptions{From: from})
-	require.ErrorIs(t, err, dois.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 
 	t.Run("a cursor that cannot be read begins again", func(t *testing.T) {
 		for range walk.All(t.Context()) {
@@ -390,14 +391,14 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 		lost := walk.Position()
 		lost.Page.Cursor = "garbage"
 		times, err := walked(t.Context(), client, &dois.ListOptions{From: lost})
-		require.ErrorIs(t, err, dois.ErrIncomplete)
+		require.ErrorIs(t, err, datacite.ErrIncomplete)
 		assert.Empty(t, times)
 	})
 	t.Run("the last record has gone", func(t *testing.T) {
 		gone := from
 		gone.Last = "10.5072/gone"
 		_, err := walked(t.Context(), client, &dois.ListOptions{From: gone})
-		require.ErrorIs(t, err, dois.ErrIncomplete)
+		require.ErrorIs(t, err, datacite.ErrIncomplete)
 		assert.ErrorContains(t, err, "10.5072/gone")
 	})
 }

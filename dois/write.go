@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -20,7 +21,7 @@ const writeType = "application/vnd.api+json"
 // A second request would make a second DOI, or an error about the first, so it is
 // sent again only when no connection could be made. After a lost answer, or a 429
 // or 503, which a gateway may give while the service goes on with the work, the
-// error matches [ErrUnclear]. Before you call again, look: with [Client.Get] for
+// error matches [datacite.ErrUnclear]. Before you call again, look: with [Client.Get] for
 // the DOI that draft names, and if the service was to choose one, with
 // [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix, and for
 // Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
@@ -80,12 +81,12 @@ func (d *Draft) answer() string {
 }
 
 // Publish makes a DOI findable. The DOI must have a URL and complete metadata;
-// what is missing is in the Details of the [*Error].
+// what is missing is in the Details of the [*datacite.Error].
 //
 // Publish, Register and Hide look at the DOI first and then send PUT /dois/{doi}
 // with an event. The service would ignore an event that the state of the DOI does
-// not allow, and make a DOI that it does not know; here that is [ErrNotAllowed]
-// and [ErrNotFound]. A DOI that is in the state already is left alone.
+// not allow, and make a DOI that it does not know; here that is [datacite.ErrNotAllowed]
+// and [datacite.ErrNotFound]. A DOI that is in the state already is left alone.
 func (c *Client) Publish(ctx context.Context, doiName string) (*Record, error) {
 	return c.event(ctx, "dois.Publish", doiName, &Draft{Event: Publish}, StateFindable, StateDraft, StateRegistered)
 }
@@ -123,11 +124,11 @@ func (c *Client) event(ctx context.Context, op, doiName string, draft *Draft, to
 }
 
 func notAllowed(op string, r *Record, to State) error {
-	return fmt.Errorf("%s: %w: %s is %s and cannot become %s", op, ErrNotAllowed, r.DOI, r.State, to)
+	return fmt.Errorf("%s: %w: %s is %s and cannot become %s", op, datacite.ErrNotAllowed, r.DOI, r.State, to)
 }
 
 // Delete removes a draft for good. Other DOIs cannot be deleted
-// ([ErrNotAllowed]).
+// ([datacite.ErrNotAllowed]).
 //
 // Delete sends DELETE /dois/{doi}. When it had to be sent again and the service
 // then does not know the DOI, the first one did its work.
@@ -139,7 +140,7 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 	_, err = c.core.Do(ctx, transport.Request{
 		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Required,
 	})
-	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -34,7 +35,7 @@ func TestLifeOfADOI(t *testing.T) {
 		assert.True(t, strings.HasPrefix(made.DOI, datacitetest.Prefix+"/"), "the service chose %s", made.DOI)
 		assert.Equal(t, dois.StateDraft, made.State)
 		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
-		require.ErrorIs(t, err, dois.ErrNotFound, "a draft is not public")
+		require.ErrorIs(t, err, datacite.ErrNotFound, "a draft is not public")
 
 		published, err := client.Update(ctx, made.DOI, &dois.Draft{URL: "https://example.org/ice", Event: dois.Publish})
 		require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestLifeOfADOI(t *testing.T) {
 		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
 		require.NoError(t, err)
 
-		require.ErrorIs(t, client.Delete(ctx, made.DOI), dois.ErrNotAllowed, "only drafts can be deleted")
+		require.ErrorIs(t, client.Delete(ctx, made.DOI), datacite.ErrNotAllowed, "only drafts can be deleted")
 
 		hidden, err := client.Update(ctx, made.DOI, &dois.Draft{Event: dois.Hide})
 		require.NoError(t, err)
@@ -58,8 +59,8 @@ func TestDeleteDraft(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, client.Delete(ctx, made.DOI))
 		_, err = client.Get(ctx, made.DOI, nil)
-		require.ErrorIs(t, err, dois.ErrNotFound)
-		require.ErrorIs(t, client.Delete(ctx, made.DOI), dois.ErrNotFound)
+		require.ErrorIs(t, err, datacite.ErrNotFound)
+		require.ErrorIs(t, client.Delete(ctx, made.DOI), datacite.ErrNotFound)
 	})
 }
 
@@ -107,21 +108,21 @@ func TestWriteRefusedByTheService(t *testing.T) {
 
 		t.Run("name taken", func(t *testing.T) {
 			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
-			require.ErrorIs(t, err, dois.ErrConflict)
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrConflict)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 		t.Run("prefix of another account", func(t *testing.T) {
 			_, err := client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})
-			require.ErrorIs(t, err, dois.ErrForbidden)
+			require.ErrorIs(t, err, datacite.ErrForbidden)
 		})
 		t.Run("nothing that a findable DOI needs", func(t *testing.T) {
 			_, err := client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
-			require.ErrorIs(t, err, dois.ErrInvalid)
-			e, ok := errors.AsType[*dois.Error](err)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			fields := map[string]string{}
 			for _, d := range e.Details {
-				fields[d.Field] = d.Message
+				fields[d.Path] = d.Reason
 			}
 			assert.Contains(t, fields, "url", "the fault has a place: %v", fields)
 			assert.NotEmpty(t, fields["url"])
@@ -129,15 +130,15 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		t.Run("without credentials", func(t *testing.T) {
 			before := len(srv.Requests())
 			_, err := anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
-			require.ErrorIs(t, err, dois.ErrUnauthorized)
-			require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), dois.ErrUnauthorized)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
 			assert.Len(t, srv.Requests(), before, "nothing was sent")
 		})
 		t.Run("wrong password", func(t *testing.T) {
-			client, err := dois.NewClient(srv.URL, &dois.ClientOptions{Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
+			client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
 			require.NoError(t, err)
 			_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
-			require.ErrorIs(t, err, dois.ErrUnauthorized)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		})
 	})
 }
@@ -158,19 +159,19 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := client.Create(t.Context(), tt.draft)
-				require.ErrorIs(t, err, dois.ErrInvalid)
-				field, ok := errors.AsType[*dois.FieldError](err)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				field, ok := errors.AsType[*datacite.FieldError](err)
 				require.True(t, ok)
 				assert.Equal(t, tt.path, field.Path)
 			})
 		}
 		t.Run("update of another DOI", func(t *testing.T) {
 			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			_, err = client.Update(t.Context(), "10.5072/a", nil)
-			require.ErrorIs(t, err, dois.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 		assert.Empty(t, srv.Requests(), "nothing was sent")
 	})
@@ -179,7 +180,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 // TestBearer writes with a token instead of a password.
 func TestBearer(t *testing.T) {
 	var seen string
-	client := scripted(t, &dois.ClientOptions{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
+	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
 	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
 	require.NoError(t, err)
 	assert.Equal(t, "Bearer a.b.c", seen)

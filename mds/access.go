@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // CheckAccess says whether the client's account may register DOIs under a prefix
 // with URLs like the one given, without writing anything. It returns nil if it
-// may; otherwise [ErrUnauthorized] for a login that is not accepted or an account
-// that the service does not know, and [ErrForbidden], [ErrBadRequest] or
-// [ErrInvalid] for a prefix or domain that is not the account's.
+// may; otherwise [datacite.ErrUnauthorized] for a login that is not accepted or an account
+// that the service does not know, and [datacite.ErrForbidden], [datacite.ErrBadRequest] or
+// [datacite.ErrInvalid] for a prefix or domain that is not the account's.
 //
 // Reading cannot tell: the deployed service answers many reads to anybody. So
 // CheckAccess asks to register a random name of the prefix that has no metadata.
@@ -23,7 +24,7 @@ import (
 // CheckAccess sends PUT /doi/{doi}.
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {
 	if err := doi.CheckPrefix(prefix); err != nil {
-		return nameError("prefix", err)
+		return doi.At("prefix", err)
 	}
 	if err := checkAddress(address); err != nil {
 		return err
@@ -34,7 +35,7 @@ func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error 
 	case errors.Is(err, ErrMetadataMissing):
 		return nil
 	case err == nil:
-		return fmt.Errorf("mds.CheckAccess: %w: it registered %s, which has no metadata", ErrUnreadable, name)
+		return fmt.Errorf("mds.CheckAccess: %w: it registered %s, which has no metadata", datacite.ErrUnreadable, name)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/mds"
 )
 
 func TestCheckAccess(t *testing.T) {
@@ -20,13 +20,13 @@ func TestCheckAccess(t *testing.T) {
 		srv := newServer(t, &datacitetest.Options{Behaviour: b, Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
 		c := srv.MDS()
 		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), datacitetest.Prefix, address), mds.ErrUnauthorized)
+		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), datacitetest.Prefix, address), datacite.ErrUnauthorized)
 		assert.Error(t, c.CheckAccess(t.Context(), "10.70000", address), "prefix of another account")
 		err := c.CheckAccess(t.Context(), datacitetest.Prefix, "https://elsewhere.example.net/")
-		assert.Equal(t, b == datacitetest.Documented, errors.Is(err, mds.ErrBadRequest), "domain of somebody else: %v", err)
+		assert.Equal(t, b == datacitetest.Documented, errors.Is(err, datacite.ErrBadRequest), "domain of somebody else: %v", err)
 		sent := len(srv.Requests())
-		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.5072/a", address), mds.ErrInvalidDOI)
-		require.ErrorIs(t, c.CheckAccess(t.Context(), datacitetest.Prefix, "nowhere"), mds.ErrInvalid)
+		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.5072/a", address), datacite.ErrInvalidDOI)
+		require.ErrorIs(t, c.CheckAccess(t.Context(), datacitetest.Prefix, "nowhere"), datacite.ErrInvalid)
 		assert.Len(t, srv.Requests(), sent)
 		assert.Empty(t, srv.Names(), "nothing was written")
 	}
@@ -39,11 +39,11 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 		want   error
 	}{
 		{422, "Can't be blank", nil},
-		{401, "Bad credentials", mds.ErrUnauthorized},
-		{403, "Access is denied", mds.ErrForbidden},
-		{404, "DOI not found", mds.ErrUnauthorized},
-		{422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
-		{201, "OK", mds.ErrUnreadable},
+		{401, "Bad credentials", datacite.ErrUnauthorized},
+		{403, "Access is denied", datacite.ErrForbidden},
+		{404, "DOI not found", datacite.ErrUnauthorized},
+		{422, "URL is not allowed by repository domain settings.", datacite.ErrInvalid},
+		{201, "OK", datacite.ErrUnreadable},
 	} {
 		err := refuses(t, tt.status, tt.text).CheckAccess(t.Context(), datacitetest.Prefix, address)
 		if tt.want == nil {
@@ -57,7 +57,7 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 func TestALimiterSpacesRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
-		c := as(t, srv, account, &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(time.Second), 1)})
+		c := as(t, srv, account, &datacite.Config{Limiter: rate.NewLimiter(rate.Every(time.Second), 1)})
 		start := time.Now()
 		for range 10 {
 			_, err := c.State(t.Context(), name)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -35,7 +36,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		given := garbled(r)
 		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
 		if err != nil {
-			require.True(t, errors.Is(err, mds.ErrInvalid) || errors.Is(err, mds.ErrMediaType), "%d: %v: %s", i, err, given)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
 			if len(srv.Requests()) == 0 {
 				notWellFormed++
 			} else {

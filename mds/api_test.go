@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -13,7 +14,7 @@ import (
 
 // Programs are written against these; the compiler watches over them.
 var (
-	_ func(string, mds.Credentials, *mds.ClientOptions) (*mds.Client, error)                      = mds.NewClient
+	_ func(datacite.Config) (*mds.Client, error)                                                  = mds.NewClient
 	_ func(*mds.Client, context.Context, string) (string, error)                                  = (*mds.Client).URL
 	_ func(*mds.Client, context.Context, string, string) (mds.Status, error)                      = (*mds.Client).PutURL
 	_ func(*mds.Client, context.Context, string) (*mds.Document, error)                           = (*mds.Client).Metadata
@@ -27,7 +28,7 @@ var (
 	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
 	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer
 	_ func(*datacitetest.Server) *mds.Client                                                      = (*datacitetest.Server).MDS
-	_ mds.Limiter                                                                                 = (*rate.Limiter)(nil)
+	_ datacite.Limiter                                                                            = (*rate.Limiter)(nil)
 	_ mds.Resolver                                                                                = (*datacitetest.Server)(nil)
 	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
 )

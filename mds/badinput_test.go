@@ -2,7 +2,6 @@ package mds_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -47,9 +47,9 @@ func TestReadsReachExactlyThatDOI(t *testing.T) {
 				return answer(http.StatusNotFound, plain, "DOI not found")
 			}, nil)
 			_, err := c.URL(t.Context(), doi)
-			require.ErrorIs(t, err, mds.ErrNotFound)
+			require.ErrorIs(t, err, datacite.ErrNotFound)
 			_, err = c.Metadata(t.Context(), doi)
-			require.ErrorIs(t, err, mds.ErrNotFound)
+			require.ErrorIs(t, err, datacite.ErrNotFound)
 			assert.Equal(t, []string{"/doi/" + doi, "/metadata/" + doi}, asked)
 		})
 	}
@@ -65,9 +65,9 @@ func TestWritesRefuseOddNames(t *testing.T) {
 			_, errRegister := c.Register(t.Context(), doi, address, record("A"))
 			_, errEnsure := c.Ensure(t.Context(), doi, address, record("A"), nil)
 			for _, err := range []error{errMetadata, errURL, errRegister, errEnsure, c.Hide(t.Context(), doi), c.Show(t.Context(), doi), c.DeleteDraft(t.Context(), doi)} {
-				require.ErrorIs(t, err, mds.ErrInvalidDOI)
-				require.ErrorIs(t, err, mds.ErrInvalid)
-				fault, ok := errors.AsType[*mds.FieldError](err)
+				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				fault, ok := errors.AsType[*datacite.FieldError](err)
 				require.True(t, ok)
 				assert.Equal(t, "doi", fault.Path)
 			}
@@ -84,7 +84,7 @@ func TestReadsRefuseWhatIsNoName(t *testing.T) {
 		_, errState := srv.MDS().State(t.Context(), text)
 		_, errMedia := srv.MDS().Media(t.Context(), text)
 		for _, err := range []error{errURL, errMetadata, errState, errMedia} {
-			require.ErrorIs(t, err, mds.ErrInvalidDOI, "%q", text)
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", text)
 		}
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -92,7 +92,7 @@ func TestReadsRefuseWhatIsNoName(t *testing.T) {
 
 func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
 	srv := newServer(t, nil)
-	c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
+	c := as(t, srv, account, nil).WithOldNames()
 	const old = "10.5072/(SICI)1097+a:15<1661::AID-SIM968>3.0"
 	seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
 	_, err := c.Register(t.Context(), old, "https://repo.example.org/old", record("Old"))
@@ -103,11 +103,11 @@ func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
 }
 
 func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
-	c := answers(t, 201, plain, "OK (10.5072/A)", &mds.ClientOptions{OldNames: true})
+	c := answers(t, 201, plain, "OK (10.5072/A)", nil).WithOldNames()
 	_, err := c.PutMetadata(t.Context(), "10.5072/a.b", record("A"))
-	require.ErrorIs(t, err, mds.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
-	assert.False(t, mds.Temporary(err), "once more would make one more")
+	assert.False(t, datacite.Temporary(err), "once more would make one more")
 	_, err = c.PutMetadata(t.Context(), "10.5072/A", record("A"))
 	require.NoError(t, err, "case does not count")
 }
@@ -146,10 +146,10 @@ func TestPutURLRefusesAddresses(t *testing.T) {
 			_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
 			_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
 			for _, err := range []error{errPut, errRegister} {
-				fault, ok := errors.AsType[*mds.FieldError](err)
+				fault, ok := errors.AsType[*datacite.FieldError](err)
 				require.True(t, ok, "%v", err)
 				assert.Equal(t, "url", fault.Path)
-				require.ErrorIs(t, err, mds.ErrInvalid)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
 			}
 		})
 	}
@@ -204,66 +204,53 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		_, errRemote := srv.MDS().MintOnServer(t.Context(), "10.5072", tt.doc)
 		_, errRegister := srv.MDS().Register(t.Context(), name, address, tt.doc)
 		for _, err := range []error{errPut, errMint, errRemote, errRegister} {
-			require.ErrorIs(t, err, mds.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)
 		}
 	}
 	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
 		_, err := srv.MDS().Mint(t.Context(), prefix, record("A"))
-		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
 		_, err = srv.MDS().MintOnServer(t.Context(), prefix, record("A"))
-		require.ErrorIs(t, err, mds.ErrInvalidDOI, prefix)
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
 }
 
 func TestCredentialsThatCannotBeSent(t *testing.T) {
 	for _, tt := range []struct {
-		creds mds.Credentials
+		creds credentials
 		want  string
 	}{
-		{mds.Credentials{}, "credentials: username is empty"},
-		{mds.Credentials{Username: "REPO"}, "credentials: password is empty"},
-		{mds.Credentials{Password: "sesame"}, "credentials: username is empty"},
-		{mds.Credentials{Username: "RE:PO", Password: "sesame"}, "colon"},
-		{mds.Credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "credentials: username is an API key; give the name of the account"},
-		{mds.Credentials{Username: "REPO", Password: "ses\name"}, "control character"},
+		{credentials{}, "Config.Username is empty; the metadata store needs"},
+		{credentials{Username: "REPO"}, "Config.Password is empty"},
+		{credentials{Password: "sesame"}, "Config.Username is empty"},
+		{credentials{Username: "RE:PO", Password: "sesame"}, "colon"},
+		{credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "Config.Username is an API key; give the name of the account"},
+		{credentials{Username: "REPO", Password: "ses\name"}, "control character"},
 	} {
-		_, err := mds.NewClient(mds.Test, tt.creds, nil)
-		require.ErrorIs(t, err, mds.ErrInvalid)
+		_, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: tt.creds.Username, Password: tt.creds.Password})
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, tt.want)
 		assert.NotContains(t, err.Error(), "sesame")
 	}
 }
 
-func TestSecretsShowNowhere(t *testing.T) {
-	const secret = "open sesame 100%"
-	creds := mds.Credentials{Username: "REPO", Password: secret}
-	c, err := mds.NewClient(mds.Test, creds, nil)
+func TestClientShowsNoSecret(t *testing.T) {
+	c, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: "REPO", Password: "open sesame 100%"})
 	require.NoError(t, err)
+	var log bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%10v", "%T %v"} {
-		for _, v := range []any{creds, &creds, []mds.Credentials{creds}, struct{ C mds.Credentials }{creds}, map[string]mds.Credentials{"a": creds}, c, *c} {
+		for _, v := range []any{c, *c} {
 			text := fmt.Sprintf(verb, v)
 			assert.NotContains(t, text, "sesame", verb)
-			assert.NotContains(t, text, fmt.Sprintf("%x", "sesame"), verb)
-			assert.NotContains(t, text, fmt.Sprintf("%X", "sesame"), verb)
+			assert.NotContains(t, strings.ToLower(text), fmt.Sprintf("%x", "sesame"), verb)
 		}
 	}
-	assert.Equal(t, "REPO:REDACTED", fmt.Sprint(creds))
-	assert.Equal(t, "REDACTED:REDACTED", fmt.Sprint(mds.Credentials{Username: "DC.sesamesesamesesamesesame"}))
-	assert.Equal(t, `mds.Credentials{Username:"REPO", Password:REDACTED}`, fmt.Sprintf("%#v", creds))
-	assert.Equal(t, `"REPO:REDACTED"`, fmt.Sprintf("%q", creds))
-
-	data, err := json.Marshal(struct{ C mds.Credentials }{creds})
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"C":"REPO:REDACTED"}`, string(data))
-
-	var log bytes.Buffer
 	for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
-		slog.New(handler).Info("login", "creds", creds, "all", []mds.Credentials{creds}, "client", c)
+		slog.New(handler).Info("login", "client", c)
 	}
 	assert.NotContains(t, log.String(), "sesame")
-	assert.Contains(t, log.String(), "REPO:REDACTED")
 }
 
 func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
@@ -272,9 +259,9 @@ func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
 	c := served(t, func(req *http.Request) *http.Response {
 		_, password, _ := req.BasicAuth()
 		return answer(403, plain, "denied for "+req.Header.Get("Authorization")+" with "+password)
-	}, &mds.ClientOptions{MaxAttempts: 1, Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	}, &datacite.Config{MaxAttempts: 1, Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	_, err := c.PutURL(t.Context(), name, address)
-	e, ok := errors.AsType[*mds.Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	require.True(t, ok)
 	slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "error", e)
 	everything := err.Error() + string(e.Body) + e.Message + fmt.Sprintf("%+v", *e) + log.String()
@@ -292,26 +279,26 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		_, errPut := c.PutURL(t.Context(), name, address)
 		_, errStore := c.PutMetadata(t.Context(), name, record("A"))
 		for _, err := range []error{errURL, errMetadata, errPut, errStore, c.Hide(t.Context(), name), c.DeleteDraft(t.Context(), name)} {
-			require.ErrorIs(t, err, mds.ErrUnreadable)
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
 			assert.ErrorContains(t, err, "Welcome to the hotel network")
 		}
-		assert.ErrorIs(t, errPut, mds.ErrUnclear)
-		assert.NotErrorIs(t, errURL, mds.ErrUnclear, "reading changes nothing")
+		assert.ErrorIs(t, errPut, datacite.ErrUnclear)
+		assert.NotErrorIs(t, errURL, datacite.ErrUnclear, "reading changes nothing")
 	})
 	t.Run("200 with a text that says no", func(t *testing.T) {
 		c := answers(t, 200, plain, "Not a valid HTTP(S) or FTP URL", nil)
 		_, err := c.PutURL(t.Context(), name, address)
-		require.ErrorIs(t, err, mds.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, "Not a valid HTTP(S) or FTP URL")
 	})
 	t.Run("metadata that are no XML", func(t *testing.T) {
 		_, err := answers(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
-		require.ErrorIs(t, err, mds.ErrUnreadable)
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
 	})
 	t.Run("a URL that is none", func(t *testing.T) {
 		for _, text := range []string{"DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
 			_, err := answers(t, 200, plain, text, nil).URL(t.Context(), name)
-			require.ErrorIs(t, err, mds.ErrUnreadable)
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
 		}
 		got, err := answers(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
 		require.NoError(t, err)
@@ -324,17 +311,17 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 			return res
 		}, nil)
 		_, err := c.Metadata(t.Context(), name)
-		require.ErrorIs(t, err, mds.ErrUnreadable)
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	})
 	t.Run("a minted name under another prefix", func(t *testing.T) {
 		_, err := answers(t, 201, plain, "OK (10.9999/ABCD-EF12)", nil).MintOnServer(t.Context(), "10.5072", record("A"))
-		require.ErrorIs(t, err, mds.ErrUnreadable)
-		require.ErrorIs(t, err, mds.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 	})
 	t.Run("a minted name that is not told", func(t *testing.T) {
 		_, err := answers(t, 201, plain, "OK", nil).MintOnServer(t.Context(), "10.5072", record("A"))
-		require.ErrorIs(t, err, mds.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 	})
 }
 
@@ -353,7 +340,7 @@ func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
 	_, errGet := c.URL(t.Context(), name)
 	_, errPut := c.PutURL(t.Context(), name, address)
 	for _, err := range []error{errGet, errPut} {
-		e, ok := errors.AsType[*mds.Error](err)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		assert.Equal(t, 302, e.StatusCode)
 		assert.ErrorContains(t, err, "redirect to https://evil.example/ not followed")
@@ -364,7 +351,8 @@ func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
 func TestAServerThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
-		client, err := mds.NewClient("https://mds.example.org", account, &mds.ClientOptions{
+		client, err := mds.NewClient(datacite.Config{
+			Service: datacite.Service{MDS: "https://mds.example.org"}, Username: account.Username, Password: account.Password,
 			MaxAttempts: 3, Timeout: time.Minute,
 			HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
 				attempts++
@@ -374,11 +362,11 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 		})
 		require.NoError(t, err)
 		_, err = client.PutURL(t.Context(), name, address)
-		e, ok := errors.AsType[*mds.Error](err)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		assert.ErrorContains(t, err, "no answer")
-		require.ErrorIs(t, err, mds.ErrUnclear)
-		assert.True(t, mds.Temporary(err))
+		require.ErrorIs(t, err, datacite.ErrUnclear)
+		assert.True(t, datacite.Temporary(err))
 		assert.Equal(t, 3, e.Attempts)
 		assert.Equal(t, 3, attempts)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -60,7 +61,7 @@ func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
 }
 
 func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
-	for who, opts := range map[string]*mds.ClientOptions{"by default": nil, "with one attempt": {MaxAttempts: 1}} {
+	for who, opts := range map[string]*datacite.Config{"by default": nil, "with one attempt": {MaxAttempts: 1}} {
 		t.Run(who, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx := t.Context()
@@ -70,16 +71,16 @@ func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
 				_, errRemote := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
 				errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
 				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
-					assert.NotErrorIs(t, err, mds.ErrForbidden)
-					require.ErrorIs(t, err, mds.ErrUnclear)
-					assert.True(t, mds.Temporary(err))
+					assert.NotErrorIs(t, err, datacite.ErrForbidden)
+					require.ErrorIs(t, err, datacite.ErrUnclear)
+					assert.True(t, datacite.Temporary(err))
 					assert.ErrorContains(t, err, "Access is denied (the service says so, too, when it loses the one behind it)")
 				}
 				_, err := c.State(ctx, name)
 				require.Error(t, err)
-				assert.NotErrorIs(t, err, mds.ErrForbidden)
-				assert.NotErrorIs(t, err, mds.ErrUnclear, "reading changes nothing")
-				assert.True(t, mds.Temporary(err))
+				assert.NotErrorIs(t, err, datacite.ErrForbidden)
+				assert.NotErrorIs(t, err, datacite.ErrUnclear, "reading changes nothing")
+				assert.True(t, datacite.Temporary(err))
 			})
 		})
 	}
@@ -91,17 +92,17 @@ func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
 		ctx := t.Context()
 		srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
 		_, err := srv.MDS().MintOnServer(ctx, datacitetest.Prefix, record("A"))
-		require.ErrorIs(t, err, mds.ErrUnclear)
-		assert.NotErrorIs(t, err, mds.ErrForbidden, "the prefix turned out to be the account's")
+		require.ErrorIs(t, err, datacite.ErrUnclear)
+		assert.NotErrorIs(t, err, datacite.ErrForbidden, "the prefix turned out to be the account's")
 		assert.Len(t, srv.Names(), 1, "it was carried out, once")
 
 		srv = newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 		_, err = srv.MDS().MintOnServer(ctx, "10.70000", record("A"))
-		require.ErrorIs(t, err, mds.ErrForbidden)
-		assert.NotErrorIs(t, err, mds.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrForbidden)
+		assert.NotErrorIs(t, err, datacite.ErrUnclear)
 		foreign(t, srv, name)
 		err = srv.MDS().AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
-		require.ErrorIs(t, err, mds.ErrUnclear, "the prefix is the account's, the DOI is not: that cannot be told")
+		require.ErrorIs(t, err, datacite.ErrUnclear, "the prefix is the account's, the DOI is not: that cannot be told")
 	})
 }
 
@@ -109,7 +110,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		sent := 0
-		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 			switch sent++; {
 			case strings.HasPrefix(req.URL.Path, "/metadata/"), sent <= 1:
 				return next.RoundTrip(req)
@@ -126,7 +127,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			assert.ErrorIs(t, retried.Earlier, mds.ErrHalfRegistered)
 			assert.NotErrorIs(t, retried.Err, mds.ErrHalfRegistered)
 			require.ErrorIs(t, o.Err, mds.ErrHalfRegistered)
-			assert.True(t, mds.Temporary(o.Err))
+			assert.True(t, datacite.Temporary(o.Err))
 			assert.ErrorContains(t, o.Err, "an earlier try: mds.Register: the metadata of 10.5072/item-0 are stored")
 		}
 		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/item-0"))
@@ -148,8 +149,8 @@ func TestAnEmptyAnswerToAWriteIsUnclear(t *testing.T) {
 			_, errMetadata := c.PutMetadata(ctx, name, record("A"))
 			errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
 			for _, err := range []error{errURL, errMetadata, errMedium, c.Hide(ctx, name), c.DeleteDraft(ctx, name)} {
-				require.ErrorIs(t, err, mds.ErrUnclear)
-				require.ErrorIs(t, err, mds.ErrUnreadable)
+				require.ErrorIs(t, err, datacite.ErrUnclear)
+				require.ErrorIs(t, err, datacite.ErrUnreadable)
 			}
 		})
 	}
@@ -158,9 +159,9 @@ func TestAnEmptyAnswerToAWriteIsUnclear(t *testing.T) {
 func TestAnEmptyAnswerIsNoDraft(t *testing.T) {
 	c := answers(t, 200, plain, "", nil)
 	_, err := c.State(t.Context(), name)
-	require.ErrorIs(t, err, mds.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	_, err = c.URL(t.Context(), name)
-	require.ErrorIs(t, err, mds.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
 // The deployed service shows "J??ssica" for what it stores as "Jéssica".
@@ -198,7 +199,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, mds.Updated, again.Change)
 	_, err = c.Ensure(ctx, name, address, jessica, &mds.EnsureOptions{Stored: func(context.Context, string) ([]byte, error) { return nil, errLine }})
 	require.ErrorIs(t, err, errLine)
-	assert.True(t, mds.Temporary(err), "for all that is known")
+	assert.True(t, datacite.Temporary(err), "for all that is known")
 
 	const odd = "https://repo.example.org/größe"
 	require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: odd}))

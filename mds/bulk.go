@@ -8,6 +8,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -32,7 +33,7 @@ type Outcome struct {
 // the last try changed nothing, and an earlier one did or may have.
 type RetriedError struct {
 	Err     error // of the last try
-	Earlier error // of the try that left something behind; matches ErrHalfRegistered, ErrUnclear or ErrUnconfirmed
+	Earlier error // of the try that left something behind; matches ErrHalfRegistered, datacite.ErrUnclear or ErrUnconfirmed
 }
 
 // Error describes both tries.
@@ -43,9 +44,12 @@ func (e *RetriedError) Error() string {
 // Unwrap returns both errors.
 func (e *RetriedError) Unwrap() []error { return []error{e.Err, e.Earlier} }
 
+// Transient is what [datacite.Temporary] asks: of the last try.
+func (e *RetriedError) Transient() bool { return datacite.Temporary(e.Err) }
+
 // leavesChanges tells whether something may have been changed in spite of an error.
 func leavesChanges(err error) bool {
-	return errors.Is(err, ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
+	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
 }
 
 // BulkOptions are the optional settings of RegisterAll.
@@ -75,9 +79,9 @@ type Progress struct {
 // sequence should end, or bring an error, when ctx does.
 //
 // An error ends the sequence and comes with an empty Outcome: the context's, one
-// that items brings, or [ErrUnauthorized], which the other items would meet, too.
+// that items brings, or [datacite.ErrUnauthorized], which the other items would meet, too.
 // To stop, leave the loop; to continue, run it again: DOIs that are right already
-// are only read. ClientOptions.Limiter keeps the requests below a rate.
+// are only read. Config.Limiter keeps the requests below a rate.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
 	if opts == nil {
 		opts = &BulkOptions{}
@@ -139,7 +143,7 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 			if name, bad := doi.Parse(item.DOI); bad == nil {
 				name = doi.Normal(name)
 				if seen[name] {
-					o.Err = &FieldError{Path: "item.DOI", Reason: name + " came before"}
+					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " came before"}
 				}
 				seen[name] = true
 			}
@@ -158,7 +162,7 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 		switch {
 		case !b.take(ctx, o):
 			return bulk.ErrLeft
-		case errors.Is(o.Err, ErrUnauthorized):
+		case errors.Is(o.Err, datacite.ErrUnauthorized):
 			return o.Err
 		}
 		return nil
@@ -182,7 +186,7 @@ func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcom
 
 // take keeps an outcome for the next round, or gives it out.
 func (b *bulkRun) take(ctx context.Context, o Outcome) bool {
-	if o.Err != nil && Temporary(o.Err) && o.Tries < b.opts.Rounds && ctx.Err() == nil {
+	if o.Err != nil && datacite.Temporary(o.Err) && o.Tries < b.opts.Rounds && ctx.Err() == nil {
 		b.again = append(b.again, o)
 		b.progress.Waiting++
 		b.report()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -94,9 +95,9 @@ func TestRegisterAllTellsEachItemsFate(t *testing.T) {
 	}
 	require.Len(t, fates, 5)
 	require.NoError(t, fates["10.5072/item-0"])
-	require.ErrorIs(t, fates["10.5072/b d"], mds.ErrInvalidDOI)
+	require.ErrorIs(t, fates["10.5072/b d"], datacite.ErrInvalidDOI)
 	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
-	require.ErrorIs(t, fates["10.5072/item-3"], mds.ErrInvalid)
+	require.ErrorIs(t, fates["10.5072/item-3"], datacite.ErrInvalid)
 	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "came before")
 }
 
@@ -116,7 +117,7 @@ func TestRegisterAllTriesOnlyFailuresAgain(t *testing.T) {
 		down := map[string]int{"10.5072/item-1": 1, "10.5072/item-2": 100}
 		looks := map[string]int{}
 		next := srv.HTTPClient().Transport
-		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
 			doi := strings.TrimPrefix(req.URL.Path, "/doi/")
 			if req.Method == "GET" && doi != req.URL.Path {
 				looks[doi]++
@@ -182,7 +183,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			}
 			outcomes++
 		}
-		require.ErrorIs(t, end, mds.ErrUnauthorized)
+		require.ErrorIs(t, end, datacite.ErrUnauthorized)
 		assert.Less(t, outcomes, 1000, "the rest was not tried")
 	})
 	t.Run("items that fail to come", func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			var end error
 			for o, err := range answers(t, 500, plain, "", nil).RegisterAll(ctx, batch(5), nil) {
 				if end = err; err == nil {
-					require.ErrorIs(t, o.Err, mds.ErrServer)
+					require.ErrorIs(t, o.Err, datacite.ErrServer)
 					outcomes++
 				}
 			}

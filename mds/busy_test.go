@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -41,10 +42,10 @@ func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
 // means checks that an error says what the gateway did.
 func (g *gateway) means(t *testing.T, err error) {
 	t.Helper()
-	require.ErrorIs(t, err, mds.ErrUnclear)
-	assert.Equal(t, g.status == 429, errors.Is(err, mds.ErrRateLimited))
-	assert.Equal(t, g.status == 503, errors.Is(err, mds.ErrServer))
-	assert.True(t, mds.Temporary(err))
+	require.ErrorIs(t, err, datacite.ErrUnclear)
+	assert.Equal(t, g.status == 429, errors.Is(err, datacite.ErrRateLimited))
+	assert.Equal(t, g.status == 503, errors.Is(err, datacite.ErrServer))
+	assert.True(t, datacite.Temporary(err))
 }
 
 const ever = 1000 // answers of a gateway that stays busy
@@ -204,7 +205,7 @@ func TestRegisterAllAtABusyGateway(t *testing.T) {
 			return datacitetest.Writes(r) && !again
 		}
 		g.busy.Store(ever)
-		c := as(t, srv, account, &mds.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
+		c := as(t, srv, account, &datacite.Config{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
 		for o, err := range c.RegisterAll(t.Context(), batch(items), nil) {
 			require.NoError(t, err)
 			require.NoError(t, o.Err)

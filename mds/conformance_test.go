@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -22,7 +23,7 @@ import (
 const name = "10.5072/glacier-7"
 
 // wrong is a login that the service does not accept.
-var wrong = mds.Credentials{Username: datacitetest.Username, Password: "not the password"}
+var wrong = credentials{Username: datacitetest.Username, Password: "not the password"}
 
 // TestStates is specification §3.1.
 func TestStates(t *testing.T) {
@@ -72,12 +73,12 @@ func TestStates(t *testing.T) {
 		}, mds.StateNone},
 		{"DELETE doi of a findable DOI is refused", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
-			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
+			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), datacite.ErrNotAllowed)
 		}, mds.StateFindable},
 		{"DELETE doi of a registered DOI is refused", func(t *testing.T, srv *datacitetest.Server, c *mds.Client) {
 			findable(t, srv, name)
 			require.NoError(t, c.Hide(t.Context(), name))
-			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotAllowed)
+			require.ErrorIs(t, c.DeleteDraft(t.Context(), name), datacite.ErrNotAllowed)
 		}, mds.StateRegistered},
 		{"DELETE metadata of a draft leaves it a draft", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
 			_, err := c.PutMetadata(t.Context(), name, record("A"))
@@ -85,7 +86,7 @@ func TestStates(t *testing.T) {
 			require.NoError(t, c.Hide(t.Context(), name))
 		}, mds.StateDraft},
 		{"DELETE metadata of an unknown DOI makes nothing", func(t *testing.T, _ *datacitetest.Server, c *mds.Client) {
-			require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+			require.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
 		}, mds.StateNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -157,18 +158,18 @@ func TestGetMetadata(t *testing.T) {
 		}, mds.ErrNoMetadata, 204, false},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, as(t, srv, wrong, nil))
-		}, mds.ErrUnauthorized, 401, true},
+		}, datacite.ErrUnauthorized, 401, true},
 		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
 			return get(t, srv.MDS())
-		}, mds.ErrForbidden, 403, true},
+		}, datacite.ErrForbidden, 403, true},
 		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, srv.MDS())
-		}, mds.ErrNotFound, 404, false},
+		}, datacite.ErrNotFound, 404, false},
 		{"422 stored metadata are invalid", func(t *testing.T, srv *datacitetest.Server) error {
 			seed(t, srv, map[string]any{"doi": name, "xml": "PHJlc291cmNlLz4="})
 			return get(t, srv.MDS())
-		}, mds.ErrInvalid, 422, true},
+		}, datacite.ErrInvalid, 422, true},
 	} {
 		tt.run(t)
 	}
@@ -196,23 +197,23 @@ func TestPutMetadata(t *testing.T) {
 		}, nil, 201, false},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, as(t, srv, wrong, nil), name, record("A"))
-		}, mds.ErrUnauthorized, 401, false},
+		}, datacite.ErrUnauthorized, 401, false},
 		{"403 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), "10.70000/a", record("A"))
-		}, mds.ErrForbidden, 403, false},
+		}, datacite.ErrForbidden, 403, false},
 		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
 			return put(t, srv.MDS(), name, record("A"))
-		}, mds.ErrForbidden, 403, false},
+		}, datacite.ErrForbidden, 403, false},
 		{"415 wrong content type", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), name, mds.Document{ContentType: "text/plain", Data: []byte("neither XML nor anything else")})
-		}, mds.ErrMediaType, 415, false},
+		}, datacite.ErrMediaType, 415, false},
 		{"415 XML sent as something else", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), name, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: record("A").Data})
-		}, mds.ErrMediaType, 415, true},
+		}, datacite.ErrMediaType, 415, true},
 		{"422 mandatory property missing", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), name, invalid())
-		}, mds.ErrInvalid, 422, false},
+		}, datacite.ErrInvalid, 422, false},
 	} {
 		tt.run(t)
 	}
@@ -247,16 +248,16 @@ func TestMintOnServer(t *testing.T) {
 		}, nil, 200, false},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return mint(t, as(t, srv, wrong, nil), datacitetest.Prefix, record("A"))
-		}, mds.ErrUnauthorized, 401, false},
+		}, datacite.ErrUnauthorized, 401, false},
 		{"403 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
 			return mint(t, srv.MDS(), "10.70000", record("A"))
-		}, mds.ErrForbidden, 403, false},
+		}, datacite.ErrForbidden, 403, false},
 		{"415 wrong content type", func(t *testing.T, srv *datacitetest.Server) error {
 			return mint(t, srv.MDS(), datacitetest.Prefix, mds.Document{ContentType: "text/plain", Data: []byte("?")})
-		}, mds.ErrMediaType, 415, false},
+		}, datacite.ErrMediaType, 415, false},
 		{"422 invalid metadata", func(t *testing.T, srv *datacitetest.Server) error {
 			return mint(t, srv.MDS(), datacitetest.Prefix, invalid())
-		}, mds.ErrInvalid, 422, false},
+		}, datacite.ErrInvalid, 422, false},
 	} {
 		tt.run(t)
 	}
@@ -282,14 +283,14 @@ func TestGetURL(t *testing.T) {
 		}, mds.ErrNoURL, 204, false},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, as(t, srv, wrong, nil))
-		}, mds.ErrUnauthorized, 401, true},
+		}, datacite.ErrUnauthorized, 401, true},
 		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
 			return get(t, srv.MDS())
-		}, mds.ErrForbidden, 403, true},
+		}, datacite.ErrForbidden, 403, true},
 		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			return get(t, srv.MDS())
-		}, mds.ErrNotFound, 404, false},
+		}, datacite.ErrNotFound, 404, false},
 	} {
 		tt.run(t)
 	}
@@ -313,14 +314,14 @@ func TestPutURL(t *testing.T) {
 		}, nil, 201, false},
 		{"400 prefix of another account", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), "10.70000/a")
-		}, mds.ErrBadRequest, 400, true},
+		}, datacite.ErrBadRequest, 400, true},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, as(t, srv, wrong, nil), name)
-		}, mds.ErrUnauthorized, 401, false},
+		}, datacite.ErrUnauthorized, 401, false},
 		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
 			return put(t, srv.MDS(), name)
-		}, mds.ErrForbidden, 403, false},
+		}, datacite.ErrForbidden, 403, false},
 		{"412 metadata not uploaded", func(t *testing.T, srv *datacitetest.Server) error {
 			return put(t, srv.MDS(), name)
 		}, mds.ErrMetadataMissing, 412, false},
@@ -332,7 +333,7 @@ func TestPutURL(t *testing.T) {
 		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		_, err = srv.MDS().PutURL(t.Context(), name, "https://elsewhere.example.net/")
-		require.ErrorIs(t, err, mds.ErrBadRequest)
+		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		require.NoError(t, put(t, srv.MDS(), name))
 	})
 	t.Run("400 body of other than two lines", func(t *testing.T) {
@@ -353,14 +354,14 @@ func TestDeleteMetadata(t *testing.T) {
 		}, nil, 200, false},
 		{"401 wrong login", func(t *testing.T, srv *datacitetest.Server) error {
 			return as(t, srv, wrong, nil).Hide(t.Context(), name)
-		}, mds.ErrUnauthorized, 401, true},
+		}, datacite.ErrUnauthorized, 401, true},
 		{"403 somebody else's DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			foreign(t, srv, name)
 			return srv.MDS().Hide(t.Context(), name)
-		}, mds.ErrForbidden, 403, true},
+		}, datacite.ErrForbidden, 403, true},
 		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			return srv.MDS().Hide(t.Context(), name)
-		}, mds.ErrNotFound, 404, false},
+		}, datacite.ErrNotFound, 404, false},
 	} {
 		tt.run(t)
 	}
@@ -378,18 +379,18 @@ func TestDeleteDOI(t *testing.T) {
 			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 			require.NoError(t, err)
 			return as(t, srv, wrong, nil).DeleteDraft(t.Context(), name)
-		}, mds.ErrUnauthorized, 401, false},
+		}, datacite.ErrUnauthorized, 401, false},
 		{"403 somebody else's draft", func(t *testing.T, srv *datacitetest.Server) error {
 			seed(t, srv, map[string]any{"doi": name, "client": "other.repo", "state": "draft"})
 			return srv.MDS().DeleteDraft(t.Context(), name)
-		}, mds.ErrForbidden, 403, false},
+		}, datacite.ErrForbidden, 403, false},
 		{"404 unknown DOI", func(t *testing.T, srv *datacitetest.Server) error {
 			return srv.MDS().DeleteDraft(t.Context(), name)
-		}, mds.ErrNotFound, 404, false},
+		}, datacite.ErrNotFound, 404, false},
 		{"405 not a draft", func(t *testing.T, srv *datacitetest.Server) error {
 			findable(t, srv, name)
 			return srv.MDS().DeleteDraft(t.Context(), name)
-		}, mds.ErrNotAllowed, 405, false},
+		}, datacite.ErrNotAllowed, 405, false},
 	} {
 		tt.run(t)
 	}
@@ -401,42 +402,42 @@ func TestAuthentication(t *testing.T) {
 		c := served(t, func(req *http.Request) *http.Response {
 			user, password, ok := req.BasicAuth()
 			assert.True(t, ok, req.Method)
-			assert.Equal(t, account, mds.Credentials{Username: user, Password: password})
+			assert.Equal(t, account, credentials{Username: user, Password: password})
 			return answer(http.StatusNotFound, plain, "DOI not found")
 		}, nil)
 		_, err := c.URL(t.Context(), name)
-		assert.ErrorIs(t, err, mds.ErrNotFound)
+		assert.ErrorIs(t, err, datacite.ErrNotFound)
 		_, err = c.Metadata(t.Context(), name)
-		assert.ErrorIs(t, err, mds.ErrNotFound)
+		assert.ErrorIs(t, err, datacite.ErrNotFound)
 		_, err = c.PutMetadata(t.Context(), name, record("A"))
-		assert.ErrorIs(t, err, mds.ErrUnauthorized, "an account that nobody knows")
+		assert.ErrorIs(t, err, datacite.ErrUnauthorized, "an account that nobody knows")
 		_, err = c.PutURL(t.Context(), name, address)
-		assert.ErrorIs(t, err, mds.ErrUnauthorized)
-		assert.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotFound)
-		assert.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+		assert.ErrorIs(t, err, datacite.ErrUnauthorized)
+		assert.ErrorIs(t, c.DeleteDraft(t.Context(), name), datacite.ErrNotFound)
+		assert.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
 	})
 	t.Run("401 without a login, on every endpoint", func(t *testing.T) {
 		srv := newServer(t, nil)
 		for _, request := range []string{"GET /doi/", "GET /metadata/", "PUT /metadata/", "PUT /doi/", "DELETE /metadata/", "DELETE /doi/"} {
 			method, path, _ := strings.Cut(request, " ")
-			assert.Equal(t, 401, raw(t, srv, method, path+name, "", mds.Credentials{}), request)
+			assert.Equal(t, 401, raw(t, srv, method, path+name, "", credentials{}), request)
 		}
 	})
 	t.Run("only HTTPS is supported", func(t *testing.T) {
-		_, err := mds.NewClient("http://mds.example.org", account, nil)
-		require.ErrorIs(t, err, mds.ErrInvalid)
+		_, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: "http://mds.example.org"}, Username: account.Username, Password: account.Password})
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, "is not HTTPS")
 	})
 	t.Run("only assigned prefixes", func(t *testing.T) {
 		srv := newServer(t, nil)
 		_, err := srv.MDS().Register(t.Context(), "10.70000/a", address, record("A"))
-		require.ErrorIs(t, err, mds.ErrForbidden)
+		require.ErrorIs(t, err, datacite.ErrForbidden)
 		assert.Empty(t, srv.State("10.70000/a"))
 	})
 }
 
 // raw sends a request as no client would, and returns the status.
-func raw(t *testing.T, srv *datacitetest.Server, method, path, body string, creds mds.Credentials) int {
+func raw(t *testing.T, srv *datacitetest.Server, method, path, body string, creds credentials) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -460,8 +461,8 @@ func TestSuffixCharacters(t *testing.T) {
 	})
 	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {
 		err := mds.CheckNewDOI("10.5072/a" + string(r) + "b")
-		assert.ErrorIs(t, err, mds.ErrInvalidDOI, "%q", r)
-		assert.ErrorIs(t, err, mds.ErrInvalid, "%q", r)
+		assert.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", r)
+		assert.ErrorIs(t, err, datacite.ErrInvalid, "%q", r)
 	}
 }
 

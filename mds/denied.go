@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -18,14 +19,14 @@ import (
 const believedAfter = 10
 
 // errUnproven: the service said 403, and it is not known what that means.
-var errUnproven = errors.New("the service says so, too, when it loses the one behind it")
+var errUnproven error = &transport.Condition{Text: "the service says so, too, when it loses the one behind it", Passes: true}
 
 // denied returns the error of an answer by which the service refuses, or has lost
 // the service behind it: it gives the same text for both. A gateway's page is
 // neither.
-func denied(err error) *Error {
-	e, ok := err.(*Error)
-	if !ok || e.StatusCode != http.StatusForbidden || transport.Throttled(e.StatusCode, e.Body) {
+func denied(err error) *datacite.Error {
+	e, ok := err.(*datacite.Error)
+	if !ok || e.StatusCode != http.StatusForbidden || errors.Is(e, datacite.ErrRateLimited) {
 		return nil
 	}
 	return e
@@ -35,7 +36,7 @@ func denied(err error) *Error {
 // last, what is refused is refused every time, while the service answers other
 // questions. A request that may not be sent twice is not; another one then shows
 // whether the prefix is the account's.
-func (c *Client) doubt(ctx context.Context, name string, r transport.Request, first *Error) (*transport.Response, error) {
+func (c *Client) doubt(ctx context.Context, name string, r transport.Request, first *datacite.Error) (*transport.Response, error) {
 	writes, prefix := r.Method != http.MethodGet, doi.Prefix(name)
 	if writes && c.refusals.has(prefix) {
 		return nil, first
@@ -88,7 +89,7 @@ func (c *Client) knows(ctx context.Context, name string) (bool, error) {
 	_, err := c.core.Do(ctx, transport.Request{
 		Op: "mds.State", Method: http.MethodGet, Path: "/doi/" + doi.Store.Path(name), Access: transport.Required, Expected: http.StatusNotFound,
 	})
-	if e, ok := err.(*Error); ok && e.StatusCode == http.StatusNotFound {
+	if e, ok := err.(*datacite.Error); ok && e.StatusCode == http.StatusNotFound {
 		return false, nil
 	}
 	return true, err
@@ -106,7 +107,7 @@ func probe(op, prefix string) transport.Request {
 // unsure marks an error that came after an answer that may stand for a request
 // that was carried out.
 func unsure(err error, writes bool) error {
-	if e, ok := err.(*Error); ok && writes {
+	if e, ok := err.(*datacite.Error); ok && writes {
 		e.Unclear = true
 	}
 	return err

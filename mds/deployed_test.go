@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -54,7 +55,7 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 
 func TestHidingAnUnknownDOIMakesNoDraft(t *testing.T) {
 	srv, c := newDeployed(t)
-	require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+	require.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
 	assert.Empty(t, srv.Names())
 }
 
@@ -71,7 +72,7 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 			_, err := clean.PutMetadata(ctx, "10.5072/a", record("Precious"))
 			require.NoError(t, err)
 			before := len(srv.Requests())
-			c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
+			c := as(t, srv, account, nil).WithOldNames()
 			_, errPut := c.PutMetadata(ctx, other, record("B"))
 			_, errURL := c.PutURL(ctx, other, address)
 			_, errRegister := c.Register(ctx, other, address, record("B"))
@@ -81,10 +82,10 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 			for _, err := range []error{
 				errPut, errURL, errRegister, errMedium, errState, errGet, c.DeleteDraft(ctx, other), c.Hide(ctx, other), c.Show(ctx, other),
 			} {
-				require.ErrorIs(t, err, mds.ErrInvalidDOI)
+				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			}
 			assert.Len(t, srv.Requests(), before, "nothing was sent")
-			require.ErrorIs(t, mds.CheckNewDOI(other), mds.ErrInvalidDOI)
+			require.ErrorIs(t, mds.CheckNewDOI(other), datacite.ErrInvalidDOI)
 		})
 	}
 }
@@ -97,14 +98,14 @@ func TestPrefixesOfWhichTheDeployedServiceTakesAPart(t *testing.T) {
 		_, errMint := c.Mint(ctx, prefix, record("A"))
 		_, errRemote := c.MintOnServer(ctx, prefix, record("A"))
 		for _, err := range []error{errPut, errMint, errRemote, c.CheckAccess(ctx, prefix, address)} {
-			require.ErrorIs(t, err, mds.ErrInvalidDOI)
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 		}
 		items := func(yield func(mds.Item, error) bool) {
 			yield(mds.Item{DOI: prefix + "/x", URL: address, Document: record("A")}, nil)
 		}
 		for o, err := range c.RegisterAll(ctx, items, nil) {
 			require.NoError(t, err)
-			require.ErrorIs(t, o.Err, mds.ErrInvalidDOI)
+			require.ErrorIs(t, o.Err, datacite.ErrInvalidDOI)
 			assert.Equal(t, 1, o.Tries)
 		}
 	}
@@ -128,7 +129,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 	findable(t, srv, name)
 	_, err := clean.PutMetadata(ctx, "10.5072/draft", record("Draft"))
 	require.NoError(t, err)
-	for who, creds := range map[string]mds.Credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
+	for who, creds := range map[string]credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
 		t.Run(who, func(t *testing.T) {
 			c := as(t, srv, creds, nil)
 			got, err := c.URL(ctx, name)
@@ -138,17 +139,17 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, mds.StateDraft, state, "even of drafts")
 
-			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), mds.ErrUnauthorized, "which tells")
-			require.ErrorIs(t, c.Hide(ctx, name), mds.ErrUnauthorized)
+			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), datacite.ErrUnauthorized, "which tells")
+			require.ErrorIs(t, c.Hide(ctx, name), datacite.ErrUnauthorized)
 			_, err = c.Register(ctx, name, address+"/new", record("B"))
-			require.ErrorIs(t, err, mds.ErrUnauthorized)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
-			require.ErrorIs(t, err, mds.ErrUnauthorized)
-			assert.NotErrorIs(t, err, mds.ErrNotFound)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			assert.NotErrorIs(t, err, datacite.ErrNotFound)
 			tried := 0
 			for _, err := range c.RegisterAll(ctx, batch(100), &mds.BulkOptions{Workers: 1}) {
 				if err != nil {
-					require.ErrorIs(t, err, mds.ErrUnauthorized, "no other item would fare better")
+					require.ErrorIs(t, err, datacite.ErrUnauthorized, "no other item would fare better")
 					continue
 				}
 				tried++
@@ -162,10 +163,10 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 func TestPrefixOfAnotherAccount(t *testing.T) {
 	_, c := newDeployed(t)
 	require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), mds.ErrForbidden)
+	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
 	_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
-	require.ErrorIs(t, err, mds.ErrForbidden, "though it cannot be sent again")
-	assert.False(t, mds.Temporary(err))
+	require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
+	assert.False(t, datacite.Temporary(err))
 }
 
 // A refused prefix is found out once, not once an item.
@@ -181,7 +182,7 @@ func TestManyItemsOfARefusedPrefix(t *testing.T) {
 		}
 	}, &mds.BulkOptions{Workers: 1}) {
 		require.NoError(t, err)
-		require.ErrorIs(t, o.Err, mds.ErrForbidden)
+		require.ErrorIs(t, o.Err, datacite.ErrForbidden)
 		assert.Equal(t, 1, o.Tries)
 		outcomes++
 	}
@@ -231,7 +232,7 @@ func TestMoreMediaThanTheServiceLists(t *testing.T) {
 		require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: fmt.Sprintf("%s/%d", address, i)}))
 	}
 	some, err := c.Media(ctx, name)
-	require.ErrorIs(t, err, mds.ErrIncomplete)
+	require.ErrorIs(t, err, datacite.ErrIncomplete)
 	require.Len(t, some, 25, "what there is comes with the error")
 	assert.Equal(t, address+"/30", some[0].URL, "the newest first")
 }
@@ -240,7 +241,7 @@ func TestSchemesInCapitals(t *testing.T) {
 	srv, c := newDeployed(t)
 	for _, bad := range []string{"HTTPS://repo.example.org/", "Http://repo.example.org/", "FTP://repo.example.org/"} {
 		_, err := c.PutURL(t.Context(), name, bad)
-		fault, ok := errors.AsType[*mds.FieldError](err)
+		fault, ok := errors.AsType[*datacite.FieldError](err)
 		require.True(t, ok)
 		assert.Contains(t, fault.Reason, "in lower case")
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // Detect makes a Document of metadata in one of the formats that the service
@@ -27,7 +29,7 @@ import (
 // Without a DOI in them the service answers to the last three that it has not found
 // it; which DOI it is does not count.
 //
-// Anything else is a [*FieldError], as is what is not well formed. So are Crossref
+// Anything else is a [*datacite.FieldError], as is what is not well formed. So are Crossref
 // XML and the addresses of pages, which the specification has (§4.3) and the
 // deployed service does not keep; a [Document] of [TypeCrossref] or [TypePage] can
 // still be written down for a service that does.
@@ -52,7 +54,7 @@ func Detect(data []byte) (Document, error) {
 		reason = "is the address of a page, which the service does not fetch"
 	}
 	if contentType == "" {
-		return Document{}, &FieldError{Path: "data", Reason: reason}
+		return Document{}, &datacite.FieldError{Path: "data", Reason: reason}
 	}
 	doc := Document{ContentType: contentType, Data: text}
 	return doc, doc.check()

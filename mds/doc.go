@@ -2,7 +2,7 @@
 // lead to. It is an independent client of the metadata store, which is
 // interface C of the [specification].
 //
-//	client, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: password}, nil)
+//	client, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: password})
 //	if err != nil {
 //		return err
 //	}
@@ -62,7 +62,7 @@
 // Methods take a DOI name in every form that package doi reads. Those that write
 // refuse names that could not be registered today (specification §2.3, §8), so
 // that a typing error does not become a DOI. For older DOIs with other
-// characters there is ClientOptions.OldNames. All refuse names that would reach
+// characters there is [Client.WithOldNames]. All refuse names that would reach
 // another DOI on the deployed service, whatever the options.
 //
 // # Metadata
@@ -74,29 +74,29 @@
 //
 // # Errors
 //
-// A fault in what was given is a [*FieldError], and nothing was sent. What the
-// service refuses is an [*Error] with the status, the service's text, and for
+// A fault in what was given is a [*datacite.FieldError], and nothing was sent. What the
+// service refuses is an [*datacite.Error] with the status, the service's text, and for
 // metadata the element and line. Both answer errors.Is:
 //
 //	switch {
 //	case errors.Is(err, mds.ErrMetadataMissing): // PutMetadata first
-//	case errors.Is(err, mds.ErrForbidden):       // not our prefix, or not our DOI
-//	case mds.Temporary(err):                     // try again later
+//	case errors.Is(err, datacite.ErrForbidden):       // not our prefix, or not our DOI
+//	case datacite.Temporary(err):                     // try again later
 //	}
 //
 // # What may be sent twice
 //
 // Every request but those of [Client.MintOnServer] and [Client.AddMedium] has the
-// same effect sent once or twice. It is sent again, up to ClientOptions.MaxAttempts
+// same effect sent once or twice. It is sent again, up to Config.MaxAttempts
 // times in all, when an answer got lost, and when the service or a gateway failed
 // or was overloaded (408, 429, 5xx but 501). A write that ends with one of these in spite
-// of that matches [ErrUnclear], as a gateway may give up on work that goes on
+// of that matches [datacite.ErrUnclear], as a gateway may give up on work that goes on
 // behind it. Call again, or look; after [Client.Mint], go on with the name that it
 // returned.
 //
 // The other two add something each time. They are sent again only when no
 // connection could be made, so a single 429 or 503 is an error. It matches
-// ErrUnclear besides [ErrRateLimited] or [ErrServer]. Do not call again before you
+// datacite.ErrUnclear besides [datacite.ErrRateLimited] or [datacite.ErrServer]. Do not call again before you
 // have looked: after AddMedium with [Client.Media], after MintOnServer for drafts
 // of the prefix.
 //
@@ -114,7 +114,7 @@
 // surprising in some. This package works with both, and protects you:
 //
 //   - It answers 422 where the specification says 412. Both are ErrMetadataMissing.
-//   - It accepts a wrong URL with status 200 and a text. That is [ErrInvalid].
+//   - It accepts a wrong URL with status 200 and a text. That is [datacite.ErrInvalid].
 //   - It decodes % and + in the URL. They are sent so that they arrive.
 //   - Asked to hide an unknown DOI, it makes a draft. Hide looks first.
 //   - It confuses some names and works on another DOI: it cuts at "#" and
@@ -125,12 +125,12 @@
 //   - It repairs XML that is not well formed, by leaving parts out. That is refused.
 //   - It garbles characters beyond ASCII in what it reads out ([ErrGarbled]), not in
 //     what it stores. Garbled text is never written back.
-//   - It lists 25 files of a DOI at most ([ErrIncomplete]).
+//   - It lists 25 files of a DOI at most ([datacite.ErrIncomplete]).
 //   - It answers many reads without a valid login, even those of drafts' URLs. Use CheckAccess to
 //     test a login.
 //   - It answers 403, whatever was done, when it loses the service behind it
-//     ([ErrForbidden] says how that is told apart), and 403 with a page when there
-//     are too many requests, which is [ErrRateLimited].
+//     ([datacite.ErrForbidden] says how that is told apart), and 403 with a page when there
+//     are too many requests, which is [datacite.ErrRateLimited].
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package mds

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -45,10 +46,10 @@ const (
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
 
 // Record makes a Document of a typed record, after validating it. Its faults match
-// [ErrInvalid], and are a [*metadata.ValidationError].
+// [datacite.ErrInvalid], and are a [*metadata.ValidationError].
 func Record(r *metadata.Record) (Document, error) {
 	if r == nil {
-		return Document{}, &FieldError{Path: "record", Reason: "is nil"}
+		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
 	}
 	if err := r.Validate(); err != nil {
 		return Document{}, &recordError{err}
@@ -60,12 +61,12 @@ func Record(r *metadata.Record) (Document, error) {
 	return XML(data), nil
 }
 
-// A recordError is a fault of a record. It matches ErrInvalid.
+// A recordError is a fault of a record. It matches datacite.ErrInvalid.
 type recordError struct{ err error }
 
 func (e *recordError) Error() string        { return "mds.Record: " + e.err.Error() }
 func (e *recordError) Unwrap() error        { return e.err }
-func (e *recordError) Is(target error) bool { return target == ErrInvalid }
+func (e *recordError) Is(target error) bool { return target == datacite.ErrInvalid }
 
 // check refuses what cannot be sent, what the service reads as something else
 // than metadata, and what it would repair and call a success.
@@ -73,21 +74,21 @@ func (d Document) check() error {
 	kind, _, _ := mime.ParseMediaType(d.ContentType)
 	switch {
 	case len(d.Data) == 0:
-		return &FieldError{Path: "doc.Data", Reason: "is empty"}
+		return &datacite.FieldError{Path: "doc.Data", Reason: "is empty"}
 	case d.ContentType == "":
-		return &FieldError{Path: "doc.ContentType", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"}
+		return &datacite.FieldError{Path: "doc.ContentType", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"}
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return &FieldError{Path: "doc.ContentType", Reason: "has a character that a header cannot hold"}
+		return &datacite.FieldError{Path: "doc.ContentType", Reason: "has a character that a header cannot hold"}
 	case kind == "":
-		return &FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
+		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return &FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
+		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
 	case d.isXML() || kind == "application/xml" || kind == "text/xml":
 		if err := metadata.CheckSyntax(bytes.NewReader(d.Data)); err != nil {
-			return &FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + strings.TrimPrefix(err.Error(), "metadata: ")}
+			return &datacite.FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + strings.TrimPrefix(err.Error(), "metadata: ")}
 		}
 	case !utf8.Valid(d.Data):
-		return &FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would put U+FFFD for what is not"}
+		return &datacite.FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would put U+FFFD for what is not"}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -83,7 +84,7 @@ func TestDetect(t *testing.T) {
 		"TY  - DATA\nT1  - L\xe4nge\nDO  - 10.5072/glacier-7\n": "is not UTF-8",
 	} {
 		_, err := mds.Detect([]byte(text))
-		require.ErrorIs(t, err, mds.ErrInvalid, text)
+		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 		assert.ErrorContains(t, err, fault)
 	}
 }
@@ -116,7 +117,7 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 			_, errMint := c.Mint(t.Context(), datacitetest.Prefix, doc)
 			_, errRemote := c.MintOnServer(t.Context(), datacitetest.Prefix, doc)
 			for _, err := range []error{errPut, errRegister, errEnsure, errMint, errRemote} {
-				require.ErrorIs(t, err, mds.ErrInvalid)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
 				assert.ErrorContains(t, err, "doc.Data is not")
 			}
 			assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -162,10 +163,10 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	_, err := mds.Record(nil)
-	require.ErrorIs(t, err, mds.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = mds.Record(&metadata.Record{})
 	require.ErrorIs(t, err, metadata.ErrInvalid)
-	require.ErrorIs(t, err, mds.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	invalid, ok := errors.AsType[*metadata.ValidationError](err)
 	require.True(t, ok)
 	assert.Greater(t, len(invalid.Findings), 3, "all faults at once")

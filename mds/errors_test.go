@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
 var sentinels = []error{
-	mds.ErrBadRequest, mds.ErrUnauthorized, mds.ErrForbidden, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrMetadataMissing, mds.ErrTooLarge,
-	mds.ErrMediaType, mds.ErrInvalid, mds.ErrInvalidDOI, mds.ErrNoMetadata, mds.ErrNoURL, mds.ErrRateLimited, mds.ErrServer, mds.ErrTimeout,
-	mds.ErrUnreadable,
+	datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrNotAllowed, mds.ErrMetadataMissing, datacite.ErrTooLarge,
+	datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrInvalidDOI, mds.ErrNoMetadata, mds.ErrNoURL, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout,
+	datacite.ErrUnreadable,
 }
 
 // TestEveryAnswerOfTheDeployedService goes through what the public service is
@@ -35,60 +36,60 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 	}{
 		{get, 200, address, nil},
 		{get, 204, "", mds.ErrNoURL},
-		{get, 401, "An Authentication object was not found in the SecurityContext", mds.ErrUnauthorized},
-		{get, 401, "Bad credentials", mds.ErrUnauthorized},
-		{get, 403, "Access is denied", mds.ErrForbidden},
-		{get, 403, "<html><body><center><h1>403 Forbidden</h1></center></body></html>", mds.ErrRateLimited},
-		{get, 404, "DOI not found", mds.ErrNotFound},
+		{get, 401, "An Authentication object was not found in the SecurityContext", datacite.ErrUnauthorized},
+		{get, 401, "Bad credentials", datacite.ErrUnauthorized},
+		{get, 403, "Access is denied", datacite.ErrForbidden},
+		{get, 403, "<html><body><center><h1>403 Forbidden</h1></center></body></html>", datacite.ErrRateLimited},
+		{get, 404, "DOI not found", datacite.ErrNotFound},
 		{get, 408, "Request timeout", mds.ErrTimeout},
-		{get, 429, "Too many requests", mds.ErrRateLimited},
-		{get, 500, "<html><title>We're sorry</title></html>", mds.ErrServer},
-		{get, 502, "<html><title>502 Bad Gateway</title></html>", mds.ErrServer},
-		{get, 503, "", mds.ErrServer},
-		{get, 504, "upstream timed out", mds.ErrServer},
+		{get, 429, "Too many requests", datacite.ErrRateLimited},
+		{get, 500, "<html><title>We're sorry</title></html>", datacite.ErrServer},
+		{get, 502, "<html><title>502 Bad Gateway</title></html>", datacite.ErrServer},
+		{get, 503, "", datacite.ErrServer},
+		{get, 504, "upstream timed out", datacite.ErrServer},
 		{getMetadata, 200, "<resource/>", nil},
 		{getMetadata, 200, "", mds.ErrNoMetadata},
-		{getMetadata, 404, "DOI is unknown to MDS", mds.ErrNotFound},
-		{getMetadata, 404, "DOI not found", mds.ErrNotFound},
+		{getMetadata, 404, "DOI is unknown to MDS", datacite.ErrNotFound},
+		{getMetadata, 404, "DOI not found", datacite.ErrNotFound},
 		{put, 201, "OK", nil},
 		{put, 200, "OK", nil},
-		{put, 200, "Not a valid HTTP(S) or FTP URL", mds.ErrInvalid},
-		{put, 400, "", mds.ErrBadRequest},
-		{put, 400, "param 'doi' required", mds.ErrBadRequest},
-		{put, 400, "param 'url' required", mds.ErrBadRequest},
-		{put, 400, "doi parameter does not match doi of resource", mds.ErrBadRequest},
-		{put, 404, "DOI not found", mds.ErrUnauthorized},
+		{put, 200, "Not a valid HTTP(S) or FTP URL", datacite.ErrInvalid},
+		{put, 400, "", datacite.ErrBadRequest},
+		{put, 400, "param 'doi' required", datacite.ErrBadRequest},
+		{put, 400, "param 'url' required", datacite.ErrBadRequest},
+		{put, 400, "doi parameter does not match doi of resource", datacite.ErrBadRequest},
+		{put, 404, "DOI not found", datacite.ErrUnauthorized},
 		{put, 412, "", mds.ErrMetadataMissing},
 		{put, 422, "Can't be blank", mds.ErrMetadataMissing},
-		{put, 422, "Is invalid", mds.ErrInvalid},
-		{put, 422, "URL is not allowed by repository domain settings.", mds.ErrInvalid},
-		{put, 422, "found unpermitted parameter: :x", mds.ErrInvalid},
+		{put, 422, "Is invalid", datacite.ErrInvalid},
+		{put, 422, "URL is not allowed by repository domain settings.", datacite.ErrInvalid},
+		{put, 422, "found unpermitted parameter: :x", datacite.ErrInvalid},
 		{putMetadata, 201, "OK (" + strings.ToUpper(name) + ")", nil},
 		{putMetadata, 201, "CREATED", nil},
-		{putMetadata, 404, "Not found", mds.ErrUnauthorized},
-		{putMetadata, 413, "<html><title>413 Request Entity Too Large</title></html>", mds.ErrTooLarge},
-		{putMetadata, 415, "Content type application/x-www-form-urlencoded is not supported", mds.ErrMediaType},
-		{putMetadata, 415, "Metadata format not recognized", mds.ErrMediaType},
-		{putMetadata, 422, "Can't be blank", mds.ErrInvalid},
-		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported", mds.ErrInvalid},
+		{putMetadata, 404, "Not found", datacite.ErrUnauthorized},
+		{putMetadata, 413, "<html><title>413 Request Entity Too Large</title></html>", datacite.ErrTooLarge},
+		{putMetadata, 415, "Content type application/x-www-form-urlencoded is not supported", datacite.ErrMediaType},
+		{putMetadata, 415, "Metadata format not recognized", datacite.ErrMediaType},
+		{putMetadata, 422, "Can't be blank", datacite.ErrInvalid},
+		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported", datacite.ErrInvalid},
 		{mint, 201, "OK (10.5072/EY2X-5W17)", nil},
-		{mint, 403, "Access is denied", mds.ErrForbidden},
+		{mint, 403, "Access is denied", datacite.ErrForbidden},
 		{del, 200, "OK", nil},
-		{del, 404, "DOI not found", mds.ErrNotFound},
-		{del, 405, "Method not allowed", mds.ErrNotAllowed},
+		{del, 404, "DOI not found", datacite.ErrNotFound},
+		{del, 405, "Method not allowed", datacite.ErrNotAllowed},
 		{hide, 200, "OK", nil},
-		{hide, 403, "Access is denied", mds.ErrForbidden},
-		{hide, 404, "DOI not found", mds.ErrNotFound},
+		{hide, 403, "Access is denied", datacite.ErrForbidden},
+		{hide, 404, "DOI not found", datacite.ErrNotFound},
 		{dois, 200, "10.5072/A", nil},
 		{dois, 204, "", nil},
-		{dois, 401, "Bad credentials", mds.ErrUnauthorized},
-		{dois, 403, "Access is denied", mds.ErrForbidden},
+		{dois, 401, "Bad credentials", datacite.ErrUnauthorized},
+		{dois, 403, "Access is denied", datacite.ErrForbidden},
 		{media, 200, "text/csv=https://repo.example.org/a.csv", nil},
-		{media, 404, "No media for the DOI", mds.ErrNotFound},
-		{media, 404, "DOI is unknown to MDS", mds.ErrNotFound},
+		{media, 404, "No media for the DOI", datacite.ErrNotFound},
+		{media, 404, "DOI is unknown to MDS", datacite.ErrNotFound},
 		{addMedium, 200, "OK", nil},
-		{addMedium, 200, "Media type and URL missing", mds.ErrInvalid},
-		{addMedium, 422, "Is invalid", mds.ErrInvalid},
+		{addMedium, 200, "Media type and URL missing", datacite.ErrInvalid},
+		{addMedium, 422, "Is invalid", datacite.ErrInvalid},
 	} {
 		t.Run(fmt.Sprintf("%s %d %.30s", tt.call, tt.status, tt.body), func(t *testing.T) {
 			kind := plain
@@ -107,7 +108,7 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 					return answer(200, plain, address) // Hide looks first
 				}
 				return answer(tt.status, kind, tt.body)
-			}, &mds.ClientOptions{MaxAttempts: attempts, MaxWait: time.Nanosecond})
+			}, &datacite.Config{MaxAttempts: attempts, MaxWait: time.Nanosecond})
 			var err error
 			switch tt.call {
 			case get:
@@ -138,7 +139,7 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 			for _, sentinel := range sentinels {
 				assert.Equal(t, sentinel == tt.want, errors.Is(err, sentinel), "%v", sentinel)
 			}
-			e, ok := errors.AsType[*mds.Error](err)
+			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)
 			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
@@ -150,71 +151,71 @@ func TestTemporary(t *testing.T) {
 	for status, want := range map[int]bool{400: false, 401: false, 403: false, 404: false, 408: true, 412: false, 415: false, 422: false, 429: true, 500: true, 502: true, 503: true} {
 		synctest.Test(t, func(t *testing.T) {
 			_, err := refuses(t, status, "").URL(t.Context(), name)
-			assert.Equal(t, want, mds.Temporary(err), status)
+			assert.Equal(t, want, datacite.Temporary(err), status)
 			_, err = refuses(t, status, "").Register(t.Context(), name, address, record("A"))
 			if status != 404 {
-				assert.Equal(t, want, mds.Temporary(err), status)
+				assert.Equal(t, want, datacite.Temporary(err), status)
 			}
 		})
 	}
-	assert.False(t, mds.Temporary(nil))
+	assert.False(t, datacite.Temporary(nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := newServer(t, nil).MDS().URL(ctx, name)
 	require.ErrorIs(t, err, context.Canceled)
-	assert.False(t, mds.Temporary(err), "the caller did not want to wait")
-	assert.False(t, mds.Temporary(&mds.FieldError{}))
-	assert.True(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 502}}))
-	assert.False(t, mds.Temporary(&mds.HalfRegisteredError{Err: &mds.Error{StatusCode: 403}}))
+	assert.False(t, datacite.Temporary(err), "the caller did not want to wait")
+	assert.False(t, datacite.Temporary(&datacite.FieldError{}))
+	assert.True(t, datacite.Temporary(&mds.HalfRegisteredError{Err: &datacite.Error{StatusCode: 502}}))
+	assert.False(t, datacite.Temporary(&mds.HalfRegisteredError{Err: &datacite.Error{StatusCode: 403}}))
 }
 
 func TestRefusedMetadataSayWhere(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		want       mds.Detail
+		want       datacite.FieldError
 	}{
 		{
 			"as the deployed service passes it on",
 			"DOI 10.5072/GLACIER-7: Missing child element(s). Expected is ( {http://datacite.org/schema/kernel-4}title ). at line 7, column 0",
-			mds.Detail{Field: "titles", Line: 7},
+			datacite.FieldError{Path: "titles", Line: 7},
 		},
 		{
 			"as the validator writes it",
 			"8:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title', attribute 'titleType': The value 'x' is not an element of the set",
-			mds.Detail{Field: "title", Line: 8},
+			datacite.FieldError{Path: "title", Line: 8},
 		},
 		{
 			"not well formed",
 			"Opening and ending tag mismatch: title line 8 and titles at line 9, column 12",
-			mds.Detail{Field: "title", Line: 9, Column: 12},
+			datacite.FieldError{Path: "title", Line: 9, Column: 12},
 		},
-		{"with the element in front", "publisher: This element is not expected", mds.Detail{Field: "publisher"}},
-		{"with a word in front that is no element", "Sorry: come again", mds.Detail{}},
+		{"with the element in front", "publisher: This element is not expected", datacite.FieldError{Path: "publisher"}},
+		{"with a word in front that is no element", "Sorry: come again", datacite.FieldError{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := answers(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))
-			e, ok := errors.AsType[*mds.Error](err)
+			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			require.Len(t, e.Details, 1)
-			assert.Equal(t, tt.text, e.Details[0].Message)
-			tt.want.Message = tt.text
+			assert.Equal(t, tt.text, e.Details[0].Reason)
+			tt.want.Reason = tt.text
 			assert.Equal(t, tt.want, e.Details[0])
 		})
 	}
 	t.Run("as the embedded service says it", func(t *testing.T) {
 		_, err := newServer(t, nil).MDS().PutMetadata(t.Context(), name, invalid())
-		e, ok := errors.AsType[*mds.Error](err)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		require.Len(t, e.Details, 1)
-		assert.Equal(t, "resource", e.Details[0].Field)
-		assert.Contains(t, e.Details[0].Message, "publisher")
+		assert.Equal(t, "resource", e.Details[0].Path)
+		assert.Contains(t, e.Details[0].Reason, "publisher")
 	})
 }
 
 func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
 	srv := newServer(t, nil)
 	_, err := srv.MDS().PutURL(t.Context(), "doi:10.5072/Glacier", address)
-	e, ok := errors.AsType[*mds.Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, "mds.PutURL", e.Op)
 	assert.Equal(t, "PUT", e.Method)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -34,7 +35,7 @@ func glacier() mds.Document {
 func Example() {
 	srv := datacitetest.NewServer(nil) // the service in memory; mds.Test in real life
 	defer srv.Close()
-	client, err := mds.NewClient(srv.URL, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: srv.URL}, Username: datacitetest.Username, Password: datacitetest.Password})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func ExampleClient_DeleteDraft() {
 		log.Fatal(err)
 	}
 	fmt.Println(client.DeleteDraft(ctx, doi))
-	fmt.Println(errors.Is(client.DeleteDraft(ctx, doi), mds.ErrNotFound))
+	fmt.Println(errors.Is(client.DeleteDraft(ctx, doi), datacite.ErrNotFound))
 	// Output:
 	// <nil>
 	// true
@@ -187,7 +188,7 @@ func ExampleClient_RegisterAll() {
 			log.Fatal(err) // the run ended; run it again to continue
 		}
 		if outcome.Err != nil {
-			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, mds.ErrInvalidDOI))
+			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, datacite.ErrInvalidDOI))
 			continue
 		}
 		registered++
@@ -247,10 +248,10 @@ func ExampleClient_DOIs() {
 	// Output: 10.5072/glacier-7
 }
 
-func ExampleClientOptions_limiter() {
+func ExampleNewClient_limiter() {
 	// The limit that DataCite documents for accounts.
-	opts := &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
-	_, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: "secret"}, opts)
+	cfg := datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: "secret", Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
+	_, err := mds.NewClient(cfg)
 	fmt.Println(err)
 	// Output: <nil>
 }

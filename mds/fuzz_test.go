@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -25,7 +26,7 @@ func FuzzWirePath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		name, err := doi.Parse(text)
 		if err != nil {
-			require.ErrorIs(t, err, doi.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			return
 		}
 		again, err := doi.Parse(doi.Address(name))
@@ -45,7 +46,7 @@ func FuzzWirePath(f *testing.F) {
 			return answer(http.StatusOK, plain, address)
 		}, nil)
 		if _, err = c.URL(t.Context(), text); err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalidDOI, "it would reach another DOI")
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "it would reach another DOI")
 		}
 	})
 }
@@ -60,7 +61,7 @@ func FuzzURLBody(f *testing.F) {
 		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		if _, err := srv.MDS().PutURL(t.Context(), name, to); err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalid, "what is sent is taken")
+			require.ErrorIs(t, err, datacite.ErrInvalid, "what is sent is taken")
 			return
 		}
 		got, err := srv.MDS().URL(t.Context(), name)
@@ -79,7 +80,7 @@ func FuzzDetect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := mds.Detect(data)
 		if err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			return
 		}
 		_, err = answers(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, doc)

@@ -19,7 +19,7 @@ import (
 // truncated list is one. Ranging over the result again asks again.
 //
 // DOIs sends GET /doi, which the specification does not show and the deployed
-// service has. With an API key as password it is [ErrForbidden].
+// service has. With an API key as password it is [datacite.ErrForbidden].
 func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		request := transport.Request{Op: "mds.DOIs", Method: "GET", Path: "/doi", Stream: true}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -42,7 +43,7 @@ func TestDOIs(t *testing.T) {
 		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, names, "in lower case, without the draft")
 
 		_, err = list(t, as(t, srv, wrong, nil))
-		require.ErrorIs(t, err, mds.ErrUnauthorized)
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 	})
 }
 
@@ -85,7 +86,7 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 		"10.5072/A\n10.5072/B\n<!-- upstream timed out": "does not start with a prefix",
 	} {
 		_, err := list(t, answers(t, 200, plain, text, nil))
-		require.ErrorIs(t, err, mds.ErrUnreadable)
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
 		assert.ErrorContains(t, err, fault)
 	}
 	names, err := list(t, served(t, func(*http.Request) *http.Response {
@@ -96,6 +97,6 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a list that breaks off does not end silently")
 	assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, names)
 
-	_, err = list(t, answers(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &mds.ClientOptions{MaxAttempts: 1, MaxBody: 1000}))
-	require.ErrorIs(t, err, mds.ErrTooLarge)
+	_, err = list(t, answers(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &datacite.Config{MaxAttempts: 1, MaxBody: 1000}))
+	require.ErrorIs(t, err, datacite.ErrTooLarge)
 }

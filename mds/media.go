@@ -7,6 +7,7 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -18,10 +19,10 @@ type Medium struct {
 }
 
 // Media lists the files that are registered for a DOI, the newest first. A DOI
-// without any is [ErrNotFound], as is an unknown DOI. The deployed service
+// without any is [datacite.ErrNotFound], as is an unknown DOI. The deployed service
 // returns 25 at most, with no way to ask for the others; then the list comes
 // with
-// [ErrIncomplete], and with [ErrGarbled] if it may have garbled characters
+// [datacite.ErrIncomplete], and with [ErrGarbled] if it may have garbled characters
 // beyond ASCII in URLs.
 //
 // Media sends GET /media/{doi}, which the specification does not show and the
@@ -50,7 +51,7 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 	}
 	var incomplete, lossy error
 	if len(media) == mediaPage {
-		incomplete = fmt.Errorf("mds.Media: %w: %s has %d files or more", ErrIncomplete, name, mediaPage)
+		incomplete = fmt.Errorf("mds.Media: %w: %s has %d files or more", datacite.ErrIncomplete, name, mediaPage)
 	}
 	if garbled(res.Data) {
 		lossy = garbledError("mds.Media", name)
@@ -62,11 +63,11 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 const mediaPage = 25
 
 // AddMedium registers one more file for a DOI. The deployed service would cut
-// the URL at its first "=", so one that has any is refused ([*FieldError]).
+// the URL at its first "=", so one that has any is refused ([*datacite.FieldError]).
 //
 // Each request adds an entry, so it is sent again only when no connection could
 // be made. After a lost answer, or a 429 or 503, which a gateway may give while
-// the service goes on with the work, the error matches [ErrUnclear]: see whether
+// the service goes on with the work, the error matches [datacite.ErrUnclear]: see whether
 // [Client.Media] has the entry before you call again.
 //
 // AddMedium sends POST /media/{doi}, which the specification does not show and
@@ -94,10 +95,10 @@ func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error 
 func (m Medium) check() error {
 	kind, params, err := mime.ParseMediaType(m.Type)
 	if err != nil || !strings.Contains(kind, "/") || len(params) > 0 || strings.ContainsAny(m.Type, " \t\r\n=") {
-		return &FieldError{Path: "medium.Type", Reason: fmt.Sprintf("%q is not a media type such as application/pdf", m.Type)}
+		return &datacite.FieldError{Path: "medium.Type", Reason: fmt.Sprintf("%q is not a media type such as application/pdf", m.Type)}
 	}
 	if strings.Contains(m.URL, "=") {
-		return &FieldError{Path: "medium.URL", Reason: fmt.Sprintf("%q has a =, at which the service would cut it off", m.URL)}
+		return &datacite.FieldError{Path: "medium.URL", Reason: fmt.Sprintf("%q has a =, at which the service would cut it off", m.URL)}
 	}
 	return checkURL("medium.URL", m.URL, "http", "https", "ftp", "gs", "s3", "dos")
 }

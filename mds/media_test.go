@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -18,10 +19,10 @@ func TestFilesOfADOI(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.MDS()
 		table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
-		require.ErrorIs(t, c.AddMedium(t.Context(), name, table), mds.ErrNotFound)
+		require.ErrorIs(t, c.AddMedium(t.Context(), name, table), datacite.ErrNotFound)
 		findable(t, srv, name)
 		_, err := c.Media(t.Context(), name)
-		require.ErrorIs(t, err, mds.ErrNotFound, "it has none yet")
+		require.ErrorIs(t, err, datacite.ErrNotFound, "it has none yet")
 		require.NoError(t, c.AddMedium(t.Context(), name, table))
 		media, err := c.Media(t.Context(), name)
 		require.NoError(t, err)
@@ -53,7 +54,7 @@ func TestMedia(t *testing.T) {
 	store := mediaStore{}
 	c := served(t, store.serve, nil)
 	_, err := c.Media(t.Context(), name)
-	require.ErrorIs(t, err, mds.ErrNotFound)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
 
 	table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
 	bucket := mds.Medium{Type: "application/x-hdf5", URL: "s3://bucket/table.h5"}
@@ -70,7 +71,7 @@ func TestMedia(t *testing.T) {
 
 	store[name] = []string{"text/csv"}
 	_, err = c.Media(t.Context(), name)
-	require.ErrorIs(t, err, mds.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
 func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
@@ -90,15 +91,15 @@ func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
 		{mds.Medium{Type: "text/csv\ntext/html", URL: address}, "medium.Type"},
 	} {
 		err := c.AddMedium(t.Context(), name, tt.medium)
-		fault, ok := errors.AsType[*mds.FieldError](err)
+		fault, ok := errors.AsType[*datacite.FieldError](err)
 		require.True(t, ok, "%+v", tt.medium)
 		assert.Equal(t, tt.path, fault.Path)
 	}
-	require.ErrorIs(t, c.AddMedium(t.Context(), "10.5072/a#b", mds.Medium{Type: "text/csv", URL: address}), mds.ErrInvalidDOI)
+	require.ErrorIs(t, c.AddMedium(t.Context(), "10.5072/a#b", mds.Medium{Type: "text/csv", URL: address}), datacite.ErrInvalidDOI)
 	assert.Empty(t, store)
 
 	refusing := answers(t, 200, plain, "Media type and URL missing", nil)
-	require.ErrorIs(t, refusing.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address}), mds.ErrInvalid)
+	require.ErrorIs(t, refusing.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address}), datacite.ErrInvalid)
 }
 
 func TestAddMediumIsNotSentTwice(t *testing.T) {
@@ -106,8 +107,8 @@ func TestAddMediumIsNotSentTwice(t *testing.T) {
 	c := served(t, func(*http.Request) *http.Response {
 		sent++
 		return answer(502, plain, "")
-	}, &mds.ClientOptions{MaxAttempts: 5})
+	}, &datacite.Config{MaxAttempts: 5})
 	err := c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address})
-	require.ErrorIs(t, err, mds.ErrUnclear)
+	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.Equal(t, 1, sent)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -18,7 +19,7 @@ import (
 // makes sure that the service does not know it, and a request for that name may
 // be repeated. When it is not clear whether the last one was carried out, Mint
 // looks for the name; if the name is not there yet, or Mint cannot look, the
-// error matches [ErrUnclear] and the name is returned too, as it may exist:
+// error matches [datacite.ErrUnclear] and the name is returned too, as it may exist:
 // [Client.PutMetadata] for that name finishes the work, and calling Mint again
 // would make another DOI.
 //
@@ -36,7 +37,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if err == nil {
 		return name, nil
 	}
-	if !errors.Is(err, ErrUnclear) {
+	if !errors.Is(err, datacite.ErrUnclear) {
 		return "", err
 	}
 	if state, _, lost := c.look(ctx, op, name); lost == nil && state == StateDraft {
@@ -54,7 +55,7 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 		name := prefix + "/" + doi.NewSuffix()
 		state, _, err := c.look(ctx, op, name)
 		switch {
-		case errors.Is(err, ErrForbidden):
+		case errors.Is(err, datacite.ErrForbidden):
 			refused = err
 		case err != nil:
 			return "", err
@@ -65,14 +66,14 @@ func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error
 	if refused != nil {
 		return "", refused
 	}
-	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, ErrUnreadable, draws, prefix)
+	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, datacite.ErrUnreadable, draws, prefix)
 }
 
 // MintOnServer is Mint with a suffix that the service chooses.
 //
 // Each request makes another DOI, so it is sent again only when no connection
 // could be made. After a lost answer, or a 429 or 503, which a gateway may give
-// while the service goes on with the work, the error matches [ErrUnclear]: a
+// while the service goes on with the work, the error matches [datacite.ErrUnclear]: a
 // draft may exist whose name is not known. Before you call again, list the drafts
 // of the prefix with package dois (ListOptions.Prefix, States, and for Sort
 // query.ByCreated.Desc()); lists lag behind by seconds or minutes. And the
@@ -106,7 +107,7 @@ func (c *Client) MintOnServer(ctx context.Context, prefix string, doc Document) 
 
 func checkPrefix(prefix string, doc Document) error {
 	if err := doi.CheckPrefix(prefix); err != nil {
-		return nameError("prefix", err)
+		return doi.At("prefix", err)
 	}
 	return doc.check()
 }

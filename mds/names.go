@@ -1,9 +1,6 @@
 package mds
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -24,7 +21,7 @@ func readable(text string) (string, error) {
 	if err == nil {
 		err = doi.Store.Check(name)
 	}
-	return name, nameError("doi", err)
+	return name, doi.At("doi", err)
 }
 
 // writable parses a name that is written, and refuses one that would make or
@@ -39,12 +36,5 @@ func writable(text string, old bool) (string, error) {
 	if err == nil {
 		err = doi.Store.CheckWritable(name)
 	}
-	return name, nameError("doi", err)
-}
-
-func nameError(path string, err error) error {
-	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), badDOI: true}
-	}
-	return err
+	return name, doi.At("doi", err)
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // ErrHalfRegistered: the first step of Register succeeded and the second did not.
@@ -14,7 +16,7 @@ var ErrHalfRegistered = errors.New("mds: metadata stored, URL not registered")
 
 // ErrUnconfirmed: the service accepted both steps of Register, and reading the
 // DOI back shows something else.
-var ErrUnconfirmed = errors.New("mds: registered, but not read back as written")
+var ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}
 
 // A Registration says what [Client.Register] or [Client.Ensure] did.
 type Registration struct {
@@ -45,13 +47,13 @@ const (
 type HalfRegisteredError struct {
 	DOI            string
 	MetadataStatus Status
-	Err            error // of PutURL; if it matches ErrUnclear, the URL may be stored all the same
+	Err            error // of PutURL; if it matches datacite.ErrUnclear, the URL may be stored all the same
 }
 
 // Error says what is stored and what is not.
 func (e *HalfRegisteredError) Error() string {
 	verb := "is not"
-	if errors.Is(e.Err, ErrUnclear) {
+	if errors.Is(e.Err, datacite.ErrUnclear) {
 		verb = "may not be"
 	}
 	return fmt.Sprintf("mds.Register: the metadata of %s are stored, its URL %s: %v", e.DOI, verb, e.Err)
@@ -82,6 +84,12 @@ func (e *UnconfirmedError) Unwrap() error { return e.Err }
 // Is matches [ErrUnconfirmed].
 func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirmed }
 
+// Transient is what [datacite.Temporary] asks.
+func (e *UnconfirmedError) Transient() bool {
+	_, refused := errors.AsType[*datacite.Error](e.Err)
+	return !refused || datacite.Temporary(e.Err)
+}
+
 // Register makes a DOI findable in the two steps of specification §1(3): its
 // metadata, then its URL. It looks at the DOI first, and reads it back at the
 // end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
@@ -91,7 +99,7 @@ func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirm
 //
 // All input is checked before anything is sent. An error of the first step means
 // that the second was not tried: the DOI is as it was, unless the error matches
-// [ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
+// [datacite.ErrUnclear]. An error of the second step is a [*HalfRegisteredError], one of
 // reading back an [*UnconfirmedError].
 func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, nil)
@@ -201,7 +209,7 @@ func (r *registration) compare(ctx context.Context) error {
 func (r *registration) stored(ctx context.Context) (comparison, error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
-	case errors.Is(err, ErrNoMetadata), errors.Is(err, ErrNotFound), errors.Is(err, ErrInvalid):
+	case errors.Is(err, ErrNoMetadata), errors.Is(err, datacite.ErrNotFound), errors.Is(err, datacite.ErrInvalid):
 		return comparison{altered: []string{"no metadata are stored"}}, nil
 	case err != nil:
 		return comparison{}, err
@@ -251,7 +259,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 // the step was taken.
 func (r *registration) writeURL(ctx context.Context) error {
 	status, err := r.client.putURL(ctx, r.done.DOI, r.done.URL)
-	if err != nil && errors.Is(err, ErrUnclear) {
+	if err != nil && errors.Is(err, datacite.ErrUnclear) {
 		if _, address, lost := r.client.look(ctx, opPutURL, r.done.DOI); lost == nil && seemsSame(address, r.done.URL) {
 			return nil
 		}

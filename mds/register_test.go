@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -54,7 +55,7 @@ func TestALifeOfADOI(t *testing.T) {
 		doc, err := c.Metadata(ctx, name)
 		require.NoError(t, err)
 		assert.Contains(t, string(doc.Data), "<title>A</title>", "hiding and showing keeps the metadata")
-		require.ErrorIs(t, c.DeleteDraft(ctx, name), mds.ErrNotAllowed)
+		require.ErrorIs(t, c.DeleteDraft(ctx, name), datacite.ErrNotAllowed)
 	})
 }
 
@@ -68,8 +69,8 @@ func TestADraftIsThrownAway(t *testing.T) {
 		state, err := c.State(t.Context(), name)
 		require.NoError(t, err)
 		assert.Equal(t, mds.StateNone, state)
-		require.ErrorIs(t, c.DeleteDraft(t.Context(), name), mds.ErrNotFound)
-		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNotFound)
+		require.ErrorIs(t, c.DeleteDraft(t.Context(), name), datacite.ErrNotFound)
+		require.ErrorIs(t, c.Show(t.Context(), name), datacite.ErrNotFound)
 	})
 }
 
@@ -121,7 +122,7 @@ func TestRegister(t *testing.T) {
 func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	srv := newServer(t, nil)
-	c := as(t, srv, account, &mds.ClientOptions{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	c := as(t, srv, account, &datacite.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	_, err := c.Register(t.Context(), name, address, record("A"))
 	require.NoError(t, err)
 	assert.Equal(t, 5, strings.Count(log.String(), "level=DEBUG"), "one record a request")
@@ -132,7 +133,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 	t.Run("the metadata are refused", func(t *testing.T) {
 		srv := newServer(t, nil)
 		_, err := srv.MDS().Register(t.Context(), name, address, invalid())
-		require.ErrorIs(t, err, mds.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
 		assert.Empty(t, srv.State(name), "nothing else was tried")
 
@@ -144,7 +145,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
 		_, err := srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
 		require.ErrorIs(t, err, mds.ErrHalfRegistered)
-		require.ErrorIs(t, err, mds.ErrBadRequest)
+		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		half, ok := errors.AsType[*mds.HalfRegisteredError](err)
 		require.True(t, ok)
 		assert.Equal(t, name, half.DOI)
@@ -174,9 +175,9 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 			c := faulty(t, srv, schedule{pass, pass, loseRequest, loseRequest, loseRequest, loseRequest, loseRequest})
 			_, err := c.Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
-			require.ErrorIs(t, err, mds.ErrUnclear)
+			require.ErrorIs(t, err, datacite.ErrUnclear)
 			assert.ErrorContains(t, err, "its URL may not be")
-			assert.True(t, mds.Temporary(err))
+			assert.True(t, datacite.Temporary(err))
 		})
 	})
 }
@@ -407,7 +408,7 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 	assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0)[len(paths(srv, 0))-2:])
 
 	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
-	require.ErrorIs(t, err, mds.ErrUnreadable, "a service that knows every name is not believed")
+	require.ErrorIs(t, err, datacite.ErrUnreadable, "a service that knows every name is not believed")
 	_, err = refuses(t, 403, "Access is denied").Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.Error(t, err)
 }
@@ -420,13 +421,13 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 			loseRequest, loseRequest, loseRequest, loseRequest, loseRequest, // of looking
 		})
 		minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
-		require.ErrorIs(t, err, mds.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 		_, err = srv.MDS().PutMetadata(t.Context(), minted, record("A"))
 		require.NoError(t, err)
 
 		minted, err = srv.MDS().Mint(t.Context(), "10.70000", record("A"))
-		require.ErrorIs(t, err, mds.ErrForbidden)
+		require.ErrorIs(t, err, datacite.ErrForbidden)
 		assert.Empty(t, minted, "nothing was made")
 	})
 }
@@ -440,5 +441,5 @@ func TestHideNeverMakesADraft(t *testing.T) {
 		}
 		return answer(404, plain, "DOI not found")
 	}, nil)
-	require.ErrorIs(t, c.Hide(t.Context(), name), mds.ErrNotFound)
+	require.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
 }

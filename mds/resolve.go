@@ -3,17 +3,18 @@ package mds
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // ErrNotResolved: the resolver does not know a DOI's new URL, even after waiting.
-var ErrNotResolved = errors.New("mds: DOI does not resolve yet")
+var ErrNotResolved error = &transport.Condition{Text: "mds: DOI does not resolve yet", Passes: true}
 
 // A Resolver says where DOIs lead. The global resolver is another service than
 // the one that registers DOIs, and learns of a new DOI or URL after a delay of
@@ -81,10 +82,10 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	}
 	name, err := doi.Parse(doiName)
 	if err != nil {
-		return nameError("doi", err)
+		return doi.At("doi", err)
 	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
-		return &FieldError{Path: "opts", Reason: "has a negative duration"}
+		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
 	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))

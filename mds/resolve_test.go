@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -53,7 +54,7 @@ func TestWaitResolved(t *testing.T) {
 			err := mds.WaitResolved(t.Context(), &resolved{answers: []string{"https://repo.example.org/old"}}, name, address, nil)
 			require.ErrorIs(t, err, mds.ErrNotResolved)
 			assert.ErrorContains(t, err, `leads to "https://repo.example.org/old"`)
-			assert.True(t, mds.Temporary(err))
+			assert.True(t, datacite.Temporary(err))
 			assert.Equal(t, 15*time.Minute, time.Since(start), "of the test's own clock")
 		})
 	})
@@ -77,8 +78,8 @@ func TestWaitResolved(t *testing.T) {
 		})
 	})
 	t.Run("bad input", func(t *testing.T) {
-		require.ErrorIs(t, mds.WaitResolved(t.Context(), nil, "10.5072", address, nil), mds.ErrInvalidDOI)
-		require.ErrorIs(t, mds.WaitResolved(t.Context(), nil, name, address, &mds.WaitOptions{First: -1}), mds.ErrInvalid)
+		require.ErrorIs(t, mds.WaitResolved(t.Context(), nil, "10.5072", address, nil), datacite.ErrInvalidDOI)
+		require.ErrorIs(t, mds.WaitResolved(t.Context(), nil, name, address, &mds.WaitOptions{First: -1}), datacite.ErrInvalid)
 	})
 }
 

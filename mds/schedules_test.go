@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -71,7 +72,7 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 			w.faults[i] = lost(r)
 		}
 	}
-	return as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
+	return as(t, w.Server, account, &datacite.Config{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
 }
 
 func (w *world) sound() { w.faults = nil }
@@ -97,11 +98,11 @@ func maybe(t *testing.T, err error) {
 		return
 	}
 	for _, final := range []error{
-		mds.ErrForbidden, mds.ErrUnauthorized, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrInvalid, mds.ErrBadRequest, mds.ErrMetadataMissing, mds.ErrMediaType,
+		datacite.ErrForbidden, datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
 	} {
 		assert.NotErrorIs(t, err, final)
 	}
-	assert.True(t, mds.Temporary(err), "%v", err)
+	assert.True(t, datacite.Temporary(err), "%v", err)
 }
 
 // what the service has of a DOI, seen past the broken line.
@@ -171,7 +172,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	after := look(t, w.Server, name)
 	if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
 		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
-		assert.True(t, after == before || errors.Is(err, mds.ErrUnclear), "%v", err)
+		assert.True(t, after == before || errors.Is(err, datacite.ErrUnclear), "%v", err)
 	} else {
 		honest(t, before, after, wanted, err)
 	}
@@ -193,11 +194,11 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 	switch after := w.State(name); {
 	case err == nil:
 		assert.Empty(t, after)
-	case !errors.Is(err, mds.ErrUnclear):
+	case !errors.Is(err, datacite.ErrUnclear):
 		assert.Equal(t, datacitetest.StateDraft, after, "%v", err)
 	}
 	if err := clean.DeleteDraft(ctx, name); err != nil {
-		require.ErrorIs(t, err, mds.ErrNotFound)
+		require.ErrorIs(t, err, datacite.ErrNotFound)
 	}
 	assert.Equal(t, []string{name + "-2"}, w.Names())
 }
@@ -211,7 +212,7 @@ func hideStory(t *testing.T, w *world, r *rand.Rand) {
 	switch after := w.State(name); {
 	case err == nil:
 		assert.Equal(t, datacitetest.StateRegistered, after)
-	case !errors.Is(err, mds.ErrUnclear):
+	case !errors.Is(err, datacite.ErrUnclear):
 		assert.Equal(t, datacitetest.StateFindable, after, "%v", err)
 	}
 	require.NoError(t, clean.Hide(ctx, name))
@@ -223,7 +224,7 @@ func hideStory(t *testing.T, w *world, r *rand.Rand) {
 // service has.
 func honest(t *testing.T, before, after, wanted stored, err error) {
 	t.Helper()
-	unclear := errors.Is(err, mds.ErrUnclear)
+	unclear := errors.Is(err, datacite.ErrUnclear)
 	switch {
 	case err == nil, errors.Is(err, mds.ErrUnconfirmed):
 		assert.Equal(t, wanted, after, "%v", err)
@@ -250,7 +251,7 @@ func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	case err == nil:
 		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
 		assert.Equal(t, stored{datacitetest.StateDraft, "", "New"}, look(t, w.Server, minted))
-	case errors.Is(err, mds.ErrUnclear):
+	case errors.Is(err, datacite.ErrUnclear):
 		require.NotEmpty(t, minted, "a DOI that may exist has a name")
 		assert.Subset(t, []string{minted}, made)
 		_, err := w.MDS().PutMetadata(ctx, minted, record("New"))

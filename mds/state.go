@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -44,7 +45,7 @@ func (c *Client) State(ctx context.Context, doiName string) (State, error) {
 func (c *Client) look(ctx context.Context, op, name string) (State, string, error) {
 	address, err := c.url(ctx, op, name, http.StatusNotFound)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, datacite.ErrNotFound):
 		return StateNone, "", nil
 	case errors.Is(err, ErrNoURL):
 		return StateDraft, "", nil
@@ -61,7 +62,7 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 //
 // Hide sends GET /doi/{doi}, and DELETE /metadata/{doi} (specification §3.1,
 // §4.3). It looks first because the deployed service makes a draft of a DOI that
-// it does not know when it is told to hide it. Such a DOI is [ErrNotFound].
+// it does not know when it is told to hide it. Such a DOI is [datacite.ErrNotFound].
 func (c *Client) Hide(ctx context.Context, doiName string) error {
 	const op = "mds.Hide"
 	name, err := c.writable(doiName)
@@ -107,7 +108,7 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 }
 
 // DeleteDraft removes a draft for good. Only drafts can be deleted
-// ([ErrNotAllowed]).
+// ([datacite.ErrNotAllowed]).
 //
 // DeleteDraft sends DELETE /doi/{doi} (specification §3.1, §4.3). When it had to
 // be sent again and the service then does not know the DOI, the first one did
@@ -118,7 +119,7 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 		return err
 	}
 	err = c.delete(ctx, name, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Store.Path(name)})
-	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -22,7 +23,7 @@ func TestDetectTakesWhatTheStoreKeeps(t *testing.T) {
 		text = strings.TrimPrefix(text, "found: ")
 		doc, err := mds.Detect([]byte(text))
 		if err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			continue
 		}
 		taken++
@@ -32,7 +33,7 @@ func TestDetectTakesWhatTheStoreKeeps(t *testing.T) {
 		srv, c := newDeployed(t)
 		_, err = c.PutMetadata(t.Context(), name, doc)
 		if string(doc.Data) == text && !kept {
-			require.ErrorIs(t, err, mds.ErrInvalid, "it is of the format, and not complete: %s", row[2])
+			require.ErrorIs(t, err, datacite.ErrInvalid, "it is of the format, and not complete: %s", row[2])
 			assert.True(t, strings.HasPrefix(row[2], "422 "), "%s: %s", row[2], text)
 			continue
 		}
@@ -55,7 +56,7 @@ func TestNothingIsRepairedInSilence(t *testing.T) {
 		srv, c := newDeployed(t)
 		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)))
 		if err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalid, text)
+			require.ErrorIs(t, err, datacite.ErrInvalid, text)
 			refused++
 			continue
 		}
@@ -80,7 +81,7 @@ func TestAddressesOfTheTable(t *testing.T) {
 		_, err := c.PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
 		if _, err := c.PutURL(t.Context(), name, sent); err != nil {
-			require.ErrorIs(t, err, mds.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.Empty(t, srv.Requests()[1:], "%q was sent", sent)
 		}
 	}

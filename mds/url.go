@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -114,21 +115,21 @@ func checkAddress(address string) error { return checkURL("url", address, "http"
 func checkURL(path, address string, schemes ...string) error {
 	for _, r := range address {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
-			return &FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which an address cannot have", r)}
+			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which an address cannot have", r)}
 		}
 	}
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return &FieldError{Path: path, Reason: "is empty"}
+		return &datacite.FieldError{Path: path, Reason: "is empty"}
 	case !utf8.ValidString(address):
-		return &FieldError{Path: path, Reason: "is not valid UTF-8"}
+		return &datacite.FieldError{Path: path, Reason: "is not valid UTF-8"}
 	case err != nil:
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q is not a URL", address)}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q is not a URL", address)}
 	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme+"://") }):
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")}
 	case u.Hostname() == "":
-		return &FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
 	}
 	return nil
 }
@@ -140,5 +141,5 @@ func (c *Client) absent(r transport.Request, res *transport.Response, kind error
 
 // refusal is the error for a success status with a text that says otherwise.
 func (c *Client) refusal(r transport.Request, res *transport.Response, text string) error {
-	return c.core.Unsuccessful(r, res, text, ErrInvalid)
+	return c.core.Unsuccessful(r, res, text, datacite.ErrInvalid)
 }

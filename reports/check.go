@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -60,7 +61,7 @@ func (r *Report) Findings() []Finding {
 
 // A validator collects faults and hands warnings on.
 type validator struct {
-	faults []*FieldError
+	faults []*datacite.FieldError
 	most   int // how many faults are kept; -1 means all
 	warn   func(Finding)
 
@@ -87,7 +88,7 @@ func (p place) path(field string) string {
 
 func (v *validator) add(path, reason string) {
 	if v.most < 0 || len(v.faults) < v.most {
-		v.faults = append(v.faults, &FieldError{path, reason})
+		v.faults = append(v.faults, &datacite.FieldError{Path: path, Reason: reason})
 	}
 }
 
@@ -403,7 +404,7 @@ type checker struct {
 	validator
 	badRows BadRows
 	stopped bool // by a fault: nothing will be sent
-	leftOut []*FieldError
+	leftOut []*datacite.FieldError
 	skipped int64
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -149,7 +150,7 @@ func TestDataThatARefusedPUTDropped(t *testing.T) {
 		_, source, err := reports.ReadFile(strings.NewReader(document))
 		require.NoError(t, err)
 		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.Datasets()), "NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
-			require.ErrorIs(t, err, reports.ErrIncomplete, "%s of %s", name, document)
+			require.ErrorIs(t, err, datacite.ErrIncomplete, "%s of %s", name, document)
 			assert.ErrorContains(t, err, "report-subsets is empty")
 		}
 	}
@@ -205,7 +206,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, tt.document)
 		}))
-		c, err := reports.NewClient(srv.URL, nil)
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}})
 		require.NoError(t, err)
 		r, err := c.Open(t.Context(), id)
 		require.NoError(t, err, name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -42,7 +43,7 @@ func (s *submission) deliver(ctx context.Context) error {
 			case err == nil:
 				s.sent++
 				d = d.answered(answer, time.Now())
-			case errors.Is(err, ErrUnclear) && !permanent(err):
+			case errors.Is(err, datacite.ErrUnclear) && !permanent(err):
 				d = d.lostAnswer(time.Now())
 				if err := s.lock.UnderWay(); err != nil {
 					return s.stopped(d, Unclear, also(cause, err))
@@ -100,7 +101,7 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 	case err != nil:
 		return sight{}, err
 	case !strings.EqualFold(a.ID, s.id):
-		return sight{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", ErrConflict, i+1, a.ID, s.id)
+		return sight{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
 	case len(a.Subsets) == 0: // a service that does not list them, as the specification allows
 		return sight{kind: shown, first: i + 1}, nil
 	}
@@ -121,11 +122,11 @@ func also(before, err error) error {
 
 // explain adds to the error of a refused subset what can be done.
 func (s *submission) explain(i int, err error) error {
-	if i == 0 && errors.Is(err, ErrConflict) {
+	if i == 0 && errors.Is(err, datacite.ErrConflict) {
 		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it with List, and submit with its id, or under another name",
 			err, s.header.CreatedBy, s.header.ReportingPeriod.BeginDate)
 	}
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, datacite.ErrTooLarge) {
 		err = fmt.Errorf("%w; set SubmitOptions.MaxBytes below %d", err, s.plan[i].Bytes)
 	}
 	return err
@@ -152,14 +153,14 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 
 // neverSent tells whether no connection could be made.
 func neverSent(err error) bool {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	return ok && e.StatusCode == 0 && e.Attempts > 0 && !e.Unclear
 }
 
 // permanent recognises the failures of the deployed service that are really
 // about the request.
 func permanent(err error) bool {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	if !ok || e.StatusCode != http.StatusInternalServerError {
 		return false
 	}

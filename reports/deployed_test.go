@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -52,7 +53,7 @@ func TestABrokenReport(t *testing.T) {
 		_, err = c.Submit(t.Context(), h, datasets(4), opts)
 		require.ErrorIs(t, err, reports.ErrBroken)
 		assert.ErrorContains(t, err, "has been unreadable for 3")
-		e, ok := errors.AsType[*reports.Error](err)
+		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
 		assert.NotEmpty(t, e.RequestID, "what to quote to the operator")
 		assert.GreaterOrEqual(t, time.Since(start), 30*time.Minute, "it may have been a write under way")
@@ -74,8 +75,9 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 			}
 			return nil
 		}}
-		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{
-			Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
+		c, err := reports.NewClient(datacite.Config{
+			Service: datacite.Service{API: srv.URL},
+			Token:   srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
@@ -113,10 +115,10 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		want   error
 		says   string
 	}{
-		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, reports.ErrConflict, "under another id or for another account"},
-		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, reports.ErrTooLarge, "set SubmitOptions.MaxBytes below"},
-		{"422", 422, `{"report_id":["can't be blank"]}`, reports.ErrInvalid, "report_id: can't be blank"},
-		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, reports.ErrServer, "invalid date"},
+		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, datacite.ErrConflict, "under another id or for another account"},
+		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge, "set SubmitOptions.MaxBytes below"},
+		{"422", 422, `{"report_id":["can't be blank"]}`, datacite.ErrInvalid, "report_id: can't be blank"},
+		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {

@@ -3,7 +3,7 @@
 // of interface A of the registration service whose public deployment is DataCite; the
 // [specification] describes it.
 //
-//	client, err := reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
+//	client, err := reports.NewClient(datacite.Config{Service: datacite.Production, Token: token})
 //	if err != nil {
 //		return err
 //	}
@@ -63,7 +63,7 @@
 // wherever the service keeps them: in the report, or compressed in subsets, whose
 // checksums are checked. [Client.Open] yields them one by one, in constant memory
 // ([Reader.Datasets], or [Reader.Scan], which is faster and lends each dataset for
-// one iteration). ClientOptions.MaxReport bounds what is read.
+// one iteration). [Client.WithMaxReport] bounds what is read.
 // [Client.Verify] compares what is stored with a [Receipt], and [Client.VerifyAt]
 // can check less. Reading needs no credentials.
 //
@@ -75,21 +75,21 @@
 //
 // Writing needs a token, a JSON web token that the operator issues to members.
 // It is valid for one year (specification §5); [TokenExpiry] tells when it expires.
-// Give it as ClientOptions.Token, or let ClientOptions.TokenSource fetch it for
+// Give it as Config.Token, or let Config.TokenSource fetch it for
 // each write. It is sent over HTTPS only, to the host of the base URL only, and
 // appears in no error and no log. The API keys that the deployed service issues for
 // the other interfaces are not taken here, and not sent: one as Token is a
-// [*FieldError], one from TokenSource [ErrUnauthorized].
+// [*datacite.FieldError], one from TokenSource [datacite.ErrUnauthorized].
 //
 // # Errors
 //
-// A request that failed is an [*Error], which says what was asked, where, and
+// A request that failed is an [*datacite.Error], which says what was asked, where, and
 // why. Ask for conditions with errors.Is:
 //
 //	switch {
 //	case errors.Is(err, reports.ErrTokenExpired): // ask the operator for a new one
-//	case errors.Is(err, reports.ErrInvalid): // the data are invalid: found here or by the service
-//	case errors.Is(err, reports.ErrUnclear): // sent, but it is unknown whether it took effect
+//	case errors.Is(err, datacite.ErrInvalid): // the data are invalid: found here or by the service
+//	case errors.Is(err, datacite.ErrUnclear): // sent, but it is unknown whether it took effect
 //	}
 //
 // Idempotent requests are sent again after a lost connection or a
@@ -97,7 +97,7 @@
 // Put, and an uncompressed Create. A compressed POST adds data each time it
 // arrives, so it is sent again only if the connection could not be made. After a lost
 // answer, or a 429 or 5xx, which a gateway may return while the service is still
-// working, its error matches [ErrUnclear].
+// working, its error matches [datacite.ErrUnclear].
 //
 // # Testing
 //
@@ -111,7 +111,7 @@
 // # Where the deployed service differs from its specification
 //
 //   - It answers an expired token with 401 instead of 403, and a missing one with
-//     422. [ErrTokenExpired] and [ErrUnauthorized] cover both: the token's own
+//     422. [ErrTokenExpired] and [datacite.ErrUnauthorized] cover both: the token's own
 //     expiry tells them apart.
 //   - It answers a PUT of an existing report with 200 instead of 201.
 //   - It finds the report of a POST by the month of the begin date, not by the
@@ -123,7 +123,7 @@
 //     never changes created-by, report-id, year and month. The methods here send
 //     every member.
 //   - Exception 69 on an uncompressed body makes it drop the data. The methods
-//     here never send that. A report without data is [ErrIncomplete].
+//     here never send that. A report without data is [datacite.ErrIncomplete].
 //   - A subset that is shown may not be stored permanently yet, and a gateway's 429,
 //     503 or 504 may hide work in progress.
 //

@@ -16,14 +16,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // client returns a client of srv with other options than the server's own.
-func client(t *testing.T, srv *datacitetest.Server, opts *reports.ClientOptions) *reports.Client {
+func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *reports.Client {
 	t.Helper()
-	c, err := reports.NewClient(srv.URL, opts)
+	cfg := datacite.Config{}
+	if opts != nil {
+		cfg = *opts
+	}
+	cfg.Service.API = srv.URL
+	c, err := reports.NewClient(cfg)
 	require.NoError(t, err)
 	return c
 }
@@ -38,7 +44,7 @@ func answering(t *testing.T, status int, contentType, body string) *reports.Clie
 		io.WriteString(w, body)
 	}))
 	t.Cleanup(srv.Close)
-	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "any", MaxAttempts: 1})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "any", MaxAttempts: 1})
 	require.NoError(t, err)
 	return c
 }
@@ -51,21 +57,21 @@ func TestAuthentication(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		t.Run("401 no token", func(t *testing.T) {
 			_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
-			require.ErrorIs(t, err, reports.ErrUnauthorized)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			assert.Empty(t, srv.Requests(), "nothing was sent")
 			_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Each(report("", 1).Datasets), nil)
-			require.ErrorIs(t, err, reports.ErrUnauthorized)
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		})
 		t.Run("403 token expired", func(t *testing.T) {
-			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
+			expired := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(-time.Hour))})
 			_, err := expired.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrTokenExpired)
-			e, _ := errors.AsType[*reports.Error](err)
+			e, _ := errors.AsType[*datacite.Error](err)
 			if srv.Behaviour == datacitetest.Deployed {
 				assert.Equal(t, 401, e.StatusCode, "the token's own expiry tells")
 				return
 			}
-			require.ErrorIs(t, err, reports.ErrForbidden)
+			require.ErrorIs(t, err, datacite.ErrForbidden)
 			assert.Equal(t, 403, e.StatusCode)
 		})
 		t.Run("reads need none", func(t *testing.T) {
@@ -74,7 +80,7 @@ func TestAuthentication(t *testing.T) {
 		})
 		t.Run("reads send none", func(t *testing.T) {
 			source := func(context.Context) (string, error) { panic("asked for a token to read") }
-			_, err := client(t, srv, &reports.ClientOptions{TokenSource: source}).List(t.Context(), nil)
+			_, err := client(t, srv, &datacite.Config{TokenSource: source}).List(t.Context(), nil)
 			require.NoError(t, err)
 		})
 		t.Run("a token source is asked before each write", func(t *testing.T) {
@@ -83,7 +89,7 @@ func TestAuthentication(t *testing.T) {
 				asked++
 				return srv.Token(srv.Now().Add(year)), nil
 			}
-			c := client(t, srv, &reports.ClientOptions{TokenSource: source})
+			c := client(t, srv, &datacite.Config{TokenSource: source})
 			for range 2 {
 				_, err := c.Put(t.Context(), id, report("Example", 1))
 				require.NoError(t, err)
@@ -102,13 +108,13 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 		want, not  error
 	}{
 		{"401 and the token's time is over", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(-time.Minute)), reports.ErrTokenExpired, nil},
-		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(time.Hour)), reports.ErrUnauthorized, reports.ErrTokenExpired},
-		{"401 and nobody knows", `{}`, 401, "opaque", reports.ErrUnauthorized, reports.ErrTokenExpired},
-		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrForbidden, reports.ErrTokenExpired},
-		{"403 with the page of a gateway", "<html><title>403 Forbidden</title></html>", 403, "opaque", reports.ErrRateLimited, reports.ErrTokenExpired},
-		{"403 with a page, and the time is over", "<html><title>403 Forbidden</title></html>", 403, jwt(time.Now().Add(-time.Hour)), reports.ErrRateLimited, reports.ErrForbidden},
+		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(time.Hour)), datacite.ErrUnauthorized, reports.ErrTokenExpired},
+		{"401 and nobody knows", `{}`, 401, "opaque", datacite.ErrUnauthorized, reports.ErrTokenExpired},
+		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)), datacite.ErrForbidden, reports.ErrTokenExpired},
+		{"403 with the page of a gateway", "<html><title>403 Forbidden</title></html>", 403, "opaque", datacite.ErrRateLimited, reports.ErrTokenExpired},
+		{"403 with a page, and the time is over", "<html><title>403 Forbidden</title></html>", 403, jwt(time.Now().Add(-time.Hour)), datacite.ErrRateLimited, datacite.ErrForbidden},
 		{"403 and the service says so", `{"errors":[{"title":"Token has expired"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrTokenExpired, nil},
-		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", reports.ErrUnauthorized, reports.ErrInvalid},
+		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", datacite.ErrUnauthorized, datacite.ErrInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -116,7 +122,7 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 				io.WriteString(w, tt.body)
 			}))
 			defer srv.Close()
-			c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: tt.token, MaxAttempts: 1})
+			c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: tt.token, MaxAttempts: 1})
 			require.NoError(t, err)
 			_, err = c.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, tt.want)
@@ -130,8 +136,8 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 
 func TestStatusCodes(t *testing.T) {
 	for status, want := range map[int]error{
-		400: reports.ErrBadRequest, 401: reports.ErrUnauthorized, 403: reports.ErrForbidden, 404: reports.ErrNotFound, 409: reports.ErrConflict,
-		413: reports.ErrTooLarge, 415: reports.ErrMediaType, 422: reports.ErrInvalid, 429: reports.ErrRateLimited, 500: reports.ErrServer, 503: reports.ErrServer,
+		400: datacite.ErrBadRequest, 401: datacite.ErrUnauthorized, 403: datacite.ErrForbidden, 404: datacite.ErrNotFound, 409: datacite.ErrConflict,
+		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			c := answering(t, status, "application/json", `{"errors":[{"title":"the reason"}]}`)
@@ -140,13 +146,13 @@ func TestStatusCodes(t *testing.T) {
 			assert.ErrorContains(t, err, "reports.Put: PUT http://127.0.0.1:")
 			assert.ErrorContains(t, err, "/reports/"+id+": "+fmt.Sprint(status))
 			assert.ErrorContains(t, err, "the reason")
-			e, _ := errors.AsType[*reports.Error](err)
+			e, _ := errors.AsType[*datacite.Error](err)
 			assert.Equal(t, "request-7", e.RequestID)
-			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, reports.ErrUnclear))
-			assert.Equal(t, []reports.Detail{{Message: "the reason"}}, e.Details)
+			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, datacite.ErrUnclear))
+			assert.Equal(t, []datacite.FieldError{{Reason: "the reason"}}, e.Details)
 			matched := 0
-			for _, other := range []error{reports.ErrBadRequest, reports.ErrUnauthorized, reports.ErrForbidden, reports.ErrNotFound, reports.ErrConflict,
-				reports.ErrTooLarge, reports.ErrMediaType, reports.ErrInvalid, reports.ErrRateLimited, reports.ErrServer, reports.ErrUnreadable} {
+			for _, other := range []error{datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrConflict,
+				datacite.ErrTooLarge, datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrRateLimited, datacite.ErrServer, datacite.ErrUnreadable} {
 				if errors.Is(err, other) {
 					matched++
 				}
@@ -206,12 +212,12 @@ func TestBadInputIsNotSent(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := c.Put(t.Context(), id, tt.report)
-			require.ErrorIs(t, err, reports.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.fault)
-			_, isField := errors.AsType[*reports.FieldError](err)
+			_, isField := errors.AsType[*datacite.FieldError](err)
 			assert.True(t, isField)
 			_, err = c.Create(t.Context(), tt.report)
-			require.ErrorIs(t, err, reports.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
 	t.Run("all faults at once", func(t *testing.T) {
@@ -225,9 +231,9 @@ func TestBadInputIsNotSent(t *testing.T) {
 	})
 	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
 		_, err := c.Get(t.Context(), bad)
-		require.ErrorIs(t, err, reports.ErrInvalid, bad)
+		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
 		_, err = c.Put(t.Context(), bad, report("Example", 1))
-		require.ErrorIs(t, err, reports.ErrInvalid, bad)
+		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
 	}
 	assert.Empty(t, srv.Requests())
 }
@@ -254,18 +260,18 @@ func TestStrangeAnswers(t *testing.T) {
 	} {
 		t.Run("write/"+tt.name, func(t *testing.T) {
 			_, err := answering(t, 200, tt.contentType, tt.body).Put(t.Context(), id, report("Example", 1))
-			require.ErrorIs(t, err, reports.ErrUnreadable)
-			require.ErrorIs(t, err, reports.ErrUnclear, "nothing half done without saying so")
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
+			require.ErrorIs(t, err, datacite.ErrUnclear, "nothing half done without saying so")
 			assert.ErrorContains(t, err, tt.reason)
 		})
 	}
 	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
 		c := answering(t, 200, "application/json", body)
 		_, err := c.Get(t.Context(), id)
-		require.ErrorIs(t, err, reports.ErrUnreadable, body)
-		assert.NotErrorIs(t, err, reports.ErrUnclear, "a read changes nothing")
+		require.ErrorIs(t, err, datacite.ErrUnreadable, body)
+		assert.NotErrorIs(t, err, datacite.ErrUnclear, "a read changes nothing")
 		_, err = c.List(t.Context(), nil)
-		require.ErrorIs(t, err, reports.ErrUnreadable, body)
+		require.ErrorIs(t, err, datacite.ErrUnreadable, body)
 	}
 }
 
@@ -279,14 +285,14 @@ func TestBodyCutOffInTheMiddle(t *testing.T) {
 		conn.Close()
 	}))
 	defer srv.Close()
-	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "any", MaxAttempts: 1})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "any", MaxAttempts: 1})
 	require.NoError(t, err)
 	_, err = c.Get(t.Context(), id)
-	require.ErrorIs(t, err, reports.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	_, err = c.Put(t.Context(), id, report("Example", 1))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.ErrorIs(t, err, reports.ErrUnclear)
+	require.ErrorIs(t, err, datacite.ErrUnclear)
 }
 
 func TestRedirectToAnotherHost(t *testing.T) {
@@ -294,7 +300,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	defer elsewhere.Close()
 	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	defer srv.Close()
-	c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: "secret-token"})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "secret-token"})
 	require.NoError(t, err)
 	_, err = c.Put(t.Context(), id, report("Example", 1))
 	assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+" not followed")
@@ -308,12 +314,12 @@ func TestServiceThatNeverAnswers(t *testing.T) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
-		c, err := reports.NewClient(reports.Test, &reports.ClientOptions{Token: "any", HTTPClient: &http.Client{Transport: never}, MaxAttempts: 1})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: "any", HTTPClient: &http.Client{Transport: never}, MaxAttempts: 1})
 		require.NoError(t, err)
 		start := time.Now()
 		_, err = c.Put(t.Context(), id, report("Example", 1))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, reports.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 		assert.Equal(t, 5*time.Minute, time.Since(start))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -330,21 +336,20 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestNewClientRefuses(t *testing.T) {
 	source := func(context.Context) (string, error) { return "", nil }
 	for name, tt := range map[string]struct {
-		base  string
-		opts  *reports.ClientOptions
+		cfg   datacite.Config
 		fault string
 	}{
-		"no address":       {"", nil, "base URL is empty"},
-		"plain HTTP":       {"http://api.example.org", nil, "is not HTTPS"},
-		"quoted token":     {reports.Test, &reports.ClientOptions{Token: `"s3cret"`}, "token has quotes around it"},
-		"token with blank": {reports.Test, &reports.ClientOptions{Token: "s3cret x"}, "token has a blank"},
-		"API key":          {reports.Test, &reports.ClientOptions{Token: "DC.s3crets3crets3crets3crets3crets3c"}, "token is an API key"},
-		"two tokens":       {reports.Test, &reports.ClientOptions{Token: "s3cret", TokenSource: source}, "both set"},
-		"negative":         {reports.Test, &reports.ClientOptions{MaxAttempts: -1}, "MaxAttempts is negative"},
+		"no address":       {datacite.Config{}, "Config.Service.API is empty"},
+		"plain HTTP":       {datacite.Config{Service: datacite.Service{API: "http://api.example.org"}}, "is not HTTPS"},
+		"quoted token":     {datacite.Config{Service: datacite.Test, Token: `"s3cret"`}, "Config.Token has quotes around it"},
+		"token with blank": {datacite.Config{Service: datacite.Test, Token: "s3cret x"}, "Config.Token has a blank"},
+		"API key":          {datacite.Config{Service: datacite.Test, Token: "DC.s3crets3crets3crets3crets3crets3c"}, "Config.Token is an API key"},
+		"two tokens":       {datacite.Config{Service: datacite.Test, Token: "s3cret", TokenSource: source}, "both set"},
+		"negative":         {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := reports.NewClient(tt.base, tt.opts)
-			require.ErrorIs(t, err, reports.ErrInvalid)
+			_, err := reports.NewClient(tt.cfg)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.fault)
 			assert.NotContains(t, err.Error(), "s3cret")
 		})
@@ -372,22 +377,22 @@ func TestTokenExpiry(t *testing.T) {
 // A submission that stopped for a lost answer is unclear only if nobody could see
 // what became of it.
 func TestSubmitErrorIsItsState(t *testing.T) {
-	lost := &reports.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}
+	lost := &datacite.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}
 	states := map[reports.SubmitState]error{
-		reports.Incomplete: nil, reports.Unclear: reports.ErrUnclear, reports.Disturbed: reports.ErrBusy, reports.Broken: reports.ErrBroken,
+		reports.Incomplete: nil, reports.Unclear: datacite.ErrUnclear, reports.Disturbed: reports.ErrBusy, reports.Broken: reports.ErrBroken,
 	}
 	for state, own := range states {
 		err := error(&reports.SubmitError{State: state, Err: lost})
-		assert.ErrorIs(t, err, reports.ErrIncomplete, state)
-		for _, sentinel := range []error{reports.ErrUnclear, reports.ErrBusy, reports.ErrBroken} {
+		assert.ErrorIs(t, err, datacite.ErrIncomplete, state)
+		for _, sentinel := range []error{datacite.ErrUnclear, reports.ErrBusy, reports.ErrBroken} {
 			assert.Equal(t, sentinel == own, errors.Is(err, sentinel), "%s, %v", state, sentinel)
 		}
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		cause, ok := errors.AsType[*reports.Error](err)
+		cause, ok := errors.AsType[*datacite.Error](err)
 		assert.True(t, ok)
 		assert.Same(t, lost, cause)
 	}
-	assert.NotErrorIs(t, &reports.SubmitError{State: reports.Untouched, Err: lost}, reports.ErrIncomplete)
+	assert.NotErrorIs(t, &reports.SubmitError{State: reports.Untouched, Err: lost}, datacite.ErrIncomplete)
 }
 
 // An API key is said to be one: it is neither expired nor broken, and not sent.
@@ -397,14 +402,15 @@ func TestAPIKeysAreNoTokens(t *testing.T) {
 	require.ErrorContains(t, err, "an API key")
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	defer srv.Close()
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{
+	client, err := reports.NewClient(datacite.Config{
+		Service:    datacite.Service{API: srv.URL},
 		HTTPClient: srv.HTTPClient(), TokenSource: func(context.Context) (string, error) { return key, nil },
 	})
 	require.NoError(t, err)
 	_, created := client.Create(t.Context(), report("Example", 1))
 	_, submitted := client.Submit(t.Context(), report("Example", 1).Header, func(func(reports.Dataset, error) bool) {}, nil)
 	for _, err := range []error{created, submitted} {
-		require.ErrorIs(t, err, reports.ErrUnauthorized)
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotErrorIs(t, err, reports.ErrTokenExpired)
 		assert.ErrorContains(t, err, "an API key")
 		assert.NotContains(t, err.Error(), "s3cret")

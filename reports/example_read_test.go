@@ -7,6 +7,7 @@ import (
 	"log"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -62,7 +63,7 @@ func ExampleClient_VerifyAt() {
 		log.Fatal(err)
 	}
 	err = client.VerifyAt(ctx, receipt, reports.VerifyChecksums)
-	fmt.Println(errors.Is(err, reports.ErrIncomplete))
+	fmt.Println(errors.Is(err, datacite.ErrIncomplete))
 	// Output:
 	// <nil>
 	// true

@@ -8,6 +8,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -38,7 +39,7 @@ func october() reports.Header {
 func ExampleClient_Submit() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	client := srv.Reports() // or reports.NewClient(reports.Production, &reports.ClientOptions{Token: token})
+	client := srv.Reports() // or reports.NewClient(datacite.Config{Service: datacite.Production, Token: token})
 
 	header := october()
 	receipt, err := client.Submit(context.Background(), header, usage(header.ReportingPeriod), &reports.SubmitOptions{
@@ -111,10 +112,10 @@ func ExampleError() {
 	defer srv.Close()
 
 	_, err := srv.Reports().Get(context.Background(), "0148536f-bfbc-4775-b93c-524e91d0b9f6")
-	if errors.Is(err, reports.ErrNotFound) {
+	if errors.Is(err, datacite.ErrNotFound) {
 		fmt.Println("there is no such report")
 	}
-	if e, ok := errors.AsType[*reports.Error](err); ok {
+	if e, ok := errors.AsType[*datacite.Error](err); ok {
 		fmt.Println(e.Method, e.StatusCode)
 	}
 	// Output:
@@ -127,7 +128,7 @@ func ExampleClient_Submit_expiredToken() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	expired := srv.Token(srv.Now().Add(-time.Hour))
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: expired})
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: expired})
 	if err != nil {
 		log.Fatal(err)
 	}

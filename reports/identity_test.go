@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -59,14 +60,14 @@ func TestSomebodyElsesReport(t *testing.T) {
 	before := len(writes(srv))
 
 	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), h, datasets(3), nil)
-	require.ErrorIs(t, err, reports.ErrConflict)
+	require.ErrorIs(t, err, datacite.ErrConflict)
 	assert.ErrorContains(t, err, `the account of report `+receipt.ReportID+` is "example.repo", not "other.repo"; nothing was sent`)
 	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
-	require.ErrorIs(t, err, reports.ErrConflict)
+	require.ErrorIs(t, err, datacite.ErrConflict)
 	_, err = srv.Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
-	require.ErrorIs(t, err, reports.ErrConflict, "our own report, of another creator")
+	require.ErrorIs(t, err, datacite.ErrConflict, "our own report, of another creator")
 	_, err = srv.Reports().Submit(t.Context(), header("Example", time.September), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
-	require.ErrorIs(t, err, reports.ErrConflict, "and of another month")
+	require.ErrorIs(t, err, datacite.ErrConflict, "and of another month")
 	assert.Len(t, writes(srv), before)
 	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
 }
@@ -105,7 +106,7 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	require.NoError(t, err)
 	before := len(writes(srv))
 	_, err = c.Submit(t.Context(), header("Example", time.September), datasets(5), nil)
-	require.ErrorIs(t, err, reports.ErrConflict)
+	require.ErrorIs(t, err, datacite.ErrConflict)
 	assert.ErrorContains(t, err, `the month of report `+first.ReportID+` is "1999-10", not "1999-9"`)
 	assert.Len(t, writes(srv), before)
 }
@@ -143,7 +144,7 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 	})
 	dropping := answering(t, 200, "application/json", `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
 	_, err := dropping.Put(t.Context(), id, report("Example", 2))
-	require.ErrorIs(t, err, reports.ErrIncomplete, "an answer that shows that the data were dropped")
+	require.ErrorIs(t, err, datacite.ErrIncomplete, "an answer that shows that the data were dropped")
 }
 
 // Somebody creates the report between Create's look and its POST.
@@ -160,11 +161,11 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 			}
 			return nil
 		}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		compressed := h
 		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
-		require.ErrorIs(t, err, reports.ErrConflict)
+		require.ErrorIs(t, err, datacite.ErrConflict)
 		assert.ErrorContains(t, err, "holds 2 subsets")
 	})
 }
@@ -183,7 +184,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				hidden[r.Method] = true
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
@@ -193,7 +194,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 			h := header("Another", time.October)
 			h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 			_, err = c.Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
-			require.ErrorIs(t, err, reports.ErrUnclear)
+			require.ErrorIs(t, err, datacite.ErrUnclear)
 			assert.Len(t, writes(srv), 4)
 		})
 	}
@@ -211,7 +212,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 				}
 				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			start := time.Now()
 			var waits []time.Time
 			var reason string
@@ -257,8 +258,9 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	asked := 0
 	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
 	answer := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
-	c, err := reports.NewClient(reports.Test, &reports.ClientOptions{
-		Token: server(t).Token(time.Now().Add(year)),
+	c, err := reports.NewClient(datacite.Config{
+		Service: datacite.Test,
+		Token:   server(t).Token(time.Now().Add(year)),
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked++
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
@@ -269,11 +271,11 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	for _, err := range c.All(t.Context(), nil) {
 		last = err
 	}
-	require.ErrorIs(t, last, reports.ErrIncomplete)
+	require.ErrorIs(t, last, datacite.ErrIncomplete)
 	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
 	assert.Equal(t, 2, asked)
 	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
-	require.ErrorIs(t, err, reports.ErrIncomplete)
+	require.ErrorIs(t, err, datacite.ErrIncomplete)
 
 	answer = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
 	asked = 0
@@ -290,13 +292,13 @@ func TestKnownEarly(t *testing.T) {
 		want        error
 		says        string
 	}{
-		{"no token", "", reports.ErrUnauthorized, ""},
-		{"no JSON web token", "secret-of-mine", reports.ErrUnauthorized, "not a JSON web token"},
+		{"no token", "", datacite.ErrUnauthorized, ""},
+		{"no JSON web token", "secret-of-mine", datacite.ErrUnauthorized, "not a JSON web token"},
 		{"expired", srv.Token(srv.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired on"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := false
-			_, err := client(t, srv, &reports.ClientOptions{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
+			_, err := client(t, srv, &datacite.Config{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
 				func(func(reports.Dataset, error) bool) { read = true }, nil)
 			require.ErrorIs(t, err, tt.want)
 			assert.ErrorContains(t, err, tt.says)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -69,7 +70,7 @@ func (o *ListOptions) check() error {
 		{o.Page.Size < 0 || o.Page.Size > MaxPageSize, ".Page.Size", fmt.Sprintf("is not between 1 and %d", MaxPageSize)},
 	} {
 		if f.is {
-			faults = append(faults, &FieldError{"ListOptions" + f.path, f.reason})
+			faults = append(faults, &datacite.FieldError{Path: "ListOptions" + f.path, Reason: f.reason})
 		}
 	}
 	return errors.Join(faults...)
@@ -110,7 +111,7 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 			case found.Reports == nil:
 				return errors.New("it has no list named reports")
 			case len(found.Reports) > most:
-				return fmt.Errorf("%w: it has %d reports, and %d were asked for", transport.ErrTooLarge, len(found.Reports), most)
+				return fmt.Errorf("%w: it has %d reports, and %d were asked for", datacite.ErrTooLarge, len(found.Reports), most)
 			}
 			return nil
 		},
@@ -162,7 +163,7 @@ func (r *Results) turn(page query.Page) {
 //
 // The service lists reports by id, and ids are random: a report stored during
 // the walk may land on a page already read. All compares with the total that the
-// service gives, and ends with an error that matches [ErrIncomplete] if reports are
+// service gives, and ends with an error that matches [datacite.ErrIncomplete] if reports are
 // missing, or if a page shows nothing new though more should follow.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
 	var o ListOptions
@@ -207,9 +208,9 @@ func (w *walk) turn(o *ListOptions, yield func(*Summary, error) bool) (more bool
 	missing := w.page.Total - len(w.seen)
 	switch {
 	case w.page.More && len(w.seen) == before:
-		return false, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", ErrIncomplete, max(o.Page.Number, 1))
+		return false, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, max(o.Page.Number, 1))
 	case !w.page.More && w.whole && missing > 0:
-		return false, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", ErrIncomplete, missing, w.page.Total)
+		return false, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing, w.page.Total)
 	}
 	return w.page.More, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -42,7 +43,7 @@ const crowdProcessing = 3 * time.Second
 
 // submitAsProcess submits six datasets and says how it ended.
 func submitAsProcess(url, token, temp string) int {
-	c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 	if err == nil {
 		var receipt *reports.Receipt
 		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, TempDir: temp, MaxProcessing: crowdProcessing})
@@ -220,7 +221,7 @@ func TestOneReportOneLock(t *testing.T) {
 	token := srv.Token(srv.Now().Add(year))
 	dir := t.TempDir()
 	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
-		c, err := reports.NewClient(url, &reports.ClientOptions{Token: token})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 		require.NoError(t, err)
 		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{TempDir: dir})
 		return err
@@ -251,7 +252,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			time.Sleep(time.Second)
 			return errLost
 		}}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		var waits []reports.Progress
@@ -264,7 +265,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			}
 		}}
 		_, err := c.Submit(ctx, header("Example", time.October), datasets(6), opts)
-		require.ErrorIs(t, err, reports.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 		require.Len(t, waits, 5)
 		assert.Contains(t, waits[4].Reason, "the service cannot read the report")
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -22,7 +23,7 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, datacite.ErrNotFound):
 		return sight{kind: shown}, nil
 	case err != nil:
 		return sight{kind: failure(err)}, err
@@ -61,7 +62,7 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 func (s *submission) mayWrite(stored *storedReport) error {
 	h := &stored.Header
 	conflict := func(what, is, ours string) error {
-		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", ErrConflict, what, s.id, is, ours)
+		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", datacite.ErrConflict, what, s.id, is, ours)
 	}
 	year, month := s.header.ReportingPeriod.yearMonth()
 	switch {
@@ -99,14 +100,14 @@ func sortedChecksums(subsets []Subset) []string {
 // that cannot be reached, and one that cannot read a report because it is being
 // written.
 func failure(err error) sightKind {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
-	case !ok || errors.Is(err, ErrTooLarge):
+	case !ok || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
 	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
 		return unreadable
 	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
-		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, ErrUnreadable):
+		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
 		return unreachable
 	}
 	return unseen

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/repeat"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
@@ -39,10 +40,10 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.skipped > 0:
-		nothing := &FieldError{"report-datasets", fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.skipped)}
-		return &ValidationError{append([]*FieldError{nothing}, c.leftOut...)}
+		nothing := &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.skipped)}
+		return &ValidationError{append([]*datacite.FieldError{nothing}, c.leftOut...)}
 	case len(s.plan) == 0:
-		return &FieldError{"report-datasets", "is empty; the service takes no report without datasets"}
+		return &datacite.FieldError{Path: "report-datasets", Reason: "is empty; the service takes no report without datasets"}
 	}
 	s.whole = true
 	return noRepeats(repeats)
@@ -71,7 +72,7 @@ func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[su
 // calls emit with each, in order. Src and emit run on the caller's goroutine, w on
 // another one. An error of src ends it after the subsets that were full by then
 // have been emitted; one of w or emit, or the end of ctx, ends it at once. An item
-// that is too large for a subset is a [*FieldError].
+// that is too large for a subset is a [*datacite.FieldError].
 //
 // The data, and the options MaxDatasets, MaxBytes and Level, alone decide where
 // subsets end and what bytes they are.
@@ -89,9 +90,9 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o Su
 		return emit(Subset{hex.EncodeToString(p.Checksum[:]), p.Items, p.Bytes})
 	})
 	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {
-		return &FieldError{
-			fmt.Sprintf("report-datasets[%d]", e.Number),
-			fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
+		return &datacite.FieldError{
+			Path:   fmt.Sprintf("report-datasets[%d]", e.Number),
+			Reason: fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
 		}
 	}
 	return err

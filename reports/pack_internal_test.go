@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
@@ -131,9 +132,9 @@ func TestPackNamesADatasetThatIsTooLarge(t *testing.T) {
 	}
 	datasets[1].Title = title.String()
 	_, err := packAll(t, packing, encoded(datasets))
-	e, ok := errors.AsType[*FieldError](err)
+	e, ok := errors.AsType[*datacite.FieldError](err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, "report-datasets[1]", e.Path)
 	assert.Contains(t, e.Reason, "the most is 100000")
-	require.ErrorIs(t, err, ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 }

@@ -8,14 +8,15 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // Get returns a stored report with all its datasets, those of compressed
 // subsets included. It holds the whole report in memory, which may take
-// ClientOptions.MaxBody: enough for 70,000 typical datasets at the default. A larger
-// one is [ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
+// Config.MaxBody: enough for 70,000 typical datasets at the default. A larger
+// one is [datacite.ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
 // needed.
 //
 // Get sends GET /reports/{id} (specification §4.1).
@@ -185,9 +186,9 @@ func (r *Reader) advance() int {
 // failed is the error to return for a cause.
 func (r *Reader) failed(cause error) error {
 	if errors.Is(cause, jsonlex.ErrTooLarge) {
-		cause = fmt.Errorf("%w: %w", ErrTooLarge, cause)
+		cause = fmt.Errorf("%w: %w", datacite.ErrTooLarge, cause)
 		if r.memory != nil {
-			cause = fmt.Errorf("%w (ClientOptions.MaxBody); Client.Open reads any report, one dataset at a time", cause)
+			cause = fmt.Errorf("%w (Config.MaxBody); Client.Open reads any report, one dataset at a time", cause)
 		}
 	}
 	return r.fail(cause)
@@ -203,9 +204,9 @@ func (r *Reader) Close() error {
 
 // Datasets returns a single-use iterator over the datasets, as the service shows
 // them: the deployed one keeps no order of subsets. An error ends it: a broken
-// connection, a truncated answer, a report larger than ClientOptions.MaxReport
-// ([ErrTooLarge]), a subset that does not match its checksum, or a compressed report
-// without subsets ([ErrIncomplete]). The last dataset of a subset is yielded after
+// connection, a truncated answer, a report larger than [Client.WithMaxReport] allows
+// ([datacite.ErrTooLarge]), a subset that does not match its checksum, or a compressed report
+// without subsets ([datacite.ErrIncomplete]). The last dataset of a subset is yielded after
 // its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
@@ -247,7 +248,7 @@ func (r *Reader) members(e *emitter) error {
 	case err == nil && r.from == reportGzip:
 		err = r.Subsets[0].compareChecksum(0, r.doc.checksum)
 	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
-		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", ErrIncomplete)
+		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", datacite.ErrIncomplete)
 	}
 	if err != nil {
 		return r.failed(e.place(err))
@@ -405,7 +406,7 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	if *b.count += int64(n); *b.count > b.limit {
-		return 0, fmt.Errorf("%w: more than %d bytes (ClientOptions.MaxReport)", ErrTooLarge, b.limit)
+		return 0, fmt.Errorf("%w: more than %d bytes (Client.WithMaxReport)", datacite.ErrTooLarge, b.limit)
 	}
 	return n, err
 }

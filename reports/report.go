@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // A Report is a usage report: a header and what was counted for each dataset
@@ -193,7 +195,7 @@ var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 
 func checkUUID(path, id string) error {
 	if !uuidForm.MatchString(id) {
-		return &FieldError{path, fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)}
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)}
 	}
 	return nil
 }

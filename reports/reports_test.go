@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
@@ -161,7 +162,7 @@ func TestListShowsHeaders(t *testing.T) {
 			require.NoError(t, err)
 			want[id] = creator
 		}
-		anyone, err := reports.NewClient(srv.URL, nil)
+		anyone, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}})
 		require.NoError(t, err)
 
 		page, err := anyone.List(t.Context(), nil)
@@ -213,7 +214,7 @@ func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 		"negative":    {Page: query.Page{Number: -1}},
 	} {
 		_, err := client.List(t.Context(), opts)
-		assert.ErrorIs(t, err, reports.ErrInvalid, name)
+		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestAllNoticesAMissingReport(t *testing.T) {
 			fmt.Fprintf(w, `{"reports":[{"id":%q,"report-header":{}}],"meta":{"total":3}}`, ids[page-1])
 		}))
 		defer srv.Close()
-		client, err := reports.NewClient(srv.URL, nil)
+		client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}})
 		require.NoError(t, err)
 		seen := map[string]bool{}
 		var last error
@@ -240,7 +241,7 @@ func TestAllNoticesAMissingReport(t *testing.T) {
 			}
 		}
 		assert.Len(t, seen, min(len(ids), 2))
-		assert.ErrorIs(t, last, reports.ErrIncomplete)
+		assert.ErrorIs(t, last, datacite.ErrIncomplete)
 		assert.ErrorContains(t, last, "of 3 reports did not appear on any page")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
@@ -54,7 +55,7 @@ type GroupOptions struct {
 	// some of its rows have faults, the first 100 of them: its other counts would be
 	// wrong without these rows. The DOI is "" for a row that names none. If LeaveOut
 	// is nil, a fault is an error.
-	LeaveOut func(doi string, faults []*FieldError)
+	LeaveOut func(doi string, faults []*datacite.FieldError)
 	Warn     func(Finding) // called for a text that differs from that of an earlier row
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
@@ -71,7 +72,7 @@ type GroupOptions struct {
 // texts are UTF-8, and that its count is not negative. All faults are returned
 // at once, after the last row, as a [*ValidationError], the first 100 of them; no
 // dataset is yielded after the first one. GroupOptions.LeaveOut goes on without the datasets concerned. An error of
-// rows that is a [*FieldError] is a fault of its row, of which at least the DOI
+// rows that is a [*datacite.FieldError] is a fault of its row, of which at least the DOI
 // counts. Any other error ends the sequence.
 //
 // What rows do not have, such as PublisherID, a sequence around this one can add.
@@ -84,7 +85,7 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
 		if o.Memory < 0 {
-			yield(Dataset{}, &FieldError{"GroupOptions.Memory", "is negative"})
+			yield(Dataset{}, &datacite.FieldError{Path: "GroupOptions.Memory", Reason: "is negative"})
 			return
 		}
 		checked := g.checked(rows)
@@ -98,14 +99,14 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 // A grouping is one round of Group.
 type grouping struct {
 	GroupOptions
-	faults []*FieldError // that stop it
+	faults []*datacite.FieldError // that stop it
 }
 
 // A checkedRow is a row and what is wrong with it. Its DOI is bare.
 type checkedRow struct {
 	Row
 	key    string // DOI, as all spellings share it
-	faults []*FieldError
+	faults []*datacite.FieldError
 }
 
 // checked yields the rows that name a DOI: those without faults, if a fault is an
@@ -119,8 +120,8 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 				row.Place = fmt.Sprint("row ", number)
 			}
 			r := &checkedRow{Row: row}
-			if f, ok := errors.AsType[*FieldError](err); ok {
-				r.faults = []*FieldError{f}
+			if f, ok := errors.AsType[*datacite.FieldError](err); ok {
+				r.faults = []*datacite.FieldError{f}
 			} else if err != nil {
 				yield(nil, err)
 				return
@@ -139,7 +140,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 }
 
 // leaveOut notes the faults of a dataset.
-func (g *grouping) leaveOut(doi string, faults []*FieldError) {
+func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
 	if g.LeaveOut != nil {
 		g.LeaveOut(doi, faults)
 		return
@@ -157,7 +158,7 @@ func (r *checkedRow) check() {
 		return
 	}
 	fault := func(field, format string, args ...any) {
-		r.faults = append(r.faults, &FieldError{r.Place + ", " + field, fmt.Sprintf(format, args...)})
+		r.faults = append(r.faults, &datacite.FieldError{Path: r.Place + ", " + field, Reason: fmt.Sprintf(format, args...)})
 	}
 	if err != nil {
 		fault("doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
@@ -222,7 +223,7 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		}
 		if current == nil || current.key != r.key {
 			if current != nil && r.key < current.key {
-				yield(Dataset{}, &FieldError{r.Place + ", doi", fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)})
+				yield(Dataset{}, &datacite.FieldError{Path: r.Place + ", doi", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)})
 				return
 			}
 			if !g.finish(current, yield) {
@@ -257,8 +258,8 @@ type group struct {
 	about    Row // has the texts
 	places   [5]string
 	counts   map[countKey]tally
-	sums     map[countKey]int64 // over countries and days
-	faults   []*FieldError      // the first mostFaults
+	sums     map[countKey]int64     // over countries and days
+	faults   []*datacite.FieldError // the first mostFaults
 }
 
 // A countKey is what rows count.
@@ -290,7 +291,7 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	before, again := p.counts[key]
 	switch {
 	case again && !g.AddRepeats:
-		p.fault(&FieldError{r.Place, fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi)})
+		p.fault(&datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi)})
 		return
 	case again:
 		r.Place = before.place
@@ -298,14 +299,14 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	whole := key
 	whole.country, whole.day = "", ""
 	if r.Count > math.MaxInt64-p.sums[whole] {
-		p.fault(&FieldError{r.Place + ", count", fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
+		p.fault(&datacite.FieldError{Path: r.Place + ", count", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
 		return
 	}
 	p.sums[whole] += r.Count
 	p.counts[key] = tally{before.count + r.Count, r.Place}
 }
 
-func (p *group) fault(faults ...*FieldError) {
+func (p *group) fault(faults ...*datacite.FieldError) {
 	p.faults = append(p.faults, faults[:min(len(faults), mostFaults-len(p.faults))]...)
 }
 
@@ -410,7 +411,7 @@ func readRow(data []byte) *checkedRow {
 		return uint64(n), size
 	}))
 	for rest != "" {
-		r.faults = append(r.faults, &FieldError{text(), text()})
+		r.faults = append(r.faults, &datacite.FieldError{Path: text(), Reason: text()})
 	}
 	return r
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -133,12 +134,12 @@ func TestGroupNamesEachFault(t *testing.T) {
 			list, err := grouped(rows, nil)
 			_, ok := errors.AsType[*reports.ValidationError](err)
 			require.True(t, ok, "%v", err)
-			require.ErrorIs(t, err, reports.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, tt.want)
 			assert.Empty(t, list, "nothing is yielded after a fault")
 
 			var leftOut []string
-			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []*reports.FieldError) {
+			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []*datacite.FieldError) {
 				leftOut = append(leftOut, doi)
 				require.Len(t, faults, 1)
 				assert.ErrorContains(t, faults[0], tt.want)
@@ -160,7 +161,7 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 	read := 0
 	_, err := grouped(func(yield func(reports.Row, error) bool) {
 		for read = range 1000 {
-			if !yield(reports.Row{DOI: "10.5072/a"}, &reports.FieldError{Path: "line 2", Reason: "has too few cells"}) {
+			if !yield(reports.Row{DOI: "10.5072/a"}, &datacite.FieldError{Path: "line 2", Reason: "has too few cells"}) {
 				return
 			}
 		}
@@ -182,7 +183,7 @@ func TestGroupAndItsSource(t *testing.T) {
 		assert.ErrorIs(t, err, broken)
 	}
 	_, err := grouped(failing, &reports.GroupOptions{Memory: -1})
-	assert.ErrorIs(t, err, reports.ErrInvalid)
+	assert.ErrorIs(t, err, datacite.ErrInvalid)
 	for range reports.Group(rowsOf(use("10.5072/a", 1, "", 1), use("10.5072/b", 1, "", 1)), nil) {
 		break
 	}

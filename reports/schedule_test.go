@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -74,7 +75,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
 	token := srv.Token(srv.Now().Add(year))
 	make := func(net http.RoundTripper) *reports.Client {
-		c, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
 		require.NoError(t, err)
 		return c
 	}
@@ -179,7 +180,7 @@ func (tr *trial) read() []reports.Dataset {
 	}
 	r, err := tr.clean.Get(tr.Context(), id)
 	for range 10 { // a report that is being written cannot be read
-		if !errors.Is(err, reports.ErrServer) {
+		if !errors.Is(err, datacite.ErrServer) {
 			break
 		}
 		time.Sleep(time.Minute)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -25,7 +26,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	srv := server(t)
 	secret := srv.Token(srv.Now().Add(time.Hour))
 	folder := t.TempDir()
-	client, err := reports.NewClient(srv.URL, &reports.ClientOptions{Token: secret})
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret})
 	require.NoError(t, err)
 	files := 0
 	look := func() {
@@ -60,7 +61,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	require.NotZero(t, files, "there were files to look into")
 
 	srv.Close()
-	client, err = reports.NewClient(srv.URL, &reports.ClientOptions{Token: secret, MaxAttempts: 1})
+	client, err = reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret, MaxAttempts: 1})
 	require.NoError(t, err)
 	_, err = client.Submit(t.Context(), header("Example", time.September), looking(datasets(6)), opts)
 	require.Error(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -36,7 +37,7 @@ func TestMonth(t *testing.T) {
 		r := report("Example", 1)
 		r.Header.ReportingPeriod = reports.Month(tt.year, tt.month)
 		assert.Equal(t, tt.begin, r.Header.ReportingPeriod.BeginDate)
-		assert.ErrorIs(t, r.Validate(), reports.ErrInvalid, tt.begin)
+		assert.ErrorIs(t, r.Validate(), datacite.ErrInvalid, tt.begin)
 	}
 	r := report("Example", 1)
 	r.Header.ReportingPeriod = reports.Month(1, time.January)
@@ -79,7 +80,7 @@ func TestUnknownCountries(t *testing.T) {
 	for _, country := range []string{"xk", "uk", "zz", "eu", "an"} {
 		r := report("Example", 1)
 		r.Datasets[0].Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{country, 7}}
-		require.ErrorIs(t, r.Validate(), reports.ErrInvalid, country)
+		require.ErrorIs(t, r.Validate(), datacite.ErrInvalid, country)
 		require.Len(t, r.Findings(), 1)
 		assert.False(t, r.Findings()[0].Warning)
 		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
@@ -99,7 +100,7 @@ func TestLargestEntry(t *testing.T) {
 		return c.Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset(1), d}), nil)
 	}
 	_, err := send(16 << 20)
-	e, ok := errors.AsType[*reports.FieldError](err)
+	e, ok := errors.AsType[*datacite.FieldError](err)
 	require.True(t, ok)
 	var size int
 	assert.Equal(t, "report-datasets[1]", e.Path)
@@ -110,7 +111,7 @@ func TestLargestEntry(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, reflect.DeepEqual([]reports.Dataset{d, dataset(1)}, stored(t, c, receipt.ReportID)))
 	_, err = send(16<<20 - (size - 16<<20) + 1)
-	require.ErrorIs(t, err, reports.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 }
 
 func TestNothingIsLeftToSend(t *testing.T) {
@@ -214,9 +215,9 @@ func TestMergingRefuses(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
 			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats})
-			_, ok := errors.AsType[*reports.FieldError](err)
+			_, ok := errors.AsType[*datacite.FieldError](err)
 			require.True(t, ok, "%v", err)
-			require.ErrorIs(t, err, reports.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)
 			assert.Empty(t, writes(srv))
 		})

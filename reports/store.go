@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -42,9 +43,9 @@ type Stored struct {
 // report to an existing one, Create looks for that before it sends: one of the same
 // creator and begin date, or what the service treats as such (the deployed one: the
 // same month, and a name that differs in case or accents). If one was created in the
-// meantime, the service has added the data to it; the error matches [ErrConflict] and
+// meantime, the service has added the data to it; the error matches [datacite.ErrConflict] and
 // says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a
-// compressed report is not sent again: the error matches [ErrUnclear]; look with
+// compressed report is not sent again: the error matches [datacite.ErrUnclear]; look with
 // List.
 //
 // Create sends POST /reports (specification §4.1).
@@ -82,7 +83,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 		return nil, err
 	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
-		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, ErrConflict, n, stored.ID)
+		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, datacite.ErrConflict, n, stored.ID)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
 }
@@ -96,7 +97,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // Every member of the header is sent, also if it is empty, because the deployed
 // service keeps the old value of any that is left out, and would drop the
 // datasets of a plain report that replaces a compressed one. An answer without
-// the datasets is an error that matches [ErrIncomplete]. CreatedBy and ReportID of
+// the datasets is an error that matches [datacite.ErrIncomplete]. CreatedBy and ReportID of
 // a stored report, and the month that the service finds it by, never change.
 //
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
@@ -114,7 +115,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 			return nil, err
 		}
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
-			return nil, fmt.Errorf("reports.Put: report %s: %w: the service shows none of the %d datasets that were sent", id, ErrIncomplete, len(r.Datasets))
+			return nil, fmt.Errorf("reports.Put: report %s: %w: the service shows none of the %d datasets that were sent", id, datacite.ErrIncomplete, len(r.Datasets))
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header}, nil
 	}
@@ -223,7 +224,7 @@ func reading(op, id string) transport.Request {
 // once more: a 401 comes before anything is done.
 func (c *Client) authorized(ctx context.Context, r transport.Request) (*transport.Response, error) {
 	res, err := c.core.Do(ctx, r)
-	if e, ok := errors.AsType[*Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
 		res, err = c.core.Do(ctx, r)
 	}
 	return res, err
@@ -255,7 +256,7 @@ func (a *Report) differs(r *Report) (bool, error) {
 		return true, nil
 	}
 	if a.Datasets == nil {
-		return false, fmt.Errorf("reports.Create: %w: it has no list report-datasets", ErrUnreadable)
+		return false, fmt.Errorf("reports.Create: %w: it has no list report-datasets", datacite.ErrUnreadable)
 	}
 	got, err := json.Marshal(a.Datasets)
 	if err != nil {
@@ -273,7 +274,7 @@ func (a *Report) differs(r *Report) (bool, error) {
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
 	begin, err := h.ReportingPeriod.BeginDate.Time()
 	if err != nil {
-		return nil, &FieldError{"report-header.reporting-period.begin-date", "is not a date YYYY-MM-DD"}
+		return nil, &datacite.FieldError{Path: "report-header.reporting-period.begin-date", Reason: "is not a date YYYY-MM-DD"}
 	}
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
@@ -281,7 +282,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 		case err != nil:
 			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
 		case !uuidForm.MatchString(s.ID):
-			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, ErrUnreadable, s.ID)
+			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable, s.ID)
 		}
 		at, err := s.Header.ReportingPeriod.BeginDate.Time()
 		switch {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/spool"
 )
@@ -83,9 +84,9 @@ type Receipt struct {
 	Subsets  []Subset // those of Datasets; the service keeps no order of them
 	Datasets int64    // in all subsets
 
-	Sent    int           // how many of the Subsets this call sent; the others were stored before
-	Faults  []*FieldError // of the datasets that were left out, the first 100
-	Skipped int64         // datasets that were left out
+	Sent    int                    // how many of the Subsets this call sent; the others were stored before
+	Faults  []*datacite.FieldError // of the datasets that were left out, the first 100
+	Skipped int64                  // datasets that were left out
 }
 
 // A Subset is one compressed part of a report.
@@ -115,7 +116,7 @@ type Subset struct {
 // The service lets any account replace any report. Submit compares the account
 // that a stored report shows, if it shows one, with that of the token, and its
 // creator and month with the header's; if they differ it sends nothing, and the error matches
-// [ErrConflict]. The name of the creator and the report id of a stored report
+// [datacite.ErrConflict]. The name of the creator and the report id of a stored report
 // never change: the service treats "repo" as "Repo". Warn is called, and
 // Receipt.Header has them as stored.
 //
@@ -215,7 +216,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
-			faults = append(faults, &FieldError{"SubmitOptions." + f.name, fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
+			faults = append(faults, &datacite.FieldError{Path: "SubmitOptions." + f.name, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
 	if out.ID != "" {
@@ -238,10 +239,10 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // subsets that Progress was told of as stored
 	sent     int
-	spool    spool.Spool   // the bodies of the plan
-	faults   []*FieldError // of the datasets left out, the first ones
-	skipped  int64         // how many those are
-	sums     []contentSum  // of the first subsets of the plan, where needed
+	spool    spool.Spool            // the bodies of the plan
+	faults   []*datacite.FieldError // of the datasets left out, the first ones
+	skipped  int64                  // how many those are
+	sums     []contentSum           // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones
 	// do: another compressor made them, or they were cut elsewhere.
@@ -264,7 +265,7 @@ func (s *submission) findReport(ctx context.Context) error {
 		s.id = cmp.Or(asked, DeriveID(s.header))
 	case asked != "" && !strings.EqualFold(asked, found.ID):
 		return fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
-			ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
+			datacite.ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
 	default:
 		s.id = found.ID
 		s.keep(&found.Header)

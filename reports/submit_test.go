@@ -1,12 +1,13 @@
 package reports_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -122,7 +124,7 @@ func TestSubmitAgainChangesNothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, fewer.ReportID)
 		assert.Len(t, stored(t, c, first.ReportID), 3, "the report holds exactly the datasets given")
-		assert.ErrorIs(t, c.Verify(t.Context(), first), reports.ErrIncomplete)
+		assert.ErrorIs(t, c.Verify(t.Context(), first), datacite.ErrIncomplete)
 	})
 }
 
@@ -137,7 +139,7 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 		assert.Len(t, stored(t, c, there.ID), 2)
 
 		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
-		require.ErrorIs(t, err, reports.ErrConflict, "its later subsets would land in the other report")
+		require.ErrorIs(t, err, datacite.ErrConflict, "its later subsets would land in the other report")
 		receipt, err = c.Submit(t.Context(), header("Another", time.October), datasets(2), &reports.SubmitOptions{ID: id})
 		require.NoError(t, err)
 		assert.Equal(t, id, receipt.ReportID)
@@ -161,12 +163,12 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	require.True(t, ok)
 	assert.Len(t, v.Faults, 100, "a bounded list")
 	_, err = c.Submit(t.Context(), h, datasets(0), nil)
-	require.ErrorIs(t, err, reports.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = c.Submit(t.Context(), reports.Header{}, datasets(1), nil)
-	require.ErrorIs(t, err, reports.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	for _, opts := range []*reports.SubmitOptions{{MaxDatasets: 50_001}, {MaxDatasets: -1}, {MaxBytes: -1}, {MaxBytes: 1 << 24}, {Workers: -1}, {Level: 10}, {ID: "x"}} {
 		_, err = c.Submit(t.Context(), h, datasets(1), opts)
-		require.ErrorIs(t, err, reports.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 	}
 	assert.Empty(t, srv.Requests())
 }
@@ -232,7 +234,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
 
 		_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
-		require.ErrorIs(t, err, reports.ErrInvalid, "not side by side")
+		require.ErrorIs(t, err, datacite.ErrInvalid, "not side by side")
 	})
 }
 
@@ -301,8 +303,9 @@ func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Cli
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
-		c, err := reports.NewClient(n.srv.URL, &reports.ClientOptions{
-			Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
+		c, err := reports.NewClient(datacite.Config{
+			Service: datacite.Service{API: n.srv.URL},
+			Token:   n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
 		story(t, n, c)
@@ -373,7 +376,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 		assert.Equal(t, reports.Unclear, e.State)
 		assert.Len(t, e.Stored, 2)
 		assert.Equal(t, 4, e.Total)
-		require.ErrorIs(t, err, reports.ErrUnclear)
+		require.ErrorIs(t, err, datacite.ErrUnclear)
 		require.ErrorIs(t, err, errLost)
 		assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")
 		assert.ErrorContains(t, err, "run it again; it waits and looks first")
@@ -468,7 +471,7 @@ func TestTokenIsRenewedOnce(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		asked := 0
 		good := srv.Token(srv.Now().Add(year))
-		c := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) {
+		c := client(t, srv, &datacite.Config{TokenSource: func(context.Context) (string, error) {
 			if asked++; asked == 1 {
 				return "garbled", nil
 			}
@@ -478,34 +481,29 @@ func TestTokenIsRenewedOnce(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 2, asked)
 
-		bad := client(t, srv, &reports.ClientOptions{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
+		bad := client(t, srv, &datacite.Config{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
 		asked = 0
 		_, err = bad.Put(t.Context(), id, report("Example", 1))
-		require.ErrorIs(t, err, reports.ErrUnauthorized)
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.Equal(t, 2, asked, "once more, not for ever")
 	})
 }
 
-func TestExpiringTokensAreAnnounced(t *testing.T) {
+func TestATokenThatExpiresSoonIsAWarning(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		for _, tt := range []struct {
-			left, margin time.Duration
-			told         bool
-		}{
-			{29 * 24 * time.Hour, 0, true},
-			{31 * 24 * time.Hour, 0, false},
-			{31 * 24 * time.Hour, 90 * 24 * time.Hour, true},
-		} {
-			var told []time.Time
-			c := client(t, srv, &reports.ClientOptions{
-				Token: srv.Token(srv.Now().Add(tt.left)), TokenMargin: tt.margin, TokenExpiring: func(at time.Time) { told = append(told, at) },
+		for left, warned := range map[time.Duration]int{29 * 24 * time.Hour: 1, 31 * 24 * time.Hour: 0} {
+			var log bytes.Buffer
+			c := client(t, srv, &datacite.Config{
+				Token: srv.Token(srv.Now().Add(left)), Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 			})
 			_, err := c.List(t.Context(), nil)
 			require.NoError(t, err)
-			assert.Empty(t, told, "reading needs no token")
-			_, err = c.Put(t.Context(), id, report("Example", 1))
-			require.NoError(t, err)
-			assert.Equal(t, tt.told, len(told) == 1, fmt.Sprint(tt))
+			assert.Empty(t, log.String(), "reading needs no token")
+			for range 2 {
+				_, err = c.Put(t.Context(), id, report("Example", 1))
+				require.NoError(t, err)
+			}
+			assert.Equal(t, warned, strings.Count(log.String(), "token expires soon"), "once, not for each request")
 		}
 	})
 }
@@ -560,7 +558,7 @@ func TestReadingSubsets(t *testing.T) {
 	require.NoError(t, r.Close())
 
 	_, err = answering(t, 200, "application/json", strings.Replace(answer, `"checksum":"`, `"checksum":"0`, 1)).Get(t.Context(), id)
-	require.ErrorIs(t, err, reports.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	assert.ErrorContains(t, err, "checksum")
 
 	// A report that shows its datasets has a subset too, made by the service.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -116,7 +117,7 @@ func (s *Subset) compareChecksum(i int, shown string) error {
 }
 
 // A checksumError is a subset that is not what the service says. It matches
-// ErrIncomplete.
+// datacite.ErrIncomplete.
 type checksumError struct {
 	subset       int
 	found, shown string
@@ -126,4 +127,4 @@ func (e *checksumError) Error() string {
 	return fmt.Sprintf("subset %d has checksum %s, but the service says %.64q", e.subset, e.found, e.shown)
 }
 
-func (e *checksumError) Is(target error) bool { return target == ErrIncomplete }
+func (e *checksumError) Is(target error) bool { return target == datacite.ErrIncomplete }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -32,7 +33,7 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 }
 
 // VerifyAt reads a stored report and compares it with the receipt of its
-// submission. A difference is an error that matches [ErrIncomplete] and says what
+// submission. A difference is an error that matches [datacite.ErrIncomplete] and says what
 // differs. No credentials are needed.
 //
 // VerifyAt sends GET /reports/{id} (specification §4.1).
@@ -42,7 +43,7 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 		return err
 	}
 	if level < VerifyHeader || level > VerifyData {
-		return &FieldError{"level", fmt.Sprintf("is %d, not between VerifyHeader and VerifyData", level)}
+		return &datacite.FieldError{Path: "level", Reason: fmt.Sprintf("is %d, not between VerifyHeader and VerifyData", level)}
 	}
 	find := c.scan
 	if level == VerifyData {
@@ -53,7 +54,7 @@ func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) er
 		return err
 	}
 	if difference := r.differs(stored, level); difference != "" {
-		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, ErrIncomplete, transport.Line(difference))
+		return fmt.Errorf("%s: report %s: %w: %s", op, r.ReportID, datacite.ErrIncomplete, transport.Line(difference))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -38,7 +39,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"another one", compressedDocument(a, c), reports.VerifyChecksums, "was not sent"},
 		{"another order", compressedDocument(b, a), none, ""},
 		{"one instead of another", compressedDocument(b, b), reports.VerifyChecksums, "is stored twice"},
-		{"none left", compressedDocument(), reports.VerifyChecksums, "reports: incomplete"},
+		{"none left", compressedDocument(), reports.VerifyChecksums, "datacite: incomplete"},
 		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyData, "subset 2 has checksum"},
 		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, none, ""},
 		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, reports.VerifyChecksums, "2 datasets stored, 3 sent"},
@@ -57,7 +58,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 					continue
 				}
 				require.ErrorContains(t, err, tt.reason, "level %d", level)
-				assert.ErrorIs(t, err, reports.ErrIncomplete)
+				assert.ErrorIs(t, err, datacite.ErrIncomplete)
 			}
 		})
 	}
@@ -75,9 +76,9 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	require.NoError(t, client.VerifyAt(t.Context(), r, reports.VerifyChecksums), "the data are not looked at")
 
 	for _, level := range []reports.VerifyLevel{0, -1, reports.VerifyData + 1} {
-		assert.ErrorIs(t, client.VerifyAt(t.Context(), r, level), reports.ErrInvalid)
+		assert.ErrorIs(t, client.VerifyAt(t.Context(), r, level), datacite.ErrInvalid)
 	}
-	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), reports.ErrInvalid)
+	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
 	missing := answering(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
-	assert.ErrorIs(t, missing.Verify(t.Context(), r), reports.ErrNotFound)
+	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
 }

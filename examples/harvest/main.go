@@ -30,6 +30,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/query"
@@ -95,7 +96,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	s := &settings{username: getenv("DATACITE_USERNAME"), password: getenv("DATACITE_PASSWORD")}
 	flags := flag.NewFlagSet("harvest", flag.ContinueOnError)
 	o := &s.opts
-	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
+	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.contact, "contact", "", "your mail address; the service allows more requests with one")
 	flags.StringVar(&s.file, "o", "", "`file` to write to, gzip if its name ends in .gz; - is standard output")
 	flags.BoolVar(&s.quiet, "quiet", false, "print errors only")
@@ -167,7 +168,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return err
 	}
-	client, err := dois.NewClient(s.api, &dois.ClientOptions{
+	client, err := dois.NewClient(datacite.Config{
+		Service:  datacite.Service{API: s.api},
 		Username: s.username, Password: s.password, UserAgent: "datacite-go-harvest", Contact: s.contact,
 	})
 	if err != nil {
@@ -219,7 +221,7 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 	walk := client.Walk(&s.opts)
 	m.start(a.Position.Seen)
 	err := errors.Join(writeAll(ctx, walk, a, m), a.close())
-	if err == nil || a.Done && errors.Is(err, dois.ErrIncomplete) { // the last record has been updated since
+	if err == nil || a.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
 	m.clear()
@@ -227,7 +229,7 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 	if a.file == nil {
 		stored = fmt.Sprintf("%d records were written; standard output cannot be continued", a.Position.Seen)
 	}
-	fault, invalid := errors.AsType[*dois.FieldError](err)
+	fault, invalid := errors.AsType[*datacite.FieldError](err)
 	switch {
 	case invalid && fault.Path == "ListOptions.From":
 		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", a.name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
@@ -117,7 +118,7 @@ func (p *Platform) confirm(ctx context.Context, d *Dataset, findings []string) (
 	switch {
 	case err == nil:
 		why = p.differs(d, r)
-	case !errors.Is(err, dois.ErrNotFound):
+	case !errors.Is(err, datacite.ErrNotFound):
 		return findings, err
 	}
 	if why == "" {

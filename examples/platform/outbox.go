@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -52,7 +53,7 @@ func (p *Platform) settle(ctx context.Context, d *Dataset) error {
 	return p.store.failed(ctx, d, err.Error(), time.Now().AddDate(0, 0, 1))
 }
 
-func temporary(err error) bool { return mds.Temporary(err) || dois.Temporary(err) }
+func temporary(err error) bool { return datacite.Temporary(err) || datacite.Temporary(err) }
 
 func (p *Platform) tell(ctx context.Context, d *Dataset) error {
 	if err := p.claim(ctx, d); err != nil {

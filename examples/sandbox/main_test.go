@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
@@ -60,7 +61,7 @@ func register(t *testing.T, address, name string) {
 	t.Helper()
 	record, err := os.ReadFile("../../testdata/records/minimal.xml")
 	require.NoError(t, err)
-	client, err := mds.NewClient(address, mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}, nil)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
 	require.NoError(t, err)
 	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record))
 	require.NoError(t, err)
@@ -182,7 +183,7 @@ func TestSandboxFaultsAndAccounts(t *testing.T) {
 
 	address, stop = start(t, "-account", "OTHER.REPO:secret:10.1111,10.2222")
 	defer stop()
-	client, err := mds.NewClient(address, mds.Credentials{Username: "OTHER.REPO", Password: "secret"}, nil)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: "OTHER.REPO", Password: "secret"})
 	require.NoError(t, err)
 	require.NoError(t, client.CheckAccess(t.Context(), "10.2222", "https://example.org/"))
 }
@@ -197,7 +198,7 @@ func TestSandboxPage(t *testing.T) {
 	token := regexp.MustCompile(`<code>([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
 	require.NotNil(t, token)
 	register(t, address, "10.5072/glacier")
-	client, err := reports.NewClient(address, &reports.ClientOptions{Token: token[1]})
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: address}, Token: token[1]})
 	require.NoError(t, err)
 	_, err = client.Create(t.Context(), &reports.Report{
 		Header: reports.Header{

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -46,7 +47,7 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 // advise says what to do after a submission that did not finish.
 func advise(ctx context.Context, out io.Writer, err error) {
 	switch {
-	case errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict): // another run would end the same way
+	case errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrConflict): // another run would end the same way
 	case errors.Is(err, reports.ErrBroken):
 		fmt.Fprintln(out, "The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one.")
 	case ctx.Err() != nil:
@@ -87,7 +88,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitIncomplete
 	case ctx.Err() != nil:
 		return exitIncomplete
-	case accountRefused(err) || errors.Is(err, reports.ErrInvalid) || errors.Is(err, reports.ErrConflict):
+	case accountRefused(err) || errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrConflict):
 		return exitFault
 	case ofTheService(err):
 		return exitIncomplete
@@ -106,10 +107,10 @@ func ofTheFolder(err error) bool {
 // ofTheService tells whether the service, the way to it or another run is what
 // stopped a submission that had not sent anything.
 func ofTheService(err error) bool {
-	if _, ok := errors.AsType[*reports.Error](err); ok {
+	if _, ok := errors.AsType[*datacite.Error](err); ok {
 		return true
 	}
-	for _, condition := range []error{reports.ErrBusy, reports.ErrBroken, reports.ErrIncomplete, reports.ErrUnreadable, reports.ErrTooLarge} {
+	for _, condition := range []error{reports.ErrBusy, reports.ErrBroken, datacite.ErrIncomplete, datacite.ErrUnreadable, datacite.ErrTooLarge} {
 		if errors.Is(err, condition) {
 			return true
 		}
@@ -118,5 +119,5 @@ func ofTheService(err error) bool {
 }
 
 func accountRefused(err error) bool {
-	return errors.Is(err, reports.ErrUnauthorized) || errors.Is(err, reports.ErrTokenExpired) || errors.Is(err, reports.ErrForbidden)
+	return errors.Is(err, datacite.ErrUnauthorized) || errors.Is(err, reports.ErrTokenExpired) || errors.Is(err, datacite.ErrForbidden)
 }

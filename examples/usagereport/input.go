@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -81,7 +82,7 @@ func (in *input) openTable(ctx context.Context, s settings, show *meter) {
 func (in *input) close() { _ = in.file.close() } // it was only read
 
 // leaveOut counts a dataset of a table that is left out.
-func (in *input) leaveOut(_ string, faults []*reports.FieldError) {
+func (in *input) leaveOut(_ string, faults []*datacite.FieldError) {
 	in.leftOut++
 	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {
 		in.faults = append(in.faults, f.Path+" "+f.Reason)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -108,9 +109,9 @@ func TestAdvice(t *testing.T) {
 		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), exitIncomplete, operator},
 		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, exitIncomplete, otherRun},
 		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), exitIncomplete, otherRun},
-		{"somebody else's report", fmt.Errorf("reports.Submit: %w", reports.ErrConflict), exitFault, ""},
-		{"a list with gaps", fmt.Errorf("reports.All: %w", reports.ErrIncomplete), exitIncomplete, goesOn},
-		{"no way to the service", &reports.Error{Attempts: 5}, exitIncomplete, goesOn},
+		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), exitFault, ""},
+		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), exitIncomplete, goesOn},
+		{"no way to the service", &datacite.Error{Attempts: 5}, exitIncomplete, goesOn},
 		{"a full disk", fmt.Errorf("reports.Submit: %w", full), exitNoRoom, ""},
 		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, exitNoRoom, ""},
 		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, exitIncomplete, goesOn},

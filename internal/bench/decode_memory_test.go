@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -82,7 +83,7 @@ func beDecoder(arguments string) error {
 	if _, err := fmt.Sscan(arguments, &how, &expected, &checksum); err != nil {
 		return err
 	}
-	c, err := reports.NewClient("http://localhost", &reports.ClientOptions{HTTPClient: &http.Client{Transport: fromStdin{}}})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: fromStdin{}}})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bench/gen"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -81,7 +82,7 @@ func writeStored(w io.Writer, subset []byte, n int) {
 // network.
 func answering(t testing.TB, data []byte) *reports.Client {
 	t.Helper()
-	c, err := reports.NewClient("http://localhost", &reports.ClientOptions{HTTPClient: &http.Client{Transport: inMemory(data)}})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(data)}})
 	require.NoError(t, err)
 	return c
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/query"
@@ -39,7 +40,7 @@ const mostForAttack = 300
 const hostileID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
 
 func getRecord(ctx context.Context, url string) error {
-	c, err := dois.NewClient(url, nil)
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err == nil {
 		_, err = c.Get(ctx, "10.5072/a", nil)
 	}
@@ -47,7 +48,7 @@ func getRecord(ctx context.Context, url string) error {
 }
 
 func listRecords(ctx context.Context, url string) error {
-	c, err := dois.NewClient(url, nil)
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err == nil {
 		_, err = c.List(ctx, &dois.ListOptions{Page: query.Page{Size: 1000}})
 	}
@@ -55,7 +56,7 @@ func listRecords(ctx context.Context, url string) error {
 }
 
 func walkRecords(ctx context.Context, url string) error {
-	c, err := dois.NewClient(url, nil)
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func walkRecords(ctx context.Context, url string) error {
 }
 
 func listReports(ctx context.Context, url string) error {
-	c, err := reports.NewClient(url, nil)
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err == nil {
 		_, err = c.List(ctx, nil)
 	}
@@ -76,7 +77,7 @@ func listReports(ctx context.Context, url string) error {
 }
 
 func getReport(ctx context.Context, url string) error {
-	c, err := reports.NewClient(url, nil)
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err == nil {
 		_, err = c.Get(ctx, hostileID)
 	}
@@ -84,7 +85,7 @@ func getReport(ctx context.Context, url string) error {
 }
 
 func openReport(ctx context.Context, url string) error {
-	c, err := reports.NewClient(url, nil)
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func openReport(ctx context.Context, url string) error {
 
 func verifyReport(level reports.VerifyLevel) func(ctx context.Context, url string) error {
 	return func(ctx context.Context, url string) error {
-		c, err := reports.NewClient(url, nil)
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
 		if err == nil {
 			err = c.VerifyAt(ctx, &reports.Receipt{ReportID: hostileID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}}, level)
 		}
@@ -112,7 +113,7 @@ func verifyReport(level reports.VerifyLevel) func(ctx context.Context, url strin
 }
 
 func createReport(ctx context.Context, url string) error {
-	c, err := reports.NewClient(url, &reports.ClientOptions{Token: "a.b.c"})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: "a.b.c"})
 	if err == nil {
 		_, err = c.Create(ctx, &reports.Report{Header: reports.Header{
 			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example", Created: "2026-11-01",
@@ -130,7 +131,7 @@ func createReport(ctx context.Context, url string) error {
 
 func metadataStore(call func(context.Context, *mds.Client) error) func(ctx context.Context, url string) error {
 	return func(ctx context.Context, url string) error {
-		c, err := mds.NewClient(url, mds.Credentials{Username: "A.B", Password: "password"}, nil)
+		c, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: url}, Username: "A.B", Password: "password"})
 		if err == nil {
 			err = call(ctx, c)
 		}

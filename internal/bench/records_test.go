@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -107,7 +108,7 @@ func listPage(c *dois.Client) (*dois.Results, error) {
 func TestBothWaysReadTheSameRecords(t *testing.T) {
 	for _, detail := range []bool{false, true} {
 		data := pageOfRecords(detail)
-		c, err := dois.NewClient("http://localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: canned(data)}})
+		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: canned(data)}})
 		require.NoError(t, err)
 		found, err := listPage(c)
 		require.NoError(t, err)
@@ -141,7 +142,7 @@ func BenchmarkDecodeRecords(b *testing.B) {
 	for name, detail := range map[string]bool{"list": false, "detail": true} {
 		b.Run(name, func(b *testing.B) {
 			data := pageOfRecords(detail)
-			c, err := dois.NewClient("http://localhost", &dois.ClientOptions{HTTPClient: &http.Client{Transport: canned(data)}})
+			c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: canned(data)}})
 			require.NoError(b, err)
 			pairs(b, pageRecords, func() (int64, error) {
 				return 0, json.Unmarshal(data, plainPage())

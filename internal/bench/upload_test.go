@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bench/gen"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -57,7 +58,7 @@ func naiveUpload(url string, c *corpus, n, most int) (wire int64, err error) {
 const benchToken = "e30.eyJ1aWQiOiJiZW5jaCIsImV4cCI6NDEwMjQ0NDgwMH0.e30"
 
 func upload(ctx context.Context, url string, c *corpus, n int, opts *reports.SubmitOptions) (*reports.Receipt, error) {
-	client, err := reports.NewClient(url, &reports.ClientOptions{Token: benchToken})
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: benchToken})
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package testkit_test
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/query"
@@ -27,29 +27,21 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		}
 		return names
 	}
-	d, m, r := &dois.ClientOptions{UserAgent: "\n", Username: "a"}, &mds.ClientOptions{UserAgent: "\n"}, &reports.ClientOptions{UserAgent: "\n", Token: "no token"}
-	wrong := append(negative(d), negative(m)...)
-	wrong = append(wrong, negative(r)...)
-	slices.Sort(wrong)
-	wrong = append(slices.Compact(wrong), "UserAgent", "base URL")
-	_, ofDois := dois.NewClient("", d)
-	_, ofMDS := mds.NewClient("", mds.Credentials{Username: "a"}, m)
-	_, ofReports := reports.NewClient("", r)
+	cfg := &datacite.Config{UserAgent: "\n", Username: "a", Token: "no token"}
+	wrong := append(negative(cfg), "UserAgent", "Config.Service")
+	_, ofDois := dois.NewClient(*cfg)
+	_, ofMDS := mds.NewClient(*cfg)
+	_, ofReports := reports.NewClient(*cfg)
 	for name, err := range map[string]error{"dois": ofDois, "mds": ofMDS, "reports": ofReports} {
-		require.Error(t, err, name)
+		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 		for _, option := range wrong {
-			if name != "reports" && (option == "MaxReport" || option == "TokenMargin") {
-				continue
-			}
 			assert.ErrorContains(t, err, option, name)
 		}
 	}
-	assert.ErrorIs(t, ofDois, dois.ErrInvalid)
-	assert.ErrorIs(t, ofMDS, mds.ErrInvalid)
-	assert.ErrorIs(t, ofReports, reports.ErrInvalid)
-	assert.ErrorContains(t, ofDois, "assword")
-	assert.ErrorContains(t, ofMDS, "assword")
-	assert.ErrorContains(t, ofReports, "oken")
+	assert.ErrorContains(t, ofDois, "Config.Password")
+	assert.ErrorContains(t, ofMDS, "Config.Password")
+	assert.ErrorContains(t, ofDois, "Config.Token")
+	assert.ErrorContains(t, ofReports, "Config.Token")
 
 	list := &dois.ListOptions{
 		States: []dois.State{"nonsense", "other"}, Prefix: "5072,10.", Created: "now", Published: "then", Overflow: "over",
@@ -57,10 +49,10 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
 	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs stands", "page")
-	c, err := dois.NewClient("http://localhost:1", nil)
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}})
 	require.NoError(t, err)
 	_, err = c.List(t.Context(), list)
-	require.ErrorIs(t, err, dois.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)
 	}
@@ -71,7 +63,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 
 	submission := &reports.SubmitOptions{ID: "no id"}
 	wrong = append(negative(submission), "ID")
-	rc, err := reports.NewClient("http://localhost:1", &reports.ClientOptions{Token: "a.b.c"})
+	rc, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}, Token: "a.b.c"})
 	require.NoError(t, err)
 	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Each(nil), submission)
 	for _, option := range wrong {

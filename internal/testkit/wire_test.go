@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/testkit"
@@ -80,15 +81,15 @@ func play(t *testing.T, cassette string) clients {
 	t.Helper()
 	a := recordingAccount()
 	hc := testkit.Cassette(t, cassette, a.upstream, testkit.Replacements{a.prefix: "10.5072", a.username: "EXAMPLE.REPO"})
-	store, err := mds.NewClient(mds.Test, mds.Credentials{Username: a.username, Password: a.password}, &mds.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	store, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: a.username, Password: a.password, HTTPClient: hc, MaxAttempts: 1})
 	require.NoError(t, err)
-	records, err := dois.NewClient(dois.Test, &dois.ClientOptions{HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password})
+	records, err := dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password})
 	require.NoError(t, err)
-	reader, err := dois.NewClient(dois.Test, &dois.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	reader, err := dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1})
 	require.NoError(t, err)
-	usage, err := reports.NewClient(reports.Test, &reports.ClientOptions{HTTPClient: hc, MaxAttempts: 1, Token: a.token})
+	usage, err := reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Token: a.token})
 	require.NoError(t, err)
-	anyone, err := reports.NewClient(reports.Test, &reports.ClientOptions{HTTPClient: hc, MaxAttempts: 1})
+	anyone, err := reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1})
 	require.NoError(t, err)
 	return clients{store, records, reader, usage, anyone}
 }
@@ -115,7 +116,7 @@ func TestWireMetadataStore(t *testing.T) {
 	require.NoError(t, c.DeleteDraft(ctx, "10.5072/wire-draft"))
 
 	_, err = c.Metadata(ctx, "10.5072/wire <a+b>")
-	require.ErrorIs(t, err, mds.ErrNotFound)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
 }
 
 func TestWireMint(t *testing.T) {
@@ -134,7 +135,7 @@ func TestWireDOIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Glacier length", one.Titles[0].Title)
 	_, err = all.reader.Get(ctx, "10.5072/wire#a b?c%d//e", nil)
-	require.ErrorIs(t, err, dois.ErrNotFound)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
 
 	opts := &dois.ListOptions{
 		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(), Page: query.Page{Number: 1, Size: 2},
@@ -208,7 +209,7 @@ func TestWireReports(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, id, page.Reports[0].ID)
 	_, err = all.anyone.Get(ctx, "00000000-0000-4000-8000-000000000000")
-	require.ErrorIs(t, err, reports.ErrNotFound)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
 }
 
 func TestWireReportSubsets(t *testing.T) {
