@@ -183,6 +183,7 @@ func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, 7*time.Second, waited(t, answer(503, "", "", "Retry-After", "7"), nil), "as asked")
 		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
+		assert.Equal(t, 30*time.Second, waited(t, answer(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
 		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", ""), nil), "429 without a hint")
 		date := time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat)
 		assert.InDelta(t, 9*time.Second, waited(t, answer(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")

@@ -81,7 +81,7 @@ func retryAfter(value string) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
 	}
-	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, 1<<30)) * time.Second, true
 	}
 	at, err := http.ParseTime(value)
