@@ -99,7 +99,11 @@ type AuditProgress struct {
 // is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
-		if err := opts.check(); err != nil {
+		err := opts.check()
+		if wanted == nil {
+			err = &FieldError{Path: "wanted", Reason: "is nil; give an empty sequence to have every DOI as Extra"}
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -108,7 +112,7 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 			wanted: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir}, found: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir},
 		}
 		a.progress.Total = -1
-		err := a.run(ctx, wanted)
+		err = a.run(ctx, wanted)
 		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
@@ -157,9 +161,6 @@ type entry struct {
 
 // take keeps what is wanted.
 func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
-	if wanted == nil {
-		return nil
-	}
 	for w, err := range wanted {
 		if err != nil {
 			return err

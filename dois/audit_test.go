@@ -339,7 +339,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		n := 0
-		for _, err := range srv.DOIs().Audit(ctx, nil, scope) {
+		for _, err := range srv.DOIs().Audit(ctx, holding{}.all(), scope) {
 			if n++; n == 3 {
 				cancel()
 			}

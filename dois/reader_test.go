@@ -396,7 +396,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	_, err = readAll(r)
 	require.ErrorContains(t, err, "read already")
 	_, err = readAll(dois.NewReader(nil, nil))
-	require.ErrorIs(t, err, dois.ErrUnreadable)
+	require.ErrorIs(t, err, dois.ErrInvalid)
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.

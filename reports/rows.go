@@ -83,6 +83,10 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	}
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
+		if rows == nil {
+			yield(Dataset{}, &FieldError{"rows", "is nil"})
+			return
+		}
 		if o.Memory < 0 {
 			yield(Dataset{}, &FieldError{"GroupOptions.Memory", "is negative"})
 			return

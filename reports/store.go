@@ -129,6 +129,9 @@ type body struct {
 }
 
 func newBody(r *Report) (body, error) {
+	if r == nil {
+		return body{}, &FieldError{"report", "is nil"}
+	}
 	if err := r.Validate(); err != nil {
 		return body{}, err
 	}
