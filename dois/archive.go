@@ -52,13 +52,16 @@ type ReaderOptions struct {
 // NewReader reads an archive from r, once: ranging over its records again is an error.
 // nil options mean the defaults.
 func NewReader(r io.Reader, opts *ReaderOptions) *Reader {
+	if r == nil {
+		return newReader(opts, nil)
+	}
+	read := false
 	return newReader(opts, func(s *splitter) error {
-		if r == nil {
+		if read {
 			return s.damaged(place{}, errRead)
 		}
-		src := r
-		r = nil
-		return s.read("", src, 0)
+		read = true
+		return s.read("", r, 0)
 	})
 }
 
@@ -66,6 +69,9 @@ func NewReader(r io.Reader, opts *ReaderOptions) *Reader {
 // their names: os.DirFS("records"), a ZIP file ([archive/zip.Reader]), or files that a
 // program carries along. Ranging over its records again starts afresh.
 func NewFolderReader(folder fs.FS, opts *ReaderOptions) *Reader {
+	if folder == nil {
+		return newReader(opts, nil)
+	}
 	return newReader(opts, func(s *splitter) error { return s.folder(folder) })
 }
 
@@ -77,7 +83,7 @@ func newReader(opts *ReaderOptions, start func(*splitter) error) *Reader {
 	return r
 }
 
-var errRead = errors.New("it has been read already, or there never was one")
+var errRead = errors.New("it has been read already")
 
 // All returns the records in the order of the archive. What is damaged is an
 // [*ArchiveError], which ends the sequence and comes with a nil record, unless
@@ -92,36 +98,46 @@ var errRead = errors.New("it has been read already, or there never was one")
 // is under way. To give up on a source that may block, close it.
 func (r *Reader) All() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		s := newSplitter(&r.opts)
-		defer s.stop()
-		s.run(r.start)
-		last := ""
-		report := func(e ArchiveError) (goOn bool) {
-			if e.Last = last; r.opts.Skip != nil && r.opts.Skip(&e) {
-				return true
-			}
-			yield(nil, &e)
-			return false
+		if r.start == nil {
+			yield(nil, &datacite.FieldError{Path: "Reader", Reason: "has no source: it is the zero Reader, or was made of nil"})
+			return
 		}
-		for b := range s.ordered {
-			<-b.decoded
-			for _, p := range b.pieces {
-				if p.err != nil {
-					if !report(p.damage(b.member)) {
-						return
-					}
-					continue
-				}
-				last = p.record.DOI
-				if !yield(p.record, nil) {
+		s := newSplitter(&r.opts)
+		r.records(s, yield)
+		s.cutter.Rethrow()
+	}
+}
+
+// records hands on what the splitter makes of the archive, and stops it.
+func (r *Reader) records(s *splitter, yield func(*Record, error) bool) {
+	defer s.stop()
+	s.run(r.start)
+	last := ""
+	report := func(e ArchiveError) (goOn bool) {
+		if e.Last = last; r.opts.Skip != nil && r.opts.Skip(&e) {
+			return true
+		}
+		yield(nil, &e)
+		return false
+	}
+	for b := range s.ordered {
+		<-b.decoded
+		for _, p := range b.pieces {
+			if p.err != nil {
+				if !report(p.damage(b.member)) {
 					return
 				}
+				continue
 			}
-			if b.damage != nil && !report(*b.damage) {
+			last = p.record.DOI
+			if !yield(p.record, nil) {
 				return
 			}
-			s.free(b)
 		}
+		if b.damage != nil && !report(*b.damage) {
+			return
+		}
+		s.free(b)
 	}
 }
 

@@ -397,7 +397,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	_, err = readAll(r)
 	require.ErrorContains(t, err, "read already")
 	_, err = readAll(dois.NewReader(nil, nil))
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.

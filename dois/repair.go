@@ -67,6 +67,10 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 	}
 	const workers = 4
 	return func(yield func(*Repaired, error) bool) {
+		if diffs == nil {
+			yield(nil, &datacite.FieldError{Path: "diffs", Reason: "is nil"})
+			return
+		}
 		do := func(ctx context.Context, diffs []*Difference) []*Repaired {
 			return c.repairAll(ctx, diffs, opts.DryRun)
 		}
@@ -92,8 +96,12 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 func ofOneDOI(diffs iter.Seq2[*Difference, error]) iter.Seq2[[]*Difference, error] {
 	return func(yield func([]*Difference, error) bool) {
 		var group []*Difference
+		n := 0
 		for d, err := range diffs {
-			if err != nil {
+			if d == nil && err == nil {
+				err = &datacite.FieldError{Path: fmt.Sprintf("diffs[%d]", n), Reason: "is nil"}
+			}
+			if n++; err != nil {
 				_ = (group == nil || yield(group, nil)) && yield(nil, err)
 				return
 			}

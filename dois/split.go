@@ -11,6 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 const (
@@ -33,7 +34,8 @@ type splitter struct {
 	present *batch      // that is being filled; may be nil
 	count   int         // of batches
 	quit    chan struct{}
-	done    sync.WaitGroup
+	cutter  panics.Group   // reads the archive, with the functions of the caller
+	workers sync.WaitGroup // decode
 
 	faults    int // damages so far
 	files     int // that held records
@@ -84,14 +86,14 @@ func newSplitter(opts *ReaderOptions) *splitter {
 		s.batches <- &batch{decoded: make(chan struct{}, 1)}
 	}
 	for range workers {
-		s.done.Go(s.decode)
+		s.workers.Go(s.decode)
 	}
 	return s
 }
 
 // run cuts the archive in a goroutine.
 func (s *splitter) run(start func(*splitter) error) {
-	s.done.Go(func() {
+	s.cutter.Go(func() {
 		defer close(s.ordered)
 		defer close(s.work)
 		if start(s) == nil {
@@ -103,7 +105,8 @@ func (s *splitter) run(start func(*splitter) error) {
 // stop ends all goroutines and waits for them.
 func (s *splitter) stop() {
 	close(s.quit)
-	s.done.Wait()
+	s.cutter.Wait()
+	s.workers.Wait()
 }
 
 // stopped tells whether nobody wants more.

@@ -89,6 +89,10 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 	o := *opts
 	o.Workers, o.Rounds, o.Pause = max(cmp.Or(o.Workers, 4), 1), max(cmp.Or(o.Rounds, 3), 1), cmp.Or(o.Pause, 30*time.Second)
 	return func(yield func(Outcome, error) bool) {
+		if items == nil {
+			yield(Outcome{}, &datacite.FieldError{Path: "items", Reason: "is nil"})
+			return
+		}
 		run := &bulkRun{client: c, opts: o, yield: yield}
 		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(Outcome{}, err)

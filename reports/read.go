@@ -78,6 +78,9 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 // it. If its subsets come before its datasets, or its header comes after them,
 // src has to be an [io.Seeker] too, so that it can be read twice.
 func NewReader(src io.Reader) (*Reader, error) {
+	if src == nil {
+		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
+	}
 	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
 	r.source = r.files(src)
 	if err := r.open(); err != nil {

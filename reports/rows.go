@@ -84,6 +84,10 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	}
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
+		if rows == nil {
+			yield(Dataset{}, &datacite.FieldError{Path: "rows", Reason: "is nil"})
+			return
+		}
 		if o.Memory < 0 {
 			yield(Dataset{}, &datacite.FieldError{Path: "GroupOptions.Memory", Reason: "is negative"})
 			return

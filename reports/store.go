@@ -130,6 +130,9 @@ type body struct {
 }
 
 func newBody(r *Report) (body, error) {
+	if r == nil {
+		return body{}, &datacite.FieldError{Path: "report", Reason: "is nil"}
+	}
 	if err := r.Validate(); err != nil {
 		return body{}, err
 	}

@@ -134,6 +134,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, err
 	}
+	if src == nil {
+		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
+	}
 	account, err := c.token.account(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)

@@ -4,7 +4,8 @@ package gunzip
 
 import (
 	"io"
-	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 const (
@@ -21,7 +22,7 @@ type Reader struct {
 
 	full, empty chan []byte
 	stop        chan struct{}
-	done        sync.WaitGroup
+	done        panics.Group
 	err         error // of inflater; to be read when full is closed
 
 	block, rest []byte
@@ -109,6 +110,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		block, ok := <-r.full
 		if !ok {
+			r.done.Wait()
+			r.done.Rethrow()
 			return 0, r.err
 		}
 		r.block, r.rest = block, block
