@@ -47,8 +47,8 @@ var (
 	ErrRateLimited = errors.New("dois: rate limited")
 	// ErrServer: the service failed (5xx).
 	ErrServer = errors.New("dois: service failed")
-	// ErrUnreadable: the service said success with an answer that is malformed, or an
-	// archive is damaged ([*ArchiveError]).
+	// ErrUnreadable: the service reported success with a malformed response, or an archive
+	// is damaged (package dois/archive).
 	ErrUnreadable = errors.New("dois: answer cannot be understood")
 	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")

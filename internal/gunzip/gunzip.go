@@ -4,7 +4,8 @@ package gunzip
 
 import (
 	"io"
-	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 const (
@@ -21,8 +22,8 @@ type Reader struct {
 
 	full, empty chan []byte
 	stop        chan struct{}
-	done        sync.WaitGroup
-	err         error // of inflater; to be read when full is closed
+	done        panics.Group // of ahead, which calls the source
+	err         error        // of inflater; to be read when full is closed
 
 	block, rest []byte
 }
@@ -61,10 +62,12 @@ func (r *Reader) Start() {
 	r.done.Go(r.ahead)
 }
 
-// Stop ends reading ahead and waits for a Read of the source that is under way.
+// Stop ends reading ahead and waits for a Read of the source that is under way. It panics
+// if the source did, and so does Read.
 func (r *Reader) Stop() {
 	close(r.stop)
 	r.done.Wait()
+	r.done.Rethrow()
 }
 
 // ahead fills blocks until the stream ends, or Stop.
@@ -109,6 +112,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		block, ok := <-r.full
 		if !ok {
+			r.done.Wait()
+			r.done.Rethrow()
 			return 0, r.err
 		}
 		r.block, r.rest = block, block
