@@ -90,10 +90,8 @@
 //
 // # Archives
 //
-// The operator publishes all records once a year as a data file, a TAR of JSON lines in
-// gzip. [NewReader] reads that, and what a harvest or a program has saved of pages and
-// records, in constant memory; [NewFolderReader] reads a folder of such files. What is
-// damaged is an [*ArchiveError] that says where.
+// The operator publishes all records once a year as a data file. Package dois/archive
+// reads it, and saved pages and records, in constant memory.
 //
 // # Errors
 //

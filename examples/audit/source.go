@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/internal/csvrows"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -27,7 +28,7 @@ func wanted(source string) iter.Seq2[dois.Wanted, error] {
 		case info.IsDir() && len(files) > 0:
 			documents(files, yield)
 		case info.IsDir():
-			records(dois.NewFolderReader(os.DirFS(source), nil), yield)
+			records(archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			file, err := os.Open(source)
 			if err != nil {
@@ -39,13 +40,13 @@ func wanted(source string) iter.Seq2[dois.Wanted, error] {
 				lines(file, yield)
 				return
 			}
-			records(dois.NewReader(file, nil), yield)
+			records(archive.NewReader(file, nil), yield)
 		}
 	}
 }
 
 // records are those of an archive.
-func records(from *dois.Reader, yield func(dois.Wanted, error) bool) {
+func records(from *archive.Reader, yield func(dois.Wanted, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
 			yield(dois.Wanted{}, err)

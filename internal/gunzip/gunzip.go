@@ -22,8 +22,8 @@ type Reader struct {
 
 	full, empty chan []byte
 	stop        chan struct{}
-	done        panics.Group
-	err         error // of inflater; to be read when full is closed
+	done        panics.Group // of ahead, which calls the source
+	err         error        // of inflater; to be read when full is closed
 
 	block, rest []byte
 }
@@ -62,10 +62,12 @@ func (r *Reader) Start() {
 	r.done.Go(r.ahead)
 }
 
-// Stop ends reading ahead and waits for a Read of the source that is under way.
+// Stop ends reading ahead and waits for a Read of the source that is under way. It panics
+// if the source did, and so does Read.
 func (r *Reader) Stop() {
 	close(r.stop)
 	r.done.Wait()
+	r.done.Rethrow()
 }
 
 // ahead fills blocks until the stream ends, or Stop.

@@ -31,6 +31,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -150,7 +151,7 @@ func (w watched) Read(p []byte) (int, error) {
 	return w.Reader.Read(p[:min(len(p), 64)])
 }
 
-func archive() string {
+func recorded() string {
 	var lines strings.Builder
 	for i := range looped {
 		fmt.Fprintf(&lines, "{\"doi\":\"10.5072/r%d\"}\n", i)
@@ -220,8 +221,8 @@ var loops = map[string]loop{
 	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.dois.Repair(ctx, source(watch, difference), nil))
 	},
-	"dois.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(dois.NewReader(watched{zip(archive()), watch}, nil).All())
+	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
 	},
 	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
@@ -314,7 +315,7 @@ func leaving(t *testing.T, begin loop, password string, leave, cancelled int) (v
 // sequences finds the exported functions and methods that return a sequence.
 func sequences(t *testing.T) (found []string) {
 	t.Helper()
-	for _, dir := range []string{"query", "metadata", "doi", "dois", "mds", "reports", "datacitetest"} {
+	for _, dir := range []string{"query", "metadata", "doi", "dois", "dois/archive", "mds", "reports", "datacitetest"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
@@ -325,7 +326,7 @@ func sequences(t *testing.T) (found []string) {
 			require.NoError(t, err)
 			for _, d := range parsed.Decls {
 				if f, ok := d.(*ast.FuncDecl); ok && returnsSequence(f) {
-					found = append(found, dir+"."+qualified(f))
+					found = append(found, filepath.Base(dir)+"."+qualified(f))
 				}
 			}
 		}
@@ -389,22 +390,22 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 		return last(loops["reports.Reader.Scan"](nil, nil, act))
 	},
 	"an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(over(dois.NewReader(watched{strings.NewReader(archive()), act}, nil).All()))
+		return last(over(archive.NewReader(watched{strings.NewReader(recorded()), act}, nil).All()))
 	},
 	"a compressed archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(loops["dois.Reader.All"](nil, nil, act))
+		return last(loops["archive.Reader.All"](nil, nil, act))
 	},
 	"a folder of archives": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(over(dois.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(archive())}}, act}, nil).All()))
+		return last(over(archive.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, act}, nil).All()))
 	},
 	"ReaderOptions.Members": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(over(dois.NewFolderReader(fstest.MapFS{"a.jsonl": {Data: []byte(archive())}}, &dois.ReaderOptions{
+		return last(over(archive.NewFolderReader(fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, &archive.Options{
 			Members: func(string) bool { act(); return true },
 		}).All()))
 	},
 	"ReaderOptions.Skip": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(over(dois.NewReader(strings.NewReader("{\n"+archive()), &dois.ReaderOptions{
-			Skip: func(*dois.ArchiveError) bool { act(); return true },
+		return last(over(archive.NewReader(strings.NewReader("{\n"+recorded()), &archive.Options{
+			Skip: func(*archive.Error) bool { act(); return true },
 		}).All()))
 	},
 	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
@@ -505,10 +506,10 @@ func TestNilArguments(t *testing.T) {
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),
 		"report":   read(s.reports.Create(ctx, nil)),
 		"put":      read(s.reports.Put(ctx, "00000000-0000-4000-8000-000000000000", nil)),
-		"archive":  last(over(dois.NewReader(nil, nil).All())),
-		"skipping": last(over(dois.NewReader(nil, &dois.ReaderOptions{Skip: func(*dois.ArchiveError) bool { return true }}).All())),
-		"folder":   last(over(dois.NewFolderReader(nil, nil).All())),
-		"zero":     last(over((&dois.Reader{}).All())),
+		"archive":  last(over(archive.NewReader(nil, nil).All())),
+		"skipping": last(over(archive.NewReader(nil, &archive.Options{Skip: func(*archive.Error) bool { return true }}).All())),
+		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
+		"zero":     last(over((&archive.Reader{}).All())),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, err, "nil")

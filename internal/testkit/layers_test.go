@@ -62,6 +62,7 @@ func TestImportsPointOneWay(t *testing.T) {
 		"metadata":     {},
 		"mds":          {"metadata"},
 		"dois":         {"query", "metadata"},
+		"dois/archive": {"dois", "query", "metadata"},
 		"reports":      {"query"},
 		"datacitetest": {"dois", "mds", "metadata", "query", "reports"},
 	} {
