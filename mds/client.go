@@ -1,7 +1,6 @@
 package mds
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -21,9 +20,6 @@ const (
 type Client struct {
 	core     *transport.Client
 	oldNames bool
-	once     bool          // nothing is sent a second time
-	maxWait  time.Duration // longest pause before something is sent again
-	refusals *refusals
 }
 
 // ClientOptions are the optional settings of a client.
@@ -68,24 +64,20 @@ func NewClient(baseURL string, creds Credentials, opts *ClientOptions) (*Client,
 	core, err := transport.New(transport.Config{
 		BaseURL: baseURL, HTTPClient: opts.HTTPClient, UserAgent: opts.UserAgent, Contact: opts.Contact, Logger: opts.Logger,
 		MaxAttempts: opts.MaxAttempts, MaxWait: opts.MaxWait, Timeout: opts.Timeout, MinSpeed: opts.MinSpeed, MaxBody: opts.MaxBody, Limiter: opts.Limiter,
-		Authorize: transport.Basic(creds.Username, creds.Password), Show: func(e *transport.Error) error { return (*Error)(e) },
+		Authorize: transport.Basic(creds.Username, creds.Password), Relays: true, Show: func(e *transport.Error) error { return (*Error)(e) },
 	})
 	if err := errors.Join(noLogin, optionError("", err)); err != nil {
 		return nil, err
 	}
-	return &Client{core: core, oldNames: opts.OldNames, once: opts.MaxAttempts == 1, maxWait: cmp.Or(opts.MaxWait, transport.DefaultMaxWait), refusals: &refusals{}}, nil
+	return &Client{core: core, oldNames: opts.OldNames}, nil
 }
 
 func optionError(at string, err error) error {
 	return transport.OptionErrors(err, func(e *transport.OptionError) error { return &FieldError{Path: at + e.Option, Reason: e.Reason} })
 }
 
-// do sends a request about a DOI, or about none, with the client's credentials.
-func (c *Client) do(ctx context.Context, name string, r transport.Request) (*transport.Response, error) {
+// do sends a request with the client's credentials.
+func (c *Client) do(ctx context.Context, r transport.Request) (*transport.Response, error) {
 	r.Access = transport.Required
-	res, err := c.core.Do(ctx, r)
-	if refusal := denied(err); refusal != nil {
-		res, err = c.doubt(ctx, name, r, refusal)
-	}
-	return res, err
+	return c.core.Do(ctx, r)
 }

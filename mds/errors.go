@@ -23,11 +23,10 @@ var (
 	ErrUnauthorized = errors.New("mds: login not accepted")
 	// ErrForbidden: the prefix is not assigned to the account, the DOI belongs to
 	// another account, or another permission problem (403). The deployed service
-	// says the same, sometimes after the work is done, when it loses the service
-	// behind it. So the client repeats a refused request up to ten times, while the
-	// service answers other requests, before it returns this error. Where it cannot
-	// repeat the request (MintOnServer, AddMedium, MaxAttempts 1), or the answers
-	// differ, the error is Temporary instead and, for a write, ErrUnclear.
+	// responds the same, before or after the work, when it has lost the service behind
+	// it. So the client treats it like a failure of the service: it sends the request
+	// again, up to ClientOptions.MaxAttempts times in all (MintOnServer and AddMedium
+	// once), and then the error is Temporary and, for a write, ErrUnclear, too.
 	ErrForbidden = errors.New("mds: forbidden")
 	// ErrNotFound: there is no such DOI, or none that the account may see (404).
 	ErrNotFound = errors.New("mds: DOI not found")
@@ -73,10 +72,10 @@ var (
 	// gives the same error. Client.XML of package dois reads both unharmed.
 	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrUnclear: something was sent and it is not known whether the service
-	// carried it out: the answer got lost or is malformed, or it is a 429
-	// (ErrRateLimited, too), 5xx (ErrServer, too) or 408 (ErrTimeout, too), which a
-	// gateway may give while the service goes on with the work. Look before
-	// sending it again.
+	// carried it out: the answer got lost or is malformed, or it is a 403
+	// (ErrForbidden, too), 429 (ErrRateLimited, too), 5xx (ErrServer, too) or 408
+	// (ErrTimeout, too), which may be given while the service goes on with the work.
+	// Look before sending it again.
 	ErrUnclear = errors.New("mds: outcome unknown")
 )
 
@@ -120,7 +119,7 @@ func (e *Error) Is(target error) bool { return e.core().Meets(conditions, target
 var conditions = map[error]transport.Condition{
 	ErrBadRequest:      transport.Status(http.StatusBadRequest),
 	ErrUnauthorized:    transport.Either(transport.Status(http.StatusUnauthorized), transport.Cause(errUnknownAccount)),
-	ErrForbidden:       transport.But(transport.Forbidden, transport.Cause(errUnproven)),
+	ErrForbidden:       transport.Forbidden,
 	ErrNotFound:        transport.But(transport.Status(http.StatusNotFound), transport.Cause(errUnknownAccount), transport.Cause(errForeignFormat)),
 	ErrNotAllowed:      transport.Status(http.StatusMethodNotAllowed),
 	ErrMetadataMissing: metadataMissing,
@@ -163,7 +162,8 @@ func notMade(err error, why error) error {
 var errOtherDOI = errors.New("another DOI was made or changed")
 
 // Temporary says whether an operation that ended with err may succeed later:
-// the network or the service failed, or the service was overloaded. The client
+// the network or the service failed, or the service was overloaded. An error that
+// matches [ErrForbidden] may be either that or a refusal for good. The client
 // has already sent the request several times if that was safe. If err matches
 // [ErrUnclear] too, look before you repeat [Client.MintOnServer] or
 // [Client.AddMedium].
@@ -180,7 +180,7 @@ func Temporary(err error) bool {
 		return false // the caller did not want to wait
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.core().Temporary() || errors.Is(e.Err, errUnproven)
+		return e.core().Temporary()
 	}
 	return errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrNotResolved)
 }

@@ -97,7 +97,7 @@ func maybe(t *testing.T, err error) {
 		return
 	}
 	for _, final := range []error{
-		mds.ErrForbidden, mds.ErrUnauthorized, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrInvalid, mds.ErrBadRequest, mds.ErrMetadataMissing, mds.ErrMediaType,
+		mds.ErrUnauthorized, mds.ErrNotFound, mds.ErrNotAllowed, mds.ErrInvalid, mds.ErrBadRequest, mds.ErrMetadataMissing, mds.ErrMediaType,
 	} {
 		assert.NotErrorIs(t, err, final)
 	}

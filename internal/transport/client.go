@@ -48,6 +48,7 @@ type Config struct {
 	MaxBody     int64
 	Limiter     Limiter
 	Authorize   Authorizer // nil: no credentials
+	Relays      bool       // the service passes requests on, and answers 403 when it loses the service behind it, too
 
 	// Show makes the public package's error of one of the core; nil leaves it as it is.
 	Show func(*Error) error
@@ -65,6 +66,7 @@ type Client struct {
 	maxBody     int64
 	limiter     Limiter
 	authorize   Authorizer
+	relays      bool
 	show        func(*Error) error
 	hidden      atomic.Pointer[hiding] // of the last request
 }
@@ -91,6 +93,7 @@ func New(cfg Config) (*Client, error) {
 		maxBody:     cmp.Or(cfg.MaxBody, DefaultMaxBody),
 		limiter:     cfg.Limiter,
 		authorize:   cfg.Authorize,
+		relays:      cfg.Relays,
 		show:        cfg.Show,
 	}
 	if c.show == nil {

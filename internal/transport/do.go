@@ -202,7 +202,8 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	excerpt := maxErrorBody + x.hidden.longest()
 	if !ok {
 		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
-		x.refused(res, id, o.page)
+		o.maybeLost = x.client.relays && res.StatusCode == http.StatusForbidden && !Throttled(res.StatusCode, o.page)
+		x.refused(res, id, o)
 		return o
 	}
 	var data []byte
@@ -268,8 +269,8 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 }
 
 // refused handles a status other than success.
-func (x *exchange) refused(res *http.Response, id string, data []byte) {
-	message, details := explain(res.Header.Get("Content-Type"), data)
+func (x *exchange) refused(res *http.Response, id string, o outcome) {
+	message, details := explain(res.Header.Get("Content-Type"), o.page)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		message = "redirect to " + Line(x.hidden.in(location)) + " not followed"
 	}
@@ -279,8 +280,12 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 		d.Line, d.Column = Position(d.Message)
 		x.failure.Details = append(x.failure.Details, d)
 	}
-	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
-	if res.StatusCode/100 == 3 {
+	x.failure.Body = []byte(x.hidden.cut(string(o.page), maxErrorBody))
+	switch {
+	case o.maybeLost:
+		x.failure.Message += " (" + ErrMaybeLost.Error() + ")"
+		x.failure.Err = ErrMaybeLost
+	case res.StatusCode/100 == 3:
 		x.failure.Err = errRedirect
 	}
 }

@@ -16,6 +16,9 @@ var (
 	// ErrUnreadable: the service said success, but the answer is not what the
 	// specification promises (an HTML page, a body cut off, broken JSON).
 	ErrUnreadable = errors.New("answer cannot be understood")
+	// ErrMaybeLost: a service that relays requests refused one, or lost the service
+	// behind it.
+	ErrMaybeLost = errors.New("the service responds the same when it has lost the service behind it")
 	// ErrTooLarge: the answer is longer than the client is willing to read.
 	ErrTooLarge = errors.New("answer is too large")
 )
@@ -71,7 +74,7 @@ func (e *Error) Temporary() bool {
 	case e.StatusCode == 0, e.StatusCode >= 200 && e.StatusCode < 300: // lost, or unreadable
 		return true
 	}
-	return e.Unclear || judge(Always, outcome{status: e.StatusCode, page: e.Body}, 0).again
+	return e.Unclear || errors.Is(e.Err, ErrMaybeLost) || judge(Always, outcome{status: e.StatusCode, page: e.Body}, 0).again
 }
 
 // Unwrap returns the cause below HTTP, if there is one.

@@ -17,6 +17,7 @@ type outcome struct {
 	err        error  // without an answer: what the network says; of a success: why it cannot be read
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name
+	maybeLost  bool   // the service may have lost the one behind it
 }
 
 // A verdict says what a failed attempt means.
@@ -35,6 +36,7 @@ type verdict struct {
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
+//	403 of a service that relays         yes      again          no
 //	501, any other status                no       no             no
 //
 // A gateway may answer 429 and 503, too, while the service behind it goes on with the
@@ -50,7 +52,7 @@ func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 	default:
 		throttled := Throttled(o.status, o.page)
 		failed := o.status >= 500 && o.status != http.StatusNotImplemented
-		v.unclear = failed || o.status == http.StatusRequestTimeout || throttled
+		v.unclear = failed || o.status == http.StatusRequestTimeout || throttled || o.maybeLost
 		v.again = v.unclear && always
 		hint, hinted := retryAfter(o.retryAfter)
 		if v.pause = hint; throttled && !hinted {

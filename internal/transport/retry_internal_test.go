@@ -16,7 +16,7 @@ func TestWhatMustNotBeDoneTwiceIsSentOnce(t *testing.T) {
 	for status := range 600 {
 		for _, o := range []outcome{
 			{status: status}, {status: status, page: []byte("<html>")}, {status: status, retryAfter: "3"},
-			{status: status, err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", ErrTooLarge)},
+			{status: status, maybeLost: true}, {status: status, err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", ErrTooLarge)},
 		} {
 			if status == 0 && o.err == nil {
 				continue // there is no such outcome
