@@ -19,7 +19,9 @@ var (
 	ErrBadRequest = errors.New("datacite: bad request")
 	// ErrUnauthorized: a login is required and missing, or it is not accepted (401).
 	ErrUnauthorized = errors.New("datacite: login missing or not accepted")
-	// ErrForbidden: the account may not do that (403).
+	// ErrForbidden: the account may not do that (403). The metadata store responds the
+	// same when it has lost the service behind it, so its 403 is sent again like a failure
+	// of the service, is Temporary and, for a write, ErrUnclear, too.
 	ErrForbidden = errors.New("datacite: forbidden")
 	// ErrNotFound: the DOI or the report does not exist, or the account may not see
 	// it (404).

@@ -1,10 +1,8 @@
 package mds
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -14,9 +12,6 @@ import (
 type Client struct {
 	core     *transport.Client
 	oldNames bool
-	once     bool          // nothing is sent a second time
-	maxWait  time.Duration // longest pause before something is sent again
-	refusals *refusals
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent
@@ -32,11 +27,11 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	if login == nil && noLogin == nil {
 		noLogin = &datacite.FieldError{Path: "Config.Username", Reason: "is empty; the metadata store needs Username and Password"}
 	}
-	core, err := transport.New(cfg, transport.Interface{Name: "MDS", Login: login, Explain: explain})
+	core, err := transport.New(cfg, transport.Interface{Name: "MDS", Login: login, Relays: true, Explain: explain})
 	if err := errors.Join(noLogin, err); err != nil {
 		return nil, err
 	}
-	return &Client{core: core, once: cfg.MaxAttempts == 1, maxWait: cmp.Or(cfg.MaxWait, transport.DefaultMaxWait), refusals: &refusals{}}, nil
+	return &Client{core: core}, nil
 }
 
 // WithOldNames returns a client whose writes accept DOI names with characters that new
@@ -55,12 +50,8 @@ func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Respons
 	return c.core.Custom(ctx, "mds.Do", r)
 }
 
-// do sends a request about a DOI, or about none, with the client's credentials.
-func (c *Client) do(ctx context.Context, name string, r transport.Request) (*transport.Response, error) {
+// do sends a request with the client's credentials.
+func (c *Client) do(ctx context.Context, r transport.Request) (*transport.Response, error) {
 	r.Access = transport.Required
-	res, err := c.core.Do(ctx, r)
-	if refusal := denied(err); refusal != nil {
-		res, err = c.doubt(ctx, name, r, refusal)
-	}
-	return res, err
+	return c.core.Do(ctx, r)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -161,33 +162,13 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 }
 
 func TestPrefixOfAnotherAccount(t *testing.T) {
-	_, c := newDeployed(t)
-	require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
-	_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
-	require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
-	assert.False(t, datacite.Temporary(err))
-}
-
-// A refused prefix is found out once, not once an item.
-func TestManyItemsOfARefusedPrefix(t *testing.T) {
-	srv, c := newDeployed(t)
-	const items = 20
-	outcomes := 0
-	for o, err := range c.RegisterAll(t.Context(), func(yield func(mds.Item, error) bool) {
-		for i := range items {
-			if !yield(mds.Item{DOI: fmt.Sprintf("10.70000/%d", i), URL: address, Document: record("A")}, nil) {
-				return
-			}
-		}
-	}, &mds.BulkOptions{Workers: 1}) {
-		require.NoError(t, err)
-		require.ErrorIs(t, o.Err, datacite.ErrForbidden)
-		assert.Equal(t, 1, o.Tries)
-		outcomes++
-	}
-	assert.Equal(t, items, outcomes)
-	assert.Less(t, len(srv.Requests()), 3*items+30)
+	synctest.Test(t, func(t *testing.T) {
+		_, c := newDeployed(t)
+		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
+		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
+		_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
+		require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
+	})
 }
 
 // What the service makes of a document each time is no reason to write it again,

@@ -98,7 +98,7 @@ func maybe(t *testing.T, err error) {
 		return
 	}
 	for _, final := range []error{
-		datacite.ErrForbidden, datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
+		datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
 	} {
 		assert.NotErrorIs(t, err, final)
 	}

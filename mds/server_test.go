@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -68,24 +66,6 @@ func as(t testing.TB, srv *datacitetest.Server, creds credentials, opts *datacit
 func answers(t testing.TB, status int, contentType, body string, opts *datacite.Config) *mds.Client {
 	t.Helper()
 	return served(t, func(*http.Request) *http.Response { return answer(status, contentType, body) }, opts)
-}
-
-// refuses is a service that answers every request alike, and has no other DOIs.
-func refuses(t testing.TB, status int, text string) *mds.Client {
-	t.Helper()
-	return served(t, func(req *http.Request) *http.Response {
-		if isControl(req) {
-			return answer(http.StatusNotFound, plain, "DOI not found")
-		}
-		return answer(status, plain, text)
-	}, &datacite.Config{MaxAttempts: 2, MaxWait: time.Nanosecond})
-}
-
-// isControl recognises the questions by which the client sees that a service
-// which refuses something does answer others.
-func isControl(req *http.Request) bool {
-	suffix, ok := strings.CutPrefix(req.URL.Path, "/doi/10.5072/")
-	return ok && req.Method == http.MethodGet && doi.CheckSuffix(suffix) == nil
 }
 
 // served is a client whose requests a function answers.

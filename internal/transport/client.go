@@ -33,6 +33,10 @@ type Interface struct {
 	Timeout time.Duration // the default of Config.Timeout; 0 means 2 minutes
 	Login   Authorizer    // nil: no credentials
 
+	// Relays says that the service passes requests on, and responds with 403 when it has
+	// lost the service behind it, too.
+	Relays bool
+
 	// Explain finds out what a refusal means beyond its status; nil adds nothing.
 	Explain func(*datacite.Error)
 }
@@ -49,6 +53,7 @@ type Client struct {
 	maxBody     int64
 	limiter     datacite.Limiter
 	authorize   Authorizer
+	relays      bool
 	explain     func(*datacite.Error)
 	hidden      atomic.Pointer[hiding] // of the last request
 }
@@ -76,6 +81,7 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 		limiter:     cfg.Limiter,
 		authorize:   i.Login,
+		relays:      i.Relays,
 		explain:     i.Explain,
 	}
 	if c.explain == nil {

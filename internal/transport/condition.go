@@ -1,5 +1,7 @@
 package transport
 
+import "github.com/datacite-go/datacite-go"
+
 // A Condition is an error to ask for with [errors.Is], for one interface alone.
 type Condition struct {
 	Text    string
@@ -15,3 +17,10 @@ func (c *Condition) Unwrap() error { return c.General }
 
 // Transient is what [datacite.Temporary] asks.
 func (c *Condition) Transient() bool { return c.Passes }
+
+// errMaybeLost: a service that relays requests refused one, or lost the service behind
+// it.
+var errMaybeLost error = &Condition{
+	Text:    "the service responds the same when it has lost the service behind it",
+	General: datacite.ErrForbidden, Passes: true,
+}

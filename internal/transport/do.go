@@ -212,6 +212,11 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	if !ok {
 		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
 		x.refused(res, id, o.page)
+		if x.client.relays && errors.Is(x.failure, datacite.ErrForbidden) {
+			o.err = errMaybeLost
+			x.failure.Err = o.err
+			x.failure.Message += " (" + o.err.Error() + ")"
+		}
 		return o
 	}
 	var data []byte

@@ -14,7 +14,7 @@ import (
 // An outcome is what is known of an attempt that failed.
 type outcome struct {
 	status     int    // 0: no answer came
-	err        error  // without an answer: what the network says; of a success: why it cannot be read
+	err        error  // without an answer: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name
 }
@@ -35,6 +35,7 @@ type verdict struct {
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
+//	403 of a service that relays         yes      again          no
 //	501, any other status                no       no             no
 //
 // A gateway may answer 429 and 503, too, while the service behind it goes on with the
