@@ -18,19 +18,22 @@
 // # Clients
 //
 // Reports, DOIs and MDS return clients of the server's account that are ready to use.
-// They pause a millisecond at most before they send something again, whatever the answer
-// asks for, so that tests with faults are quick. A program that makes its own client is
-// given the server's address and credentials:
+// They pause a millisecond at most before they send something again, whatever the response
+// asks for, so that tests with faults are quick. Code under test that makes its own
+// clients is given the server's configuration:
 //
-//	creds := mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
-//	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: srv.URL}, Username: creds.Username, Password: creds.Password})
+//	cfg := srv.Config() // a datacite.Config with address, login and short pauses
+//	cfg.MaxAttempts = 1
+//	client, err := mds.NewClient(cfg)
 //
-//	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.Token(srv.Now().Add(time.Hour))})
+//	cfg.TokenSource, cfg.Token = nil, srv.Token(srv.Now().Add(time.Hour)) // a token that expires
+//	client, err := reports.NewClient(cfg)
 //
-//	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.IssueKey()}) // until srv.RevokeKey
+//	cfg.Password = srv.IssueKey() // an API key, until srv.RevokeKey
+//	client, err := dois.NewClient(cfg)
 //
-// With [Options].NoPort the server listens on no port of the machine, and such clients
-// need HTTPClient: srv.HTTPClient() in their options. Inside testing/synctest, where
+// With [Options].NoPort the server listens on no port of the machine, and only clients
+// with the HTTPClient of its configuration reach it. Inside testing/synctest, where
 // waiting takes no time, a server has to be like that: a wait for a real connection never
 // ends there. Time begins on 1 January 2000 in it, so a usage report must be for an earlier
 // month, such as reports.Month(1999, time.November).
@@ -191,7 +194,9 @@
 //
 // A token has expired, as the client can see:
 //
-//	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: srv.Token(srv.Now().Add(-time.Hour))})
+//	cfg := srv.Config()
+//	cfg.TokenSource, cfg.Token = nil, srv.Token(srv.Now().Add(-time.Hour))
+//	client, err := reports.NewClient(cfg)
 //	_, err = client.Submit(ctx, header, datasets, nil) // reports.ErrTokenExpired, before anything is sent
 //
 // A token has expired by the server's clock alone. A Deployed server does not say why it

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -96,27 +97,31 @@ func NewServer(opts *Options) *Server {
 	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])
 }
 
-// as is the server with the clients of an account. Nobody waits for a server in
-// memory to recover, so they wait a millisecond.
+// as is the server with the clients of an account.
 func (s *Server) as(account sandbox.Account) *Server {
-	const wait = time.Millisecond
 	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, account: account}
-	token := func(context.Context) (string, error) { return as.Token(as.Now().Add(365 * 24 * time.Hour)), nil }
+	cfg := as.Config()
 	var errs [3]error
-	as.reports, errs[0] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.URL}, TokenSource: token, HTTPClient: s.HTTPClient(), MaxWait: wait})
-	as.dois, errs[1] = dois.NewClient(datacite.Config{
-		Service:  datacite.Service{API: s.URL},
-		Username: account.Username, Password: account.Password, HTTPClient: s.HTTPClient(), MaxWait: wait,
-	})
-	as.mds, errs[2] = mds.NewClient(datacite.Config{
-		Service: datacite.Service{MDS: s.URL}, Username: account.Username, Password: account.Password,
-		HTTPClient: s.HTTPClient(), MaxWait: wait,
-	})
+	as.reports, errs[0] = reports.NewClient(cfg)
+	as.dois, errs[1] = dois.NewClient(cfg)
+	as.mds, errs[2] = mds.NewClient(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
 		s.Close()
 		panic(fmt.Sprintf("datacitetest: account %q: %v", account.Username, err))
 	}
 	return &as
+}
+
+// Config returns what a client of the server is made from: the account's login with a
+// token that does not expire, and pauses of at most a millisecond before something is
+// sent again. Change what your test needs.
+func (s *Server) Config() datacite.Config {
+	return datacite.Config{
+		Service:  datacite.Service{API: s.URL, MDS: s.URL},
+		Username: s.account.Username, Password: s.account.Password,
+		TokenSource: func(context.Context) (string, error) { return s.Token(s.Now().Add(365 * 24 * time.Hour)), nil },
+		HTTPClient:  s.HTTPClient(), MaxWait: time.Millisecond,
+	}
 }
 
 // As returns the same server as another of its accounts uses it: clients, tokens, API

@@ -7,40 +7,19 @@
 package doi
 
 import (
-	"errors"
-
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
-
-// ErrInvalid is what every error of this package matches.
-var ErrInvalid = errors.New("doi: invalid name")
-
-// An Error says what is wrong with a name. It matches [ErrInvalid].
-type Error struct{ Name, Reason string }
-
-// Error quotes the name and gives the reason.
-func (e *Error) Error() string { return (&doi.NameError{Name: e.Name, Reason: e.Reason}).Error() }
-
-// Is matches [ErrInvalid].
-func (e *Error) Is(target error) bool { return target == ErrInvalid }
-
-func wrap(err error) error {
-	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &Error{e.Name, e.Reason}
-	}
-	return err
-}
 
 // Parse reads a DOI name in any of the forms that people paste: bare, after
 // "doi:", or as an address of a resolver, old or new, whose percent-encoding it
 // undoes. The case of the name is kept.
 //
-// The error is an [*Error]. It names characters that cannot be seen, and dashes that
+// The error is a [*datacite.FieldError] that matches [datacite.ErrInvalidDOI]. It names characters that cannot be seen, and dashes that
 // only look like the hyphen; a name that really has such a dash can be given as an
 // address, percent-encoded.
 func Parse(text string) (string, error) {
 	name, err := doi.Parse(text)
-	return name, wrap(err)
+	return name, doi.At("DOI name", err)
 }
 
 // Key is the form that all spellings of one DOI share, for maps and database columns:
@@ -62,5 +41,5 @@ func NewSuffix() string { return doi.NewSuffix() }
 
 // CheckSuffix says whether a suffix is one that [NewSuffix] or the service could
 // have made. The check digits catch every mistyped character. Case and hyphens
-// do not count. The error is an [*Error].
-func CheckSuffix(suffix string) error { return wrap(doi.CheckSuffix(suffix)) }
+// do not count. The error is as that of [Parse].
+func CheckSuffix(suffix string) error { return doi.At("suffix", doi.CheckSuffix(suffix)) }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 )
 
@@ -18,7 +19,7 @@ func ExampleParse() {
 	// 10.5072/ABC <nil>
 	// 10.5072/abc <nil>
 	// 10.5072/a#b <nil>
-	//  DOI name "5072/abc" does not start with a prefix such as "10.5072"
+	//  datacite: DOI name "5072/abc" does not start with a prefix such as "10.5072"
 }
 
 func ExampleKey() {
@@ -35,9 +36,9 @@ func ExampleKey() {
 
 func TestErrors(t *testing.T) {
 	_, err := doi.Parse("10.5072/a\u200bb")
-	require.ErrorIs(t, err, doi.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	assert.ErrorContains(t, err, "U+200B (zero-width space")
-	require.ErrorIs(t, doi.CheckSuffix("003r-j077"), doi.ErrInvalid)
+	require.ErrorIs(t, doi.CheckSuffix("003r-j077"), datacite.ErrInvalidDOI)
 	require.NoError(t, doi.CheckSuffix(doi.NewSuffix()))
 }
 

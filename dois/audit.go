@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -23,6 +24,8 @@ type Wanted struct {
 	URL      string
 	State    State
 	Metadata *metadata.Record // the DOI in it must be the same or empty
+
+	Place string // where it is in the source, such as "line 3", for messages; "" means its number
 }
 
 // A Kind is how a DOI differs from what is wanted.
@@ -96,10 +99,15 @@ type AuditProgress struct {
 //
 // An error ends the sequence and comes with a nil Difference: one that wanted brings,
 // one of the service, the context's, or a [*datacite.FieldError] for bad options, a text that
-// is no DOI and a DOI that is wanted twice; it gives the places in wanted, from 0.
+// is no DOI, a state that does not exist, and a DOI that is wanted twice; it names [Wanted].Place,
+// or the number in wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
-		if err := opts.check(); err != nil {
+		err := opts.check()
+		if wanted == nil {
+			err = &datacite.FieldError{Path: "wanted", Reason: "is nil; give an empty sequence to have every DOI as Extra"}
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -108,7 +116,7 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 			wanted: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir}, found: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir},
 		}
 		a.progress.Total = -1
-		err := a.run(ctx, wanted)
+		err = a.run(ctx, wanted)
 		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
@@ -152,14 +160,38 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 // An entry is a Wanted as it is kept.
 type entry struct {
 	Wanted
-	Place int // in the source
+	Number int // in the source
+}
+
+func (e *entry) place() string { return cmp.Or(e.Place, fmt.Sprintf("wanted[%d]", e.Number)) }
+
+// path names a field of the entry.
+func (e *entry) path(field string) string {
+	if e.Place == "" {
+		return e.place() + "." + field
+	}
+	return e.Place + ", " + field
+}
+
+// check returns the DOI, and an error if no DOI can be as it is wanted.
+func (e *entry) check() (name string, err error) {
+	if name, err = parseName(e.path("DOI"), e.DOI); err != nil {
+		return "", err
+	}
+	if e.Metadata != nil && e.Metadata.DOI != "" {
+		if other, err := parseName(e.path("DOI"), e.Metadata.DOI); err != nil || !doi.Equal(other, name) {
+			return "", &datacite.FieldError{Path: e.path("DOI"), Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, e.Metadata.DOI)}
+		}
+	}
+	switch e.State {
+	case "", StateDraft, StateRegistered, StateFindable:
+		return doi.Normal(name), nil
+	}
+	return "", &datacite.FieldError{Path: e.path("State"), Reason: fmt.Sprintf("is %q; the states are draft, registered and findable", string(e.State))}
 }
 
 // take keeps what is wanted.
 func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
-	if wanted == nil {
-		return nil
-	}
 	for w, err := range wanted {
 		if err != nil {
 			return err
@@ -167,23 +199,17 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		place := fmt.Sprintf("wanted[%d].DOI", a.progress.Wanted)
-		name, err := parseName(place, w.DOI)
-		if err != nil {
+		e := entry{w, a.progress.Wanted}
+		var err error
+		if e.DOI, err = e.check(); err != nil {
 			return err
 		}
-		if w.Metadata != nil && w.Metadata.DOI != "" {
-			if other, err := parseName(place, w.Metadata.DOI); err != nil || !doi.Equal(other, name) {
-				return &datacite.FieldError{Path: place, Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, w.Metadata.DOI)}
-			}
-		}
-		w.DOI = doi.Normal(name)
 		a.metadata = a.metadata || w.Metadata != nil
-		data, err := json.Marshal(entry{w, a.progress.Wanted})
+		data, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		if err := keep(&a.wanted, w.DOI, data); err != nil {
+		if err := keep(&a.wanted, e.DOI, data); err != nil {
 			return err
 		}
 		a.progress.Wanted++
@@ -275,9 +301,7 @@ func (a *audit) merge(ctx context.Context) error {
 		if e := w.of(key); e != nil {
 			wanted, err = &e.Wanted, w.advance()
 			if again := w.of(key); again != nil {
-				return &datacite.FieldError{
-					Path: fmt.Sprintf("wanted[%d].DOI", again.Place), Reason: fmt.Sprintf("%q is that of wanted[%d], too", key, e.Place), Err: datacite.ErrInvalidDOI,
-				}
+				return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is that of %s, too", key, e.place()), Err: datacite.ErrInvalidDOI}
 			}
 		}
 		found := f.of(key)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -299,14 +300,17 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"no scope":            {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
-		"no prefix":           {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
-		"no kind":             {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, datacite.ErrInvalid, "no kind of difference"},
-		"no DOI":              {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
-		"a DOI twice":         {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
-		"metadata of another": {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
-		"the source":          {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
-		"no temporary file":   {newHolding(8000).all(), &dois.AuditOptions{Prefix: "10.5072", TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
+		"no scope":              {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
+		"no prefix":             {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
+		"no kind":               {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, datacite.ErrInvalid, "no kind of difference"},
+		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
+		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
+		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalidDOI, `datacite: line 9, DOI "10.5072/a" is that of line 2, too`},
+		"no state":              {source(dois.Wanted{DOI: "10.5072/a", State: dois.StateDraft}, dois.Wanted{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: wanted[1].State is "public"; the states are draft, registered and findable`},
+		"a state in capitals":   {source(dois.Wanted{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State is "Findable"`},
+		"metadata of another":   {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
+		"the source":            {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
+		"no temporary file":     {newHolding(8000).all(), &dois.AuditOptions{Prefix: "10.5072", TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
 		}, datacite.ErrServer, ""},
@@ -339,7 +343,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		n := 0
-		for _, err := range srv.DOIs().Audit(ctx, nil, scope) {
+		for _, err := range srv.DOIs().Audit(ctx, holding{}.all(), scope) {
 			if n++; n == 3 {
 				cancel()
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -90,7 +91,7 @@ func TestUnreadable(t *testing.T) {
 		"more after the end":    {"application/json", `{"data":[],"meta":{"total":0}}{"data":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+			client := scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", answer.contentType)
 				_, _ = io.WriteString(w, answer.body)
 			})
@@ -128,7 +129,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	var reached atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
 	defer other.Close()
-	client := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
 	})
 	_, err := client.Get(t.Context(), "10.5072/a", nil)
@@ -146,7 +147,7 @@ func TestSilence(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	t.Run("timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client := offline(t, &dois.ClientOptions{Timeout: time.Minute, MaxAttempts: 2}, silent)
+			client := offline(t, &datacite.Config{Timeout: time.Minute, MaxAttempts: 2}, silent)
 			_, err := client.List(t.Context(), nil)
 			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
@@ -165,7 +166,7 @@ func TestSilence(t *testing.T) {
 	})
 	t.Run("a write is unclear", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client := offline(t, &dois.ClientOptions{Token: "a.b.c", Timeout: time.Minute}, silent)
+			client := offline(t, &datacite.Config{Token: "a.b.c", Timeout: time.Minute}, silent)
 			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/a"})
 			require.ErrorIs(t, err, datacite.ErrUnclear)
 			e, _ := errors.AsType[*datacite.Error](err)
@@ -198,7 +199,7 @@ func TestErrors(t *testing.T) {
 		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, datacite.ErrServer, "Gateway Time-out", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := scripted(t, &dois.ClientOptions{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body, nil))
+			client := scripted(t, &datacite.Config{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body, nil))
 			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{})
 			require.ErrorIs(t, err, tt.want)
 			assert.ErrorContains(t, err, tt.text)
@@ -207,7 +208,7 @@ func TestErrors(t *testing.T) {
 			assert.Equal(t, tt.status, e.StatusCode)
 			if tt.field != "" {
 				require.NotEmpty(t, e.Details)
-				assert.Equal(t, tt.field, e.Details[0].Field)
+				assert.Equal(t, tt.field, e.Details[0].Path)
 			}
 		})
 	}
@@ -218,7 +219,7 @@ func TestErrors(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	const password = "hunter2-hunter2"
 	var log strings.Builder
-	opts := &dois.ClientOptions{
+	opts := &datacite.Config{
 		Username: "EXAMPLE.REPO", Password: password, MaxAttempts: 1,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -247,19 +248,16 @@ func TestSecrets(t *testing.T) {
 
 // TestOptionsRefused gives client options that cannot be right.
 func TestOptionsRefused(t *testing.T) {
-	for name, tt := range map[string]struct {
-		url  string
-		opts dois.ClientOptions
-	}{
-		"no address":         {"", dois.ClientOptions{}},
-		"plain HTTP":         {"http://api.example.org", dois.ClientOptions{}},
-		"password and token": {dois.Test, dois.ClientOptions{Username: "a", Password: "b", Token: "c"}},
-		"user alone":         {dois.Test, dois.ClientOptions{Username: "a"}},
-		"token with blank":   {dois.Test, dois.ClientOptions{Token: "a b"}},
-		"negative attempts":  {dois.Test, dois.ClientOptions{MaxAttempts: -1}},
+	for name, cfg := range map[string]datacite.Config{
+		"no address":        {},
+		"plain HTTP":        {Service: datacite.Service{API: "http://api.example.org"}},
+		"token and source":  {Service: datacite.Test, Token: "c", TokenSource: func(context.Context) (string, error) { return "", nil }},
+		"user alone":        {Service: datacite.Test, Username: "a"},
+		"token with blank":  {Service: datacite.Test, Token: "a b"},
+		"negative attempts": {Service: datacite.Test, MaxAttempts: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := dois.NewClient(tt.url, &tt.opts)
+			_, err := dois.NewClient(cfg)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
@@ -231,7 +232,7 @@ func TestExists(t *testing.T) {
 		_, err = srv.DOIs().Exists(t.Context(), "")
 		require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	})
-	_, err := scripted(t, &dois.ClientOptions{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
+	_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
 	require.ErrorIs(t, err, datacite.ErrServer, "a failure is no answer")
 }
 

@@ -18,7 +18,7 @@
 //
 // Reading public records needs no credentials. Writing does, and so does reading
 // drafts and registered DOIs: put the name and password of a repository account,
-// or a token, into [ClientOptions]. When reading, the deployed service treats a
+// or a token, into [datacite.Config]. When reading, the deployed service treats a
 // wrong name or password as none, so [datacite.ErrNotFound] for a draft may mean a wrong
 // password.
 //
@@ -90,10 +90,8 @@
 //
 // # Archives
 //
-// The operator publishes all records once a year as a data file, a TAR of JSON lines in
-// gzip. [NewReader] reads that, and what a harvest or a program has saved of pages and
-// records, in constant memory; [NewFolderReader] reads a folder of such files. What is
-// damaged is an [*ArchiveError] that says where.
+// The operator publishes all records once a year as a data file. Package dois/archive
+// reads it, and saved pages and records, in constant memory.
 //
 // # Errors
 //
@@ -101,7 +99,7 @@
 // and the values such as [datacite.ErrNotFound], and for the faults that the service names
 // one by one look into Details.
 //
-// Requests are sent again, up to ClientOptions.MaxAttempts times in all, after
+// Requests are sent again, up to Config.MaxAttempts times in all, after
 // failures that may pass: lost answers, and 408, 429 and 5xx but 501. Create is sent
 // again only if no connection could be made, so a single 429 or 503 is its
 // error. If the outcome is unknown, the error matches [datacite.ErrUnclear], besides

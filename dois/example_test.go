@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -247,27 +247,4 @@ func ExampleRecord_Views() {
 	// Output:
 	// 2020 2
 	// 2021 5
-}
-
-func ExampleNewReader() {
-	file := strings.NewReader(`{"doi":"10.5072/length","titles":[{"title":"Glacier length"}],"updated":"2025-03-01T08:00:00Z"}
-{"doi":"10.5072/cut-off","titles":[{"title":"Ice c
-{"doi":"10.5072/ice-cores","titles":[{"title":"Ice cores"}],"updated":"2025-03-02T09:30:00Z"}
-`)
-	archive := dois.NewReader(file, &dois.ReaderOptions{
-		Skip: func(damage *dois.ArchiveError) bool {
-			fmt.Println(damage)
-			return true
-		},
-	})
-	for record, err := range archive.All() {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(record.DOI, record.Titles[0].Title)
-	}
-	// Output:
-	// 10.5072/length Glacier length
-	// dois: archive, line 2, byte 96, after the record 10.5072/length: unexpected EOF
-	// 10.5072/ice-cores Ice cores
 }

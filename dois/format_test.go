@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -51,7 +52,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefused(t *testing.T) {
 	answer := func(kind, body string) *dois.Client {
-		return scripted(t, &dois.ClientOptions{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+		return scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, body)
 		})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -136,15 +137,55 @@ var (
 	relationshipsJSON = jsonlex.NewObject(relations...)
 )
 
-// UnmarshalJSON reads the object of a record's attributes and keeps it in Raw.
-// It fails only for what is not a JSON object.
-func (r *Record) UnmarshalJSON(attributes []byte) error {
+// UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or
+// the object of its attributes alone. Raw keeps the attributes. Only two things are errors:
+// JSON that is neither of these, and a record that would take far more memory than its
+// text.
+func (r *Record) UnmarshalJSON(data []byte) error {
 	*r = Record{}
-	return jsonlex.Unmarshal(attributes, func(d *decoder) error {
+	kind, resource := resourceType(data)
+	if resource && kind != "" && kind != "dois" {
+		return fmt.Errorf("not a record, but a resource of the type %.40q", kind)
+	}
+	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
+	return jsonlex.Unmarshal(data, func(d *decoder) error {
+		d.Use(jsonlex.NewBudget(min(least+factor*int64(len(data)), most)))
+		if resource {
+			e := envelope{record: r}
+			resourceJSON.Read(d, &e)
+			return cmp.Or(d.Err(), e.finish())
+		}
 		readAttributes(d, r)
 		r.unite()
 		return nil
 	})
+}
+
+// resourceType tells whether data is a resource rather than the attributes of one, and
+// its type, if that comes before the attributes.
+func resourceType(data []byte) (kind string, resource bool) {
+	l := jsonlex.OfBytes(data)
+	l.Begin()
+	for i := 0; ; i++ {
+		name, more := l.Key(i)
+		if !more {
+			return kind, false
+		}
+		switch string(name) {
+		case "attributes":
+			return kind, true
+		case "type":
+			if l.Kind() == '"' {
+				kind = string(l.Text())
+				continue
+			}
+			l.Skip()
+		case "id", "relationships", "links", "meta":
+			l.Skip()
+		default:
+			return kind, false
+		}
+	}
 }
 
 // unite makes one list of the two that alternate identifiers come in.

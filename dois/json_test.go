@@ -12,12 +12,34 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/query"
 )
 
+// A record is read from the resource that the service sends as well as from its
+// attributes.
+func TestRecordFromResource(t *testing.T) {
+	const attributes = `{"doi":"10.5072/a","titles":[{"title":"A"}]}`
+	var alone, inside dois.Record
+	require.NoError(t, json.Unmarshal([]byte(attributes), &alone))
+	require.NoError(t, json.Unmarshal([]byte(`{"id":"10.5072/a","type":"dois","attributes":`+attributes+
+		`,"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}}}}`), &inside))
+	assert.Equal(t, alone.Record, inside.Record)
+	assert.Equal(t, attributes, string(inside.Raw))
+	assert.Equal(t, "ice.archive", inside.Client)
+
+	for text, want := range map[string]string{
+		`{"id":"ice.archive","type":"clients","attributes":{"name":"Ice Archive"}}`: `not a record, but a resource of the type "clients"`,
+		`{"id":"10.5072/a","type":"dois","attributes":null}`:                        "no attributes",
+		`[]`: "no attributes",
+	} {
+		require.ErrorContains(t, json.Unmarshal([]byte(text), &inside), want, text)
+	}
+}
+
 // FuzzRecord compares the reader of records with encoding/json: both must agree
-// on what is JSON, and an object of whatever members is a record.
+// on what is JSON, and an object of whatever members is a record, unless it is a resource.
 func FuzzRecord(f *testing.F) {
 	for _, seed := range []string{
 		fullRecord, `{}`, ` { } `, `{"a":1,}`, `{"a" 1}`, `{"a":01}`, `{"a":-}`, `{"a":1e}`, `{"a":tru}`, `{"a":nul`, `{"a":"\x"}`, `{"a":"\u12"}`,
@@ -30,8 +52,13 @@ func FuzzRecord(f *testing.F) {
 		var r dois.Record
 		err := r.UnmarshalJSON(data)
 		object := len(bytes.TrimLeft(data, " \t\r\n")) > 0 && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
-		if want := json.Valid(data) && object; want != (err == nil) {
-			t.Fatalf("%q: JSON object %v, error %v", data, want, err)
+		var members map[string]json.RawMessage
+		valid := json.Unmarshal(data, &members) == nil && object
+		if _, resource := members["attributes"]; resource && valid {
+			return
+		}
+		if valid != (err == nil) {
+			t.Fatalf("%q: JSON object %v, error %v", data, valid, err)
 		}
 		if err != nil {
 			return

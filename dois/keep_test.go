@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -193,7 +194,7 @@ func TestDraftNamesIdentifiersOnce(t *testing.T) {
 		"none of them":  {Record: others, Clear: []string{"identifiers"}},
 		"by both names": {Extra: map[string]any{"identifiers": []any{}}, Clear: []string{"alternateIdentifiers"}},
 	} {
-		_, err := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}", nil)).Update(t.Context(), "10.5072/x", d)
+		_, err := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}", nil)).Update(t.Context(), "10.5072/x", d)
 		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
 }
@@ -222,7 +223,7 @@ func TestDraftSendsEveryField(t *testing.T) {
 func sent(t *testing.T, d *dois.Draft) string {
 	t.Helper()
 	var body []byte
-	client := scripted(t, &dois.ClientOptions{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
 		body, _ = io.ReadAll(r.Body)
 		reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`, nil)(w, r)
 	})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/query"
@@ -202,7 +203,7 @@ func (f *faults) add(path, reason string, args ...any) {
 func (o *ListOptions) check() error {
 	var f faults
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		f = append(f, &datacite.FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), err: err})
+		f = append(f, &datacite.FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), Err: err})
 	}
 	o.checkValues(&f)
 	o.checkNames(&f)

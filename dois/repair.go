@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -55,7 +56,7 @@ type Repaired struct {
 // time but the requests that the client sends again itself; see [Temporary].
 //
 // To stop, leave the loop; to continue, run it again, best with a new audit. What is
-// right already is only read. ClientOptions.Limiter keeps the requests below a rate.
+// right already is only read. Config.Limiter keeps the requests below a rate.
 //
 // An error ends the sequence and comes with a nil Repaired: one that diffs brings,
 // the context's, or a login that is not accepted (401), which all others would meet, too. Differences
@@ -66,6 +67,10 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 	}
 	const workers = 4
 	return func(yield func(*Repaired, error) bool) {
+		if diffs == nil {
+			yield(nil, &datacite.FieldError{Path: "diffs", Reason: "is nil"})
+			return
+		}
 		do := func(ctx context.Context, diffs []*Difference) []*Repaired {
 			return c.repairAll(ctx, diffs, opts.DryRun)
 		}
@@ -91,8 +96,12 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 func ofOneDOI(diffs iter.Seq2[*Difference, error]) iter.Seq2[[]*Difference, error] {
 	return func(yield func([]*Difference, error) bool) {
 		var group []*Difference
+		n := 0
 		for d, err := range diffs {
-			if err != nil {
+			if d == nil && err == nil {
+				err = &datacite.FieldError{Path: fmt.Sprintf("diffs[%d]", n), Reason: "is nil"}
+			}
+			if n++; err != nil {
 				_ = (group == nil || yield(group, nil)) && yield(nil, err)
 				return
 			}

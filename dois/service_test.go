@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -102,15 +103,15 @@ func last(t *testing.T, srv *datacitetest.Server) datacitetest.Request {
 }
 
 // scripted is a client of a server that plays one trap.
-func scripted(t *testing.T, opts *dois.ClientOptions, handler http.HandlerFunc) *dois.Client {
+func scripted(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *dois.Client {
 	t.Helper()
 	srv := httptest.NewServer(handler)
 	t.Cleanup(srv.Close)
 	if opts == nil {
-		opts = &dois.ClientOptions{}
+		opts = &datacite.Config{}
 	}
-	opts.HTTPClient = srv.Client()
-	client, err := dois.NewClient(srv.URL, opts)
+	opts.Service.API, opts.HTTPClient = srv.URL, srv.Client()
+	client, err := dois.NewClient(*opts)
 	require.NoError(t, err)
 	return client
 }
@@ -143,13 +144,13 @@ func reply(status int, body string, authorization *string) http.HandlerFunc {
 
 // offline is a client of a handler that is reached without a network, so that
 // the test may live inside testing/synctest.
-func offline(t *testing.T, opts *dois.ClientOptions, handler http.HandlerFunc) *dois.Client {
+func offline(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *dois.Client {
 	t.Helper()
 	if opts == nil {
-		opts = &dois.ClientOptions{}
+		opts = &datacite.Config{}
 	}
-	opts.HTTPClient = &http.Client{Transport: wire(handler)}
-	client, err := dois.NewClient("http://localhost", opts)
+	opts.Service.API, opts.HTTPClient = "http://localhost", &http.Client{Transport: wire(handler)}
+	client, err := dois.NewClient(*opts)
 	require.NoError(t, err)
 	return client
 }

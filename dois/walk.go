@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -121,7 +122,7 @@ func TestWriteRefusedByTheService(t *testing.T) {
 			require.True(t, ok)
 			fields := map[string]string{}
 			for _, d := range e.Details {
-				fields[d.Field] = d.Message
+				fields[d.Path] = d.Reason
 			}
 			assert.Contains(t, fields, "url", "the fault has a place: %v", fields)
 			assert.NotEmpty(t, fields["url"])
@@ -179,7 +180,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 // TestBearer writes with a token instead of a password.
 func TestBearer(t *testing.T) {
 	var seen string
-	client := scripted(t, &dois.ClientOptions{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
+	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
 	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
 	require.NoError(t, err)
 	assert.Equal(t, "Bearer a.b.c", seen)

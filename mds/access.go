@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/mds"
 )
 
 func TestCheckAccess(t *testing.T) {
@@ -45,7 +45,7 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 		{422, "URL is not allowed by repository domain settings.", datacite.ErrInvalid},
 		{201, "OK", datacite.ErrUnreadable},
 	} {
-		err := refuses(t, tt.status, tt.text).CheckAccess(t.Context(), datacitetest.Prefix, address)
+		err := answers(t, tt.status, plain, tt.text, nil).CheckAccess(t.Context(), datacitetest.Prefix, address)
 		if tt.want == nil {
 			require.NoError(t, err)
 			continue
@@ -57,7 +57,7 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 func TestALimiterSpacesRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
-		c := as(t, srv, account, &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(time.Second), 1)})
+		c := as(t, srv, account, &datacite.Config{Limiter: rate.NewLimiter(rate.Every(time.Second), 1)})
 		start := time.Now()
 		for range 10 {
 			_, err := c.State(t.Context(), name)

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -13,7 +14,7 @@ import (
 
 // Programs are written against these; the compiler watches over them.
 var (
-	_ func(string, mds.Credentials, *mds.ClientOptions) (*mds.Client, error)                      = mds.NewClient
+	_ func(datacite.Config) (*mds.Client, error)                                                  = mds.NewClient
 	_ func(*mds.Client, context.Context, string) (string, error)                                  = (*mds.Client).URL
 	_ func(*mds.Client, context.Context, string, string) (mds.Status, error)                      = (*mds.Client).PutURL
 	_ func(*mds.Client, context.Context, string) (*mds.Document, error)                           = (*mds.Client).Metadata

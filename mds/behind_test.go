@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -59,57 +60,66 @@ func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
 	}
 }
 
-func TestAServiceThatStaysLostIsNoRefusal(t *testing.T) {
-	for who, opts := range map[string]*mds.ClientOptions{"by default": nil, "with one attempt": {MaxAttempts: 1}} {
-		t.Run(who, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				srv := losing(t, datacitetest.DropAfter, 1000, anything)
-				c := as(t, srv, account, opts)
-				_, errPut := c.PutMetadata(ctx, name, record("A"))
-				_, errRemote := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
-				errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
-				for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
-					assert.NotErrorIs(t, err, datacite.ErrForbidden)
-					require.ErrorIs(t, err, datacite.ErrUnclear)
-					assert.True(t, datacite.Temporary(err))
-					assert.ErrorContains(t, err, "Access is denied (the service says so, too, when it loses the one behind it)")
-				}
-				_, err := c.State(ctx, name)
-				require.Error(t, err)
-				assert.NotErrorIs(t, err, datacite.ErrForbidden)
-				assert.NotErrorIs(t, err, datacite.ErrUnclear, "reading changes nothing")
+// What stays lost looks like a refusal to the end. The error says what it may be.
+func TestARefusalMayBeALostService(t *testing.T) {
+	for attempts, opts := range map[int]*datacite.Config{5: nil, 1: {MaxAttempts: 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			srv := losing(t, datacitetest.DropAfter, 1000, anything)
+			c := as(t, srv, account, opts)
+			_, errPut := c.PutMetadata(ctx, name, record("A"))
+			_, errRemote := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
+			errMedium := c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+			for _, err := range []error{errPut, errRemote, errMedium, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
+				require.ErrorIs(t, err, datacite.ErrForbidden)
+				require.ErrorIs(t, err, datacite.ErrUnclear)
 				assert.True(t, datacite.Temporary(err))
-			})
+				assert.ErrorContains(t, err, "Access is denied (the service responds the same when it has lost the service behind it); it is not known whether the service carried it out")
+				wanted := attempts
+				if err == errRemote || err == errMedium {
+					wanted = 1 // what may not be sent twice
+				}
+				e, ok := errors.AsType[*datacite.Error](err)
+				require.True(t, ok)
+				assert.Equal(t, wanted, e.Attempts)
+			}
+			_, err := c.State(ctx, name)
+			require.ErrorIs(t, err, datacite.ErrForbidden)
+			assert.NotErrorIs(t, err, datacite.ErrUnclear, "reading changes nothing")
+			assert.True(t, datacite.Temporary(err))
 		})
 	}
 }
 
-// A request that may not be sent twice is not sent twice to find out.
-func TestARefusalIsFoundOutWithoutSendingTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx := t.Context()
-		srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
-		_, err := srv.MDS().MintOnServer(ctx, datacitetest.Prefix, record("A"))
-		require.ErrorIs(t, err, datacite.ErrUnclear)
-		assert.NotErrorIs(t, err, datacite.ErrForbidden, "the prefix turned out to be the account's")
-		assert.Len(t, srv.Names(), 1, "it was carried out, once")
+// One refusal costs what any other response does that may pass: the same request,
+// MaxAttempts times at most, and no other one.
+func TestARefusalIsAskedForNothingElse(t *testing.T) {
+	for _, b := range behaviours() {
+		synctest.Test(t, func(t *testing.T) {
+			srv := newServer(t, &datacitetest.Options{Behaviour: b})
+			for _, attempts := range []int{1, 3} {
+				since := len(srv.Requests())
+				_, err := as(t, srv, account, &datacite.Config{MaxAttempts: attempts}).PutMetadata(t.Context(), "10.70000/theirs", record("A"))
+				require.ErrorIs(t, err, datacite.ErrForbidden)
+				assert.Equal(t, slices.Repeat([]string{"PUT /metadata/10.70000/theirs"}, attempts), paths(srv, since))
+			}
+		})
+	}
+}
 
-		srv = newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
-		_, err = srv.MDS().MintOnServer(ctx, "10.70000", record("A"))
-		require.ErrorIs(t, err, datacite.ErrForbidden)
-		assert.NotErrorIs(t, err, datacite.ErrUnclear)
-		foreign(t, srv, name)
-		err = srv.MDS().AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
-		require.ErrorIs(t, err, datacite.ErrUnclear, "the prefix is the account's, the DOI is not: that cannot be told")
-	})
+// A connection that was lost once is not sent twice what may not be.
+func TestWhatMayNotBeSentTwiceIsNot(t *testing.T) {
+	srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
+	_, err := srv.MDS().MintOnServer(t.Context(), datacitetest.Prefix, record("A"))
+	require.ErrorIs(t, err, datacite.ErrUnclear)
+	assert.Len(t, srv.Names(), 1, "it was carried out, once")
 }
 
 func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		sent := 0
-		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 			switch sent++; {
 			case strings.HasPrefix(req.URL.Path, "/metadata/"), sent <= 1:
 				return next.RoundTrip(req)

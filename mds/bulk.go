@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -43,6 +45,9 @@ func (e *RetriedError) Error() string {
 // Unwrap returns both errors.
 func (e *RetriedError) Unwrap() []error { return []error{e.Err, e.Earlier} }
 
+// Transient is what [datacite.Temporary] asks: of the last try.
+func (e *RetriedError) Transient() bool { return datacite.Temporary(e.Err) }
+
 // leavesChanges tells whether something may have been changed in spite of an error.
 func leavesChanges(err error) bool {
 	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
@@ -70,6 +75,13 @@ type Progress struct {
 // all others, and their outcome is that of the last try; if an earlier one may
 // have changed more than that says, the error is a
 // [*RetriedError] and matches both. An item whose DOI came before is not tried.
+// Items that wait for another try, and the names of all, are kept in memory.
+//
+// When three items of a prefix are [datacite.ErrForbidden] and none of it was registered, the
+// prefix is not the account's, or the service has lost the one behind it. No more
+// items of it are sent in that round. They wait for the next one, which sends one of
+// them to find out. In the last round they fail with that error, whose URL is of an
+// item that was sent, and whose Attempts are 0.
 //
 // Items are taken from another goroutine, one by one as workers get free. The
 // sequence should end, or bring an error, when ctx does.
@@ -77,7 +89,7 @@ type Progress struct {
 // An error ends the sequence and comes with an empty Outcome: the context's, one
 // that items brings, or [datacite.ErrUnauthorized], which the other items would meet, too.
 // To stop, leave the loop; to continue, run it again: DOIs that are right already
-// are only read. ClientOptions.Limiter keeps the requests below a rate.
+// are only read. Config.Limiter keeps the requests below a rate.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
 	if opts == nil {
 		opts = &BulkOptions{}
@@ -85,7 +97,11 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 	o := *opts
 	o.Workers, o.Rounds, o.Pause = max(cmp.Or(o.Workers, 4), 1), max(cmp.Or(o.Rounds, 3), 1), cmp.Or(o.Pause, 30*time.Second)
 	return func(yield func(Outcome, error) bool) {
-		run := &bulkRun{client: c, opts: o, yield: yield}
+		if items == nil {
+			yield(Outcome{}, &datacite.FieldError{Path: "items", Reason: "is nil"})
+			return
+		}
+		run := &bulkRun{client: c, opts: o, yield: yield, refusals: refusals{prefixes: map[string]refusal{}}}
 		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(Outcome{}, err)
 		}
@@ -99,7 +115,9 @@ type bulkRun struct {
 	opts     BulkOptions
 	yield    func(Outcome, error) bool
 	progress Progress
+	begun    int       // rounds
 	again    []Outcome // for the next round
+	refusals refusals  // of this round
 }
 
 func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
@@ -110,6 +128,9 @@ func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) erro
 		}
 		failed, begun := b.again, 0
 		b.again, b.progress.Waiting = nil, 0
+		slices.Reverse(failed) // refused DOIs stand together
+		slices.SortStableFunc(failed, func(x, y Outcome) int { return x.Tries - y.Tries })
+		b.refusals.relent()
 		err = b.round(ctx, func(yield func(Outcome, error) bool) {
 			for begun < len(failed) && yield(failed[begun], nil) {
 				begun++
@@ -152,8 +173,9 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 
 // round tries each item once. It returns when all goroutines have ended.
 func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) error {
+	b.begun++
 	return bulk.Run(ctx, todo, b.opts.Workers, func(ctx context.Context, o Outcome) Outcome {
-		return b.client.try(ctx, o, &b.opts.Ensure)
+		return b.try(ctx, o)
 	}, func(ctx context.Context, o Outcome) error {
 		switch {
 		case !b.take(ctx, o):
@@ -165,12 +187,16 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 	})
 }
 
-func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcome {
-	if o.Tries == 0 && o.Err != nil {
+func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
+	if o.Err != nil && !datacite.Temporary(o.Err) {
 		return o
 	}
-	o.Tries++
-	o.Registration, o.Err = c.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, opts)
+	name, _ := doi.Parse(o.Item.DOI)
+	if o.Err = b.refusals.of(name); o.Err == nil {
+		o.Tries++
+		o.Registration, o.Err = b.client.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, &b.opts.Ensure)
+		b.refusals.note(name, o.Err)
+	}
 	switch {
 	case leavesChanges(o.Err):
 		o.left = o.Err
@@ -182,7 +208,7 @@ func (c *Client) try(ctx context.Context, o Outcome, opts *EnsureOptions) Outcom
 
 // take keeps an outcome for the next round, or gives it out.
 func (b *bulkRun) take(ctx context.Context, o Outcome) bool {
-	if o.Err != nil && Temporary(o.Err) && o.Tries < b.opts.Rounds && ctx.Err() == nil {
+	if o.Err != nil && datacite.Temporary(o.Err) && b.begun < b.opts.Rounds && ctx.Err() == nil {
 		b.again = append(b.again, o)
 		b.progress.Waiting++
 		b.report()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -116,7 +117,7 @@ func TestRegisterAllTriesOnlyFailuresAgain(t *testing.T) {
 		down := map[string]int{"10.5072/item-1": 1, "10.5072/item-2": 100}
 		looks := map[string]int{}
 		next := srv.HTTPClient().Transport
-		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
 			doi := strings.TrimPrefix(req.URL.Path, "/doi/")
 			if req.Method == "GET" && doi != req.URL.Path {
 				looks[doi]++
@@ -138,9 +139,98 @@ func TestRegisterAllTriesOnlyFailuresAgain(t *testing.T) {
 		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, tries)
 		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, looks)
 		assert.Equal(t, []mds.Progress{
-			{Done: 1}, {Done: 1, Waiting: 1}, {Done: 1, Waiting: 2}, {Done: 2}, {Done: 2, Waiting: 1}, {Done: 2, Failed: 1},
+			{Done: 1}, {Done: 1, Waiting: 1}, {Done: 1, Waiting: 2}, {Done: 1, Waiting: 1}, {Done: 2, Waiting: 1}, {Done: 2, Failed: 1},
 		}, seen)
 		assert.Equal(t, time.Minute, time.Since(start), "two pauses, of the test's own clock")
+	})
+}
+
+// strangers are n items of a prefix that is not the account's.
+func strangers(n int) []mds.Item {
+	var items []mds.Item
+	for i := range n {
+		it := item(i)
+		it.DOI = strings.Replace(it.DOI, "10.5072", "10.70000", 1)
+		items = append(items, it)
+	}
+	return items
+}
+
+func TestAJobStopsAskingForARefusedPrefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+		items := strangers(50)
+		for i := range 20 {
+			items = append(items, item(i))
+		}
+		asked := map[string]int{}
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 2, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+			if name, ok := strings.CutPrefix(req.URL.Path, "/metadata/10.70000/"); ok && req.Method == http.MethodPut {
+				asked[name]++
+			}
+			return next.RoundTrip(req)
+		}).to(srv)})
+		sent := 0
+		for o, err := range c.RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
+			require.NoError(t, err)
+			if strings.HasPrefix(o.Item.DOI, "10.5072/") {
+				require.NoError(t, o.Err)
+				continue
+			}
+			require.ErrorIs(t, o.Err, datacite.ErrForbidden)
+			sent += min(o.Tries, 1)
+			assert.Equal(t, o.Tries > 0, errors.Is(o.Err, datacite.ErrUnclear), "nothing was sent for the others: %v", o.Err)
+			if o.Tries == 0 {
+				assert.ErrorContains(t, o.Err, o.Item.DOI+" was not sent, as others of its prefix were refused")
+			}
+		}
+		assert.Equal(t, 5, sent, "three in the first round, one in each of the others")
+		assert.Len(t, asked, 5)
+		for name, times := range asked {
+			assert.Equal(t, 2, times, name)
+		}
+	})
+}
+
+// A service behind the store that is lost for a while makes every DOI look refused.
+func TestAJobOutlivesALostService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: func(int, *http.Request) *datacitetest.Fault {
+			if time.Since(begun) < 20*time.Second {
+				return &datacitetest.Fault{Kind: datacitetest.DropAfter, Behind: true}
+			}
+			return nil
+		}})
+		tries := 0
+		for o, err := range as(t, srv, account, &datacite.Config{MaxAttempts: 1}).RegisterAll(t.Context(), batch(50), nil) {
+			require.NoError(t, err)
+			require.NoError(t, o.Err)
+			tries += o.Tries
+		}
+		assert.Len(t, srv.Names(), 50)
+		assert.Less(t, tries, 60, "few were sent in vain")
+	})
+}
+
+// DOIs of others under the account's prefix do not stop the account's own.
+func TestAJobGoesOnAfterDOIsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+		const theirs = 10
+		for i := range theirs {
+			foreign(t, srv, item(i).DOI)
+		}
+		refused := 0
+		for o, err := range as(t, srv, account, &datacite.Config{MaxAttempts: 1}).RegisterAll(t.Context(), batch(40), nil) {
+			require.NoError(t, err)
+			if o.Err != nil {
+				require.ErrorIs(t, o.Err, datacite.ErrForbidden)
+				assert.Positive(t, o.Tries, o.Err)
+				refused++
+			}
+		}
+		assert.Equal(t, theirs, refused)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -204,7 +205,7 @@ func TestRegisterAllAtABusyGateway(t *testing.T) {
 			return datacitetest.Writes(r) && !again
 		}
 		g.busy.Store(ever)
-		c := as(t, srv, account, &mds.ClientOptions{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
+		c := as(t, srv, account, &datacite.Config{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
 		for o, err := range c.RegisterAll(t.Context(), batch(items), nil) {
 			require.NoError(t, err)
 			require.NoError(t, o.Err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -22,7 +23,7 @@ import (
 const name = "10.5072/glacier-7"
 
 // wrong is a login that the service does not accept.
-var wrong = mds.Credentials{Username: datacitetest.Username, Password: "not the password"}
+var wrong = credentials{Username: datacitetest.Username, Password: "not the password"}
 
 // TestStates is specification §3.1.
 func TestStates(t *testing.T) {
@@ -401,7 +402,7 @@ func TestAuthentication(t *testing.T) {
 		c := served(t, func(req *http.Request) *http.Response {
 			user, password, ok := req.BasicAuth()
 			assert.True(t, ok, req.Method)
-			assert.Equal(t, account, mds.Credentials{Username: user, Password: password})
+			assert.Equal(t, account, credentials{Username: user, Password: password})
 			return answer(http.StatusNotFound, plain, "DOI not found")
 		}, nil)
 		_, err := c.URL(t.Context(), name)
@@ -419,7 +420,7 @@ func TestAuthentication(t *testing.T) {
 		srv := newServer(t, nil)
 		for _, request := range []string{"GET /doi/", "GET /metadata/", "PUT /metadata/", "PUT /doi/", "DELETE /metadata/", "DELETE /doi/"} {
 			method, path, _ := strings.Cut(request, " ")
-			assert.Equal(t, 401, raw(t, srv, method, path+name, "", mds.Credentials{}), request)
+			assert.Equal(t, 401, raw(t, srv, method, path+name, "", credentials{}), request)
 		}
 	})
 	t.Run("only HTTPS is supported", func(t *testing.T) {
@@ -436,7 +437,7 @@ func TestAuthentication(t *testing.T) {
 }
 
 // raw sends a request as no client would, and returns the status.
-func raw(t *testing.T, srv *datacitetest.Server, method, path, body string, creds mds.Credentials) int {
+func raw(t *testing.T, srv *datacitetest.Server, method, path, body string, creds credentials) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, strings.NewReader(body))
 	require.NoError(t, err)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -71,7 +73,7 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 			_, err := clean.PutMetadata(ctx, "10.5072/a", record("Precious"))
 			require.NoError(t, err)
 			before := len(srv.Requests())
-			c := as(t, srv, account, &mds.ClientOptions{OldNames: true})
+			c := as(t, srv, account, nil).WithOldNames()
 			_, errPut := c.PutMetadata(ctx, other, record("B"))
 			_, errURL := c.PutURL(ctx, other, address)
 			_, errRegister := c.Register(ctx, other, address, record("B"))
@@ -128,7 +130,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 	findable(t, srv, name)
 	_, err := clean.PutMetadata(ctx, "10.5072/draft", record("Draft"))
 	require.NoError(t, err)
-	for who, creds := range map[string]mds.Credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
+	for who, creds := range map[string]credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
 		t.Run(who, func(t *testing.T) {
 			c := as(t, srv, creds, nil)
 			got, err := c.URL(ctx, name)
@@ -160,33 +162,13 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 }
 
 func TestPrefixOfAnotherAccount(t *testing.T) {
-	_, c := newDeployed(t)
-	require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-	require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
-	_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
-	require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
-	assert.False(t, datacite.Temporary(err))
-}
-
-// A refused prefix is found out once, not once an item.
-func TestManyItemsOfARefusedPrefix(t *testing.T) {
-	srv, c := newDeployed(t)
-	const items = 20
-	outcomes := 0
-	for o, err := range c.RegisterAll(t.Context(), func(yield func(mds.Item, error) bool) {
-		for i := range items {
-			if !yield(mds.Item{DOI: fmt.Sprintf("10.70000/%d", i), URL: address, Document: record("A")}, nil) {
-				return
-			}
-		}
-	}, &mds.BulkOptions{Workers: 1}) {
-		require.NoError(t, err)
-		require.ErrorIs(t, o.Err, datacite.ErrForbidden)
-		assert.Equal(t, 1, o.Tries)
-		outcomes++
-	}
-	assert.Equal(t, items, outcomes)
-	assert.Less(t, len(srv.Requests()), 3*items+30)
+	synctest.Test(t, func(t *testing.T) {
+		_, c := newDeployed(t)
+		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
+		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
+		_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
+		require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
+	})
 }
 
 // What the service makes of a document each time is no reason to write it again,

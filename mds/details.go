@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -30,21 +31,21 @@ func explainRefusal(err error, doc Document) error {
 	}
 	if len(e.Details) == 0 {
 		line, column := transport.Position(e.Message)
-		e.Details = []Detail{{Message: e.Message, Line: line, Column: column}}
+		e.Details = []datacite.FieldError{{Reason: e.Message, Line: line, Column: column}}
 	}
 	for i, d := range e.Details {
-		if d.Field == "" {
-			e.Details[i].Field = faultyElement(d, doc)
+		if d.Path == "" {
+			e.Details[i].Path = faultyElement(d, doc)
 		}
 	}
 	return err
 }
 
-func faultyElement(d Detail, doc Document) string {
-	if m := namedElement.FindStringSubmatch(d.Message); m != nil {
+func faultyElement(d datacite.FieldError, doc Document) string {
+	if m := namedElement.FindStringSubmatch(d.Reason); m != nil {
 		return m[1]
 	}
-	if m := leadingName.FindStringSubmatch(d.Message); m != nil && knownElement(doc, m[1]) {
+	if m := leadingName.FindStringSubmatch(d.Reason); m != nil && knownElement(doc, m[1]) {
 		return m[1]
 	}
 	return elementAt(doc, d.Line)

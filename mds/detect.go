@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // Detect makes a Document of metadata in one of the formats that the service

@@ -62,7 +62,7 @@
 // Methods take a DOI name in every form that package doi reads. Those that write
 // refuse names that could not be registered today (specification §2.3, §8), so
 // that a typing error does not become a DOI. For older DOIs with other
-// characters there is ClientOptions.OldNames. All refuse names that would reach
+// characters there is [Client.WithOldNames]. All refuse names that would reach
 // another DOI on the deployed service, whatever the options.
 //
 // # Metadata
@@ -80,23 +80,23 @@
 //
 //	switch {
 //	case errors.Is(err, mds.ErrMetadataMissing): // PutMetadata first
-//	case errors.Is(err, datacite.ErrForbidden):       // not our prefix, or not our DOI
+//	case errors.Is(err, datacite.ErrForbidden):       // not our prefix, not our DOI, or a failure of the service
 //	case datacite.Temporary(err):                     // try again later
 //	}
 //
 // # What may be sent twice
 //
 // Every request but those of [Client.MintOnServer] and [Client.AddMedium] has the
-// same effect sent once or twice. It is sent again, up to ClientOptions.MaxAttempts
+// same effect sent once or twice. It is sent again, up to Config.MaxAttempts
 // times in all, when an answer got lost, and when the service or a gateway failed
-// or was overloaded (408, 429, 5xx but 501). A write that ends with one of these in spite
+// or was overloaded (403, 408, 429, 5xx but 501). A write that ends with one of these in spite
 // of that matches [datacite.ErrUnclear], as a gateway may give up on work that goes on
 // behind it. Call again, or look; after [Client.Mint], go on with the name that it
 // returned.
 //
 // The other two add something each time. They are sent again only when no
-// connection could be made, so a single 429 or 503 is an error. It matches
-// datacite.ErrUnclear besides [datacite.ErrRateLimited] or [datacite.ErrServer]. Do not call again before you
+// connection could be made, so a single 403, 429 or 503 is an error. It matches
+// datacite.ErrUnclear besides [datacite.ErrForbidden], [datacite.ErrRateLimited] or [datacite.ErrServer]. Do not call again before you
 // have looked: after AddMedium with [Client.Media], after MintOnServer for drafts
 // of the prefix.
 //
@@ -128,9 +128,9 @@
 //   - It lists 25 files of a DOI at most ([datacite.ErrIncomplete]).
 //   - It answers many reads without a valid login, even those of drafts' URLs. Use CheckAccess to
 //     test a login.
-//   - It answers 403, whatever was done, when it loses the service behind it
-//     ([datacite.ErrForbidden] says how that is told apart), and 403 with a page when there
-//     are too many requests, which is [datacite.ErrRateLimited].
+//   - It answers 403 when it loses the service behind it, before or after the work,
+//     as it does when it refuses. [datacite.ErrForbidden] may be either, and is sent again like a
+//     failure of the service. 403 with a page is [datacite.ErrRateLimited].
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package mds

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -247,10 +248,10 @@ func ExampleClient_DOIs() {
 	// Output: 10.5072/glacier-7
 }
 
-func ExampleClientOptions_limiter() {
+func ExampleNewClient_limiter() {
 	// The limit that DataCite documents for accounts.
-	opts := &mds.ClientOptions{Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
-	_, err := mds.NewClient(mds.Test, mds.Credentials{Username: "EXAMPLE.REPO", Password: "secret"}, opts)
+	cfg := datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: "secret", Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
+	_, err := mds.NewClient(cfg)
 	fmt.Println(err)
 	// Output: <nil>
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -41,7 +42,7 @@ type line func(*http.Request, http.RoundTripper) (*http.Response, error)
 // between is a client of a server with something in the line between them.
 func between(t testing.TB, srv *datacitetest.Server, l line) *mds.Client {
 	t.Helper()
-	return as(t, srv, account, &mds.ClientOptions{HTTPClient: l.to(srv)})
+	return as(t, srv, account, &datacite.Config{HTTPClient: l.to(srv)})
 }
 
 func (l line) to(srv *datacitetest.Server) *http.Client {

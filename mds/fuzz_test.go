@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -25,7 +26,7 @@ func FuzzWirePath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		name, err := doi.Parse(text)
 		if err != nil {
-			require.ErrorIs(t, err, doi.ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			return
 		}
 		again, err := doi.Parse(doi.Address(name))

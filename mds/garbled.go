@@ -3,9 +3,10 @@ package mds
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // garbled tells whether an answer may have lost characters: each of them has two
@@ -63,7 +64,7 @@ func seemsSame(stored, given string) bool {
 
 // errStored: EnsureOptions.Stored failed. Why, and for how long, only the caller
 // knows.
-var errStored = errors.New("EnsureOptions.Stored")
+var errStored error = &transport.Condition{Text: "EnsureOptions.Stored", Passes: true}
 
 // unharmed reads metadata that the service shows garbled from where the caller
 // said.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -16,7 +17,7 @@ func TestAPIKeyForAPassword(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := newServer(t, &datacitetest.Options{Behaviour: behaviour})
 		key := srv.IssueKey()
-		client := as(t, srv, mds.Credentials{Username: datacitetest.Username, Password: key}, &mds.ClientOptions{MaxWait: time.Nanosecond})
+		client := as(t, srv, credentials{Username: datacitetest.Username, Password: key}, &datacite.Config{MaxWait: time.Nanosecond})
 		require.NoError(t, client.CheckAccess(t.Context(), datacitetest.Prefix, "https://example.org/"))
 		done, err := client.Register(t.Context(), "10.5072/x", "https://example.org/", glacier())
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		request := transport.Request{Op: "mds.DOIs", Method: "GET", Path: "/doi", Stream: true}
-		res, err := c.do(ctx, "", request)
+		res, err := c.do(ctx, request)
 		if err != nil {
 			yield("", err)
 			return

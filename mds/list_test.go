@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -96,6 +97,6 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a list that breaks off does not end silently")
 	assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, names)
 
-	_, err = list(t, answers(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &mds.ClientOptions{MaxAttempts: 1, MaxBody: 1000}))
+	_, err = list(t, answers(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &datacite.Config{MaxAttempts: 1, MaxBody: 1000}))
 	require.ErrorIs(t, err, datacite.ErrTooLarge)
 }

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -32,7 +33,7 @@ func (c *Client) Media(ctx context.Context, doiName string) ([]Medium, error) {
 		return nil, err
 	}
 	request := transport.Request{Op: "mds.Media", Method: "GET", Path: "/media/" + doi.Store.Path(name)}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (c *Client) AddMedium(ctx context.Context, doiName string, m Medium) error 
 		Op: "mds.AddMedium", Method: "POST", Path: "/media/" + doi.Store.Path(name), Replay: transport.IfUnsent,
 		ContentType: "text/plain;charset=UTF-8", Body: strings.NewReader(m.Type + "=" + m.URL),
 	}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return err
 	}

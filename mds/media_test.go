@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -106,7 +107,7 @@ func TestAddMediumIsNotSentTwice(t *testing.T) {
 	c := served(t, func(*http.Request) *http.Response {
 		sent++
 		return answer(502, plain, "")
-	}, &mds.ClientOptions{MaxAttempts: 5})
+	}, &datacite.Config{MaxAttempts: 5})
 	err := c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address})
 	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.Equal(t, 1, sent)

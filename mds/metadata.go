@@ -36,7 +36,7 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Long: true}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		Op: op, Method: "PUT", Path: "/metadata/" + doi.Store.Path(name),
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
 	}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", explainRefusal(err, doc)
 	}

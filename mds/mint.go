@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -45,25 +46,18 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	return name, err
 }
 
-// freeName draws names under a prefix until the service does not know one. A
-// name that belongs to somebody else is taken, too.
+// freeName draws names under a prefix until the service does not know one.
 func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error) {
 	const draws = 5 // the second is needed once in a billion times, so this many mean a fault
-	var refused error
 	for range draws {
 		name := prefix + "/" + doi.NewSuffix()
 		state, _, err := c.look(ctx, op, name)
 		switch {
-		case errors.Is(err, datacite.ErrForbidden):
-			refused = err
 		case err != nil:
 			return "", err
 		case state == StateNone:
 			return name, nil
 		}
-	}
-	if refused != nil {
-		return "", refused
 	}
 	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, datacite.ErrUnreadable, draws, prefix)
 }
@@ -88,7 +82,7 @@ func (c *Client) MintOnServer(ctx context.Context, prefix string, doc Document) 
 		Op: "mds.MintOnServer", Method: "PUT", Path: "/metadata/" + prefix,
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data), Replay: transport.IfUnsent,
 	}
-	res, err := c.do(ctx, prefix, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", explainRefusal(err, doc)
 	}

@@ -1,9 +1,6 @@
 package mds
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -40,11 +37,4 @@ func writable(text string, old bool) (string, error) {
 		err = doi.Store.CheckWritable(name)
 	}
 	return name, doi.At("doi", err)
-}
-
-func doi.At(path string, err error) error {
-	if e, ok := errors.AsType[*doi.NameError](err); ok {
-		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI}
-	}
-	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
@@ -34,7 +35,10 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 		victim := victims[r.IntN(len(victims))]
 		given := nearly(r, victim)
 		existing := precious(t, srv, r, victim)
-		c := as(t, srv, account, &mds.ClientOptions{OldNames: r.IntN(2) == 0, MaxAttempts: 1, MaxWait: time.Nanosecond})
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, MaxWait: time.Nanosecond})
+		if r.IntN(2) == 0 {
+			c = c.WithOldNames()
+		}
 		err := anyWrite(t, r, c, given)
 		named, bad := doi.Parse(given)
 		if fault, ok := errors.AsType[*datacite.FieldError](err); ok {
@@ -186,7 +190,7 @@ func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
 		r := rand.New(rand.NewPCG(i, 17))
 		given := nearly(r, victims[r.IntN(len(victims))])
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
-		c := as(t, srv, account, &mds.ClientOptions{OldNames: true, MaxAttempts: 1, MaxWait: time.Nanosecond})
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, MaxWait: time.Nanosecond}).WithOldNames()
 		if _, err := c.PutMetadata(t.Context(), given, record("A")); err == nil {
 			arrived++
 			made := srv.Names()
@@ -214,7 +218,7 @@ func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
 		if bad == nil && doi.Same(named, victim) {
 			continue
 		}
-		c := as(t, srv, account, &mds.ClientOptions{MaxAttempts: 1, MaxWait: time.Nanosecond})
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, MaxWait: time.Nanosecond})
 		state, errState := c.State(t.Context(), given)
 		url, errURL := c.URL(t.Context(), given)
 		doc, errMetadata := c.Metadata(t.Context(), given)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // ErrHalfRegistered: the first step of Register succeeded and the second did not.
@@ -14,7 +16,7 @@ var ErrHalfRegistered = errors.New("mds: metadata stored, URL not registered")
 
 // ErrUnconfirmed: the service accepted both steps of Register, and reading the
 // DOI back shows something else.
-var ErrUnconfirmed = errors.New("mds: registered, but not read back as written")
+var ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}
 
 // A Registration says what [Client.Register] or [Client.Ensure] did.
 type Registration struct {
@@ -81,6 +83,12 @@ func (e *UnconfirmedError) Unwrap() error { return e.Err }
 
 // Is matches [ErrUnconfirmed].
 func (e *UnconfirmedError) Is(target error) bool { return target == ErrUnconfirmed }
+
+// Transient is what [datacite.Temporary] asks.
+func (e *UnconfirmedError) Transient() bool {
+	_, refused := errors.AsType[*datacite.Error](e.Err)
+	return !refused || datacite.Temporary(e.Err)
+}
 
 // Register makes a DOI findable in the two steps of specification §1(3): its
 // metadata, then its URL. It looks at the DOI first, and reads it back at the

@@ -3,17 +3,18 @@ package mds
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // ErrNotResolved: the resolver does not know a DOI's new URL, even after waiting.
-var ErrNotResolved = errors.New("mds: DOI does not resolve yet")
+var ErrNotResolved error = &transport.Condition{Text: "mds: DOI does not resolve yet", Passes: true}
 
 // A Resolver says where DOIs lead. The global resolver is another service than
 // the one that registers DOIs, and learns of a new DOI or URL after a delay of

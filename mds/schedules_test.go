@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -71,7 +72,7 @@ func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 			w.faults[i] = lost(r)
 		}
 	}
-	return as(t, w.Server, account, &mds.ClientOptions{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
+	return as(t, w.Server, account, &datacite.Config{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
 }
 
 func (w *world) sound() { w.faults = nil }
@@ -97,7 +98,7 @@ func maybe(t *testing.T, err error) {
 		return
 	}
 	for _, final := range []error{
-		datacite.ErrForbidden, datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
+		datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
 	} {
 		assert.NotErrorIs(t, err, final)
 	}

@@ -8,12 +8,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -42,51 +41,37 @@ func newServer(t testing.TB, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
-var account = mds.Credentials{Username: datacitetest.Username, Password: datacitetest.Password}
+// credentials are a login that a test uses.
+type credentials struct{ Username, Password string }
+
+var account = credentials{Username: datacitetest.Username, Password: datacitetest.Password}
 
 // as makes a client of a server with other credentials or options.
-func as(t testing.TB, srv *datacitetest.Server, creds mds.Credentials, opts *mds.ClientOptions) *mds.Client {
+func as(t testing.TB, srv *datacitetest.Server, creds credentials, opts *datacite.Config) *mds.Client {
 	t.Helper()
-	o := mds.ClientOptions{}
+	o := datacite.Config{}
 	if opts != nil {
 		o = *opts
 	}
 	if o.HTTPClient == nil {
 		o.HTTPClient = srv.HTTPClient()
 	}
-	client, err := mds.NewClient(srv.URL, creds, &o)
+	o.Service, o.Username, o.Password = srv.Config().Service, creds.Username, creds.Password
+	client, err := mds.NewClient(o)
 	require.NoError(t, err)
 	return client
 }
 
 // answers is a service that answers every request alike.
-func answers(t testing.TB, status int, contentType, body string, opts *mds.ClientOptions) *mds.Client {
+func answers(t testing.TB, status int, contentType, body string, opts *datacite.Config) *mds.Client {
 	t.Helper()
 	return served(t, func(*http.Request) *http.Response { return answer(status, contentType, body) }, opts)
 }
 
-// refuses is a service that answers every request alike, and has no other DOIs.
-func refuses(t testing.TB, status int, text string) *mds.Client {
-	t.Helper()
-	return served(t, func(req *http.Request) *http.Response {
-		if isControl(req) {
-			return answer(http.StatusNotFound, plain, "DOI not found")
-		}
-		return answer(status, plain, text)
-	}, &mds.ClientOptions{MaxAttempts: 2, MaxWait: time.Nanosecond})
-}
-
-// isControl recognises the questions by which the client sees that a service
-// which refuses something does answer others.
-func isControl(req *http.Request) bool {
-	suffix, ok := strings.CutPrefix(req.URL.Path, "/doi/10.5072/")
-	return ok && req.Method == http.MethodGet && doi.CheckSuffix(suffix) == nil
-}
-
 // served is a client whose requests a function answers.
-func served(t testing.TB, serve func(*http.Request) *http.Response, opts *mds.ClientOptions) *mds.Client {
+func served(t testing.TB, serve func(*http.Request) *http.Response, opts *datacite.Config) *mds.Client {
 	t.Helper()
-	o := mds.ClientOptions{MaxAttempts: 1}
+	o := datacite.Config{MaxAttempts: 1}
 	if opts != nil {
 		o = *opts
 	}
@@ -95,7 +80,8 @@ func served(t testing.TB, serve func(*http.Request) *http.Response, opts *mds.Cl
 		res.Request = req
 		return res, nil
 	})}
-	client, err := mds.NewClient("https://mds.example.org", account, &o)
+	o.Service.MDS, o.Username, o.Password = "https://mds.example.org", account.Username, account.Password
+	client, err := mds.NewClient(o)
 	require.NoError(t, err)
 	return client
 }

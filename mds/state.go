@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -71,7 +72,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
 		return err
 	}
-	return c.delete(ctx, name, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Store.Path(name)})
+	return c.delete(ctx, transport.Request{Op: op, Method: "DELETE", Path: "/metadata/" + doi.Store.Path(name)})
 }
 
 // Show makes a registered DOI findable again, by storing its metadata once more,
@@ -117,7 +118,7 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	err = c.delete(ctx, name, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Store.Path(name)})
+	err = c.delete(ctx, transport.Request{Op: "mds.DeleteDraft", Method: "DELETE", Path: "/doi/" + doi.Store.Path(name)})
 	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
 		return nil
 	}
@@ -125,8 +126,8 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 }
 
 // delete sends a request that takes something away, and reads the service's word.
-func (c *Client) delete(ctx context.Context, name string, r transport.Request) error {
-	res, err := c.do(ctx, name, r)
+func (c *Client) delete(ctx context.Context, r transport.Request) error {
+	res, err := c.do(ctx, r)
 	if err != nil {
 		return err
 	}

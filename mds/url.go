@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -51,7 +52,7 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 // url asks for a URL. Expected is a status to which a log needs no warning.
 func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Store.Path(name), Expected: expected}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 		ContentType: "text/plain;charset=UTF-8",
 		Body:        strings.NewReader("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
 	}
-	res, err := c.do(ctx, name, request)
+	res, err := c.do(ctx, request)
 	if err != nil {
 		return "", notMade(err, errUnknownAccount)
 	}

@@ -116,9 +116,9 @@ func rorFault(bare string) string {
 	if !rorPattern.MatchString(bare) {
 		return "a ROR looks like https://ror.org/04wxnsj81"
 	}
-	n := 0
+	n := 0 // the remainder: the whole number needs 37 bits
 	for _, c := range bare[1:7] {
-		n = n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)
+		n = (n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)) % 97
 	}
 	if check, _ := strconv.Atoi(bare[7:]); check != 98-n*100%97 {
 		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	. "github.com/datacite-go/datacite-go/query"
 )
 
 var a, b, c = Term("a"), Term("b"), Term("c")

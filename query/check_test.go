@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	. "github.com/datacite-go/datacite-go/query"
 )
 
 // What the service would refuse or misread is refused before it is sent, with

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
 )
 
 // A record of testdata/records.jsonl, as far as these tests look at it.

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	. "github.com/datacite-go/datacite-go/query"
 )
 
 // fieldKinds lists the fields with a constant, by what their comments say.

@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
 )
 
 // Parse takes any text without harm, and what it reads can be printed, read

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; needs LUCENE_ORACLE")

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
 )
 
 // A leafKind builds one kind of leaf from a value and says what it means, in

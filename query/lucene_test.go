@@ -3,8 +3,9 @@ package query_test
 import (
 	"testing"
 
-	"github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/query"
 )
 
 var defaultOperators = []query.Operator{query.OperatorOr, query.OperatorAnd}

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	. "github.com/datacite-go/datacite-go/query"
 )
 
 func TestSort(t *testing.T) {

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/datacite-go/datacite-go/query"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	. "github.com/datacite-go/datacite-go/query"
 )
 
 func mustParse(t *testing.T, text string) Expr {

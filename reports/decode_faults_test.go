@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -118,16 +119,16 @@ func TestBombs(t *testing.T) {
 		"a header of 24 MiB":        {`{"report":{"report-header":{"report-filters":[` + list + `]},"report-datasets":[]}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := inMemory(t, tt.document, &reports.ClientOptions{MaxReport: tt.limit})
+			c := inMemory(t, tt.document, nil)
+			if tt.limit != 0 {
+				c = c.WithMaxReport(tt.limit)
+			}
 			_, err := c.Get(t.Context(), id)
 			assert.ErrorIs(t, err, datacite.ErrTooLarge)
 		})
 	}
-	_, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, MaxReport: -1})
-	assert.ErrorIs(t, err, datacite.ErrInvalid)
-
-	c := inMemory(t, `{"report":{`+plainHeader+`,"report-datasets":[`+many+`]}}`, &reports.ClientOptions{MaxBody: limit})
-	_, err = c.Get(t.Context(), id)
+	c := inMemory(t, `{"report":{`+plainHeader+`,"report-datasets":[`+many+`]}}`, &datacite.Config{MaxBody: limit})
+	_, err := c.Get(t.Context(), id)
 	require.ErrorIs(t, err, datacite.ErrTooLarge, "MaxBody is for what is held in memory")
 	require.ErrorContains(t, err, "Client.Open")
 	r, err := c.Open(t.Context(), id)
@@ -141,18 +142,21 @@ func TestBombs(t *testing.T) {
 }
 
 // inMemory is a client whose service answers with a document, without a network.
-func inMemory(t *testing.T, document string, opts *reports.ClientOptions) *reports.Client {
+func inMemory(t *testing.T, document string, opts *datacite.Config) *reports.Client {
 	t.Helper()
 	return answeringWith(t, opts, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
 }
 
-func answeringWith(t *testing.T, opts *reports.ClientOptions, body func(context.Context) io.ReadCloser) *reports.Client {
+func answeringWith(t *testing.T, opts *datacite.Config, body func(context.Context) io.ReadCloser) *reports.Client {
 	t.Helper()
-	opts.MaxAttempts = 1
+	if opts == nil {
+		opts = &datacite.Config{}
+	}
+	opts.Service.API, opts.MaxAttempts = "http://localhost", 1
 	opts.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: body(r.Context()), Request: r}, nil
 	})}
-	c, err := reports.NewClient("http://localhost", opts)
+	c, err := reports.NewClient(*opts)
 	require.NoError(t, err)
 	return c
 }
@@ -185,7 +189,7 @@ func TestLeavingEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var body *stalling
-				c := answeringWith(t, &reports.ClientOptions{}, func(ctx context.Context) io.ReadCloser {
+				c := answeringWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
 					body = &stalling{Reader: strings.NewReader(document[:len(document)-1000]), ctx: ctx, closed: make(chan struct{})}
 					return body
 				})
@@ -237,7 +241,7 @@ func (s *stalling) Close() error {
 func TestReadingStopsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := answeringWith(t, &reports.ClientOptions{}, func(ctx context.Context) io.ReadCloser {
+		c := answeringWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
 			document := compressedDocument(part(inner("a b c")))
 			return &stalling{Reader: strings.NewReader(document[:len(document)-10]), ctx: ctx, closed: make(chan struct{})}
 		})

@@ -63,7 +63,7 @@
 // wherever the service keeps them: in the report, or compressed in subsets, whose
 // checksums are checked. [Client.Open] yields them one by one, in constant memory
 // ([Reader.Datasets], or [Reader.Scan], which is faster and lends each dataset for
-// one iteration). ClientOptions.MaxReport bounds what is read.
+// one iteration). [Client.WithMaxReport] bounds what is read.
 // [Client.Verify] compares what is stored with a [Receipt], and [Client.VerifyAt]
 // can check less. Reading needs no credentials.
 //
@@ -75,7 +75,7 @@
 //
 // Writing needs a token, a JSON web token that the operator issues to members.
 // It is valid for one year (specification §5); [TokenExpiry] tells when it expires.
-// Give it as ClientOptions.Token, or let ClientOptions.TokenSource fetch it for
+// Give it as Config.Token, or let Config.TokenSource fetch it for
 // each write. It is sent over HTTPS only, to the host of the base URL only, and
 // appears in no error and no log. The API keys that the deployed service issues for
 // the other interfaces are not taken here, and not sent: one as Token is a

@@ -16,14 +16,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // client returns a client of srv with other options than the server's own.
-func client(t *testing.T, srv *datacitetest.Server, opts *reports.ClientOptions) *reports.Client {
+func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *reports.Client {
 	t.Helper()
-	c, err := reports.NewClient(srv.URL, opts)
+	cfg := datacite.Config{}
+	if opts != nil {
+		cfg = *opts
+	}
+	cfg.Service.API = srv.URL
+	c, err := reports.NewClient(cfg)
 	require.NoError(t, err)
 	return c
 }
@@ -57,7 +63,7 @@ func TestAuthentication(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		})
 		t.Run("403 token expired", func(t *testing.T) {
-			expired := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(-time.Hour))})
+			expired := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(-time.Hour))})
 			_, err := expired.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, reports.ErrTokenExpired)
 			e, _ := errors.AsType[*datacite.Error](err)
@@ -74,7 +80,7 @@ func TestAuthentication(t *testing.T) {
 		})
 		t.Run("reads send none", func(t *testing.T) {
 			source := func(context.Context) (string, error) { panic("asked for a token to read") }
-			_, err := client(t, srv, &reports.ClientOptions{TokenSource: source}).List(t.Context(), nil)
+			_, err := client(t, srv, &datacite.Config{TokenSource: source}).List(t.Context(), nil)
 			require.NoError(t, err)
 		})
 		t.Run("a token source is asked before each write", func(t *testing.T) {
@@ -83,7 +89,7 @@ func TestAuthentication(t *testing.T) {
 				asked++
 				return srv.Token(srv.Now().Add(year)), nil
 			}
-			c := client(t, srv, &reports.ClientOptions{TokenSource: source})
+			c := client(t, srv, &datacite.Config{TokenSource: source})
 			for range 2 {
 				_, err := c.Put(t.Context(), id, report("Example", 1))
 				require.NoError(t, err)
@@ -143,7 +149,7 @@ func TestStatusCodes(t *testing.T) {
 			e, _ := errors.AsType[*datacite.Error](err)
 			assert.Equal(t, "request-7", e.RequestID)
 			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, datacite.ErrUnclear))
-			assert.Equal(t, []datacite.FieldError{{Message: "the reason"}}, e.Details)
+			assert.Equal(t, []datacite.FieldError{{Reason: "the reason"}}, e.Details)
 			matched := 0
 			for _, other := range []error{datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrConflict,
 				datacite.ErrTooLarge, datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrRateLimited, datacite.ErrServer, datacite.ErrUnreadable} {
@@ -330,20 +336,19 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestNewClientRefuses(t *testing.T) {
 	source := func(context.Context) (string, error) { return "", nil }
 	for name, tt := range map[string]struct {
-		base  string
-		opts  *reports.ClientOptions
+		cfg   datacite.Config
 		fault string
 	}{
-		"no address":       {"", nil, "base URL is empty"},
-		"plain HTTP":       {"http://api.example.org", nil, "is not HTTPS"},
-		"quoted token":     {reports.Test, &reports.ClientOptions{Token: `"s3cret"`}, "token has quotes around it"},
-		"token with blank": {reports.Test, &reports.ClientOptions{Token: "s3cret x"}, "token has a blank"},
-		"API key":          {reports.Test, &reports.ClientOptions{Token: "DC.s3crets3crets3crets3crets3crets3c"}, "token is an API key"},
-		"two tokens":       {reports.Test, &reports.ClientOptions{Token: "s3cret", TokenSource: source}, "both set"},
-		"negative":         {reports.Test, &reports.ClientOptions{MaxAttempts: -1}, "MaxAttempts is negative"},
+		"no address":       {datacite.Config{}, "Config.Service.API is empty"},
+		"plain HTTP":       {datacite.Config{Service: datacite.Service{API: "http://api.example.org"}}, "is not HTTPS"},
+		"quoted token":     {datacite.Config{Service: datacite.Test, Token: `"s3cret"`}, "Config.Token has quotes around it"},
+		"token with blank": {datacite.Config{Service: datacite.Test, Token: "s3cret x"}, "Config.Token has a blank"},
+		"API key":          {datacite.Config{Service: datacite.Test, Token: "DC.s3crets3crets3crets3crets3crets3c"}, "Config.Token is an API key"},
+		"two tokens":       {datacite.Config{Service: datacite.Test, Token: "s3cret", TokenSource: source}, "both set"},
+		"negative":         {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := reports.NewClient(tt.base, tt.opts)
+			_, err := reports.NewClient(tt.cfg)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.fault)
 			assert.NotContains(t, err.Error(), "s3cret")

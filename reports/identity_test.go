@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -160,7 +161,7 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 			}
 			return nil
 		}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		compressed := h
 		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
@@ -183,7 +184,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				hidden[r.Method] = true
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
@@ -211,7 +212,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 				}
 				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
 			}}
-			c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			start := time.Now()
 			var waits []time.Time
 			var reason string
@@ -297,7 +298,7 @@ func TestKnownEarly(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := false
-			_, err := client(t, srv, &reports.ClientOptions{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
+			_, err := client(t, srv, &datacite.Config{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
 				func(func(reports.Dataset, error) bool) { read = true }, nil)
 			require.ErrorIs(t, err, tt.want)
 			assert.ErrorContains(t, err, tt.says)

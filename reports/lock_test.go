@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -284,7 +285,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 			time.Sleep(time.Second)
 			return errLost
 		}}
-		c := client(t, srv, &reports.ClientOptions{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		var waits []reports.Progress

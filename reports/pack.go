@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/repeat"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
@@ -90,8 +91,8 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o Su
 	})
 	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {
 		return &datacite.FieldError{
-			fmt.Sprintf("report-datasets[%d]", e.Number),
-			fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
+			Path:   fmt.Sprintf("report-datasets[%d]", e.Number),
+			Reason: fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
 		}
 	}
 	return err

@@ -8,13 +8,14 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // Get returns a stored report with all its datasets, those of compressed
 // subsets included. It holds the whole report in memory, which may take
-// ClientOptions.MaxBody: enough for 70,000 typical datasets at the default. A larger
+// Config.MaxBody: enough for 70,000 typical datasets at the default. A larger
 // one is [datacite.ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
 // needed.
 //
@@ -77,6 +78,9 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 // it. If its subsets come before its datasets, or its header comes after them,
 // src has to be an [io.Seeker] too, so that it can be read twice.
 func NewReader(src io.Reader) (*Reader, error) {
+	if src == nil {
+		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
+	}
 	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
 	r.source = r.files(src)
 	if err := r.open(); err != nil {
@@ -188,7 +192,7 @@ func (r *Reader) failed(cause error) error {
 	if errors.Is(cause, jsonlex.ErrTooLarge) {
 		cause = fmt.Errorf("%w: %w", datacite.ErrTooLarge, cause)
 		if r.memory != nil {
-			cause = fmt.Errorf("%w (ClientOptions.MaxBody); Client.Open reads any report, one dataset at a time", cause)
+			cause = fmt.Errorf("%w (Config.MaxBody); Client.Open reads any report, one dataset at a time", cause)
 		}
 	}
 	return r.fail(cause)
@@ -205,7 +209,7 @@ func (r *Reader) Close() error {
 // Datasets returns a single-use iterator over the datasets, as the service shows
 // them: the deployed one keeps no order of subsets. To range over them again is an
 // error, also after [Reader.Scan]; open the report again. An error ends it: a broken
-// connection, a truncated answer, a report larger than ClientOptions.MaxReport
+// connection, a truncated answer, a report larger than [Client.WithMaxReport] allows
 // ([datacite.ErrTooLarge]), a subset that does not match its checksum, or a compressed report
 // without subsets ([datacite.ErrIncomplete]). The last dataset of a subset is yielded after
 // its checksum was verified.
@@ -412,7 +416,7 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	if *b.count += int64(n); *b.count > b.limit {
-		return 0, fmt.Errorf("%w: more than %d bytes (ClientOptions.MaxReport)", datacite.ErrTooLarge, b.limit)
+		return 0, fmt.Errorf("%w: more than %d bytes (Client.WithMaxReport)", datacite.ErrTooLarge, b.limit)
 	}
 	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/repeat"
@@ -32,7 +33,7 @@ const (
 
 // repeated is the fault of an entry whose DOI another one has.
 func repeated(r repeat.Repeat) *datacite.FieldError {
-	return &datacite.FieldError{fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First)}
+	return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First)}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.
@@ -116,7 +117,7 @@ func (c *checker) merged(entries iter.Seq2[entry, error]) iter.Seq2[entry, error
 // first.
 func (sum *Dataset) add(d *Dataset, first, i int) error {
 	fault := func(field, reason string) error {
-		return &datacite.FieldError{fmt.Sprintf("report-datasets[%d].performance%s", i, field), fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)}
+		return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field), Reason: fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)}
 	}
 	if len(d.Performance) == 0 {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // A Report is a usage report: a header and what was counted for each dataset

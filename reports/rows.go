@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
@@ -83,6 +84,10 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	}
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
+		if rows == nil {
+			yield(Dataset{}, &datacite.FieldError{Path: "rows", Reason: "is nil"})
+			return
+		}
 		if o.Memory < 0 {
 			yield(Dataset{}, &datacite.FieldError{Path: "GroupOptions.Memory", Reason: "is negative"})
 			return
@@ -157,7 +162,7 @@ func (r *checkedRow) check() {
 		return
 	}
 	fault := func(field, format string, args ...any) {
-		r.faults = append(r.faults, &datacite.FieldError{r.Place + ", " + field, fmt.Sprintf(format, args...)})
+		r.faults = append(r.faults, &datacite.FieldError{Path: r.Place + ", " + field, Reason: fmt.Sprintf(format, args...)})
 	}
 	if err != nil {
 		fault("doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)

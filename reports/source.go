@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -30,6 +31,9 @@ func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
 // The report may have any shape that [NewReader] reads. What the service adds to
 // a header is left out.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
+	if r == nil {
+		return Header{}, nil, &datacite.FieldError{Path: "r", Reason: "is nil"}
+	}
 	f := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.ReadFile: %w", cause) }}
 	f.source = f.files(r)
 	if err := f.open(); err != nil {

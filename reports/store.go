@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -150,6 +151,9 @@ type body struct {
 }
 
 func newBody(r *Report) (body, error) {
+	if r == nil {
+		return body{}, &datacite.FieldError{Path: "report", Reason: "is nil"}
+	}
 	if err := r.Validate(); err != nil {
 		return body{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/spool"
 )
@@ -143,6 +144,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	if src == nil {
+		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
 	account, err := c.token.account(ctx)
 	if err != nil {

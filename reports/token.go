@@ -1,15 +1,17 @@
 package reports
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/apikey"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -29,9 +31,9 @@ func TokenExpiry(token string) (time.Time, error) {
 // it would refuse one, and write it to its log.
 var errKey = errors.New("an API key, which the service does not take for reports; give a JSON web token")
 
-func readToken(token string) (transport.Token, error) {
-	if transport.IsKey(token) {
-		return transport.Token{}, errKey
+func readToken(token string) (transport.Claims, error) {
+	if apikey.Is(token) {
+		return transport.Claims{}, errKey
 	}
 	return transport.ReadToken(token)
 }
@@ -39,30 +41,21 @@ func readToken(token string) (transport.Token, error) {
 // tokens hands out the token for a request and remembers when the last one
 // expires, because the service does not tell an expired token from a wrong one.
 type tokens struct {
-	source    func(context.Context) (string, error)
+	source    transport.TokenSource
 	renewable bool // the source may have another one when it is asked again
-	expiring  func(time.Time)
-	margin    time.Duration
+	log       *slog.Logger
 	expiry    atomic.Int64 // Unix seconds; 0 if not known
 }
 
-func newTokens(opts *ClientOptions) (*tokens, error) {
-	t := &tokens{expiring: opts.TokenExpiring, margin: cmp.Or(opts.TokenMargin, 30*24*time.Hour)}
-	switch token := opts.Token; {
-	case token != "" && opts.TokenSource != nil:
-		return t, &datacite.FieldError{Path: "ClientOptions.Token", Reason: "and TokenSource are both set; give one"}
-	case opts.TokenSource != nil:
-		t.source, t.renewable = opts.TokenSource, true
-	case token != "":
-		if err := transport.CheckToken(token); err != nil {
-			return t, optionError(err)
-		}
-		if transport.IsKey(token) {
-			return t, &datacite.FieldError{Path: "token", Reason: "is " + errKey.Error()}
-		}
-		t.source = func(context.Context) (string, error) { return token, nil }
+// expiresSoon is the time before its expiry in which a token is warned of.
+const expiresSoon = 30 * 24 * time.Hour
+
+func newTokens(cfg datacite.Config) (*tokens, error) {
+	source, err := transport.Token(cfg)
+	if apikey.Is(cfg.Token) {
+		err = &datacite.FieldError{Path: "Config.Token", Reason: "is " + errKey.Error()}
 	}
-	return t, nil
+	return &tokens{source: source, renewable: cfg.TokenSource != nil, log: cfg.Logger}, err
 }
 
 func (t *tokens) authorizer() transport.Authorizer {
@@ -74,7 +67,7 @@ func (t *tokens) authorizer() transport.Authorizer {
 		if err != nil {
 			return "", err
 		}
-		if transport.IsKey(token) {
+		if apikey.Is(token) {
 			return "", errKey
 		}
 		t.note(token)
@@ -110,18 +103,19 @@ func (t *tokens) note(token string) {
 		t.expiry.Store(0) // not a token that says so; only the service knows
 		return
 	}
-	t.expiry.Store(at.Unix())
-	if t.expiring != nil && time.Until(at) <= t.margin {
-		t.expiring(at)
+	if t.expiry.Swap(at.Unix()) != at.Unix() && t.log != nil && time.Until(at) <= expiresSoon {
+		t.log.Warn("reports: the token expires soon, or has expired; ask the operator for a new one", slog.Time("expires", at))
 	}
 }
 
-// show makes an error of this package, with ErrTokenExpired as its cause where it is.
-func (t *tokens) show(e *datacite.Error) error {
-	if !transport.Throttled(e.StatusCode, e.Body) && t.expired(e.StatusCode, e.Message) {
+// explain finds out what a refusal means beyond its status.
+func (t *tokens) explain(e *datacite.Error) {
+	switch {
+	case !errors.Is(e, datacite.ErrRateLimited) && t.expired(e.StatusCode, e.Message):
 		e.Err = ErrTokenExpired
+	case missingToken(e):
+		e.Err = datacite.ErrUnauthorized
 	}
-	return (*datacite.Error)(e)
 }
 
 // expired tells whether an answer means that the token's time is over.

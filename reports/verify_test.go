@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -37,7 +38,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"another one", compressedDocument(a, c), "was not sent"},
 		{"another order", compressedDocument(b, a), ""},
 		{"one instead of another", compressedDocument(b, b), "is stored twice"},
-		{"none left", compressedDocument(), "reports: incomplete"},
+		{"none left", compressedDocument(), "datacite: incomplete"},
 		{"other data under the same checksum", compressedDocument(a, stolen), "subset 2 has checksum"},
 		{"one damaged character", compressedDocument(a, damaged), "subset 2: illegal base64 data"},
 		{"no data under the checksum", compressedDocument(a, `{"gzip":null,"checksum":"`+sum(gz(inner("c")))+`"}`), "subset 2 has no data"},

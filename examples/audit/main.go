@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -103,7 +104,7 @@ var choices = []string{"missing", "extra", "url", "state", "metadata", "invalid"
 
 func readSettings(args []string, p program) (s settings, err error) {
 	flags := flag.NewFlagSet("audit", flag.ContinueOnError)
-	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
+	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.audit.Prefix, "prefix", "", "DOIs with this `prefix`")
 	flags.StringVar(&s.audit.ClientID, "client", "", "DOIs of this repository `account`, such as example.repo")
 	flags.StringVar(&s.format, "format", "", "table, csv or jsonl; empty means table on a terminal, else csv")

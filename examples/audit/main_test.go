@@ -146,13 +146,15 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 func TestWrongSources(t *testing.T) {
 	srv := service(t, datacitetest.Documented)
 	for want, source := range map[string]string{
-		"no such file":          "nowhere.csv",
-		"must name the column":  file(t, "a.csv", "10.5072/a,https://example.org/\n"),
-		"line 3 has no DOI":     file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
-		"wrong number of field": file(t, "c.csv", "doi,url\n10.5072/a\n"),
-		"the header: EOF":       file(t, "d.csv", ""),
-		"wanted":                file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
-		"empty":                 filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
+		"no such file":           "nowhere.csv",
+		"must name the column":   file(t, "a.csv", "10.5072/a,https://example.org/\n"),
+		"line 3, DOI \"\" is":    file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
+		"wrong number of field":  file(t, "c.csv", "doi,url\n10.5072/a\n"),
+		"the header: EOF":        file(t, "d.csv", ""),
+		`line 3, DOI "10.5072/`:  file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
+		`line 2, State is "Find`: file(t, "f.csv", "doi,state\n10.5072/a,Findable\n"),
+		"g.csv: record on line 3; parse error on line 23834, column 1: the row is longer": file(t, "g.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
+		"empty": filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
 		_, _, err := call(t, srv, "", source)
 		assert.ErrorContains(t, err, want)

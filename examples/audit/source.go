@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"iter"
@@ -11,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/internal/csvrows"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -27,7 +28,7 @@ func wanted(source string) iter.Seq2[dois.Wanted, error] {
 		case info.IsDir() && len(files) > 0:
 			documents(files, yield)
 		case info.IsDir():
-			records(dois.NewFolderReader(os.DirFS(source), nil), yield)
+			records(archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			file, err := os.Open(source)
 			if err != nil {
@@ -39,13 +40,13 @@ func wanted(source string) iter.Seq2[dois.Wanted, error] {
 				lines(file, yield)
 				return
 			}
-			records(dois.NewReader(file, nil), yield)
+			records(archive.NewReader(file, nil), yield)
 		}
 	}
 }
 
 // records are those of an archive.
-func records(from *dois.Reader, yield func(dois.Wanted, error) bool) {
+func records(from *archive.Reader, yield func(dois.Wanted, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -80,46 +81,39 @@ func document(name string) (dois.Wanted, error) {
 	case r.DOI == "":
 		return dois.Wanted{}, fmt.Errorf("%s: the identifier is empty, so its DOI is not known", name)
 	}
-	return dois.Wanted{DOI: r.DOI, Metadata: r}, nil
+	return dois.Wanted{DOI: r.DOI, Metadata: r, Place: name}, nil
 }
 
 // lines are those of a CSV file, below a header.
-func lines(file io.Reader, yield func(dois.Wanted, error) bool) {
-	rows := csv.NewReader(file)
-	header, err := rows.Read()
+func lines(file *os.File, yield func(dois.Wanted, error) bool) {
+	table := csvrows.NewReader(file)
+	header, err := table.Names()
 	if err != nil {
-		yield(dois.Wanted{}, fmt.Errorf("the header: %w", err))
+		yield(dois.Wanted{}, fmt.Errorf("%s: the header: %w", file.Name(), err))
 		return
 	}
-	column := func(name string) int {
-		return slices.IndexFunc(header, func(cell string) bool {
-			return strings.EqualFold(strings.TrimSpace(strings.TrimPrefix(cell, "\ufeff")), name)
-		})
-	}
-	doi, url, state := column("doi"), column("url"), column("state")
+	doi, url, state := slices.Index(header, "doi"), slices.Index(header, "url"), slices.Index(header, "state")
 	if doi < 0 || url < 0 && state < 0 {
-		yield(dois.Wanted{}, fmt.Errorf("the header is %q; it must name the column doi, and url or state", strings.Join(header, ",")))
+		yield(dois.Wanted{}, fmt.Errorf("%s: the header is %q; it must name the column doi, and url or state", file.Name(), strings.Join(header, ",")))
 		return
 	}
 	for {
-		row, err := rows.Read()
+		row, err := table.Read()
 		if err == io.EOF {
 			return
 		}
-		var w dois.Wanted
-		if err == nil {
-			cell := func(i int) string {
-				if i < 0 {
-					return ""
-				}
-				return strings.TrimSpace(row[i])
-			}
-			w = dois.Wanted{DOI: cell(doi), URL: cell(url), State: dois.State(cell(state))}
-			if line, _ := rows.FieldPos(0); w.DOI == "" {
-				err = fmt.Errorf("line %d has no DOI", line)
-			}
+		if err != nil {
+			yield(dois.Wanted{}, fmt.Errorf("%s: %w", file.Name(), err))
+			return
 		}
-		if !yield(w, err) || err != nil {
+		cell := func(i int) string {
+			if i < 0 {
+				return ""
+			}
+			return strings.TrimSpace(row[i])
+		}
+		place := fmt.Sprintf("%s, line %d", file.Name(), table.Line(0))
+		if !yield(dois.Wanted{DOI: cell(doi), URL: cell(url), State: dois.State(cell(state)), Place: place}, nil) {
 			return
 		}
 	}

@@ -30,6 +30,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/query"
@@ -95,7 +96,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	s := &settings{username: getenv("DATACITE_USERNAME"), password: getenv("DATACITE_PASSWORD")}
 	flags := flag.NewFlagSet("harvest", flag.ContinueOnError)
 	o := &s.opts
-	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
+	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.contact, "contact", "", "your mail address; the service allows more requests with one")
 	flags.StringVar(&s.file, "o", "", "`file` to write to, gzip if its name ends in .gz; - is standard output")
 	flags.BoolVar(&s.quiet, "quiet", false, "print errors only")
@@ -174,41 +175,41 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return err
 	}
-	a, err := openArchive(s.file, out)
+	o, err := openOutput(s.file, out)
 	if err != nil {
 		return err
 	}
 	result := out
-	if a.file == nil {
+	if o.file == nil {
 		result = notes // not among the records
 	}
 	if s.quiet {
 		result, notes = io.Discard, io.Discard
 	}
-	if a.Position.Seen > 0 {
-		fmt.Fprintf(notes, "continuing after %d records\n", a.Position.Seen)
+	if o.Position.Seen > 0 {
+		fmt.Fprintf(notes, "continuing after %d records\n", o.Position.Seen)
 	}
-	if err := s.bound(a.AsOf); err != nil {
-		return errors.Join(err, a.close())
+	if err := s.bound(o.AsOf); err != nil {
+		return errors.Join(err, o.close())
 	}
-	s.opts.From = a.Position
-	if err := harvest(ctx, client, s, a, newMeter(notes)); err != nil {
+	s.opts.From = o.Position
+	if err := harvest(ctx, client, s, o, newMeter(notes)); err != nil {
 		return err
 	}
-	if a.file == nil {
-		fmt.Fprintf(result, "%d records on standard output\n", a.Position.Seen)
+	if o.file == nil {
+		fmt.Fprintf(result, "%d records on standard output\n", o.Position.Seen)
 		return nil
 	}
-	n, err := a.count()
+	n, err := o.count()
 	if err != nil {
 		return err
 	}
-	if n != a.Position.Seen {
-		return fmt.Errorf("%s holds %d records, and %d were written", s.file, n, a.Position.Seen)
+	if n != o.Position.Seen {
+		return fmt.Errorf("%s holds %d records, and %d were written", s.file, n, o.Position.Seen)
 	}
 	fmt.Fprintf(result, "%d records in %s\n", n, s.file)
-	if !a.AsOf.IsZero() {
-		fmt.Fprintf(notes, "for later changes: -updated-since %s, with another file\n", a.AsOf.Format(time.RFC3339))
+	if !o.AsOf.IsZero() {
+		fmt.Fprintf(notes, "for later changes: -updated-since %s, with another file\n", o.AsOf.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -216,22 +217,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 // between is how many records are at least written between two positions that are saved.
 const between = 1000
 
-func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, m *meter) error {
+func harvest(ctx context.Context, client *dois.Client, s *settings, o *output, m *meter) error {
 	walk := client.Walk(&s.opts)
-	m.start(a.Position.Seen)
-	err := errors.Join(writeAll(ctx, walk, a, m), a.close())
-	if err == nil || a.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
+	m.start(o.Position.Seen)
+	err := errors.Join(writeAll(ctx, walk, o, m), o.close())
+	if err == nil || o.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
 	m.clear()
-	stored := fmt.Sprintf("%d records are in %s; the same call again continues", a.Position.Seen, a.name)
-	if a.file == nil {
-		stored = fmt.Sprintf("%d records were written; standard output cannot be continued", a.Position.Seen)
+	stored := fmt.Sprintf("%d records are in %s; the same call again continues", o.Position.Seen, o.name)
+	if o.file == nil {
+		stored = fmt.Sprintf("%d records were written; standard output cannot be continued", o.Position.Seen)
 	}
 	fault, invalid := errors.AsType[*datacite.FieldError](err)
 	switch {
 	case invalid && fault.Path == "ListOptions.From":
-		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", a.name)
+		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", o.name)
 	case invalid:
 		return err
 	case ctx.Err() != nil:
@@ -242,26 +243,26 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, a *archive, 
 
 // writeAll writes page by page. A position within a page would need its last record to
 // be found again, which may have left the results.
-func writeAll(ctx context.Context, walk *dois.Walk, a *archive, m *meter) error {
+func writeAll(ctx context.Context, walk *dois.Walk, o *output, m *meter) error {
 	at := walk.Position()
 	for page, err := range walk.Pages(ctx) {
 		if err != nil {
-			return errors.Join(err, a.save(at)) // what was written is worth keeping
+			return errors.Join(err, o.save(at)) // what was written is worth keeping
 		}
 		for i := range page.Records {
-			if err := a.write(page.Records[i].Raw); err != nil {
+			if err := o.write(page.Records[i].Raw); err != nil {
 				return err
 			}
 		}
 		at = walk.Position()
 		m.at(at.Seen, walk.Total())
-		if at.Seen-a.Position.Seen >= between {
-			if err := a.save(at); err != nil {
+		if at.Seen-o.Position.Seen >= between {
+			if err := o.save(at); err != nil {
 				return err
 			}
 		}
 	}
 	m.end(at.Seen, walk.Total())
-	a.Done = true
-	return a.save(at)
+	o.Done = true
+	return o.save(at)
 }

@@ -25,9 +25,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds"
 )
 
 func main() {
@@ -46,8 +45,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	c := Config{Username: os.Getenv("DATACITE_USERNAME"), Password: os.Getenv("DATACITE_PASSWORD"), Token: os.Getenv("DATACITE_TOKEN")}
 	live := flags.Bool("live", false, "use the test service instead of the embedded one, with DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN")
 	address := flags.String("addr", "localhost:8090", "where to listen, `host:port`; port 0 takes a free one")
-	flags.StringVar(&c.API, "api", dois.Test, "with -live: base `URL` of DOI query and usage reports")
-	flags.StringVar(&c.Store, "mds", mds.Test, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&c.API, "api", datacite.Test.API, "with -live: base `URL` of DOI query and usage reports")
+	flags.StringVar(&c.Store, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&c.Prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
 	flags.StringVar(&c.Name, "name", "Example Repository", "`name` of the repository")
 	flags.StringVar(&c.Public, "public", "", "`URL` under which the world sees the pages; empty means that of -addr")

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
@@ -47,11 +48,15 @@ type Platform struct {
 func Open(c Config) (*Platform, error) {
 	c.Retry = cmp.Or(c.Retry, 10*time.Second)
 	p := &Platform{config: c, log: cmp.Or(c.Log, slog.Default()), wake: make(chan struct{}, 1)}
-	const agent, contact = "example-platform/1.0", ""
+	cfg := datacite.Config{
+		Service:  datacite.Service{API: c.API, MDS: c.Store},
+		Username: c.Username, Password: c.Password, Token: c.Token,
+		HTTPClient: c.HTTPClient, UserAgent: "example-platform/1.0", MaxWait: c.MaxWait, Logger: p.log,
+	}
 	var errs [4]error
-	p.mds, errs[0] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: c.Store}, Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
-	p.dois, errs[1] = dois.NewClient(datacite.Config{Service: datacite.Service{API: c.API}, Username: c.Username, Password: c.Password, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
-	p.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: c.API}, Token: c.Token, HTTPClient: c.HTTPClient, UserAgent: agent, Contact: contact, MaxWait: c.MaxWait, Logger: p.log})
+	p.mds, errs[0] = mds.NewClient(cfg)
+	p.dois, errs[1] = dois.NewClient(cfg)
+	p.reports, errs[2] = reports.NewClient(cfg)
 	p.store, errs[3] = openStore(c.Database)
 	err := errors.Join(errs[:]...)
 	if err != nil && p.store != nil {

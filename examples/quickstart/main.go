@@ -22,6 +22,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
@@ -75,8 +76,8 @@ type settings struct {
 func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
-	flags.StringVar(&s.api, "api", dois.Test, "with -live: base `URL` of the DOI query and usage report interfaces")
-	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.api, "api", datacite.Test.API, "with -live: base `URL` of the DOI query and usage report interfaces")
+	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
 	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
@@ -142,15 +143,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 func newDemo(s settings, out io.Writer) (*demo, error) {
 	requests := &requestLog{out: out}
 	log := slog.New(requests)
-	store, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password, Logger: log})
+	cfg := datacite.Config{
+		Service:  datacite.Service{API: s.api, MDS: s.mds},
+		Username: s.username, Password: s.password, Token: s.token, Logger: log,
+	}
+	store, err := mds.NewClient(cfg)
 	if err != nil {
 		return nil, err
 	}
-	records, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Logger: log})
+	// Without a login it finds what everybody finds: hidden DOIs are not among them.
+	records, err := dois.NewClient(datacite.Config{Service: cfg.Service, Logger: log})
 	if err != nil {
 		return nil, err
 	}
-	usage, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Token: s.token, Logger: log})
+	usage, err := reports.NewClient(cfg)
 	if err != nil {
 		return nil, err
 	}

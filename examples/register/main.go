@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/internal/arguments"
@@ -66,11 +67,11 @@ type settings struct {
 	doi, prefix, url, file string
 	mds, resolver          string // base URLs, with live
 	live, dryRun, wait     bool
-	creds                  mds.Credentials
+	username, password     string
 }
 
 func readSettings(args []string, getenv func(string) string, out io.Writer) (settings, error) {
-	s := settings{creds: mds.Credentials{Username: getenv("DATACITE_USERNAME"), Password: getenv("DATACITE_PASSWORD")}}
+	s := settings{username: getenv("DATACITE_USERNAME"), password: getenv("DATACITE_PASSWORD")}
 	flags := flag.NewFlagSet("register", flag.ContinueOnError)
 	flags.StringVar(&s.doi, "doi", "", "`DOI` to register; without it, one is made up under -prefix")
 	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` for a DOI that is made up")
@@ -78,7 +79,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	flags.BoolVar(&s.wait, "wait", false, "wait until the DOI resolves")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing, whatever else is given")
 	flags.BoolVar(&s.live, "live", false, "use the hosts of -mds and -resolver instead of a service in memory")
-	flags.StringVar(&s.mds, "mds", mds.Test, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&s.resolver, "resolver", mds.TestResolver, "with -live and -wait: base `URL` of the resolver")
 	files, given, err := arguments.Parse(flags, usage, args, out)
 	switch {
@@ -92,7 +93,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 		return s, errors.New("-resolver has no effect without -live and -wait; add them, or leave it out")
 	case given["prefix"] && given["doi"]:
 		return s, errors.New("-prefix has no effect with -doi; leave one of them out")
-	case s.live && !s.dryRun && (s.creds.Username == "" || s.creds.Password == ""):
+	case s.live && !s.dryRun && (s.username == "" || s.password == ""):
 		return s, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
 	}
 	s.file = files[0]
@@ -159,7 +160,7 @@ func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, ResolveDelay: 5 * time.Second})
 		return srv.MDS(), srv, nil
 	}
-	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.creds.Username, Password: s.creds.Password})
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password})
 	return client, &mds.HTTPResolver{BaseURL: s.resolver}, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -197,7 +198,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-url", "https://repo.example.org/a", "main.go"}, "in no format that the service takes"},
 		{[]string{"-url", "https://repo.example.org/a", odd}, "odd.json: errors in the record: 5; nothing was sent"},
 		{[]string{"-url", "repo.example.org", "record.xml"}, "does not start with one of http://"},
-		{[]string{"-url", "https://a.example/", "record.xml", "-mds", mds.Test}, "add -live to register there"},
+		{[]string{"-url", "https://a.example/", "record.xml", "-mds", datacite.Test.MDS}, "add -live to register there"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-resolver", mds.TestResolver, "-live"}, "-resolver has no effect without -live and -wait"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-prefix", "10.5072", "-doi", "10.5072/a"}, "-prefix has no effect with -doi"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-mds", "", "-live"}, "-mds is given and empty; is a variable not set?"},

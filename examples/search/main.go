@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/query"
@@ -71,7 +72,7 @@ func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	o := &s.opts
-	flags.StringVar(&s.api, "api", dois.Production, "base `URL` of the service")
+	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.format, "format", "table", "table, jsonl or csv")
 	flags.BoolVar(&s.all, "all", false, "print all records, in the order of creation, rather than the first -n")
 	flags.IntVar(&o.Page.Size, "n", 20, "how many records to print, at most 1,000")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 

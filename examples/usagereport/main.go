@@ -72,6 +72,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -140,30 +141,29 @@ func (p *program) run(ctx context.Context, args []string) int {
 // connect makes a client of the service that the settings name.
 func (p *program) connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
 	closeService = func() {}
-	opts := &reports.ClientOptions{UserAgent: "usagereport", Token: s.token, TokenExpiring: warnOnce(show), HTTPClient: p.http}
+	cfg := datacite.Config{UserAgent: "usagereport", Token: s.token, HTTPClient: p.http}
 	switch {
 	case s.dryRun:
-		at, opts.Token, opts.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
+		at, cfg.Token, cfg.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
 	case s.inMemory():
 		server := datacitetest.NewServer(nil)
 		closeService = server.Close
-		at, opts.Token = server.URL, server.Token(server.Now().Add(365*24*time.Hour))
+		at, cfg.Token = server.URL, server.Token(server.Now().Add(365*24*time.Hour))
 		show.say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
 	default:
 		at = s.api
+		warnOfExpiry(show, s.token)
 	}
-	client, err = reports.NewClient(at, opts)
+	cfg.Service.API = at
+	client, err = reports.NewClient(cfg)
 	return client, at, closeService, err
 }
 
-// warnOnce says once, not for every subset, that the token will not last.
-func warnOnce(show *meter) func(time.Time) {
-	warned := false
-	return func(at time.Time) {
-		if !warned {
-			show.say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
-		}
-		warned = true
+// warnOfExpiry says when the token will not last for another month.
+func warnOfExpiry(show *meter, token string) {
+	at, err := reports.TokenExpiry(token)
+	if err == nil && time.Until(at) < 30*24*time.Hour {
+		show.say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 	}
 }
 

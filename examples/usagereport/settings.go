@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -58,7 +59,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.reportID, "report-id", "dsr", "with -csv: short `code` of the report type")
 	flags.StringVar(&s.table.platform, "platform", "", "with -csv: `platform` of rows that do not name one")
 	flags.StringVar(&s.table.publisher, "publisher", "", "with -csv: `publisher` of rows that do not name one")
-	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+reports.Test+" or "+reports.Production+"; needs DATACITE_TOKEN in the environment")
+	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+datacite.Test.API+" or "+datacite.Production.API+"; needs DATACITE_TOKEN in the environment")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact no service")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")

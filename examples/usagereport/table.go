@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/csvrows"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -58,10 +60,7 @@ var (
 func readColumns(names []string, s tableSettings) ([]column, error) {
 	columns := make([]column, len(names))
 	for i, name := range names {
-		if i == 0 {
-			name = strings.TrimPrefix(name, "\ufeff") // spreadsheets begin a file with it
-		}
-		c := column(strings.ToLower(strings.TrimSpace(name)))
+		c := column(name)
 		switch {
 		case !slices.Contains(knownColumns, c):
 			return nil, fmt.Errorf("line 1: column %d is named %q; the columns are %s", i+1, name, list(knownColumns))
@@ -103,10 +102,7 @@ func (t *table) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 				break
 			}
 			t.progress(n)
-			row, fault := t.row(columns, cells, func(cell int) string {
-				line, _ := r.FieldPos(cell)
-				return fmt.Sprint("line ", line)
-			})
+			row, fault := t.row(columns, cells, func(cell int) string { return fmt.Sprint("line ", r.Line(cell)) })
 			if !yield(row, fault) {
 				return
 			}
@@ -118,13 +114,13 @@ func (t *table) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 }
 
 // reader returns a reader that stands after the first row, and what that says.
-func (t *table) reader() (*csv.Reader, []column, error) {
+func (t *table) reader() (*csvrows.Reader, []column, error) {
 	content, err := t.open()
 	if err != nil {
 		return nil, nil, t.broken(err)
 	}
-	r := csv.NewReader(content)
-	names, err := r.Read()
+	r := csvrows.NewReader(content)
+	names, err := r.Names()
 	if errors.Is(err, io.EOF) {
 		err = errors.New("is empty; the first row has to name the columns")
 	}
@@ -141,7 +137,7 @@ func (t *table) reader() (*csv.Reader, []column, error) {
 func (t *table) broken(err error) error { return &inputError{fmt.Errorf("%s: %w", t.name, err)} }
 
 // next reads one row, which may have too few cells, or too many.
-func (t *table) next(ctx context.Context, r *csv.Reader) ([]string, error) {
+func (t *table) next(ctx context.Context, r *csvrows.Reader) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

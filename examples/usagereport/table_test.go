@@ -95,6 +95,7 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		{"10.5072/a," + total + ",regular", `line 3 has 3 cells, and there are 6 columns`},
 		{"10.5072/0," + total + ",regular,1,,", `line 3 counts what line 2 of 10.5072/0 counts already`},
 		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count is "x"`},
+		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `record on line 3; parse error on line 11401, column 1: the row is longer than 256 KiB`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
 		t.Run(test.says, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
 )
 
 // archivePages is how many thousands of records the archives hold.
@@ -105,7 +105,7 @@ func plainPages(src io.Reader) (n int, err error) {
 }
 
 func readArchive(data []byte) (n int, err error) {
-	for _, err := range dois.NewReader(bytes.NewReader(data), nil).All() {
+	for _, err := range archive.NewReader(bytes.NewReader(data), nil).All() {
 		if err != nil {
 			return n, err
 		}
@@ -151,7 +151,7 @@ func BenchmarkArchive(b *testing.B) {
 			jq.Stdin = bytes.NewReader(lines)
 			return 0, jq.Run()
 		}, func() (int64, error) {
-			for r, err := range dois.NewReader(bytes.NewReader(lines), nil).All() {
+			for r, err := range archive.NewReader(bytes.NewReader(lines), nil).All() {
 				if err != nil {
 					return 0, err
 				}
@@ -196,7 +196,7 @@ func TestMemoryOfArchives(t *testing.T) {
 // beArchivist is the process that TestMemoryOfArchives starts.
 func beArchivist() error {
 	n := 0
-	for _, err := range dois.NewReader(os.Stdin, nil).All() {
+	for _, err := range archive.NewReader(os.Stdin, nil).All() {
 		if err != nil {
 			return err
 		}

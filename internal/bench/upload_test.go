@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bench/gen"
 	"github.com/datacite-go/datacite-go/reports"
 )

@@ -6,7 +6,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 // ErrLeft says that the loop over the results was left.
@@ -15,12 +16,12 @@ var ErrLeft = errors.New("loop left")
 // Run does work on each item and hands the results to take, in the caller's
 // goroutine and in the order in which they come. Items are taken from another
 // goroutine, one by one as workers get free. It returns when all goroutines have
-// ended.
+// ended. A panic of items or do goes on in the caller's goroutine.
 //
 // An error of take ends the run: no more items are begun, and the context of do and
 // take ends. The results of those under way are still handed to take, unless the
-// error is ErrLeft. So does the end of ctx. After an error of items, what was begun
-// comes to its end.
+// error is ErrLeft, which is returned whatever else happened. So does the end of ctx.
+// After an error of items, what was begun comes to its end.
 func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R, take func(context.Context, R) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	work, done := make(chan T), make(chan R)
@@ -31,19 +32,19 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 		}
 	}()
 	var source error
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	running := panics.Group{Stop: func() { cancel(nil) }}
+	running.Go(func() {
 		defer close(work)
 		source = feed(ctx, items, work)
 	})
 	for range workers {
-		wg.Go(func() {
+		running.Go(func() {
 			for item := range work {
 				done <- do(ctx, item)
 			}
 		})
 	}
-	go func() { wg.Wait(); close(done) }()
+	go func() { running.Wait(); close(done) }()
 	left := false
 	for result := range done {
 		if left {
@@ -53,6 +54,10 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 			left = errors.Is(err, ErrLeft)
 			cancel(err)
 		}
+	}
+	running.Rethrow()
+	if left {
+		return ErrLeft
 	}
 	return cmp.Or(context.Cause(ctx), source)
 }

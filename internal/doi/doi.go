@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // ErrName is the sentinel that every [NameError] matches.
@@ -20,6 +22,15 @@ func (e *NameError) Error() string { return fmt.Sprintf("DOI name %q %s", e.Name
 
 // Is matches [ErrName].
 func (e *NameError) Is(target error) bool { return target == ErrName }
+
+// At returns an error about a DOI name as one about the parameter that held it, and
+// other errors as they are.
+func At(path string, err error) error {
+	if e, ok := errors.AsType[*NameError](err); ok {
+		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI}
+	}
+	return err
+}
 
 // CheckNew refuses a name that the service would not register anew: its prefix
 // is "10." and four or five digits, its suffix a-z, A-Z, 0-9 and - . _ ; ( ) /

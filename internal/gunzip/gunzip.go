@@ -4,7 +4,8 @@ package gunzip
 
 import (
 	"io"
-	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 const (
@@ -21,9 +22,8 @@ type Reader struct {
 
 	full, empty chan []byte
 	stop        chan struct{}
-	done        sync.WaitGroup
-	err         error // of inflater; to be read when full is closed
-	panicked    any   // the source did; likewise
+	done        panics.Group // of ahead, which calls the source
+	err         error        // of inflater; to be read when full is closed
 
 	block, rest []byte
 }
@@ -62,26 +62,17 @@ func (r *Reader) Start() {
 	r.done.Go(r.ahead)
 }
 
-// Stop ends reading ahead and waits for a Read of the source that is under way. A
-// panic of the source comes out here, unless Read has let it out.
+// Stop ends reading ahead and waits for a Read of the source that is under way. It panics
+// if the source did, and so does Read.
 func (r *Reader) Stop() {
 	close(r.stop)
 	r.done.Wait()
-	r.rethrow()
-}
-
-// rethrow lets a panic of the source out in the goroutine of the caller.
-func (r *Reader) rethrow() {
-	if p := r.panicked; p != nil {
-		r.panicked = nil
-		panic(p)
-	}
+	r.done.Rethrow()
 }
 
 // ahead fills blocks until the stream ends, or Stop.
 func (r *Reader) ahead() {
 	defer close(r.full)
-	defer func() { r.panicked = recover() }()
 	for {
 		select {
 		case <-r.stop:
@@ -121,7 +112,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		block, ok := <-r.full
 		if !ok {
-			r.rethrow()
+			r.done.Wait()
+			r.done.Rethrow()
 			return 0, r.err
 		}
 		r.block, r.rest = block, block

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -126,31 +125,5 @@ func TestStop(t *testing.T) {
 			_, err = io.ReadAll(r)
 			require.Error(t, err, "what was cut short is not whole")
 		})
-	}
-}
-
-type panics struct{}
-
-func (panics) Read([]byte) (int, error) { panic("of the source") }
-
-// A panic of the source comes out where the stream is read, or stopped.
-func TestAPanicOfTheSource(t *testing.T) {
-	_, members := sample(t, 1<<20)
-	for _, reading := range []bool{true, false} {
-		r, err := gunzip.New(io.MultiReader(bytes.NewReader(members[0][:len(members[0])/2]), panics{}), false)
-		require.NoError(t, err)
-		r.Start()
-		if reading {
-			assert.PanicsWithValue(t, "of the source", func() { _, _ = io.ReadAll(r) })
-			r.Stop()
-			continue
-		}
-		_, err = r.Read(make([]byte, 1))
-		require.NoError(t, err)
-		time.Sleep(10 * time.Millisecond) // usually the goroutine is there by now
-		func() {
-			defer func() { p := recover(); assert.Contains(t, []any{nil, "of the source"}, p) }()
-			r.Stop()
-		}()
 	}
 }

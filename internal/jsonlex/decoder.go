@@ -2,6 +2,7 @@ package jsonlex
 
 import (
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -80,15 +81,17 @@ func (d *Decoder) Text() string {
 	return d.texts.Copy(b)
 }
 
-// Int reads a whole number, or a text that holds one; 0 for anything else.
+// Int reads a whole number, or a text that holds one; 0 for anything else. One
+// that an int cannot hold is the nearest that it can.
 func (d *Decoder) Int() int {
-	if n, ok := d.Count(); ok {
-		return int(n)
+	n, ok := d.Count()
+	if !ok {
+		float := d.Float()
+		if n = int64(float); float != float64(n) {
+			return 0
+		}
 	}
-	if n := d.Float(); n == float64(int(n)) {
-		return int(n)
-	}
-	return 0
+	return int(min(max(n, math.MinInt), math.MaxInt))
 }
 
 // Float reads a number, or a text that holds one; 0 for anything else.

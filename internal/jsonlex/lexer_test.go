@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -398,5 +399,17 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestDecoder_Int(t *testing.T) {
+	for text, want := range map[string]int{
+		"7": 7, "-7": -7, `"7"`: 7, "7e2": 700, "7.5": 0, "null": 0,
+		"4294967301": int(min(int64(4294967301), math.MaxInt)), // not 5 where an int has 32 bits
+	} {
+		require.NoError(t, jsonlex.Unmarshal([]byte(text), func(d *jsonlex.Decoder) error {
+			assert.Equal(t, want, d.Int(), text)
+			return nil
+		}))
 	}
 }

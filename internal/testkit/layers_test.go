@@ -2,20 +2,18 @@ package testkit_test
 
 import (
 	"os/exec"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/reports"
 )
 
-const module = "github.com/datacite-go/datacite-go/"
+const (
+	root   = "github.com/datacite-go/datacite-go" // package datacite, the vocabulary of all
+	module = root + "/"
+)
 
 // imports lists each package of the module with the packages of the module that
 // it depends on, tests left out.
@@ -28,7 +26,7 @@ func imports(t *testing.T) map[string][]string {
 		fields := strings.Fields(line)
 		var own []string
 		for _, dep := range fields[1:] {
-			if rest, ok := strings.CutPrefix(dep, module); ok {
+			if rest, ok := strings.CutPrefix(dep, module); ok || dep == root {
 				own = append(own, rest)
 			}
 		}
@@ -47,7 +45,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	for name, deps := range packages {
 		for _, dep := range deps {
 			if strings.HasPrefix(name, "internal/") {
-				assert.True(t, strings.HasPrefix(dep, "internal/"), "%s imports the public package %s", name, dep)
+				assert.True(t, strings.HasPrefix(dep, "internal/") || dep == root, "%s imports the public package %s", name, dep)
 			}
 			if strings.HasPrefix(name, embedded) {
 				lexer := dep == "internal/jsonlex" || slices.Contains(packages["internal/jsonlex"], dep)
@@ -64,39 +62,14 @@ func TestImportsPointOneWay(t *testing.T) {
 		"metadata":     {},
 		"mds":          {"metadata"},
 		"dois":         {"query", "metadata"},
+		"dois/archive": {"dois", "query", "metadata"},
 		"reports":      {"query"},
 		"datacitetest": {"dois", "mds", "metadata", "query", "reports"},
 	} {
 		require.Contains(t, packages, name)
 		for _, dep := range packages[name] {
-			inside := strings.HasPrefix(dep, "internal/") || strings.HasPrefix(dep, name+"/internal/")
+			inside := dep == root || strings.HasPrefix(dep, "internal/") || strings.HasPrefix(dep, name+"/internal/")
 			assert.True(t, inside || slices.Contains(allowed, dep), "%s imports %s", name, dep)
 		}
 	}
-}
-
-// The three packages declare their own options and errors, so that each page of
-// documentation is whole. They must not drift apart.
-func TestClientsAreAlike(t *testing.T) {
-	fields := func(v any) []string {
-		var names []string
-		for f := range reflect.TypeOf(v).Fields() {
-			if f.IsExported() {
-				names = append(names, f.Name+" "+strings.NewReplacer("dois.", "", "mds.", "", "reports.", "").Replace(f.Type.String()))
-			}
-		}
-		return names
-	}
-	common := []string{
-		"HTTPClient *http.Client", "UserAgent string", "Contact string", "Logger *slog.Logger", "MaxAttempts int",
-		"MaxWait time.Duration", "Timeout time.Duration", "MinSpeed int", "MaxBody int64", "Limiter Limiter",
-	}
-	for _, options := range []any{dois.ClientOptions{}, mds.ClientOptions{}, reports.ClientOptions{}} {
-		names := fields(options)
-		at := slices.Index(names, common[0])
-		require.GreaterOrEqual(t, at, 0, "%T", options)
-		assert.Equal(t, common, names[at:], "%T", options)
-	}
-	assert.Equal(t, fields(datacite.Error{}), fields(datacite.Error{}))
-	assert.Equal(t, fields(datacite.Error{}), fields(datacite.Error{}))
 }

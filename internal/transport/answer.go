@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // maxErrorBody is how much of an error answer is kept.
@@ -26,7 +28,7 @@ const maxMessage = 500
 // explain finds the best text in an error answer, whatever its length. The
 // services send JSON:API arrays, objects, bare titles, maps from field to
 // messages, plain text, HTML and nothing at all.
-func explain(contentType string, body []byte) (string, []Detail) {
+func explain(contentType string, body []byte) (string, []datacite.FieldError) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(body) == 0 {
 		return "the answer is empty", nil
@@ -49,7 +51,7 @@ func explain(contentType string, body []byte) (string, []Detail) {
 }
 
 // jsonDetails reads the error members that the services use, the most telling first.
-func jsonDetails(members map[string]json.RawMessage) []Detail {
+func jsonDetails(members map[string]json.RawMessage) []datacite.FieldError {
 	if raw, ok := members["errors"]; ok {
 		if details := errorsMember(raw); len(details) > 0 {
 			return details
@@ -57,17 +59,17 @@ func jsonDetails(members map[string]json.RawMessage) []Detail {
 	}
 	for _, name := range []string{"title", "error", "message", "detail"} {
 		if text := jsonText(members[name]); text != "" {
-			return []Detail{{Message: text}}
+			return []datacite.FieldError{{Reason: text}}
 		}
 	}
 	return fieldMap(members)
 }
 
 // errorsMember reads {"errors": …}: an array of objects or texts, one object, or a text.
-func errorsMember(raw json.RawMessage) []Detail {
+func errorsMember(raw json.RawMessage) []datacite.FieldError {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
-		var details []Detail
+		var details []datacite.FieldError
 		for _, item := range list {
 			details = append(details, errorItem(item)...)
 		}
@@ -76,9 +78,9 @@ func errorsMember(raw json.RawMessage) []Detail {
 	return errorItem(raw)
 }
 
-func errorItem(raw json.RawMessage) []Detail {
+func errorItem(raw json.RawMessage) []datacite.FieldError {
 	if text := jsonText(raw); text != "" {
-		return []Detail{{Message: text}}
+		return []datacite.FieldError{{Reason: text}}
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -98,7 +100,7 @@ func errorItem(raw json.RawMessage) []Detail {
 		}
 	}
 	if len(texts) > 0 {
-		return []Detail{{Field: field, Message: strings.Join(texts, ": ")}}
+		return []datacite.FieldError{{Path: field, Reason: strings.Join(texts, ": ")}}
 	}
 	return fieldMap(members)
 }
@@ -121,23 +123,23 @@ func Position(message string) (line, column int) {
 
 // fieldMap reads {"report_id": ["can't be blank"], "base": [[{"#/report-id": "…"}]]}:
 // names with messages below them, in lists of any depth.
-func fieldMap(members map[string]json.RawMessage) []Detail {
-	var details []Detail
+func fieldMap(members map[string]json.RawMessage) []datacite.FieldError {
+	var details []datacite.FieldError
 	for _, name := range sortedNames(members) {
 		details = append(details, messages(name, members[name], 0)...)
 	}
 	return details
 }
 
-func messages(field string, raw json.RawMessage, depth int) []Detail {
+func messages(field string, raw json.RawMessage, depth int) []datacite.FieldError {
 	const deepest = 8
 	if depth > deepest {
 		return nil
 	}
 	if text := jsonText(raw); text != "" {
-		return []Detail{{Field: field, Message: text}}
+		return []datacite.FieldError{{Path: field, Reason: text}}
 	}
-	var details []Detail
+	var details []datacite.FieldError
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
 		for _, item := range list {
@@ -171,7 +173,7 @@ func jsonText(raw json.RawMessage) string {
 	return strings.TrimSpace(text)
 }
 
-func joinDetails(details []Detail) string {
+func joinDetails(details []datacite.FieldError) string {
 	const most = 5
 	var texts []string
 	for i, d := range details {
@@ -179,11 +181,11 @@ func joinDetails(details []Detail) string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(details)-most))
 			break
 		}
-		if d.Field != "" {
-			texts = append(texts, d.Field+": "+d.Message)
+		if d.Path != "" {
+			texts = append(texts, d.Path+": "+d.Reason)
 			continue
 		}
-		texts = append(texts, d.Message)
+		texts = append(texts, d.Reason)
 	}
 	return strings.Join(texts, "; ")
 }

@@ -3,12 +3,22 @@ package transport
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/apikey"
 )
 
+// Authorizer puts credentials on a request's header.
+type Authorizer func(context.Context, http.Header) error
+
+// A TokenSource returns the token for a request.
+type TokenSource = func(context.Context) (string, error)
+
 // Bearer authorizes with the token that source returns.
-func Bearer(source func(context.Context) (string, error)) Authorizer {
+func Bearer(source TokenSource) Authorizer {
 	return func(ctx context.Context, h http.Header) error {
 		token, err := source(ctx)
 		if err != nil {
@@ -22,46 +32,65 @@ func Bearer(source func(context.Context) (string, error)) Authorizer {
 	}
 }
 
-// Basic authorizes with a name and a password.
-func Basic(username, password string) Authorizer {
-	value := "Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))
+// Basic authorizes with the name and the password of a Config, nil if it has neither.
+func Basic(cfg datacite.Config) (Authorizer, error) {
+	if cfg.Username == "" && cfg.Password == "" {
+		return nil, nil
+	}
+	if err := errors.Join(checkUsername(cfg.Username), checkPassword(cfg.Password)); err != nil {
+		return nil, err
+	}
+	value := "Basic " + base64.StdEncoding.EncodeToString([]byte(cfg.Username+":"+cfg.Password))
 	return func(_ context.Context, h http.Header) error {
 		h.Set("Authorization", value)
 		return nil
+	}, nil
+}
+
+func checkUsername(name string) error {
+	switch {
+	case name == "":
+		return fault("Username", "is empty")
+	case apikey.Is(strings.TrimSpace(name)):
+		return fault("Username", "is an API key; give the name of the account, and the key as Password")
+	case strings.Contains(name, ":"):
+		return fault("Username", "has a colon, which Basic credentials cannot carry")
+	case hasControl(name):
+		return fault("Username", "has a control character")
 	}
+	return nil
+}
+
+func checkPassword(password string) error {
+	switch {
+	case password == "":
+		return fault("Password", "is empty")
+	case hasControl(password):
+		return fault("Password", "has a control character")
+	}
+	return nil
+}
+
+// Token is the source of the tokens of a Config, nil if it has none.
+func Token(cfg datacite.Config) (TokenSource, error) {
+	switch token := cfg.Token; {
+	case token != "" && cfg.TokenSource != nil:
+		return nil, fault("Token", "and TokenSource are both set; give one")
+	case token != "":
+		return func(context.Context) (string, error) { return token, nil }, CheckToken(token)
+	}
+	return cfg.TokenSource, nil
 }
 
 // CheckToken refuses a token that a header cannot carry, without quoting it.
 func CheckToken(token string) error {
 	switch {
 	case token == "":
-		return &OptionError{"token", "is empty"}
+		return fault("Token", "is empty")
 	case strings.Trim(token, `"'`) != token:
-		return &OptionError{"token", "has quotes around it; they belong to the command line, not to the token"}
+		return fault("Token", "has quotes around it; they belong to the command line, not to the token")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &OptionError{"token", "has a blank or another character that a token cannot hold"}
-	}
-	return nil
-}
-
-// IsKey says whether a token or a user name counts as an API key, by the rule of
-// the service itself: more than 20 characters that begin with "DC.".
-func IsKey(text string) bool { return len(text) > 20 && strings.EqualFold(text[:3], "DC.") }
-
-// CheckBasic refuses a name or password that Basic credentials cannot carry. A name
-// that is an API key needs no password.
-func CheckBasic(username, password string) error {
-	switch {
-	case username == "":
-		return &OptionError{"username", "is empty"}
-	case password == "" && !IsKey(username):
-		return &OptionError{"password", "is empty"}
-	case strings.Contains(username, ":"):
-		return &OptionError{"username", "has a colon, which Basic credentials cannot carry"}
-	case hasControl(username):
-		return &OptionError{"username", "has a control character"}
-	case hasControl(password):
-		return &OptionError{"password", "has a control character"}
+		return fault("Token", "has a blank or another character that a token cannot hold")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // An answerBody is the body of an answer. Reading it ends with an error when it is
@@ -24,7 +26,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); b.read > b.limit {
-		return max(n-int(b.read-b.limit), 0), fmt.Errorf("%w: more than %d bytes", ErrTooLarge, b.limit)
+		return max(n-int(b.read-b.limit), 0), fmt.Errorf("%w: more than %d bytes", datacite.ErrTooLarge, b.limit)
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("body cut off: %w", err)

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,45 +11,34 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // Version is the version of the module that the User-Agent header names.
 const Version = "0.1.0"
 
-// Defaults of [Config].
+// The defaults of a [datacite.Config].
 const (
 	DefaultMaxAttempts = 5
 	DefaultMaxWait     = 30 * time.Second
-	DefaultTimeout     = 2 * time.Minute
-	DefaultMinSpeed    = 1 << 10
-	DefaultMaxBody     = 100 << 20
+	defaultTimeout     = 2 * time.Minute
+	defaultMinSpeed    = 1 << 10
+	defaultMaxBody     = 100 << 20
 )
 
-// Limiter makes a caller wait before each attempt.
-type Limiter interface {
-	Wait(context.Context) error
-}
+// An Interface is what a client needs to know beside its [datacite.Config].
+type Interface struct {
+	Name    string        // the field of [datacite.Service] with its address: "API" or "MDS"
+	Timeout time.Duration // the default of Config.Timeout; 0 means 2 minutes
+	Login   Authorizer    // nil: no credentials
 
-// Authorizer puts credentials on a request's header.
-type Authorizer func(context.Context, http.Header) error
+	// Relays says that the service passes requests on, and responds with 403 when it has
+	// lost the service behind it, too.
+	Relays bool
 
-// Config says how to reach a service. Zero values stand for the defaults.
-type Config struct {
-	BaseURL     string
-	HTTPClient  *http.Client
-	UserAgent   string
-	Contact     string
-	Logger      *slog.Logger
-	MaxAttempts int
-	MaxWait     time.Duration
-	Timeout     time.Duration
-	MinSpeed    int
-	MaxBody     int64
-	Limiter     Limiter
-	Authorize   Authorizer // nil: no credentials
-
-	// Show makes the public package's error of one of the core; nil leaves it as it is.
-	Show func(*Error) error
+	// Explain finds out what a refusal means beyond its status; nil adds nothing.
+	Explain func(*datacite.Error)
 }
 
 // Client sends requests to one service. It is safe for concurrent use.
@@ -63,18 +51,20 @@ type Client struct {
 	maxAttempts int
 	maxWait     time.Duration
 	maxBody     int64
-	limiter     Limiter
+	limiter     datacite.Limiter
 	authorize   Authorizer
-	show        func(*Error) error
+	relays      bool
+	explain     func(*datacite.Error)
 	hidden      atomic.Pointer[hiding] // of the last request
 }
 
-// New checks cfg and makes a Client. The error has an [*OptionError] for each option
-// that is wrong.
-func New(cfg Config) (*Client, error) {
-	base, noBase := parseBase(cfg.BaseURL)
+// New checks cfg and makes a Client. The error has a [*datacite.FieldError] for each
+// field that is wrong.
+func New(cfg datacite.Config, i Interface) (*Client, error) {
+	address := map[string]string{"API": cfg.Service.API, "MDS": cfg.Service.MDS}[i.Name]
+	base, noBase := parseBase("Service."+i.Name, address)
 	agent, noAgent := userAgent(cfg.UserAgent, cfg.Contact)
-	if err := errors.Join(noBase, noAgent, cfg.checkNumbers()); err != nil {
+	if err := errors.Join(noBase, noAgent, checkNumbers(cfg)); err != nil {
 		return nil, err
 	}
 	logger := cfg.Logger
@@ -88,15 +78,16 @@ func New(cfg Config) (*Client, error) {
 		logger:      logger,
 		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
 		maxWait:     cmp.Or(cfg.MaxWait, DefaultMaxWait),
-		maxBody:     cmp.Or(cfg.MaxBody, DefaultMaxBody),
+		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 		limiter:     cfg.Limiter,
-		authorize:   cfg.Authorize,
-		show:        cfg.Show,
+		authorize:   i.Login,
+		relays:      i.Relays,
+		explain:     i.Explain,
 	}
-	if c.show == nil {
-		c.show = func(e *Error) error { return e }
+	if c.explain == nil {
+		c.explain = func(*datacite.Error) {}
 	}
-	c.http = c.httpClient(cfg)
+	c.http = c.httpClient(cfg, cmp.Or(cfg.Timeout, i.Timeout, defaultTimeout))
 	return c, nil
 }
 
@@ -104,12 +95,12 @@ func New(cfg Config) (*Client, error) {
 // in lower case, no default port, no trailing slash.
 func (c *Client) BaseURL() string { return c.base }
 
-// An OptionError names the option that a client cannot be made with.
-type OptionError struct{ Option, Reason string }
+// fault is a field of a Config that a client cannot be made with.
+func fault(field, reason string) error {
+	return &datacite.FieldError{Path: "Config." + field, Reason: reason}
+}
 
-func (e *OptionError) Error() string { return e.Option + " " + e.Reason }
-
-func (cfg Config) checkNumbers() error {
+func checkNumbers(cfg datacite.Config) error {
 	var faults []error
 	for _, o := range []struct {
 		name  string
@@ -122,49 +113,32 @@ func (cfg Config) checkNumbers() error {
 		{"MaxBody", cfg.MaxBody},
 	} {
 		if o.value < 0 {
-			faults = append(faults, &OptionError{o.name, "is negative"})
+			faults = append(faults, fault(o.name, "is negative"))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// OptionErrors makes an error of what a public package says of each [OptionError] in
-// err.
-func OptionErrors(err error, say func(*OptionError) error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, err := range joined.Unwrap() {
-			all = append(all, OptionErrors(err, say))
-		}
-		return errors.Join(all...)
-	}
-	if e, ok := err.(*OptionError); ok {
-		return say(e)
-	}
-	return err
-}
-
 // parseBase accepts https addresses, and http for a loopback host, since
 // credentials must not travel in the clear (specification §5).
-func parseBase(text string) (*url.URL, error) {
-	const option = "base URL"
+func parseBase(field, text string) (*url.URL, error) {
 	if text == "" {
-		return nil, &OptionError{option, "is empty; use the package's Production or Test constant"}
+		return nil, fault(field, "is empty; set Config.Service to datacite.Test or datacite.Production")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Opaque != "":
-		return nil, &OptionError{option, "is not a URL"} // the cause would quote the text, and with it any password
+		return nil, fault(field, "is not a URL") // the cause would quote the text, and with it any password
 	case u.User != nil:
-		return nil, &OptionError{option, "holds credentials; pass them as options instead"}
+		return nil, fault(field, "holds credentials; pass them as options instead")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, &OptionError{option, fmt.Sprintf("%q does not start with https://", text)}
+		return nil, fault(field, fmt.Sprintf("%q does not start with https://", text))
 	case u.Host == "":
-		return nil, &OptionError{option, fmt.Sprintf("%q has no host", text)}
+		return nil, fault(field, fmt.Sprintf("%q has no host", text))
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return nil, &OptionError{option, "has a query or a fragment"}
+		return nil, fault(field, "has a query or a fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, &OptionError{option, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text)}
+		return nil, fault(field, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
 	}
 	// One spelling for one address.
 	u.Host = strings.ToLower(u.Host)
@@ -188,14 +162,14 @@ func userAgent(product, contact string) (string, error) {
 		agent += " (mailto:" + strings.TrimPrefix(contact, "mailto:") + ")"
 	}
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", &OptionError{"UserAgent or Contact", "has a character that a header cannot hold"}
+		return "", fault("UserAgent or Contact", "has a character that a header cannot hold")
 	}
 	return agent, nil
 }
 
 // httpClient copies the caller's client, so that its own is never changed, and
 // adds what keeps credentials and patience in bounds.
-func (c *Client) httpClient(cfg Config) *http.Client {
+func (c *Client) httpClient(cfg datacite.Config, timeout time.Duration) *http.Client {
 	var hc http.Client
 	if cfg.HTTPClient != nil {
 		hc = *cfg.HTTPClient
@@ -203,13 +177,10 @@ func (c *Client) httpClient(cfg Config) *http.Client {
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
 	}
-	hc.Transport = &watchdog{base: hc.Transport, silence: cmp.Or(cfg.Timeout, DefaultTimeout), speed: cmp.Or(cfg.MinSpeed, DefaultMinSpeed)}
+	hc.Transport = &watchdog{base: hc.Transport, silence: timeout, speed: cmp.Or(cfg.MinSpeed, defaultMinSpeed)}
 	hc.CheckRedirect = c.checkRedirect
 	return &hc
 }
-
-// errRedirect is the cause when an answer points somewhere we do not follow.
-var errRedirect = errors.New("redirect not followed")
 
 // checkRedirect follows a redirect only for a read and only on the same origin:
 // a write must not arrive anywhere, or in any shape, that the caller did not ask for.

@@ -15,11 +15,12 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // Do sends r as often as its Replay allows and returns the first success. Every
-// error is what [Config.Show] makes of an [*Error].
+// error is a [*datacite.Error].
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
 	req, err := x.prepare(ctx)
@@ -49,7 +50,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
-	e := c.unsuccessful(r, res, fmt.Sprintf("%v: %v", ErrUnreadable, cause), errors.Join(ErrUnreadable, cause))
+	e := c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause), errors.Join(datacite.ErrUnreadable, cause))
 	e.Unclear = r.changes()
 	return c.show(e)
 }
@@ -60,11 +61,16 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 	return c.show(c.unsuccessful(r, res, message, cause))
 }
 
-func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *Error {
-	return &Error{
+func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
+	return &datacite.Error{
 		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: Line(res.hidden.in(message)),
 		Body: []byte(res.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: res.hidden.cause(cause),
 	}
+}
+
+func (c *Client) show(e *datacite.Error) error {
+	c.explain(e)
+	return e
 }
 
 func (c *Client) url(r Request) string {
@@ -85,7 +91,7 @@ type exchange struct {
 	started  time.Time
 	unclear  bool // some attempt may have been carried out without our knowing
 	success  *Response
-	failure  *Error // of the last attempt
+	failure  *datacite.Error // of the last attempt
 	pause    time.Duration
 }
 
@@ -121,18 +127,21 @@ func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) 
 	return req, nil
 }
 
+// errNoLogin: the operation needs a login, and the client has none.
+var errNoLogin = fmt.Errorf("%w: no credentials given", datacite.ErrUnauthorized)
+
 func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	authorize := x.client.authorize
 	switch {
 	case x.request.Access == Anonymous:
 		return nil
 	case authorize == nil && x.request.Access == Required:
-		return ErrNoCredentials
+		return errNoLogin
 	case authorize == nil:
 		return nil
 	}
 	if err := authorize(ctx, h); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoCredentials, err)
+		return fmt.Errorf("%w: %w", errNoLogin, err)
 	}
 	x.hidden = x.client.hiding(h.Get("Authorization"))
 	return nil
@@ -203,6 +212,11 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	if !ok {
 		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
 		x.refused(res, id, o.page)
+		if x.client.relays && errors.Is(x.failure, datacite.ErrForbidden) {
+			o.err = errMaybeLost
+			x.failure.Err = o.err
+			x.failure.Message += " (" + o.err.Error() + ")"
+		}
 		return o
 	}
 	var data []byte
@@ -247,7 +261,7 @@ func (c *Client) MaxBody() int64 { return c.maxBody }
 func (c *Client) Decode(body io.Reader, read Reader) error {
 	err := jsonlex.Decode(body, c.maxBody, read)
 	if errors.Is(err, jsonlex.ErrTooLarge) {
-		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", datacite.ErrTooLarge, err)
 	}
 	return err
 }
@@ -275,27 +289,27 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
 	for _, d := range details {
-		d.Field, d.Message = Line(x.hidden.in(d.Field)), Line(x.hidden.in(d.Message))
-		d.Line, d.Column = Position(d.Message)
+		d.Path, d.Reason = Line(x.hidden.in(d.Path)), Line(x.hidden.in(d.Reason))
+		d.Line, d.Column = Position(d.Reason)
 		x.failure.Details = append(x.failure.Details, d)
 	}
 	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
 	if res.StatusCode/100 == 3 {
-		x.failure.Err = errRedirect
+		x.failure.Err = datacite.ErrRedirect
 	}
 }
 
 // garbled handles a success status whose body is malformed.
 func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
-	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", ErrUnreadable, cause))
+	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
 	x.failure.Body = []byte(x.hidden.cut(string(data[:min(len(data), maxErrorBody+x.hidden.longest())]), maxErrorBody))
-	x.failure.Err = x.hidden.cause(errors.Join(ErrUnreadable, cause))
+	x.failure.Err = x.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
 }
 
 // newError makes every error of an exchange. Whatever the service or the network
 // said is in one line, of bounded length, and without secrets.
-func (x *exchange) newError(status int, id, message string) *Error {
-	return &Error{
+func (x *exchange) newError(status int, id, message string) *datacite.Error {
+	return &datacite.Error{
 		Op: x.request.Op, Method: x.request.Method, URL: x.client.url(x.request),
 		StatusCode: status, Message: Line(x.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
 	}
@@ -335,7 +349,7 @@ func (x *exchange) fail(err error) error {
 }
 
 // causeText is the text of a network error without the method and address that
-// net/http puts in front of it, since [Error] names them already.
+// net/http puts in front of it, since a [datacite.Error] names them already.
 func causeText(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err.Error()

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -80,13 +81,13 @@ func silent(req *http.Request) (*http.Response, error) {
 
 var refusedDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 
-func client(t *testing.T, net http.RoundTripper, change func(*transport.Config)) *transport.Client {
+func client(t *testing.T, net http.RoundTripper, change func(*config)) *transport.Client {
 	t.Helper()
-	cfg := transport.Config{BaseURL: "https://api.example.org", HTTPClient: &http.Client{Transport: net}}
+	cfg := config{BaseURL: "https://api.example.org", HTTPClient: &http.Client{Transport: net}}
 	if change != nil {
 		change(&cfg)
 	}
-	c, err := transport.New(cfg)
+	c, err := newClient(cfg)
 	require.NoError(t, err)
 	return c
 }
@@ -173,7 +174,7 @@ func TestEachAttemptSendsTheWholeBody(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	waited := func(t *testing.T, s step, change func(*transport.Config)) time.Duration {
+	waited := func(t *testing.T, s step, change func(*config)) time.Duration {
 		net := &script{steps: []step{s, ok(`{}`)}}
 		_, err := client(t, net, change).Do(t.Context(), get())
 		require.NoError(t, err)
@@ -182,10 +183,11 @@ func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, 7*time.Second, waited(t, answer(503, "", "", "Retry-After", "7"), nil), "as asked")
 		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
+		assert.Equal(t, 30*time.Second, waited(t, answer(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
 		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", ""), nil), "429 without a hint")
 		date := time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat)
 		assert.InDelta(t, 9*time.Second, waited(t, answer(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")
-		hour := func(c *transport.Config) { c.MaxWait = time.Hour }
+		hour := func(c *config) { c.MaxWait = time.Hour }
 		assert.Equal(t, time.Hour, waited(t, answer(429, "", "", "Retry-After", "7200"), hour), "MaxWait moves the cap")
 		assert.LessOrEqual(t, waited(t, answer(500, "", ""), nil), 500*time.Millisecond, "first pause")
 	})
@@ -197,7 +199,7 @@ func TestPausesGrowAndVary(t *testing.T) {
 		different := map[time.Duration]bool{}
 		for range 200 {
 			net := &script{steps: []step{answer(500, "", "")}}
-			_, err := client(t, net, func(c *transport.Config) { c.MaxAttempts = 10 }).Do(t.Context(), get())
+			_, err := client(t, net, func(c *config) { c.MaxAttempts = 10 }).Do(t.Context(), get())
 			require.Error(t, err)
 			for i := range sums {
 				pause := net.seen[i+1].Sub(net.seen[i])
@@ -229,7 +231,7 @@ func TestContextEndsTheWaitAtOnce(t *testing.T) {
 func TestServiceThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := &script{steps: []step{silent}}
-		c := client(t, net, func(c *transport.Config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
+		c := client(t, net, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
 		_, err := c.Do(t.Context(), put())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no answer: nothing sent or received for 1m0s")
@@ -260,13 +262,13 @@ func TestLimiterIsAskedBeforeEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &countingLimiter{}
 		net := &script{steps: []step{answer(500, "", ""), answer(500, "", ""), ok(`{}`)}}
-		_, err := client(t, net, func(c *transport.Config) { c.Limiter = l }).Do(t.Context(), get())
+		_, err := client(t, net, func(c *config) { c.Limiter = l }).Do(t.Context(), get())
 		require.NoError(t, err)
 		assert.Equal(t, 3, l.asked)
 
 		l.err = errors.New("budget used up")
 		net = &script{steps: []step{ok(`{}`)}}
-		_, err = client(t, net, func(c *transport.Config) { c.Limiter = l }).Do(t.Context(), put())
+		_, err = client(t, net, func(c *config) { c.Limiter = l }).Do(t.Context(), put())
 		require.ErrorIs(t, err, l.err)
 		assert.Empty(t, net.seen)
 		e, _ := errors.AsType[*datacite.Error](err)
@@ -288,22 +290,22 @@ func TestErrorBodies(t *testing.T) {
 	for _, tt := range []struct {
 		name, contentType, body string
 		message                 string
-		details                 []transport.Detail
+		details                 []datacite.FieldError
 	}{
-		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []transport.Detail{{Message: "It doesn't exist."}}},
-		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []transport.Detail{{Field: "url", Message: "Can't be blank"}, {Field: "creators", Message: "is missing"}}},
-		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []transport.Detail{{Field: "/data/attributes/url", Message: "Invalid: no host"}}},
-		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []transport.Detail{{Message: "parse_exception: line 1"}}},
-		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []transport.Detail{{Message: "one"}, {Message: "two"}}},
-		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []transport.Detail{{Message: "invalid date"}}},
-		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []transport.Detail{{Message: "Internal Server Error"}}},
-		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []transport.Detail{{Field: "#/report-id", Message: "wrong type"}, {Field: "#/report-datasets/0", Message: "no publisher"}, {Field: "report_id", Message: "can't be blank"}}},
+		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []datacite.FieldError{{Reason: "It doesn't exist."}}},
+		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []datacite.FieldError{{Path: "url", Reason: "Can't be blank"}, {Path: "creators", Reason: "is missing"}}},
+		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []datacite.FieldError{{Path: "/data/attributes/url", Reason: "Invalid: no host"}}},
+		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []datacite.FieldError{{Reason: "parse_exception: line 1"}}},
+		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []datacite.FieldError{{Reason: "one"}, {Reason: "two"}}},
+		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []datacite.FieldError{{Reason: "invalid date"}}},
+		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.FieldError{{Reason: "Internal Server Error"}}},
+		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.FieldError{{Path: "#/report-id", Reason: "wrong type"}, {Path: "#/report-datasets/0", Reason: "no publisher"}, {Path: "report_id", Reason: "can't be blank"}}},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
 		{"empty", "text/html", "", "the answer is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
-		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []transport.Detail{{Message: "x"}}},
+		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.FieldError{{Reason: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
 	} {
@@ -332,7 +334,7 @@ func TestErrorBodiesAreKeptInPart(t *testing.T) {
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	small := func(c *transport.Config) { c.MaxBody = 10 }
+	small := func(c *config) { c.MaxBody = 10 }
 	net := &script{steps: []step{ok(`{"a":"0123456789"}`)}}
 	_, err := client(t, net, small).Do(t.Context(), get())
 	require.ErrorIs(t, err, datacite.ErrTooLarge)
@@ -365,7 +367,7 @@ func TestRedirects(t *testing.T) {
 	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Authorization")) })
 	here := httptest.NewServer(mux)
 	defer here.Close()
-	c, err := transport.New(transport.Config{BaseURL: here.URL, Authorize: transport.Basic("jane", "sesame")})
+	c, err := newClient(config{BaseURL: here.URL, Authorize: basic("jane", "sesame")})
 	require.NoError(t, err)
 
 	for _, method := range []string{"GET", "PUT"} {
@@ -385,7 +387,7 @@ func TestCredentials(t *testing.T) {
 		net := &script{steps: []step{ok(`{}`)}}
 		r.Access = transport.Required
 		_, err := client(t, net, nil).Do(t.Context(), r)
-		require.ErrorIs(t, err, transport.ErrNoCredentials)
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.Empty(t, net.seen)
 
 		r.Access = transport.Optional
@@ -395,7 +397,7 @@ func TestCredentials(t *testing.T) {
 	})
 	t.Run("sent only where they belong", func(t *testing.T) {
 		net := &script{steps: []step{ok(`{}`)}}
-		c := client(t, net, func(c *transport.Config) { c.Authorize = transport.Basic("jane", "sesame") })
+		c := client(t, net, func(c *config) { c.Authorize = basic("jane", "sesame") })
 		for _, access := range []transport.Access{transport.Anonymous, transport.Optional, transport.Required} {
 			r.Access = access
 			_, err := c.Do(t.Context(), r)
@@ -409,13 +411,13 @@ func TestCredentials(t *testing.T) {
 		net := &script{steps: []step{ok(`{}`)}}
 		r.Access = transport.Required
 		source := func(context.Context) (string, error) { return "abc.def", nil }
-		_, err := client(t, net, func(c *transport.Config) { c.Authorize = transport.Bearer(source) }).Do(t.Context(), r)
+		_, err := client(t, net, func(c *config) { c.Authorize = transport.Bearer(source) }).Do(t.Context(), r)
 		require.NoError(t, err)
 		assert.Equal(t, "Bearer abc.def", net.reqs[0].Header.Get("Authorization"))
 
 		vault := errors.New("vault sealed")
 		bad := func(context.Context) (string, error) { return "", vault }
-		_, err = client(t, net, func(c *transport.Config) { c.Authorize = transport.Bearer(bad) }).Do(t.Context(), r)
+		_, err = client(t, net, func(c *config) { c.Authorize = transport.Bearer(bad) }).Do(t.Context(), r)
 		require.ErrorIs(t, err, vault)
 	})
 }
@@ -427,12 +429,12 @@ func TestSecretsStayPut(t *testing.T) {
 		return answer(403, "application/json", `{"errors":[{"title":"`+text+`"}]}`)(req)
 	}
 	for name, authorize := range map[string]transport.Authorizer{
-		"basic":  transport.Basic("jane", password),
+		"basic":  basic("jane", password),
 		"bearer": transport.Bearer(func(context.Context) (string, error) { return token, nil }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			c := client(t, &script{steps: []step{echo}}, func(c *transport.Config) {
+			c := client(t, &script{steps: []step{echo}}, func(c *config) {
 				c.Authorize = authorize
 				c.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			})
@@ -440,7 +442,7 @@ func TestSecretsStayPut(t *testing.T) {
 			r.Access = transport.Required
 			_, err := c.Do(t.Context(), r)
 			e, _ := errors.AsType[*datacite.Error](err)
-			everything := err.Error() + string(e.Body) + e.Message + e.Details[0].Message + log.String()
+			everything := err.Error() + string(e.Body) + e.Message + e.Details[0].Reason + log.String()
 			secret := password
 			if name == "bearer" {
 				secret = token
@@ -456,7 +458,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		net := &script{steps: []step{answer(502, "text/html", "<title>Bad Gateway</title>"), ok(`{}`)}}
-		c := client(t, net, func(c *transport.Config) {
+		c := client(t, net, func(c *config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
 		_, err := c.Do(t.Context(), get())
@@ -473,7 +475,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 func TestAnExpectedStatusIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	net := &script{steps: []step{answer(404, "text/plain", "DOI not found")}}
-	c := client(t, net, func(c *transport.Config) {
+	c := client(t, net, func(c *config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	r := get()
@@ -486,7 +488,7 @@ func TestAnExpectedStatusIsNothingToWarnOf(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	net := &script{steps: []step{ok(`{}`)}}
-	c := client(t, net, func(c *transport.Config) { c.UserAgent, c.Contact = "repo/2.1", "ops@repo.example" })
+	c := client(t, net, func(c *config) { c.UserAgent, c.Contact = "repo/2.1", "ops@repo.example" })
 	r := put()
 	r.ContentType, r.ContentEncoding, r.Accept = transport.GzipType, "gzip", transport.JSONType
 	_, err := c.Do(t.Context(), r)
@@ -503,38 +505,38 @@ func TestHeaders(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		cfg   transport.Config
+		cfg   config
 		fault string
 	}{
-		{"no address", transport.Config{}, "base URL is empty"},
-		{"plain HTTP", transport.Config{BaseURL: "http://api.example.org"}, "is not HTTPS"},
-		{"a name below localhost", transport.Config{BaseURL: "http://x.localhost"}, "is not HTTPS"},
-		{"a name that begins as loopback does", transport.Config{BaseURL: "http://127.0.0.1.example"}, "is not HTTPS"},
-		{"another scheme", transport.Config{BaseURL: "ftp://api.example.org"}, "does not start with https://"},
-		{"no scheme", transport.Config{BaseURL: "api.example.org"}, "does not start with https://"},
-		{"no host", transport.Config{BaseURL: "https:///x"}, "has no host"},
-		{"credentials in the address", transport.Config{BaseURL: "https://jane:sesame@api.example.org"}, "holds credentials"},
-		{"query", transport.Config{BaseURL: "https://api.example.org?x=1"}, "has a query"},
-		{"not a URL", transport.Config{BaseURL: "https://jane:se same@x:y"}, "is not a URL"},
-		{"line break in the agent", transport.Config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"}, "a header cannot hold"},
-		{"negative attempts", transport.Config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts is negative"},
-		{"negative wait", transport.Config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait is negative"},
+		{"no address", config{}, "Config.Service.API is empty"},
+		{"plain HTTP", config{BaseURL: "http://api.example.org"}, "is not HTTPS"},
+		{"a name below localhost", config{BaseURL: "http://x.localhost"}, "is not HTTPS"},
+		{"a name that begins as loopback does", config{BaseURL: "http://127.0.0.1.example"}, "is not HTTPS"},
+		{"another scheme", config{BaseURL: "ftp://api.example.org"}, "does not start with https://"},
+		{"no scheme", config{BaseURL: "api.example.org"}, "does not start with https://"},
+		{"no host", config{BaseURL: "https:///x"}, "has no host"},
+		{"credentials in the address", config{BaseURL: "https://jane:sesame@api.example.org"}, "holds credentials"},
+		{"query", config{BaseURL: "https://api.example.org?x=1"}, "has a query"},
+		{"not a URL", config{BaseURL: "https://jane:se same@x:y"}, "is not a URL"},
+		{"line break in the agent", config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"}, "a header cannot hold"},
+		{"negative attempts", config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts is negative"},
+		{"negative wait", config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait is negative"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := transport.New(tt.cfg)
+			_, err := newClient(tt.cfg)
 			require.ErrorContains(t, err, tt.fault)
 			assert.NotContains(t, err.Error(), "same")
 		})
 	}
 	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "https://api.example.org/v2/"} {
-		_, err := transport.New(transport.Config{BaseURL: base})
+		_, err := newClient(config{BaseURL: base})
 		assert.NoError(t, err, base)
 	}
 }
 
 func TestCallersClientIsNotChanged(t *testing.T) {
 	own := &http.Client{}
-	_, err := transport.New(transport.Config{BaseURL: "https://api.example.org", HTTPClient: own})
+	_, err := newClient(config{BaseURL: "https://api.example.org", HTTPClient: own})
 	require.NoError(t, err)
 	assert.Equal(t, &http.Client{}, own)
 }
@@ -547,13 +549,6 @@ func TestCheckToken(t *testing.T) {
 		if token != "" {
 			assert.NotContains(t, err.Error(), token)
 		}
-	}
-}
-
-func TestCheckBasic(t *testing.T) {
-	assert.NoError(t, transport.CheckBasic("REPO.ONE", "pass:word"))
-	for _, c := range [][2]string{{"", "x"}, {"x", ""}, {"a:b", "x"}, {"a\nb", "x"}, {"x", "a\rb"}} {
-		assert.Error(t, transport.CheckBasic(c[0], c[1]))
 	}
 }
 

@@ -1,20 +1,20 @@
 package transport
 
 import (
-	"bytes"
-	"crypto/tls"
 	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // An outcome is what is known of an attempt that failed.
 type outcome struct {
 	status     int    // 0: no answer came
-	err        error  // without an answer: what the network says; of a success: why it cannot be read
+	err        error  // without an answer: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name
 }
@@ -35,49 +35,35 @@ type verdict struct {
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
+//	403 of a service that relays         yes      again          no
 //	501, any other status                no       no             no
 //
 // A gateway may answer 429 and 503, too, while the service behind it goes on with the
 // work.
 func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
-	always := replay == Always
+	e := &datacite.Error{StatusCode: o.status, Body: o.page, Err: o.err}
 	switch {
 	case o.status == 0:
 		v.unclear = !neverSent(o.err)
-		v.again = (always || !v.unclear) && !permanent(o.err)
+		v.again = e.Transient() && (replay == Always || !v.unclear)
 	case o.err != nil:
-		v.unclear, v.again = true, always && !errors.Is(o.err, ErrTooLarge)
+		v.unclear = true
+		v.again = e.Transient() && replay == Always
 	default:
-		throttled := Throttled(o.status, o.page)
-		failed := o.status >= 500 && o.status != http.StatusNotImplemented
-		v.unclear = failed || o.status == http.StatusRequestTimeout || throttled
-		v.again = v.unclear && always
+		v.unclear = e.Transient()
+		v.again = v.unclear && replay == Always
 		hint, hinted := retryAfter(o.retryAfter)
-		if v.pause = hint; throttled && !hinted {
+		if v.pause = hint; !hinted && errors.Is(e, datacite.ErrRateLimited) {
 			v.pause = longest // the service counts in windows of minutes
 		}
 	}
 	return v
 }
 
-// Throttled tells whether somebody turned a request away because there are too
-// many: 429, or a 403 with a page, which gateways send instead. The services
-// themselves never answer 403 with a page.
-func Throttled(status int, body []byte) bool {
-	page := bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
-	return status == http.StatusTooManyRequests || status == http.StatusForbidden && page
-}
-
 // neverSent reports whether the request surely did not reach the service.
 func neverSent(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
-}
-
-// permanent reports whether sending again cannot help.
-func permanent(err error) bool {
-	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)
-	return badCertificate
 }
 
 // backoff waits as long as the service asked for, or a random time that may
@@ -96,7 +82,7 @@ func retryAfter(value string) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
 	}
-	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, 1<<30)) * time.Second, true
 	}
 	at, err := http.ParseTime(value)

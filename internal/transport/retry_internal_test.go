@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // TestWhatMustNotBeDoneTwiceIsSentOnce asks about every status and kind of failure.
@@ -16,7 +18,7 @@ func TestWhatMustNotBeDoneTwiceIsSentOnce(t *testing.T) {
 	for status := range 600 {
 		for _, o := range []outcome{
 			{status: status}, {status: status, page: []byte("<html>")}, {status: status, retryAfter: "3"},
-			{status: status, err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", ErrTooLarge)},
+			{status: status, err: errMaybeLost}, {status: status, err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", datacite.ErrTooLarge)},
 		} {
 			if status == 0 && o.err == nil {
 				continue // there is no such outcome

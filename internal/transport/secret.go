@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/apikey"
 )
 
 // shortestSecret is the length from which a password is looked for by itself. The
@@ -55,7 +57,7 @@ func allSpellings(header string) []string {
 	if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && scheme == "Basic" {
 		username, password, _ := strings.Cut(string(plain), ":")
 		secrets = append(secrets, string(plain))
-		if name := strings.TrimSpace(username); IsKey(name) {
+		if name := strings.TrimSpace(username); apikey.Is(name) {
 			secrets = append(secrets, name)
 		}
 		if len(password) >= shortestSecret {
@@ -174,20 +176,4 @@ func (e *hiddenError) As(target any) bool {
 		return errors.As(e.err, target)
 	}
 	return false
-}
-
-// Name shows a user name, unless it is an API key.
-func Name(username string) string {
-	if IsKey(strings.TrimSpace(username)) {
-		return "REDACTED"
-	}
-	return username
-}
-
-// Redacted shows whether there is a secret, and not what it is.
-func Redacted(secret string) string {
-	if secret == "" {
-		return `""`
-	}
-	return "REDACTED"
 }

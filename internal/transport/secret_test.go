@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -107,10 +108,10 @@ func TestNoSecretInAnyText(t *testing.T) {
 		secrets   []string
 	}{
 		"token":           {transport.Bearer(func(context.Context) (string, error) { return token, nil }), []string{token, "Bearer " + token}},
-		"login":           {transport.Basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
+		"login":           {basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
 		"key as token":    {transport.Bearer(func(context.Context) (string, error) { return key, nil }), []string{key}},
-		"key as password": {transport.Basic(user, key), []string{key}},
-		"key as name":     {transport.Basic(key, ""), []string{key}},
+		"key as password": {basic(user, key), []string{key}},
+		"key as name":     {basic(key, ""), []string{key}},
 	} {
 		for path, answer := range answers {
 			t.Run(who+"/"+path, func(t *testing.T) {
@@ -140,7 +141,7 @@ func TestNoSecretInAnyText(t *testing.T) {
 func everything(t *testing.T, authorize transport.Authorizer, answer *http.Response, text string) string {
 	t.Helper()
 	var log bytes.Buffer
-	client, err := transport.New(transport.Config{
+	client, err := newClient(config{
 		BaseURL: "https://service.example", Authorize: authorize, MaxAttempts: 1,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		HTTPClient: &http.Client{Transport: answering(func(req *http.Request) (*http.Response, error) {
@@ -190,27 +191,27 @@ func TestNoPasswordOfAnAddressInAnyText(t *testing.T) {
 		"https://repo:sesame@service.example", "http://repo:sesame@service.example", "ftp://repo:sesame@service.example", "repo:sesame@service.example",
 		"https://repo:sesame@service.example:port", "//repo:sesame@service.example", "https:repo:sesame@service.example",
 	} {
-		_, err := transport.New(transport.Config{BaseURL: base})
+		_, err := newClient(config{BaseURL: base})
 		require.Error(t, err, base)
 		assert.NotContains(t, err.Error(), "sesame", base)
 	}
-	shown := everything(t, transport.Basic("repo", "password"), nil, `parse "http://admin:sesame@proxy.example:bad": invalid port`)
+	shown := everything(t, basic("repo", "password"), nil, `parse "http://admin:sesame@proxy.example:bad": invalid port`)
 	assert.NotContains(t, shown, "sesame")
 	assert.Contains(t, shown, "http://REDACTED@proxy.example")
 }
 
 func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 	for _, password := range []string{"b", "test", "seven77"} {
-		shown := everything(t, transport.Basic("repo", password), response(422, "text/plain", "the test b of seven77 is no table"), "")
+		shown := everything(t, basic("repo", password), response(422, "text/plain", "the test b of seven77 is no table"), "")
 		assert.Contains(t, shown, "the test b of seven77 is no table")
 		plain := "repo:" + password
-		shown = everything(t, transport.Basic("repo", password), response(403, "text/plain", "not "+plain+" or Basic "+base64.StdEncoding.EncodeToString([]byte(plain))), "")
+		shown = everything(t, basic("repo", password), response(403, "text/plain", "not "+plain+" or Basic "+base64.StdEncoding.EncodeToString([]byte(plain))), "")
 		assert.Contains(t, shown, "not REDACTED or Basic REDACTED")
 	}
 }
 
 func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
-	client, err := transport.New(transport.Config{BaseURL: "https://service.example", MaxAttempts: 1, HTTPClient: &http.Client{
+	client, err := newClient(config{BaseURL: "https://service.example", MaxAttempts: 1, HTTPClient: &http.Client{
 		Transport: answering(func(*http.Request) (*http.Response, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 		}),
@@ -243,7 +244,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 		}
 		t.Run(path, func(t *testing.T) {
 			res := answer(nasty)
-			client, err := transport.New(transport.Config{
+			client, err := newClient(config{
 				BaseURL: "https://service.example", MaxAttempts: 1,
 				HTTPClient: &http.Client{Transport: answering(func(*http.Request) (*http.Response, error) { return res, nil })},
 			})
@@ -254,7 +255,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			var said strings.Builder
 			said.WriteString(e.Error() + e.RequestID)
 			for _, d := range e.Details {
-				said.WriteString(d.Field + d.Message)
+				said.WriteString(d.Path + d.Reason)
 			}
 			for cause := e.Unwrap(); cause != nil; cause = errors.Unwrap(cause) {
 				said.WriteString(strings.ReplaceAll(cause.Error(), "\n", " "))

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Token is what a JSON web token says of itself.
-type Token struct {
+// Claims are what a JSON web token says of itself.
+type Claims struct {
 	Account string // whom it is for; "" if it does not say
 	Expires time.Time
 }
 
 // ReadToken reads a JSON web token without checking whether it is genuine. Its
 // errors do not quote the token.
-func ReadToken(token string) (t Token, err error) {
+func ReadToken(token string) (t Claims, err error) {
 	if err := CheckToken(token); err != nil {
 		return t, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // trickling is an answer that takes ten minutes, in pieces.
@@ -57,7 +56,7 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 				net := &script{steps: []step{trickling(strings.Repeat(" ", tt.piece), tt.pause)}}
 				r := get()
 				r.Long = true
-				_, err := client(t, net, func(c *transport.Config) {
+				_, err := client(t, net, func(c *config) {
 					c.Timeout, c.MinSpeed, c.MaxAttempts = time.Minute, tt.speed, 1
 				}).Do(t.Context(), r)
 				if tt.want == "" {
@@ -79,7 +78,7 @@ func TestSlowUploads(t *testing.T) {
 			takes := answeringSlowly(size)
 			r := put()
 			r.Body = strings.NewReader(strings.Repeat("x", 20*size))
-			_, err := client(t, takes, func(c *transport.Config) { c.Timeout, c.MaxAttempts = time.Minute, 1 }).Do(t.Context(), r)
+			_, err := client(t, takes, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 1 }).Do(t.Context(), r)
 			if want == "" {
 				require.NoError(t, err)
 				return
@@ -124,6 +123,6 @@ func TestDecodingEndsWithTheContext(t *testing.T) {
 		d.Skip()
 		return d.Err()
 	}
-	_, err := client(t, net, func(c *transport.Config) { c.MaxBody = 1 << 60 }).Do(ctx, r)
+	_, err := client(t, net, func(c *config) { c.MaxBody = 1 << 60 }).Do(ctx, r)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -148,7 +148,7 @@ var filters = []struct {
 	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", present},
 	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", present},
 	{"link_check_found_citation_doi", "landing_page.citationDoi", present},
-	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(strconv.Atoi)},
+	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(wholeNumber)},
 }
 
 // unplayed are the parameters that the deployed service heeds and this one cannot, by a
@@ -272,7 +272,7 @@ func years(field, value string) (filter, error) {
 var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
 
 // atLeast takes a count.
-func atLeast(read func(string) (int, error)) condition {
+func atLeast(read func(string) (int64, error)) condition {
 	return func(field, value string) (filter, error) {
 		wanted, err := read(value)
 		if err != nil {
@@ -283,10 +283,12 @@ func atLeast(read func(string) (int, error)) condition {
 }
 
 // leadingNumber takes what is no number for 0, which every record has.
-func leadingNumber(value string) (int, error) { return wire.Leading(strings.TrimSpace(value)), nil }
+func leadingNumber(value string) (int64, error) { return wire.Leading(strings.TrimSpace(value)), nil }
+
+func wholeNumber(value string) (int64, error) { return strconv.ParseInt(value, 10, 64) }
 
 func integer(field, value string) (filter, error) {
-	if _, err := strconv.Atoi(value); err != nil {
+	if _, err := wholeNumber(value); err != nil {
 		return nil, noNumber(value)
 	}
 	return holds(field, func(v string) bool { return v == value }), nil

@@ -183,7 +183,7 @@ func (s *Room) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, e
 // getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
 // of a row. The header is that of the document.
 func (s *Room) getSubset(id string) (wire.Reply, error) {
-	number := int64(wire.Params{"id": id}.Number("id", 0))
+	number := wire.Leading(id)
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	for _, r := range s.Archive.reports {

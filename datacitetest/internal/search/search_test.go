@@ -361,6 +361,9 @@ func TestFuzzyWords(t *testing.T) {
 		{"ap~", ""}, // too short to differ
 		{"ap~AUTO", ""},
 		{"alps~0", "1"},
+		{"alps~.5", "1"}, // a fraction below 1 is 0
+		{"alpz~0.9", ""},
+		{"alpz~1.5", "1"},
 		{"kxxxxandel~9", ""}, // two is the most
 		{"doi:10.5073/thord~1", "3"},
 		{"types.resourceTypeGeneral:dataset~1", "1 3 4"},

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -164,8 +165,8 @@ func openOr(bound string) *string {
 	return &bound
 }
 
-// slopOf reads how far apart the words of a phrase may be. What is no number
-// is ignored.
+// slopOf reads how far apart the words of a phrase may be. Anything but a number is
+// ignored.
 func slopOf(tilde string, otherwise int) (int, error) {
 	n, err := strconv.ParseFloat(strings.TrimPrefix(tilde, "~"), 64)
 	switch {
@@ -180,8 +181,8 @@ func slopOf(tilde string, otherwise int) (int, error) {
 	return int(min(n, 1<<31-1)), nil
 }
 
-// editsOf reads how many characters of a fuzzy word may differ: at most two,
-// and without a number as many as the length of the word allows.
+// editsOf reads how many characters of a fuzzy word may differ: at most two, and
+// without a number 0, 1 or 2 depending on the length of the word.
 func editsOf(tilde, text string) (int, error) {
 	s := strings.TrimPrefix(tilde, "~")
 	if s == "" || strings.EqualFold(s, "AUTO") {
@@ -194,8 +195,11 @@ func editsOf(tilde, text string) (int, error) {
 		return 2, nil
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || n != n || n <= -1 {
-		return 0, refuse("Valid edit distances are [0, 1, 2] but was [%s]", s)
+	switch {
+	case err != nil && !math.IsInf(n, 0) || n != n:
+		return 0, refuse("failed to create query: For input string: %q", s)
+	case n <= -1:
+		return 0, refuse("failed to create query: Valid edit distances are [0, 1, 2] but was [%s]", s)
 	}
 	return int(min(n, 2)), nil
 }

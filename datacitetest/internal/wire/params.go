@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -36,16 +37,16 @@ func (p Params) Number(name string, missing int) int {
 	if p[name] == "" {
 		return missing
 	}
-	return Leading(p[name])
+	return int(min(max(Leading(p[name]), math.MinInt), math.MaxInt))
 }
 
 // Leading is the number that a text begins with, or 0.
-func Leading(text string) int {
+func Leading(text string) int64 {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
 		end++
 	}
-	n, _ := strconv.Atoi(text[:end])
+	n, _ := strconv.ParseInt(text[:end], 10, 64)
 	return n
 }
 

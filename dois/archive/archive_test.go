@@ -1,4 +1,4 @@
-package dois_test
+package archive_test
 
 import (
 	"archive/tar"
@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,7 +26,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -90,7 +93,7 @@ func namesOf(records []*dois.Record) (names []string) {
 	return names
 }
 
-func readAll(r *dois.Reader) (records []*dois.Record, err error) {
+func readAll(r *archive.Reader) (records []*dois.Record, err error) {
 	for record, err := range r.All() {
 		if err != nil {
 			return records, err
@@ -100,8 +103,8 @@ func readAll(r *dois.Reader) (records []*dois.Record, err error) {
 	return records, nil
 }
 
-func readText(text string, opts *dois.ReaderOptions) ([]*dois.Record, error) {
-	return readAll(dois.NewReader(strings.NewReader(text), opts))
+func readText(text string, opts *archive.Options) ([]*dois.Record, error) {
+	return readAll(archive.NewReader(strings.NewReader(text), opts))
 }
 
 // shapes are the archives that there are, of the records 1 to 4.
@@ -147,7 +150,7 @@ func TestReadsArchives(t *testing.T) {
 				"at once": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text)),
 				"with the end": iotest.DataErrReader(strings.NewReader(text)),
 			} {
-				records, err := readAll(dois.NewReader(src, nil))
+				records, err := readAll(archive.NewReader(src, nil))
 				require.NoError(t, err, way)
 				require.Equal(t, []string{"10.5072/r1", "10.5072/r2", "10.5072/r3", "10.5072/r4"}, namesOf(records), way)
 				assert.Equal(t, "Record 3", records[2].Titles[0].Title)
@@ -169,7 +172,7 @@ func TestReadsFolders(t *testing.T) {
 		"empty.jsonl":            {},
 		"notes/about/README.txt": {Data: []byte("What is in here.")},
 	}
-	r := dois.NewFolderReader(files, nil)
+	r := archive.NewFolderReader(files, nil)
 	for range 2 {
 		records, err := readAll(r)
 		require.NoError(t, err)
@@ -179,7 +182,7 @@ func TestReadsFolders(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, files))
 	require.NoError(t, os.Symlink(filepath.Join(dir, "c.jsonl"), filepath.Join(dir, "d.jsonl")))
-	records, err := readAll(dois.NewFolderReader(os.DirFS(dir), nil))
+	records, err := readAll(archive.NewFolderReader(os.DirFS(dir), nil))
 	require.NoError(t, err)
 	assert.Len(t, records, 5)
 
@@ -189,12 +192,12 @@ func TestReadsFolders(t *testing.T) {
 	require.NoError(t, w.Close())
 	packed, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	require.NoError(t, err)
-	records, err = readAll(dois.NewFolderReader(packed, nil))
+	records, err = readAll(archive.NewFolderReader(packed, nil))
 	require.NoError(t, err)
 	assert.Len(t, records, 4)
 
 	for _, none := range []string{"there/is/none", t.TempDir()} {
-		_, err = readAll(dois.NewFolderReader(os.DirFS(none), nil))
+		_, err = readAll(archive.NewFolderReader(os.DirFS(none), nil))
 		require.ErrorIs(t, err, datacite.ErrUnreadable, none)
 	}
 }
@@ -202,7 +205,7 @@ func TestReadsFolders(t *testing.T) {
 // A month of a data file is read without the others.
 func TestMembers(t *testing.T) {
 	var asked []string
-	records, err := readText(shapes(t)["data file of 2024"], &dois.ReaderOptions{Members: func(path string) bool {
+	records, err := readText(shapes(t)["data file of 2024"], &archive.Options{Members: func(path string) bool {
 		asked = append(asked, path)
 		return strings.HasPrefix(path, "dois/updated_2025-02/")
 	}})
@@ -250,7 +253,7 @@ func TestNothingIsLost(t *testing.T) {
 // recorded are the attributes of all records in a recording, each in one line.
 func recorded(t *testing.T, name string) (found []json.RawMessage) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "testdata", "cassettes", name+".yaml"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "cassettes", name+".yaml"))
 	require.NoError(t, err)
 	var cassette struct {
 		Interactions []struct {
@@ -286,7 +289,7 @@ func recorded(t *testing.T, name string) (found []json.RawMessage) {
 // JSON.
 func samples(t *testing.T) (found []json.RawMessage) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "records", "*.xml"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "records", "*.xml"))
 	require.NoError(t, err)
 	if schema := os.Getenv("DATACITE_SCHEMA"); schema != "" {
 		examples, err := filepath.Glob(filepath.Join(schema, "examples", "*.xml"))
@@ -330,33 +333,33 @@ func TestArchiveErrors(t *testing.T) {
 		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
 			`, line 2, byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
 		{"no DOI", lines(attributes, 1) + `{"DOI":"10.5072/r2"}` + "\n" + lines(attributes, 3),
-			`, line 2, byte 86, after the record 10.5072/r1: it is no record: it names no DOI`, []string{"10.5072/r3"}},
+			`, line 2, byte 86, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
 		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3), `a record has no attributes`, []string{"10.5072/r3"}},
-		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `no record, but a resource of the type "clients"`, nil},
-		{"an error page", `{"errors":[{"title":"busy"}]}`, `, byte 29: it is neither a record nor a page of records`, nil},
-		{"HTML", `<!doctype html><title>busy</title>`, `it begins with "<!doctype html><titl", and is neither`, nil},
+		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `not a record, but a resource of the type "clients"`, nil},
+		{"an error page", `{"errors":[{"title":"busy"}]}`, `, byte 29: neither a record nor a page of records`, nil},
+		{"HTML", `<!doctype html><title>busy</title>`, `neither JSON nor gzip nor TAR: it begins with "<!doctype html><titl"`, nil},
 		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3), `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
 		{"a long line at the end", lines(attributes, 1) + long, `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
 		{"a long record in a page", `{"data":[` + attributes(1) + `,` + long + `,` + attributes(3) + `]}`, `too large: `, nil},
 		{"a record that takes memory", lines(attributes, 1) + hungry + "\n" + lines(attributes, 3), `too large: it takes more than 104857600 bytes of memory`, []string{"10.5072/r3"}},
 		{"a page cut off", `{"data":[` + resource(1) + `,` + resource(2)[:50], `after the record 10.5072/r1: unexpected EOF`, nil},
 		{"gzip cut off", zipped(lines(attributes, 1, 2))[:60], `unexpected EOF`, nil},
-		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))), `too large: more than 8 packings in each other`, nil},
+		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))), `too large: more than 8 nested packings`, nil},
 		{"something behind the gzip", zipped(lines(attributes, 1)) + "more", `after the record 10.5072/r1: unexpected EOF`, nil},
 		{"a wrong checksum", file(string(crc)), `: dois/part_0001.jsonl.gz, line 3, byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{"10.5072/r4"}},
 		{"a member cut off", file(zipped(lines(resource, 2))[:40]), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
-		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: it is empty, and not even gzip`, []string{"10.5072/r4"}},
-		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
-		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: it is no record`, []string{"10.5072/r4"}},
+		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: an empty file is not gzip`, []string{"10.5072/r4"}},
+		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
+		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: not a record`, []string{"10.5072/r4"}},
 		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
 		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
-		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz, byte 0, after the record 10.5072/r1: it begins with "gone"`, nil},
-		{"a TAR of other things", tarred("README", "Nothing."), `no file in it holds records`, nil},
+		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz, byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
+		{"a TAR of other things", tarred("README", "Nothing."), `no file in it has records`, nil},
 		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `something follows the end of the TAR`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := readText(tt.text, nil)
-			fault, ok := errors.AsType[*dois.ArchiveError](err)
+			fault, ok := errors.AsType[*archive.Error](err)
 			require.True(t, ok, "%v", err)
 			assert.ErrorContains(t, err, tt.want)
 			tooLarge := strings.Contains(tt.want, "too large")
@@ -367,7 +370,7 @@ func TestArchiveErrors(t *testing.T) {
 			}
 
 			var skipped []string
-			all, err := readText(tt.text, &dois.ReaderOptions{Skip: func(e *dois.ArchiveError) bool {
+			all, err := readText(tt.text, &archive.Options{Skip: func(e *archive.Error) bool {
 				skipped = append(skipped, e.Error())
 				return true
 			}})
@@ -375,7 +378,7 @@ func TestArchiveErrors(t *testing.T) {
 			assert.Equal(t, []string{fault.Error()}, skipped, "the same is said once")
 			assert.Equal(t, tt.after, namesOf(all[len(before):]))
 
-			_, err = readText(tt.text, &dois.ReaderOptions{Skip: func(*dois.ArchiveError) bool { return false }})
+			_, err = readText(tt.text, &archive.Options{Skip: func(*archive.Error) bool { return false }})
 			assert.EqualError(t, err, fault.Error())
 		})
 	}
@@ -386,17 +389,15 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	lost := errors.New("disk is dead")
 	for _, text := range shapes(t) {
 		for _, part := range []int{0, len(text) / 2} {
-			_, err := readAll(dois.NewReader(io.MultiReader(strings.NewReader(text[:part]), iotest.ErrReader(lost)), nil))
+			_, err := readAll(archive.NewReader(io.MultiReader(strings.NewReader(text[:part]), iotest.ErrReader(lost)), nil))
 			require.ErrorIs(t, err, lost)
 		}
 	}
-	r := dois.NewReader(strings.NewReader(lines(attributes, 1)), nil)
+	r := archive.NewReader(strings.NewReader(lines(attributes, 1)), nil)
 	_, err := readAll(r)
 	require.NoError(t, err)
 	_, err = readAll(r)
 	require.ErrorContains(t, err, "read already")
-	_, err = readAll(dois.NewReader(nil, nil))
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.
@@ -421,7 +422,7 @@ func TestDamagedArchives(t *testing.T) {
 			check := func(text string, place ...any) (found []string, err error) {
 				records, err := readText(text, nil)
 				if err != nil {
-					_, ok := errors.AsType[*dois.ArchiveError](err)
+					_, ok := errors.AsType[*archive.Error](err)
 					require.True(t, ok, "%v: %v", place, err)
 				}
 				for _, r := range records {
@@ -484,7 +485,7 @@ func TestReaderLeavesNothing(t *testing.T) {
 	for _, stop := range []int{1, 2, 100, 15_000} {
 		synctest.Test(t, func(t *testing.T) {
 			n := 0
-			for r, err := range dois.NewReader(strings.NewReader(text), nil).All() {
+			for r, err := range archive.NewReader(strings.NewReader(text), nil).All() {
 				require.NoError(t, err)
 				require.Equal(t, fmt.Sprintf("10.5072/r%d", n), r.DOI)
 				if n++; n == stop {
@@ -496,7 +497,7 @@ func TestReaderLeavesNothing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		assert.Panics(t, func() {
-			for range dois.NewReader(strings.NewReader(text), nil).All() {
+			for range archive.NewReader(strings.NewReader(text), nil).All() {
 				panic("enough")
 			}
 		})
@@ -515,15 +516,81 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opts := &dois.ReaderOptions{Skip: func(e *dois.ArchiveError) bool {
+		opts := &archive.Options{Skip: func(e *archive.Error) bool {
 			assert.NotEmpty(t, e.Error())
 			assert.True(t, errors.Is(e, datacite.ErrUnreadable) != errors.Is(e, datacite.ErrTooLarge))
 			return true
 		}}
-		for r, err := range dois.NewReader(bytes.NewReader(data), opts).All() {
+		for r, err := range archive.NewReader(bytes.NewReader(data), opts).All() {
 			require.NoError(t, err)
 			require.NotEmpty(t, r.DOI)
 			require.True(t, json.Valid(r.Raw))
 		}
 	})
+}
+
+// A failing reads as long as there is text, and then calls fail.
+type failing struct {
+	io.Reader
+	fail func()
+}
+
+func (f failing) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err == io.EOF {
+		f.fail()
+	}
+	return n, err
+}
+
+type failingFolder struct{ fail func() }
+
+func (f failingFolder) Open(string) (fs.File, error) {
+	f.fail()
+	return nil, fs.ErrNotExist
+}
+
+// What a function of the caller does instead of returning, it does in the goroutine of
+// the loop, where it can be recovered, and no goroutine is left.
+func TestPanicsOfTheCaller(t *testing.T) {
+	text := tarred("a.jsonl", lines(attributes, 1))
+	for name, reader := range map[string]func(fail func()) *archive.Reader{
+		"source": func(fail func()) *archive.Reader {
+			return archive.NewReader(failing{strings.NewReader(lines(attributes, 1)), fail}, nil)
+		},
+		"source in gzip": func(fail func()) *archive.Reader {
+			return archive.NewReader(failing{strings.NewReader(zipped(text)[:60]), fail}, nil)
+		},
+		"Members": func(fail func()) *archive.Reader {
+			return archive.NewReader(strings.NewReader(text), &archive.Options{Members: func(string) bool { fail(); return true }})
+		},
+		"Skip": func(fail func()) *archive.Reader {
+			return archive.NewReader(strings.NewReader("{"), &archive.Options{Skip: func(*archive.Error) bool { fail(); return true }})
+		},
+		"folder": func(fail func()) *archive.Reader { return archive.NewFolderReader(failingFolder{fail}, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				assert.PanicsWithValue(t, "mine", func() { _, _ = readAll(reader(func() { panic("mine") })) })
+				exited := make(chan bool)
+				go func() {
+					defer close(exited)
+					_, err := readAll(reader(runtime.Goexit))
+					assert.Fail(t, "the loop ended", "%v", err)
+				}()
+				<-exited
+			})
+		})
+	}
+}
+
+// A Reader without a source is an error, whichever way it was made.
+func TestNothingToRead(t *testing.T) {
+	for name, r := range map[string]*archive.Reader{
+		"no reader": archive.NewReader(nil, nil), "no folder": archive.NewFolderReader(nil, nil), "zero": {},
+	} {
+		_, err := readAll(r)
+		require.ErrorIs(t, err, datacite.ErrInvalid, name)
+		require.ErrorContains(t, err, "has no source", name)
+	}
 }

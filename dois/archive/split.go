@@ -1,4 +1,4 @@
-package dois
+package archive
 
 import (
 	"bufio"
@@ -9,40 +9,37 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
-const (
-	batchSize = 128 << 10 // bytes of text that are decoded at a time
-	// What may be made of a batch, in bytes of memory. Records take two or three times
-	// their length.
-	batchBudget = 32 << 20
-	longBudget  = 100 << 20 // of one record that is longer than a batch
-)
+const batchSize = 128 << 10 // bytes of text that are decoded at a time
 
-// A splitter cuts an archive into batches of records, which workers decode. There are
-// only so many batches, and each of them is free, with the splitter, in work, or
-// waiting for its turn in ordered.
+// A splitter cuts an archive into batches of records, which workers decode. The number of
+// batches is fixed, which bounds the memory: each is free, being filled by the splitter,
+// or waiting in ordered to be decoded and read.
 type splitter struct {
-	opts *ReaderOptions
+	opts *Options
 
-	batches chan *batch // that are free
-	work    chan *batch
+	batches chan *batch // free ones
+	work    chan *batch // to decode
 	ordered chan *batch // in the order of the archive
-	present *batch      // that is being filled; may be nil
-	count   int         // of batches
+	current *batch      // the one being filled; may be nil
+	count   int         // of all batches
 	quit    chan struct{}
-	done    sync.WaitGroup
+	cutting panics.Group // the splitter's goroutine, which calls the source
+	workers sync.WaitGroup
 
 	faults    int // damages so far
-	files     int // that held records
+	files     int // files with records so far
 	layers    []*layer
 	lexer     *jsonlex.Lexer // of documents
 	pageNames *jsonlex.Names
 }
 
-// A layer is the memory for one of several packings in each other.
+// A layer is the memory for one level of nested packings.
 type layer struct {
 	window   *bufio.Reader
 	inflater *gunzip.Reader
@@ -53,27 +50,27 @@ type batch struct {
 	member  string
 	text    []byte // of the records
 	pieces  []piece
-	damage  *ArchiveError // behind the records
+	damage  *Error // after the records
 	decoded chan struct{}
 }
 
-// A piece is the text of one record, and then what became of it.
+// A piece is the text of one record, and once it is decoded, the record or the fault.
 type piece struct {
 	text   []byte
 	line   int
-	offset int64 // in the file
-	record *Record
+	offset int64 // of the text in the file
+	record *dois.Record
 	err    error
 }
 
-// A place is where in an archive something is.
+// A place is a position in an archive.
 type place struct {
 	member string
 	line   int
 	offset int64
 }
 
-func newSplitter(opts *ReaderOptions) *splitter {
+func newSplitter(opts *Options) *splitter {
 	workers := runtime.GOMAXPROCS(0)
 	count := 2*workers + 1
 	s := &splitter{
@@ -84,14 +81,14 @@ func newSplitter(opts *ReaderOptions) *splitter {
 		s.batches <- &batch{decoded: make(chan struct{}, 1)}
 	}
 	for range workers {
-		s.done.Go(s.decode)
+		s.workers.Go(s.decode)
 	}
 	return s
 }
 
 // run cuts the archive in a goroutine.
 func (s *splitter) run(start func(*splitter) error) {
-	s.done.Go(func() {
+	s.cutting.Go(func() {
 		defer close(s.ordered)
 		defer close(s.work)
 		if start(s) == nil {
@@ -100,13 +97,17 @@ func (s *splitter) run(start func(*splitter) error) {
 	})
 }
 
-// stop ends all goroutines and waits for them.
+// stop ends all goroutines and waits for them. It panics if the source did.
 func (s *splitter) stop() {
 	close(s.quit)
-	s.done.Wait()
+	s.cutting.Wait()
+	s.workers.Wait()
+	s.cutting.Rethrow()
 }
 
-// stopped tells whether nobody wants more.
+var errStopped = errors.New("stopped")
+
+// stopped tells whether stop was called.
 func (s *splitter) stopped() bool {
 	select {
 	case <-s.quit:
@@ -116,7 +117,7 @@ func (s *splitter) stopped() bool {
 	}
 }
 
-// free gives a batch back.
+// free makes a batch available again.
 func (s *splitter) free(b *batch) {
 	clear(b.pieces)
 	b.pieces, b.text, b.damage = b.pieces[:0], b.text[:0], nil
@@ -126,10 +127,10 @@ func (s *splitter) free(b *batch) {
 	s.batches <- b
 }
 
-// batch is the batch to fill.
+// batch returns the batch to fill.
 func (s *splitter) batch(member string) (*batch, error) {
-	if s.present != nil && s.present.member == member {
-		return s.present, nil
+	if s.current != nil && s.current.member == member {
+		return s.current, nil
 	}
 	s.send()
 	select {
@@ -139,23 +140,23 @@ func (s *splitter) batch(member string) (*batch, error) {
 		if b.member = member; b.text == nil {
 			b.text = make([]byte, 0, batchSize)
 		}
-		s.present = b
+		s.current = b
 		return b, nil
 	}
 }
 
-// send hands the present batch on. There is always room, because there are no more
-// batches than that.
+// send hands the current batch on. It never blocks: the channels have room for all
+// batches.
 func (s *splitter) send() {
-	if s.present != nil {
-		s.work <- s.present
-		s.ordered <- s.present
-		s.present = nil
+	if s.current != nil {
+		s.work <- s.current
+		s.ordered <- s.current
+		s.current = nil
 	}
 }
 
-// alone waits until no batch but the present one is in use: one long record at a time
-// is enough to keep in memory.
+// alone waits until no batch but the current one is in use, so that there is only one
+// long record in memory at a time.
 func (s *splitter) alone() error {
 	var others []*batch
 	for len(others) < s.count-1 {
@@ -172,7 +173,7 @@ func (s *splitter) alone() error {
 	return nil
 }
 
-// damaged reports what cannot be read, and returns nil if reading is to go on.
+// damaged reports damage and returns nil if reading may go on.
 func (s *splitter) damaged(at place, err error) error {
 	if err == errStopped {
 		return err
@@ -185,7 +186,7 @@ func (s *splitter) damaged(at place, err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	b.damage = &ArchiveError{Member: at.member, Line: at.line, Offset: at.offset, Err: err}
+	b.damage = &Error{Member: at.member, Line: at.line, Offset: at.offset, Err: err}
 	s.send()
 	if s.opts.Skip == nil {
 		return errStopped
@@ -193,7 +194,7 @@ func (s *splitter) damaged(at place, err error) error {
 	return nil
 }
 
-// lines cuts JSON lines, which begin at a place.
+// lines cuts the JSON lines that begin at a place.
 func (s *splitter) lines(at place, src io.Reader) error {
 	for at.line = 1; ; {
 		b, err := s.batch(at.member)
@@ -201,7 +202,7 @@ func (s *splitter) lines(at place, src io.Reader) error {
 			return err
 		}
 		ended := fill(b, src)
-		whole := bytes.LastIndexByte(b.text, '\n') + 1 // without the line that goes on behind the batch
+		whole := bytes.LastIndexByte(b.text, '\n') + 1 // without the line that continues after the batch
 		switch {
 		case ended == io.EOF:
 			b.addLines(at, b.text)
@@ -225,7 +226,7 @@ func (s *splitter) lines(at place, src io.Reader) error {
 	}
 }
 
-// begin begins a batch with what the last one left.
+// begin begins a batch with the incomplete line that the last one ended with.
 func (s *splitter) begin(member string, rest []byte) error {
 	b, err := s.batch(member)
 	if err == nil && len(rest) > batchSize {
@@ -237,7 +238,7 @@ func (s *splitter) begin(member string, rest []byte) error {
 	return err
 }
 
-// fill reads until the batch is full. An error says that there is no more.
+// fill reads until the batch is full. An error means that nothing follows.
 func fill(b *batch, src io.Reader) error {
 	const patience = 100
 	for idle := 0; len(b.text) < cap(b.text); idle++ {
@@ -260,10 +261,9 @@ var (
 	errLongRecord = fmt.Errorf("%w: the record is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
 )
 
-// longLine makes room for a line that fills the batch, and passes over one that is too
-// long.
+// longLine makes room for a line that fills the batch, and skips a line that is too long.
 func (s *splitter) longLine(at place, src io.Reader) (place, error) {
-	b := s.present
+	b := s.current
 	if size := cap(b.text); size < jsonlex.MaxValue {
 		if err := s.alone(); err != nil {
 			return at, err
@@ -290,14 +290,14 @@ func (s *splitter) longLine(at place, src io.Reader) (place, error) {
 			return passed, nil
 		}
 		passed.offset += int64(len(b.text))
-		if b.text = b.text[:0]; ended != nil { // lines meets it again
+		if b.text = b.text[:0]; ended != nil { // lines will get the same error
 			return passed, nil
 		}
 	}
 }
 
 // addLines adds the lines of text, which is a part of the batch, and returns the place
-// behind them.
+// after them.
 func (b *batch) addLines(at place, text []byte) place {
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -335,7 +335,7 @@ func (s *splitter) documents(at place, src io.Reader) error {
 	}
 }
 
-// pageNames are the members of pages, and not of records.
+// pageNames are the members of pages that records do not have.
 var pageNames = []string{"data", "meta", "links", "included", "jsonapi", "errors"}
 
 func (s *splitter) page(at place) {
@@ -363,7 +363,7 @@ func (s *splitter) page(at place) {
 	}
 }
 
-var errNoPage = errors.New("it is neither a record nor a page of records")
+var errNoPage = errors.New("neither a record nor a page of records")
 
 func (s *splitter) list(at place) {
 	s.lexer.List()

@@ -1,4 +1,4 @@
-package dois
+package archive
 
 import (
 	"archive/tar"
@@ -18,24 +18,24 @@ import (
 
 const (
 	windowSize = 64 << 10
-	startSize  = 4 << 10 // of a file, to find out what it is
-	// Packings in each other. A data file of the operator has four: gzip, TAR, gzip and
-	// the text itself.
+	startSize  = 4 << 10 // how much of a file decides about its format
+	// Nested packings. A data file of the operator has four: gzip, TAR, gzip and the text
+	// itself.
 	maxLayers = 8
 )
 
-// read reads a file, or what was packed in one. It is within layers of packing.
+// read reads a file that is inside a number of layers of packing.
 func (s *splitter) read(member string, src io.Reader, layers int) error {
 	at := place{member: member}
 	if layers == maxLayers {
-		return s.damaged(at, fmt.Errorf("%w: more than %d packings in each other", jsonlex.ErrTooLarge, maxLayers))
+		return s.damaged(at, fmt.Errorf("%w: more than %d nested packings", jsonlex.ErrTooLarge, maxLayers))
 	}
 	in := s.layer(layers).open(src)
 	start, err := in.Peek(startSize)
 	if mark := []byte("\ufeff"); bytes.HasPrefix(start, mark) {
 		start = start[len(mark):]
 		at.offset += int64(len(mark))
-		_, _ = in.Discard(len(mark)) // it is there
+		_, _ = in.Discard(len(mark)) // cannot fail: the mark is buffered
 	}
 	text := bytes.TrimLeft(start, " \t\r\n")
 	switch {
@@ -47,13 +47,13 @@ func (s *splitter) read(member string, src io.Reader, layers int) error {
 		return s.damaged(at, err)
 	case len(text) == 0 && err == io.EOF:
 		return s.empty(at, src)
-	case mayBePassedOver(member) && (!isJSON(text) || holdsNoRecord(text)):
+	case mayHoldOther(member) && (!isJSON(text) || holdsNoRecord(text)):
 		return nil
 	case !isJSON(text):
 		const most = 20
-		return s.damaged(at, fmt.Errorf("it begins with %q, and is neither JSON nor gzip nor TAR", text[:min(len(text), most)]))
+		return s.damaged(at, fmt.Errorf("neither JSON nor gzip nor TAR: it begins with %q", text[:min(len(text), most)]))
 	}
-	s.send() // what comes next may have the same name
+	s.send() // the next file may have the same name
 	s.files++
 	if isDocument(text) {
 		return s.documents(at, in)
@@ -61,7 +61,7 @@ func (s *splitter) read(member string, src io.Reader, layers int) error {
 	return s.lines(at, in)
 }
 
-// layer is the memory for the packing within so many others.
+// layer returns the memory for the packing inside a number of others.
 func (s *splitter) layer(layers int) *layer {
 	if layers == len(s.layers) {
 		s.layers = append(s.layers, &layer{})
@@ -77,7 +77,7 @@ func (l *layer) open(src io.Reader) *bufio.Reader {
 	return l.window
 }
 
-// inflate begins to read ahead what a gzip stream holds.
+// inflate begins to read a gzip stream ahead.
 func (l *layer) inflate(src io.Reader) (err error) {
 	if l.inflater == nil {
 		l.inflater, err = gunzip.New(src, true)
@@ -99,13 +99,13 @@ func (s *splitter) gzip(member string, src io.Reader, layers int) error {
 	return s.read(member, l.inflater, layers+1)
 }
 
-// isTAR recognises the first header.
+// isTAR recognises the first header of a TAR.
 func isTAR(start []byte) bool {
 	const magic = 257
 	return len(start) > magic && bytes.HasPrefix(start[magic:], []byte("ustar"))
 }
 
-// A source counts what is read. Its error is there to stay.
+// A source counts the bytes read. After an error it returns that error only.
 type source struct {
 	io.Reader
 	read int64
@@ -130,8 +130,8 @@ func (s *splitter) tar(outer string, src io.Reader, layers int) error {
 		switch {
 		case err == io.EOF:
 			return s.tarEnd(place{member: outer, offset: counted.read}, counted, counted.read-before, s.files-files)
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // nothing is written anywhere
-			return s.damaged(place{member: outer, offset: counted.read}, behind(member, err))
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // harmless: no file is written
+			return s.damaged(place{member: outer, offset: counted.read}, unreadableAfter(member, err))
 		}
 		member = path.Join(outer, header.Name)
 		if header.Typeflag == tar.TypeReg && s.chosen(member) {
@@ -140,15 +140,15 @@ func (s *splitter) tar(outer string, src io.Reader, layers int) error {
 			}
 		}
 		if s.faults > faults && counted.err != nil {
-			return nil // that was the damage
+			return nil // already reported
 		}
 		if _, err := io.Copy(io.Discard, members); err != nil {
-			return s.damaged(place{member: outer, offset: counted.read}, behind(member, err))
+			return s.damaged(place{member: outer, offset: counted.read}, unreadableAfter(member, err))
 		}
 	}
 }
 
-func behind(member string, err error) error {
+func unreadableAfter(member string, err error) error {
 	if member == "" {
 		return fmt.Errorf("the TAR cannot be read: %w", err)
 	}
@@ -157,8 +157,8 @@ func behind(member string, err error) error {
 
 var errMore = errors.New("something follows the end of the TAR")
 
-// tarEnd makes sure that the TAR is whole: two empty blocks end it. read is how much was
-// read since the last file.
+// tarEnd makes sure that the TAR is whole: two empty blocks end it. read is the number of
+// bytes read since the last file.
 func (s *splitter) tarEnd(at place, src *source, read int64, files int) error {
 	const mark = 1024
 	if read < mark {
@@ -177,10 +177,10 @@ func (s *splitter) tarEnd(at place, src *source, read int64, files int) error {
 	}
 }
 
-var errNothing = errors.New("no file in it holds records")
+var errNothing = errors.New("no file in it has records")
 
 // some makes sure that there were files with records: a TAR or a folder without any is
-// hardly the one that was meant.
+// probably the wrong one.
 func (s *splitter) some(at place, files int) error {
 	if files == 0 && s.faults == 0 {
 		return s.damaged(at, errNothing)
@@ -209,9 +209,10 @@ func (s *splitter) folder(folder fs.FS) error {
 	return s.some(place{}, s.files)
 }
 
-// file reads a file of a folder. Its error is that of opening it, or errStopped.
+// file reads a file of a folder. It returns an error if it cannot open the file, or
+// errStopped.
 func (s *splitter) file(folder fs.FS, member string) error {
-	info, err := fs.Stat(folder, member) // of what a link leads to
+	info, err := fs.Stat(folder, member) // follows links
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
@@ -219,33 +220,33 @@ func (s *splitter) file(folder fs.FS, member string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // cannot lose anything: the file was only read
 	return s.read(member, file, 0)
 }
 
 func isJSON(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }
 
-// empty is a file without a byte, or with blanks alone: JSON lines of no record.
+// empty reads a file that is empty or blank: JSON lines without a record.
 func (s *splitter) empty(at place, src io.Reader) error {
-	if mayBePassedOver(at.member) {
+	if mayHoldOther(at.member) {
 		return nil
 	}
 	if _, inflated := src.(*gunzip.Reader); strings.HasSuffix(at.member, ".gz") && !inflated {
-		return s.damaged(at, errors.New("it is empty, and not even gzip"))
+		return s.damaged(at, errors.New("an empty file is not gzip"))
 	}
 	s.files++
 	return nil
 }
 
-// mayBePassedOver tells by the name of a file whether it may be something else than
+// mayHoldOther tells by the name of a file whether it may hold something other than
 // records. The operator's notes about a data file are JSON, too.
-func mayBePassedOver(member string) bool {
+func mayHoldOther(member string) bool {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(member)), ".gz")
 	promised := slices.Contains([]string{".json", ".jsonl", ".ndjson", ".tar", ".tgz"}, path.Ext(name))
 	return member != "" && (!promised || name == "status.json" || name == "manifest.json")
 }
 
-// holdsNoRecord recognises a JSON object of something else, if it is short.
+// holdsNoRecord recognises a short JSON object that is not a record.
 func holdsNoRecord(text []byte) bool {
 	l := jsonlex.OfBytes(text)
 	if l.Kind() != '{' {
@@ -264,8 +265,7 @@ func holdsNoRecord(text []byte) bool {
 	}
 }
 
-// isDocument tells pages, lists and records that are printed over several lines from
-// JSON lines.
+// isDocument tells pages, lists, and records printed over several lines from JSON lines.
 func isDocument(text []byte) bool {
 	if text[0] == '[' {
 		return true

@@ -1,0 +1,108 @@
+// Package datacite has what the clients of the three interfaces share: one [Config]
+// to make them from, and one vocabulary of errors.
+//
+//	cfg := datacite.Config{
+//		Service:  datacite.Test,
+//		Username: "EXAMPLE.REPO", Password: password, // for dois and mds
+//		Token:    token,                              // for reports
+//		Contact:  "you@example.org",
+//	}
+//	store, err := mds.NewClient(cfg)       // register DOIs
+//	records, err := dois.NewClient(cfg)    // find, read and write DOI records
+//	usage, err := reports.NewClient(cfg)   // store and read usage reports
+//
+// A failed request is an [*Error]; a fault that was found before anything was sent is a
+// [*FieldError]. Both match the Err values of this package with [errors.Is], and
+// [Temporary] says whether the same call may succeed later.
+//
+// DataCite is the public deployment of the service. This is an independent client.
+package datacite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/apikey"
+)
+
+// A Service is where the interfaces of a deployment are: base URLs with HTTPS, or with
+// plain HTTP on a loopback host. A client needs the one that it uses.
+type Service struct {
+	API string // DOI query and usage reports: packages dois and reports
+	MDS string // metadata store: package mds
+}
+
+// The public deployment, DataCite. DOIs that are registered with Test do not count and
+// may be removed.
+var (
+	Production = Service{API: "https://api.datacite.org", MDS: "https://mds.datacite.org"}
+	Test       = Service{API: "https://api.test.datacite.org", MDS: "https://mds.test.datacite.org"}
+)
+
+// A Config is what a client is made from. Only Service is required; which login a
+// client needs is with its NewClient (specification §5). Printing a Config shows no
+// secret.
+type Config struct {
+	Service Service // required: [Production], [Test] or another deployment
+
+	Username string // of a repository account
+	Password string // of the account, or an API key that was issued to it
+
+	// Token is a JSON web token; package dois takes an API key, too. TokenSource is
+	// asked for one before each request that needs it; give one of the two.
+	Token       string
+	TokenSource func(context.Context) (string, error)
+
+	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
+	UserAgent   string        // put in front of the SDK's own, such as "my-repository/2.1"
+	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
+	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
+	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; what must not be done twice is sent again only if no connection was made
+	MaxWait     time.Duration // longest pause between two attempts, even if the service asks for more; 0 means 30 seconds
+	Timeout     time.Duration // an attempt ends after this time without a byte, or slower than MinSpeed; 0 means 2 minutes, and 5 for usage reports
+	MinSpeed    int           // bytes per second, on average over Timeout; 0 means 1,024
+	MaxBody     int64         // bytes of one response, uncompressed, and of what is made of it in memory; 0 means 100 MiB
+	Limiter     Limiter       // asked before each attempt; nil means no limit
+}
+
+// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
+type Limiter interface {
+	// Wait returns when the next request may be sent, or an error, such as the
+	// context's, if it may not.
+	Wait(context.Context) error
+}
+
+// String shows which credentials there are, and not what they are.
+func (c Config) String() string {
+	return fmt.Sprintf("datacite.Config{Service:%q, Username:%q, Password:%s, Token:%s, …}",
+		c.Service, shownName(c.Username), redacted(c.Password), redacted(c.Token))
+}
+
+// Format hides the password, token and API key, whatever the verb.
+func (c Config) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String()) }
+
+// LogValue hides the password, token and API key.
+func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText hides the password, token and API key.
+func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// shownName is a user name, unless an API key stands in its place.
+func shownName(username string) string {
+	if apikey.Is(strings.TrimSpace(username)) {
+		return "REDACTED"
+	}
+	return username
+}
+
+func redacted(secret string) string {
+	if secret == "" {
+		return `""`
+	}
+	return "REDACTED"
+}

@@ -1,0 +1,199 @@
+// Package archive reads the records of archives: of the data files that the operator of
+// the service publishes once a year, of saved pages, and of what a harvest has written.
+//
+//	file, err := os.Open("DataCite_Public_Data_File_2025.tar")
+//	if err != nil {
+//		return err
+//	}
+//	defer file.Close()
+//	for record, err := range archive.NewReader(file, nil).All() {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(record.DOI)
+//	}
+//
+// # Formats
+//
+// The first bytes of a file tell its format, whatever its name:
+//
+//   - JSON lines, each the attributes of a record or a whole resource with id, type
+//     and attributes
+//   - pages as the service sends them, {"data": […]}, one or several, and lists of
+//     records, on one line or printed over many
+//   - gzip of any of these, in one member or in several
+//   - TAR, plain or in gzip, and folders of all of these, read in the order in which they
+//     list their files
+//
+// Other files in a TAR or a folder, such as tables and notes, are skipped. A file whose
+// name promises records, by ending in .json, .jsonl, .ndjson, .tar or .tgz, or such an
+// ending with .gz, and that has none is an error; STATUS.json and MANIFEST.json promise
+// nothing.
+//
+// # Memory
+//
+// Records are decoded on all processors and come in the order of the archive. Memory
+// does not grow with the archive.
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// A Reader reads the records of an archive. It is made by [NewReader] or
+// [NewFolderReader].
+type Reader struct {
+	start func(*splitter) error // nil if there is nothing to read from
+	opts  Options
+}
+
+// Options are the options of a [Reader].
+type Options struct {
+	// Members chooses the files of a TAR or a folder by their paths, such as
+	// dois/updated_2025-01/part_0000.jsonl.gz; nil chooses all. It is called in another
+	// goroutine than the loop's, before the loop reaches the records of the file.
+	Members func(path string) bool
+
+	// Skip is called for each damaged part. If it returns true, reading goes on with the
+	// next line that is whole, or else with the next file. If it is nil or returns false,
+	// the damage ends the sequence as its error. It is called in the goroutine of the
+	// loop, between the records before and after the damage.
+	Skip func(*Error) bool
+}
+
+// NewReader returns a Reader of the archive in r. Its records can be ranged over once;
+// a second time is an error. nil options mean the defaults.
+func NewReader(r io.Reader, opts *Options) *Reader {
+	if r == nil {
+		return newReader(nil, opts)
+	}
+	return newReader(func(s *splitter) error {
+		if r == nil {
+			return s.damaged(place{}, errRead)
+		}
+		src := r
+		r = nil
+		return s.read("", src, 0)
+	}, opts)
+}
+
+// NewFolderReader returns a Reader of the archives in a folder and its subfolders, in the
+// order of their names: os.DirFS("records"), a ZIP file ([archive/zip.Reader]), or embedded
+// files. Ranging over its records again reads the folder again. nil options mean the
+// defaults.
+func NewFolderReader(folder fs.FS, opts *Options) *Reader {
+	if folder == nil {
+		return newReader(nil, opts)
+	}
+	return newReader(func(s *splitter) error { return s.folder(folder) }, opts)
+}
+
+func newReader(start func(*splitter) error, opts *Options) *Reader {
+	r := &Reader{start: start}
+	if opts != nil {
+		r.opts = *opts
+	}
+	return r
+}
+
+var errRead = errors.New("it was read already")
+
+// All returns the records in the order of the archive. Damage is an [*Error], which
+// comes with a nil record and ends the sequence, unless [Options].Skip continues.
+//
+// The checksum of a gzip member stands at its end, so a wrong one is reported after the
+// records of the member: do not rely on any of them before the next member begins or the
+// sequence ends. Two kinds of damage cannot be detected: changes of plain text that leave
+// it valid JSON, and whole lines or whole gzip members that are missing at the end of a
+// file outside a TAR.
+//
+// Leaving the loop waits for the goroutines that read ahead, and so for a Read that is
+// under way. To abandon a source that may block, close it. If a method of the source or
+// Options.Members panics, All panics with the same value in the goroutine of the loop.
+func (r *Reader) All() iter.Seq2[*dois.Record, error] {
+	return func(yield func(*dois.Record, error) bool) {
+		if r.start == nil {
+			yield(nil, &datacite.FieldError{Path: "Reader", Reason: "has no source: it is the zero Reader, or was made of nil"})
+			return
+		}
+		s := newSplitter(&r.opts)
+		defer s.stop()
+		s.run(r.start)
+		last := ""
+		report := func(e Error) (goOn bool) {
+			if e.Last = last; r.opts.Skip != nil && r.opts.Skip(&e) {
+				return true
+			}
+			yield(nil, &e)
+			return false
+		}
+		for b := range s.ordered {
+			<-b.decoded
+			for _, p := range b.pieces {
+				if p.err != nil {
+					if !report(p.damage(b.member)) {
+						return
+					}
+					continue
+				}
+				last = p.record.DOI
+				if !yield(p.record, nil) {
+					return
+				}
+			}
+			if b.damage != nil && !report(*b.damage) {
+				return
+			}
+			s.free(b)
+		}
+	}
+}
+
+// An Error is a part of an archive that cannot be read. It matches [datacite.ErrTooLarge] for
+// a record or a line of more than 16 MiB, and for a record that would take far more memory
+// than its text; otherwise it matches [datacite.ErrUnreadable].
+type Error struct {
+	Member string // path of the file in a TAR or a folder; "" for a single file
+	Line   int    // line of the file, from 1; 0 where lines do not matter, as in pages
+	Offset int64  // bytes of the uncompressed file before the damage
+	Last   string // DOI of the last good record, in this file or an earlier one; "" before the first
+	Err    error  // the fault
+}
+
+// Error names the place and the fault.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("archive")
+	if e.Member != "" {
+		b.WriteString(": " + e.Member)
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ", line %d", e.Line)
+	}
+	fmt.Fprintf(&b, ", byte %d", e.Offset)
+	if e.Last != "" {
+		fmt.Fprintf(&b, ", after the record %s", e.Last)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	return b.String()
+}
+
+// Unwrap returns Err, such as [io.ErrUnexpectedEOF] for an archive that is cut off.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is matches [datacite.ErrTooLarge] or [datacite.ErrUnreadable].
+func (e *Error) Is(target error) bool {
+	if errors.Is(e.Err, jsonlex.ErrTooLarge) {
+		return target == datacite.ErrTooLarge
+	}
+	return target == datacite.ErrUnreadable
+}

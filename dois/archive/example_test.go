@@ -1,0 +1,32 @@
+package archive_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/dois/archive"
+)
+
+func ExampleNewReader() {
+	file := strings.NewReader(`{"doi":"10.5072/length","titles":[{"title":"Glacier length"}],"updated":"2025-03-01T08:00:00Z"}
+{"doi":"10.5072/cut-off","titles":[{"title":"Ice c
+{"doi":"10.5072/ice-cores","titles":[{"title":"Ice cores"}],"updated":"2025-03-02T09:30:00Z"}
+`)
+	records := archive.NewReader(file, &archive.Options{
+		Skip: func(damage *archive.Error) bool {
+			fmt.Println(damage)
+			return true
+		},
+	})
+	for record, err := range records.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.DOI, record.Titles[0].Title)
+	}
+	// Output:
+	// 10.5072/length Glacier length
+	// archive, line 2, byte 96, after the record 10.5072/length: unexpected EOF
+	// 10.5072/ice-cores Ice cores
+}

@@ -1,0 +1,229 @@
+package datacite
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+// Conditions to ask for with [errors.Is]. The packages of the clients add those that
+// one interface alone has, such as mds.ErrMetadataMissing. The specification shows the
+// status codes of some operations (§4, §7); the others are those of the deployed service.
+var (
+	// ErrBadRequest: the service could not read the request (400).
+	ErrBadRequest = errors.New("datacite: bad request")
+	// ErrUnauthorized: a login is required and missing, or it is not accepted (401).
+	ErrUnauthorized = errors.New("datacite: login missing or not accepted")
+	// ErrForbidden: the account may not do that (403). The metadata store responds the
+	// same when it has lost the service behind it, so its 403 is sent again like a failure
+	// of the service, is Temporary and, for a write, ErrUnclear, too.
+	ErrForbidden = errors.New("datacite: forbidden")
+	// ErrNotFound: the DOI or the report does not exist, or the account may not see
+	// it (404).
+	ErrNotFound = errors.New("datacite: not found")
+	// ErrNotAllowed: the state of the DOI does not allow it, such as deleting a DOI
+	// that is not a draft (405).
+	ErrNotAllowed = errors.New("datacite: not allowed in this state")
+	// ErrConflict: the DOI or the report exists already, belongs to another account, or
+	// was changed in the meantime (409).
+	ErrConflict = errors.New("datacite: conflict with what is stored")
+	// ErrTooLarge: the service refuses a body of that size (413), or a response is
+	// larger than Config.MaxBody or another limit allows.
+	ErrTooLarge = errors.New("datacite: too large")
+	// ErrMediaType: the service does not take that Content-Type (415).
+	ErrMediaType = errors.New("datacite: media type not accepted")
+	// ErrInvalid: the input breaks a rule. The fault was found before sending
+	// ([*FieldError]) or by the service (422, with Error.Details).
+	ErrInvalid = errors.New("datacite: invalid input")
+	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered. It
+	// matches ErrInvalid, too.
+	ErrInvalidDOI = errors.New("datacite: invalid DOI name")
+	// ErrRateLimited: too many requests, even after the retries (429, or a 403 with the
+	// HTML page of a gateway, as the deployed service has sent).
+	ErrRateLimited = errors.New("datacite: rate limited")
+	// ErrServer: the service failed (5xx).
+	ErrServer = errors.New("datacite: service failed")
+	// ErrRedirect: the service points to another address, which is not followed (3xx).
+	ErrRedirect = errors.New("datacite: redirect not followed")
+	// ErrUnreadable: the service reported success, and its response is malformed.
+	ErrUnreadable = errors.New("datacite: response cannot be read")
+	// ErrIncomplete: a list, a walk or a stored report lacks something.
+	ErrIncomplete = errors.New("datacite: incomplete")
+	// ErrUnclear: it is not known whether the service carried out a write. The response
+	// was lost or malformed, or a gateway reported a failure (408, 429, 5xx), behind
+	// which the service may go on with the work. Look before you send it again.
+	ErrUnclear = errors.New("datacite: outcome unknown")
+)
+
+// meanings are the conditions that a status stands for, unless Error.Err says more.
+var meanings = map[int]error{
+	http.StatusBadRequest:            ErrBadRequest,
+	http.StatusUnauthorized:          ErrUnauthorized,
+	http.StatusForbidden:             ErrForbidden,
+	http.StatusNotFound:              ErrNotFound,
+	http.StatusMethodNotAllowed:      ErrNotAllowed,
+	http.StatusConflict:              ErrConflict,
+	http.StatusRequestEntityTooLarge: ErrTooLarge,
+	http.StatusUnsupportedMediaType:  ErrMediaType,
+	http.StatusUnprocessableEntity:   ErrInvalid,
+}
+
+// An Error is a request that did not succeed.
+type Error struct {
+	Op         string       // package and method, such as "mds.PutURL"
+	Method     string       // HTTP method
+	URL        string       // address, without credentials
+	StatusCode int          // HTTP status; 0 if there was no response
+	Message    string       // the best text found in the response, or the network's
+	Details    []FieldError // faults that the service names one by one
+	Body       []byte       // the first 64 KiB of the response, credentials removed
+	RequestID  string       // quote it when you ask the operator; "" if nothing was sent
+	Attempts   int          // how often the request was sent
+	Unclear    bool         // the service may have carried out the request
+
+	// Err is what failed below HTTP, such as a lost connection, or a condition such as
+	// mds.ErrMetadataMissing where the response means something else than its status
+	// does by itself. It may be nil.
+	Err error
+}
+
+// Error says what was asked, where, and why it failed.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.URL)
+	if e.StatusCode != 0 {
+		fmt.Fprintf(&b, "%d %s: ", e.StatusCode, http.StatusText(e.StatusCode))
+	}
+	b.WriteString(e.Message)
+	if e.Unclear {
+		b.WriteString("; it is not known whether the service carried it out")
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " (after %d attempts)", e.Attempts)
+	}
+	if e.RequestID != "" {
+		fmt.Fprintf(&b, " [request %s]", e.RequestID)
+	}
+	return b.String()
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is matches the conditions of this package.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrUnclear:
+		return e.Unclear
+	case ErrServer:
+		return e.StatusCode >= 500
+	case ErrRateLimited:
+		return e.throttled()
+	}
+	meaning := meanings[e.StatusCode]
+	return meaning != nil && meaning == target && !e.throttled() && !e.explained()
+}
+
+// explained reports whether Err is a condition, which then counts instead of the
+// status.
+func (e *Error) explained() bool {
+	if _, ok := errors.AsType[transient](e.Err); ok {
+		return true
+	}
+	for _, condition := range meanings {
+		if errors.Is(e.Err, condition) {
+			return true
+		}
+	}
+	return false
+}
+
+// throttled reports whether the request was turned away because there are too many.
+// Some gateways send 403 with a page of HTML, which the service itself never does.
+func (e *Error) throttled() bool {
+	page := bytes.HasPrefix(bytes.TrimSpace(e.Body), []byte("<"))
+	return e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusForbidden && page
+}
+
+// Transient is what [Temporary] asks.
+func (e *Error) Transient() bool {
+	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](e.Err)
+	switch {
+	case badCertificate, errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrUnauthorized), errors.Is(e.Err, ErrTooLarge):
+		return false
+	case e.StatusCode == 0: // no response
+		return true
+	}
+	if cause, ok := errors.AsType[transient](e.Err); ok {
+		return cause.Transient()
+	}
+	failed := e.StatusCode >= 500 && e.StatusCode != http.StatusNotImplemented
+	unreadable := e.StatusCode >= 200 && e.StatusCode < 300
+	return e.Unclear || unreadable || failed || e.StatusCode == http.StatusRequestTimeout || e.throttled()
+}
+
+// A transient error knows whether it passes. Errors of the network have a method
+// Temporary, which means less.
+type transient interface {
+	error
+	Transient() bool
+}
+
+// LogValue shows an Error to slog as a group.
+func (e *Error) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("op", e.Op),
+		slog.String("method", e.Method),
+		slog.String("url", e.URL),
+		slog.Int("status", e.StatusCode),
+		slog.String("message", e.Message),
+		slog.String("request_id", e.RequestID),
+		slog.Int("attempts", e.Attempts),
+		slog.Bool("unclear", e.Unclear),
+	)
+}
+
+// Temporary reports whether an operation that ended with err may succeed later: the
+// network or the service failed, the service was overloaded, or another program was in
+// the way. The client has already sent the request several times if that was safe. If
+// err matches [ErrUnclear], too, look before you repeat what must not be done twice:
+// dois.Create, mds.Mint… It is false for what the caller cancelled.
+func Temporary(err error) bool {
+	if errors.Is(err, context.Canceled) {
+		return false
+	}
+	e, ok := errors.AsType[transient](err)
+	return ok && e.Transient()
+}
+
+// A FieldError is one fault in what the caller gave: found before anything was sent, or
+// one of the faults that the service names ([Error].Details). It matches [ErrInvalid].
+type FieldError struct {
+	Path   string // the parameter, option, element or member; "" if the service names none
+	Reason string // what is wrong and, if it was found before sending, what would be right
+
+	// The place in the metadata that were sent, as the service names it: the line from
+	// 1, 0 if it names none; the column from 0.
+	Line, Column int
+
+	Err error // a condition such as [ErrInvalidDOI], or the fault as another package describes it; may be nil
+}
+
+// Error names the place and the fault.
+func (e *FieldError) Error() string {
+	if e.Path == "" {
+		return "datacite: " + e.Reason
+	}
+	return "datacite: " + e.Path + " " + e.Reason
+}
+
+// Is matches [ErrInvalid].
+func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
+
+// Unwrap returns Err.
+func (e *FieldError) Unwrap() error { return e.Err }

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
+)
+
+// An output is an archive in the making: JSON lines, in a file or on standard output. A file
+// whose name ends in .gz is made of gzip members, one from one saved position to
+// the next: it is a gzip file like any other, and it can be cut between two of them.
+type output struct {
+	state
+	name   string   // of the file; the state is in name + ".position"
+	file   *os.File // nil for standard output
+	out    io.Writer
+	member io.WriteCloser // what was written since the last save; nil if nothing was
+}
+
+// A state says how much of the file belongs to which position.
+type state struct {
+	Position dois.Position `json:"position"`
+	Bytes    int64         `json:"bytes"`
+	AsOf     time.Time     `json:"asOf,omitzero"` // what changed later may be missing
+	Done     bool          `json:"done,omitempty"`
+}
+
+// lag is how long a change may take until the service's lists show it.
+const lag = 10 * time.Minute
+
+// openOutput begins a file, or opens one where it was saved last and forgets
+// what was written after that. The name "-" is standard output.
+func openOutput(name string, stdout io.Writer) (*output, error) {
+	o := &output{name: name, out: stdout, state: state{AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
+	if name == "-" {
+		return o, nil
+	}
+	data, err := os.ReadFile(o.stateName())
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+			return nil, fmt.Errorf("%s is there already, and not by a harvest that can continue", name)
+		}
+	case err != nil:
+		return nil, err
+	default:
+		o.state = state{}
+		if err := json.Unmarshal(data, &o.state); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.stateName(), err)
+		}
+	}
+	if o.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return nil, err
+	}
+	o.out = o.file
+	if err := o.cut(); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return o, nil
+}
+
+func (o *output) stateName() string { return o.name + ".position" }
+
+func (o *output) zipped() bool { return strings.HasSuffix(o.name, ".gz") }
+
+func (o *output) cut() error {
+	info, err := o.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < o.Bytes {
+		return fmt.Errorf("%s is shorter than when it was saved; remove %s to begin anew", o.name, o.stateName())
+	}
+	start := make([]byte, 2)
+	if _, err := o.file.ReadAt(start, 0); err != nil && o.Bytes > 0 {
+		return err
+	}
+	if isZip := bytes.Equal(start, []byte{0x1f, 0x8b}); o.Bytes > 0 && isZip != o.zipped() {
+		return fmt.Errorf("%s was begun under another name: one in .gz means gzip, any other plain text", o.name)
+	}
+	if err := o.file.Truncate(o.Bytes); err != nil {
+		return err
+	}
+	_, err = o.file.Seek(o.Bytes, io.SeekStart)
+	return err
+}
+
+func (o *output) write(record json.RawMessage) error {
+	switch {
+	case o.member != nil:
+	case o.zipped():
+		o.member = gzip.NewWriter(o.out)
+	default:
+		o.member = plain{bufio.NewWriter(o.out)}
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, record); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := o.member.Write(line.Bytes())
+	return err
+}
+
+// plain text has members that nobody sees.
+type plain struct{ *bufio.Writer }
+
+func (p plain) Close() error { return p.Flush() }
+
+// save finishes a member, makes sure that it is on the disk, and then notes the
+// position. The note takes the place of the last one in a single step, so that a
+// crash leaves either.
+func (o *output) save(at dois.Position) error {
+	if o.member != nil {
+		if err := o.member.Close(); err != nil {
+			return err
+		}
+		o.member = nil
+	}
+	if o.file == nil || at.Seen == 0 { // without records, the next call may have other flags
+		o.Position = at
+		return nil
+	}
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	end, err := o.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	o.Position, o.Bytes = at, end
+	data, err := json.Marshal(o.state)
+	if err != nil {
+		return err
+	}
+	next := o.stateName() + ".new"
+	if err := os.WriteFile(next, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, o.stateName())
+}
+
+func (o *output) close() error {
+	if o.file == nil {
+		return nil
+	}
+	return o.file.Close()
+}
+
+// count reads the file back, every record of it, and counts them.
+func (o *output) count() (n int, err error) {
+	file, err := os.Open(o.name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	for _, err := range archive.NewReader(file, nil).All() {
+		if err != nil {
+			return n, fmt.Errorf("%s: %w", o.name, err)
+		}
+		n++
+	}
+	return n, nil
+}

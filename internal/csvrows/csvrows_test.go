@@ -1,0 +1,116 @@
+package csvrows_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/csvrows"
+)
+
+func readAll(r *csvrows.Reader) (all [][]string, err error) {
+	for {
+		row, err := r.Read()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, row)
+	}
+}
+
+// A table is read as encoding/csv reads it, in whatever pieces it comes.
+func TestTables(t *testing.T) {
+	long := strings.Repeat("long ", 5_000)
+	for name, text := range map[string]string{
+		"plain":              "doi,url\n10.5072/a,https://example.org/a\n10.5072/b,\n",
+		"no end of line":     "a,b\n1,2",
+		"Windows":            "a,b\r\n1,2\r\n\"3\r\n4\",5\r\n",
+		"cells of lines":     "a,b\n\"1\n2\n\n3\",\"4 \"\"5\"\" 6\"\n7,8\n",
+		"empty lines":        "\n\na,b\n\n1,2\n\n\n3,4\n\n",
+		"long cells":         "a,b\n" + long + ",1\n\"" + long + "\n" + long + "\",2\n3,4\n",
+		"too few cells":      "a,b\n1\n",
+		"a stray quote":      "a,b\n1,2\"3\n",
+		"a quote left open":  "a,b\n1,2\n3,\"4\n5,6\n",
+		"nothing":            "",
+		"nothing but blanks": " \n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			plain := csv.NewReader(strings.NewReader(text))
+			var want [][]string
+			var fault error
+			for fault == nil {
+				var row []string
+				if row, fault = plain.Read(); fault == nil {
+					want = append(want, row)
+				}
+			}
+			for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+				got, err := readAll(csvrows.NewReader(src))
+				assert.Equal(t, want, got)
+				assert.Equal(t, fault, err)
+			}
+		})
+	}
+}
+
+func TestNamesAndLines(t *testing.T) {
+	r := csvrows.NewReader(strings.NewReader("\ufeff DOI ,State\n\n\"10.5072/a\n\",findable\n10.5072/b,\n"))
+	names, err := r.Names()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"doi", "state"}, names)
+	_, err = r.Read()
+	require.NoError(t, err)
+	assert.Equal(t, []int{3, 4}, []int{r.Line(0), r.Line(1)})
+	_, err = r.Read()
+	require.NoError(t, err)
+	assert.Equal(t, 5, r.Line(0))
+	_, err = readAll(csvrows.NewReader(io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+// endless repeats a text without end, and counts what was read of it.
+type endless struct {
+	text string
+	read int
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		n += copy(p[n:], e.text[(e.read+n)%len(e.text):])
+	}
+	e.read += n
+	return n, nil
+}
+
+// A table whose rows do not end, such as one with a quote left open, ends with an error that
+// names the row, in bounded memory.
+func TestRowsWithoutEnd(t *testing.T) {
+	for name, tt := range map[string]struct{ start, goes, says string }{
+		"a quote left open":        {"a,b\n1,2\n\n3,\"", "line\n", "record on line 4; parse error on line 52433, column 1: the row is longer than 256 KiB"},
+		"a line without end":       {"a,b\n1,2\n", "cell ", "parse error on line 3, column 1: the row is longer than 256 KiB"},
+		"cells without end":        {"a,b\n1,2\n", ",", "parse error on line 3"},
+		"a header without end":     {"", "a,", "parse error on line 1"},
+		"a quoted line, no breaks": {"a,b\n\"", "x", "parse error on line 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := &endless{text: tt.goes}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := readAll(csvrows.NewReader(io.MultiReader(strings.NewReader(tt.start), src)))
+			runtime.ReadMemStats(&after)
+			require.ErrorIs(t, err, csvrows.ErrTooLong)
+			assert.ErrorContains(t, err, tt.says)
+			_, isParse := errors.AsType[*csv.ParseError](err)
+			assert.True(t, isParse)
+			assert.Less(t, src.read, 2*csvrows.MaxSize)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200*csvrows.MaxSize))
+		})
+	}
+}

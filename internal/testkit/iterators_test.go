@@ -1,0 +1,519 @@
+package testkit_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+const looped = 6 // what each loop goes over
+
+// A scene is what a loop runs in: an embedded service with some of everything, and
+// clients whose requests can be watched.
+type scene struct {
+	srv     *datacitetest.Server
+	dois    *dois.Client
+	mds     *mds.Client
+	reports *reports.Client
+}
+
+// newScene calls watch at each request and each entry of a source.
+func newScene(t *testing.T, password string, watch func()) *scene {
+	t.Helper()
+	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
+	for i := range looped {
+		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
+		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
+		require.NoError(t, s.srv.PutRecord(&rec))
+		_, err := s.srv.PutReport(report(i))
+		require.NoError(t, err)
+	}
+	line := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		watch()
+		return s.srv.HTTPClient().Transport.RoundTrip(r)
+	})}
+	var errs [3]error
+	s.dois, errs[0] = dois.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
+	s.mds, errs[1] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
+	s.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, HTTPClient: line, Token: s.srv.Token(s.srv.Now().Add(time.Hour))})
+	require.NoError(t, errors.Join(errs[:]...))
+	return s
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func plain(i int) metadata.Record {
+	return metadata.Record{
+		Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: fmt.Sprint("Table ", i)}},
+		Publisher: metadata.Publisher{Name: "Example Press"}, PublicationYear: "2020",
+		Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+	}
+}
+
+func report(i int) *reports.Report {
+	r := &reports.Report{Header: reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: fmt.Sprint("Repository ", i),
+		Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
+	}}
+	for k := range looped {
+		r.Datasets = append(r.Datasets, reports.Dataset{
+			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press", URI: "https://example.org/",
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/t%d", k)}},
+			Performance: []reports.Performance{{Period: r.Header.ReportingPeriod, Instance: []reports.Instance{
+				{Count: 1, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+			}}},
+		})
+	}
+	return r
+}
+
+// source yields what of makes of each number, as often as it is asked.
+func source[T any](watch func(), of func(i int) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for i := range looped {
+			watch()
+			if !yield(of(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+func item(i int) mds.Item {
+	rec := plain(i)
+	xml, err := rec.XML()
+	if err != nil {
+		panic(err)
+	}
+	return mds.Item{DOI: fmt.Sprintf("10.5072/n%d", i), URL: "https://example.org/", Document: mds.XML(xml)}
+}
+
+func wanted(i int) dois.Wanted {
+	rec := plain(i + 1)
+	return dois.Wanted{DOI: fmt.Sprintf("10.5072/r%d", i), Metadata: &rec}
+}
+
+func difference(i int) *dois.Difference {
+	w := wanted(i)
+	w.DOI = fmt.Sprintf("10.5072/n%d", i)
+	return &dois.Difference{DOI: w.DOI, Kind: dois.Missing, Wanted: &w}
+}
+
+func row(i int) reports.Row {
+	return reports.Row{
+		DOI: fmt.Sprintf("10.5072/t%d", i), Title: "Table", YOP: "1998", URI: "https://example.org/", Platform: "example", Publisher: "Example Press",
+		Date: "1999-10-01", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Count: 1,
+	}
+}
+
+// watched calls watch at each Read.
+type watched struct {
+	io.Reader
+	watch func()
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	w.watch()
+	return w.Reader.Read(p[:min(len(p), 64)])
+}
+
+func recorded() string {
+	var lines strings.Builder
+	for i := range looped {
+		fmt.Fprintf(&lines, "{\"doi\":\"10.5072/r%d\"}\n", i)
+	}
+	return lines.String()
+}
+
+func file() string {
+	data, err := json.Marshal(report(0))
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func zip(text string) io.Reader {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return &b
+}
+
+// A loop is a public sequence, without its values.
+type loop func(ctx context.Context, s *scene, watch func()) iter.Seq[error]
+
+// over ranges over a sequence with a loop of Go's, which panics if the sequence goes
+// on after the loop was left.
+func over[V any](seq iter.Seq2[V, error]) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for _, err := range seq {
+			if !yield(err) {
+				break
+			}
+		}
+	}
+}
+
+func failed(err error) iter.Seq[error] { return func(yield func(error) bool) { yield(err) } }
+
+// loops are all sequences that the public packages return, by package, type and name.
+var loops = map[string]loop{
+	"query.Walk": func(context.Context, *scene, func()) iter.Seq[error] {
+		return func(yield func(error) bool) {
+			for range query.Walk(query.And(query.Term("a"), query.Not(query.Or(query.Term("b"), query.Phrase("c d"))))) {
+				if !yield(nil) {
+					break
+				}
+			}
+		}
+	},
+	"dois.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(s.dois.All(ctx, &dois.ListOptions{Page: query.Page{Size: 2}}))
+	},
+	"dois.Client.Pages": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(s.dois.Pages(ctx, &dois.ListOptions{Page: query.Page{Size: 2}}))
+	},
+	"dois.Walk.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: 2}, Sort: query.ByName}).All(ctx))
+	},
+	"dois.Walk.Pages": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: 2}, Sort: query.ByName}).Pages(ctx))
+	},
+	"dois.Client.Audit": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.dois.Audit(ctx, source(watch, wanted), &dois.AuditOptions{Prefix: "10.5072"}))
+	},
+	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.dois.Repair(ctx, source(watch, difference), nil))
+	},
+	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
+	},
+	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
+	},
+	"mds.Client.DOIs": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] { return over(s.mds.DOIs(ctx)) },
+	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: 2}}))
+	},
+	"reports.Reader.Datasets": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		r, err := s.reports.Open(ctx, s.srv.StoredReports()[0].ID)
+		if err != nil {
+			return failed(err)
+		}
+		return over(r.Datasets())
+	},
+	"reports.Reader.Scan": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		r, err := reports.NewReader(watched{zip(file()), watch})
+		if err != nil {
+			return failed(err)
+		}
+		return over(r.Scan())
+	},
+	"reports.ReadFile": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		_, datasets, err := reports.ReadFile(watched{strings.NewReader(file()), watch})
+		if err != nil {
+			return failed(err)
+		}
+		return over(datasets)
+	},
+	"reports.Each": func(context.Context, *scene, func()) iter.Seq[error] {
+		return over(reports.Each(report(0).Datasets))
+	},
+	"reports.Group": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(reports.Group(source(watch, row), nil))
+	},
+}
+
+// Every sequence can be left at every point, with its context cancelled at any other,
+// with a login that is accepted or not: it does not go on, nothing follows an error, and all
+// goroutines have ended, or the bubble of synctest would not.
+func TestLoopsAreLeft(t *testing.T) {
+	require.ElementsMatch(t, sequences(t), slices.Collect(maps.Keys(loops)), "public functions that return a sequence, and those that are tested")
+	for name, begin := range loops {
+		t.Run(name, func(t *testing.T) {
+			for _, password := range []string{datacitetest.Password, "wrong"} {
+				for leave, ended := 0, false; !ended; leave++ {
+					for cancel := -1; ; cancel++ {
+						n, points := leaving(t, begin, password, leave, cancel)
+						ended = ended || cancel < 0 && n <= leave
+						if cancel >= points {
+							break
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// leaving leaves a loop at one of its values and cancels its context at one of its
+// points. It returns how many values and points came.
+func leaving(t *testing.T, begin loop, password string, leave, cancelled int) (values, points int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var point atomic.Int64
+		watch := func() {
+			if point.Add(1) == int64(cancelled)+1 {
+				cancel()
+			}
+		}
+		var end error
+		for err := range begin(ctx, newScene(t, password, watch), watch) {
+			require.NoError(t, end, "the loop went on after an error")
+			end = err
+			watch()
+			if values++; values > leave {
+				break
+			}
+		}
+		if cancelled < 0 && password == datacitetest.Password {
+			require.NoError(t, end)
+		}
+		points = int(point.Load())
+	})
+	return values, points
+}
+
+// sequences finds the exported functions and methods that return a sequence.
+func sequences(t *testing.T) (found []string) {
+	t.Helper()
+	for _, dir := range []string{"query", "metadata", "doi", "dois", "dois/archive", "mds", "reports", "datacitetest"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
+		require.NoError(t, err)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			require.NoError(t, err)
+			for _, d := range parsed.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && returnsSequence(f) {
+					found = append(found, filepath.Base(dir)+"."+qualified(f))
+				}
+			}
+		}
+	}
+	return found
+}
+
+func returnsSequence(f *ast.FuncDecl) bool {
+	if !f.Name.IsExported() || f.Type.Results == nil {
+		return false
+	}
+	return slices.ContainsFunc(f.Type.Results.List, func(r *ast.Field) bool {
+		sequence := false
+		ast.Inspect(r.Type, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				pkg, _ := s.X.(*ast.Ident)
+				sequence = sequence || pkg != nil && pkg.Name == "iter"
+			}
+			return true
+		})
+		return sequence
+	})
+}
+
+func qualified(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	receiver := f.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	return receiver.(*ast.Ident).Name + "." + f.Name.Name
+}
+
+// calls are functions that call a function of their caller's: act, as part of what
+// they are given.
+var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act func()) error{
+	"the source of RegisterAll": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.mds.RegisterAll(ctx, source(act, item), nil)))
+	},
+	"the source of Audit": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.dois.Audit(ctx, source(act, wanted), &dois.AuditOptions{Prefix: "10.5072"})))
+	},
+	"the source of Repair": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.dois.Repair(ctx, source(act, difference), nil)))
+	},
+	"the source of Submit": func(ctx context.Context, t *testing.T, s *scene, act func()) error {
+		r, dir := report(0), t.TempDir()
+		defer func() { assert.Empty(t, temporary(t, dir), "files left behind") }()
+		_, err := s.reports.Submit(ctx, r.Header, source(act, func(i int) reports.Dataset { return r.Datasets[i] }), &reports.SubmitOptions{TempDir: dir})
+		return err
+	},
+	"the rows of Group": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(over(reports.Group(source(act, row), nil)))
+	},
+	"a file of ReadFile": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(loops["reports.ReadFile"](nil, nil, act))
+	},
+	"a compressed file of reports.NewReader": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(loops["reports.Reader.Scan"](nil, nil, act))
+	},
+	"an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(over(archive.NewReader(watched{strings.NewReader(recorded()), act}, nil).All()))
+	},
+	"a compressed archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(loops["archive.Reader.All"](nil, nil, act))
+	},
+	"a folder of archives": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(over(archive.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, act}, nil).All()))
+	},
+	"ReaderOptions.Members": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(over(archive.NewFolderReader(fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, &archive.Options{
+			Members: func(string) bool { act(); return true },
+		}).All()))
+	},
+	"ReaderOptions.Skip": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(over(archive.NewReader(strings.NewReader("{\n"+recorded()), &archive.Options{
+			Skip: func(*archive.Error) bool { act(); return true },
+		}).All()))
+	},
+	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
+		return last(over(newScene(t, datacitetest.Password, act).mds.RegisterAll(ctx, source(func() {}, item), nil)))
+	},
+	"the transport of Repair": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
+		return last(over(newScene(t, datacitetest.Password, act).dois.Repair(ctx, source(func() {}, difference), nil)))
+	},
+}
+
+type folder struct {
+	fs.FS
+	act func()
+}
+
+func (f folder) Open(name string) (fs.File, error) {
+	f.act()
+	return f.FS.Open(name)
+}
+
+// temporary are the files in a folder that are no locks.
+func temporary(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".lock") {
+			names = append(names, path)
+		}
+		return err
+	}))
+	return names
+}
+
+func last(loop iter.Seq[error]) (last error) {
+	for err := range loop {
+		last = err
+	}
+	return last
+}
+
+// What a caller's function does to its goroutine happens to the caller's, whichever
+// goroutine it was called in: at its first and at its third call it panics, or ends the goroutine as
+// t.FailNow does.
+func TestPanicsOfCallersFunctions(t *testing.T) {
+	mine := errors.New("mine")
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			for _, at := range []int64{1, 3} {
+				happened := int64(0)
+				run := func(act func()) (value any, returned bool) {
+					synctest.Test(t, func(t *testing.T) {
+						var n atomic.Int64
+						ended := make(chan struct{})
+						go func() {
+							defer close(ended)
+							defer func() { value = recover() }()
+							_ = call(t.Context(), t, newScene(t, datacitetest.Password, func() {}), func() {
+								if n.Add(1) == at {
+									act()
+								}
+							})
+							returned = true
+						}()
+						<-ended
+						happened = n.Load()
+					})
+					return value, returned
+				}
+				value, returned := run(func() { panic(mine) })
+				if happened < at {
+					continue // it is called less often
+				}
+				require.Equal(t, any(mine), value)
+				require.False(t, returned)
+				value, returned = run(runtime.Goexit)
+				require.Nil(t, value)
+				require.False(t, returned, "it returned as if nothing had happened")
+			}
+		})
+	}
+}
+
+// What is nil and must not be is an error that names it, and nothing is sent.
+func TestNilArguments(t *testing.T) {
+	ctx := t.Context()
+	s := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
+	read := func(_ any, err error) error { return err }
+	_, _, noFile := reports.ReadFile(nil)
+	for name, err := range map[string]error{
+		"items":    last(over(s.mds.RegisterAll(ctx, nil, nil))),
+		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: "10.5072"}))),
+		"diffs":    last(over(s.dois.Repair(ctx, nil, nil))),
+		"diffs[2]": last(over(s.dois.Repair(ctx, source(func() {}, func(i int) *dois.Difference { return []*dois.Difference{2: nil}[i] }), nil))),
+		"rows":     last(over(reports.Group(nil, nil))),
+		"src":      read(s.reports.Submit(ctx, report(0).Header, nil, nil)),
+		"file":     noFile,
+		"reader":   read(reports.NewReader(nil)),
+		"draft":    read(s.dois.Create(ctx, nil)),
+		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),
+		"report":   read(s.reports.Create(ctx, nil)),
+		"put":      read(s.reports.Put(ctx, "00000000-0000-4000-8000-000000000000", nil)),
+		"archive":  last(over(archive.NewReader(nil, nil).All())),
+		"skipping": last(over(archive.NewReader(nil, &archive.Options{Skip: func(*archive.Error) bool { return true }}).All())),
+		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
+		"zero":     last(over((&archive.Reader{}).All())),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, err, "nil")
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrInvalid), "%v", err)
+		})
+	}
+}

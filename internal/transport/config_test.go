@@ -1,0 +1,63 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// A config is what a test says of a client: parts of a datacite.Config, and a login.
+type config struct {
+	BaseURL     string
+	Authorize   transport.Authorizer
+	HTTPClient  *http.Client
+	UserAgent   string
+	Contact     string
+	Logger      *slog.Logger
+	MaxAttempts int
+	MaxWait     time.Duration
+	Timeout     time.Duration
+	MinSpeed    int
+	MaxBody     int64
+	Limiter     datacite.Limiter
+}
+
+func newClient(c config) (*transport.Client, error) {
+	return transport.New(datacite.Config{
+		Service: datacite.Service{API: c.BaseURL}, HTTPClient: c.HTTPClient, UserAgent: c.UserAgent, Contact: c.Contact, Logger: c.Logger,
+		MaxAttempts: c.MaxAttempts, MaxWait: c.MaxWait, Timeout: c.Timeout, MinSpeed: c.MinSpeed, MaxBody: c.MaxBody, Limiter: c.Limiter,
+	}, transport.Interface{Name: "API", Login: c.Authorize})
+}
+
+// basic authorizes with a login, whatever it is.
+func basic(username, password string) transport.Authorizer {
+	return func(_ context.Context, h http.Header) error {
+		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
+		return nil
+	}
+}
+
+func TestLoginsThatCannotBeSent(t *testing.T) {
+	login, err := transport.Basic(datacite.Config{Username: "REPO.ONE", Password: "pass:word"})
+	require.NoError(t, err)
+	h := http.Header{}
+	require.NoError(t, login(t.Context(), h))
+	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczp3b3Jk", h.Get("Authorization"))
+	for _, c := range []datacite.Config{
+		{Password: "x"}, {Username: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "x", Password: "a\rb"},
+		{Username: "DC.sesamesesamesesamesesame", Password: "x"},
+	} {
+		_, err := transport.Basic(c)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.NotContains(t, err.Error(), "sesame")
+	}
+}
