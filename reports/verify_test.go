@@ -1,10 +1,13 @@
 package reports_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,4 +89,52 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
 	missing := answering(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
 	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
+}
+
+// What Verify finds, Submit mends: it looks at the data, not at the checksum beside
+// them.
+func TestSubmitMendsDamage(t *testing.T) {
+	for name, damage := range map[string]func(subset map[string]any){
+		"a changed count beside its checksum": func(subset map[string]any) { subset["gzip"] = b64(gz(inner("x"))) },
+		"one damaged character":               func(subset map[string]any) { subset["gzip"] = "!" + subset["gzip"].(string)[1:] },
+		"one character less":                  func(subset map[string]any) { subset["gzip"] = subset["gzip"].(string)[1:] },
+		"another checksum":                    func(subset map[string]any) { subset["checksum"] = strings.Repeat("0", 64) },
+		"no data":                             func(subset map[string]any) { subset["gzip"] = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := deployedServer(t)
+			damaged := false
+			n := &network{srv: srv}
+			n.before = func(r *http.Request) error {
+				damaged = damaged && r.Method == http.MethodGet // a PUT replaces it
+				return nil
+			}
+			n.instead = func(r *http.Request) *http.Response {
+				if !damaged || r.URL.Path == "/reports" {
+					return nil
+				}
+				res, err := srv.HTTPClient().Transport.RoundTrip(r)
+				require.NoError(t, err)
+				defer res.Body.Close()
+				var answer map[string]map[string]any
+				require.NoError(t, json.NewDecoder(res.Body).Decode(&answer))
+				damage(answer["report"]["report-subsets"].([]any)[0].(map[string]any))
+				data, err := json.Marshal(answer)
+				require.NoError(t, err)
+				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(data))}
+			}
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			submit := func() *reports.Receipt {
+				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxDatasets: 2})
+				require.NoError(t, err)
+				return receipt
+			}
+			receipt := submit()
+			assert.Zero(t, submit().Sent)
+			damaged = true
+			require.ErrorIs(t, c.Verify(t.Context(), receipt), datacite.ErrIncomplete)
+			assert.Equal(t, 2, submit().Sent)
+			require.NoError(t, c.Verify(t.Context(), receipt))
+		})
+	}
 }
