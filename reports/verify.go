@@ -39,6 +39,9 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 // VerifyAt sends GET /reports/{id} (specification §4.1).
 func (c *Client) VerifyAt(ctx context.Context, r *Receipt, level VerifyLevel) error {
 	const op = "reports.Verify"
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
+	}
 	if err := checkUUID("Receipt.ReportID", r.ReportID); err != nil {
 		return err
 	}
