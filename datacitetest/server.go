@@ -148,6 +148,9 @@ func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 // moved as far as that of the other was. Accounts are not saved: what belongs to one that
 // this server does not have belongs to a stranger.
 func (s *Server) Restore(r io.Reader) error {
+	if r == nil {
+		return errors.New("datacitetest.Restore: r is nil")
+	}
 	if err := s.service.Restore(r); err != nil {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/datacite-go/datacite-go/dois"
@@ -36,6 +37,9 @@ func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error
 // PutRecord stores a record as it is, without checking it. Needed is the DOI; a record
 // without State is findable. One with Raw is stored as Raw says.
 func (s *Server) PutRecord(r *dois.Record) error {
+	if r == nil {
+		return errors.New("datacitetest.PutRecord: r is nil")
+	}
 	data := r.Raw
 	if data == nil {
 		var err error

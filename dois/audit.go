@@ -92,8 +92,9 @@ type AuditProgress struct {
 //
 // A list lags behind writes by seconds or minutes. So each difference is looked at
 // with [Client.Get] before it is returned, as it is then. What agreed in the list is
-// not looked at again. A wanted DOI that is not of the account or prefix is looked
-// up, too. That takes one request per 1,000 DOIs, and one per DOI that differs.
+// not looked at again. A wanted DOI that is not in the list is looked up, too: one of
+// another account or prefix, or with a title of more than 32,766 bytes, which the index
+// refuses. One with such a title that is not wanted is not found. That takes one request per 1,000 DOIs, and one per DOI that differs.
 //
 // What the service makes of metadata by itself is no difference; see [metadata.Diff].
 //

@@ -1,10 +1,12 @@
 package dois
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -23,16 +25,21 @@ type Draft struct {
 	Reason string // why the DOI is hidden, with Hide
 
 	metadata.Record            // the metadata; the DOI in it must be that of the Draft or empty
-	MetadataXML     []byte     // metadata XML instead of the record; single properties of the record win over it
+	MetadataXML     []byte     // metadata XML instead of the record, which wins over it; the service writes the DOI into it
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 
-	Clear    []string       // attributes to remove, such as "version"
+	Clear    []string       // attributes to remove, such as "version"; a container that the service makes of others stays
 	Extra    map[string]any // further attributes, sent as they are; they must not repeat a field
 	ClientID string         // the repository account, if the credentials do not tell
 
 	Answer *GetOptions // shape of the record that comes back; nil means with all identifiers
 }
+
+// clearable are the attributes that the service removes: it ignores null for the others.
+var clearable = strings.Fields(`url reason contentUrl container creators contributors titles publisher publicationYear types subjects dates
+	language identifiers alternateIdentifiers relatedIdentifiers relatedItems sizes formats version rightsList descriptions
+	geoLocations fundingReferences`)
 
 // An Event changes the state of a DOI. The service ignores one that is not
 // possible in the present state.
@@ -216,13 +223,43 @@ func (d *Draft) attributes() (map[string]any, error) {
 		}
 		attributes[name] = value
 	}
+	inXML, err := d.inXML()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range d.Clear {
-		if taken(attributes, name) {
+		if taken(attributes, name) || taken(inXML, name) {
 			return nil, &datacite.FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
 		}
-		attributes[name] = nil
+		if !slices.Contains(clearable, name) {
+			return nil, &datacite.FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))}
+		}
+		if attributes[name] = nil; name == "publisher" {
+			attributes[name] = struct{}{} // the service ignores null
+		}
 	}
 	return attributes, nil
+}
+
+// inXML are the attributes that the XML gives. It has to name a DOI, or the service does not
+// find the DOI that it is about to make.
+func (d *Draft) inXML() (map[string]any, error) {
+	text := bytes.TrimSpace(bytes.TrimPrefix(d.MetadataXML, []byte("\ufeff")))
+	switch {
+	case len(d.MetadataXML) == 0:
+		return nil, nil
+	case !bytes.HasPrefix(text, []byte("<")):
+		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "is not XML; package mds writes other formats"}
+	}
+	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
+	if err != nil {
+		r = &metadata.Record{} // the service recovers what is not well-formed
+	}
+	if _, err := doi.Parse(r.DOI); err != nil && d.DOI == "" {
+		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "names no DOI, which the service needs where Draft has but a Prefix; " +
+			"write any DOI under the prefix into its identifier: the service replaces it"}
+	}
+	return members(r)
 }
 
 // taken reports whether an attribute is there, under its name or another: the

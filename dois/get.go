@@ -59,12 +59,14 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	if opts == nil {
 		opts = &GetOptions{}
 	}
+	// The deployed service gives a compressed response no ETag.
+	header := http.Header{"Accept-Encoding": {"identity"}}
+	if opts.IfNoneMatch != "" {
+		header.Set("If-None-Match", opts.IfNoneMatch)
+	}
 	request := transport.Request{
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: params.Encode(opts.values()),
-		Access: transport.Optional,
-	}
-	if opts.IfNoneMatch != "" {
-		request.Header = http.Header{"If-None-Match": {opts.IfNoneMatch}}
+		Access: transport.Optional, Header: header,
 	}
 	return c.doRecord(ctx, request)
 }

@@ -205,6 +205,7 @@ func TestDraftSendsEveryField(t *testing.T) {
 	r.DOI, r.Raw = "10.5072/x", nil
 	d, err := r.Draft()
 	require.NoError(t, err)
+	r.MetadataXML = []byte("<resource/>")
 	d.MetadataXML = r.MetadataXML
 	want, err := json.Marshal(map[string]any{
 		"url": r.URL, "contentUrl": r.ContentURL, "container": r.Container, "xml": r.MetadataXML, "reason": "gone", "event": "hide",

@@ -31,6 +31,9 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 //     are left out. If it then counts more than it has shown, begins again from
 //     the start, or repeats a page, the walk ends with an [*IncompleteError].
 //
+// A record with a title of more than 32,766 bytes is in no list: the service stores it, and
+// its index refuses it. Get reads it.
+//
 // A page that breaks off is asked for again, and after 502 and 504 in smaller
 // parts. Page.Size 0 means 100 here; by page number the size is rounded down to
 // a divisor of 10,000.

@@ -61,7 +61,11 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err := draft.checkName(name); err != nil {
 		return nil, err
 	}
-	body, err := draft.body()
+	d := *draft
+	if len(d.MetadataXML) > 0 {
+		d.DOI = name // that of the path does not count for XML
+	}
+	body, err := d.body()
 	if err != nil {
 		return nil, err
 	}

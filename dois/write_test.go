@@ -2,6 +2,9 @@ package dois_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +100,89 @@ func TestCreateFromXML(t *testing.T) {
 		assert.Equal(t, "From XML", made.Titles[0].Title)
 		assert.Equal(t, metadata.Year("2021"), made.PublicationYear)
 		assert.Equal(t, dois.StateFindable, made.State)
+	})
+}
+
+// The identifier in the XML need not name the DOI that is written.
+func TestXMLWithoutADOI(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		for _, identifier := range []string{
+			`<identifier identifierType="DOI"></identifier>`, `<identifier identifierType="DOI"/>`, ``,
+			`<identifier identifierType="DOI">(:tba)</identifier>`, `<identifier identifierType="DOI">10.5072/another</identifier>`,
+		} {
+			xml := []byte(strings.Replace(xmlRecord, `<identifier identifierType="DOI">10.5072/xml</identifier>`, identifier, 1))
+			if identifier == "" && !deployed(t) {
+				continue // it is the schema that wants one
+			}
+			for _, name := range []string{"10.5072/there", "10.5072/new" + fmt.Sprint(len(identifier))} {
+				_, err := client.Update(ctx, "10.5072/there", &dois.Draft{Record: complete("Before")})
+				require.NoError(t, err)
+				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml})
+				require.NoError(t, err, identifier)
+				assert.Equal(t, "From XML", r.Titles[0].Title)
+				if identifier != "" && deployed(t) {
+					assert.Contains(t, string(r.MetadataXML), strings.ToUpper(name))
+				}
+			}
+			sent := len(srv.Requests())
+			_, err := client.Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix, MetadataXML: xml})
+			if strings.Contains(identifier, "10.") {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.NotErrorIs(t, err, datacite.ErrNotFound)
+			require.ErrorContains(t, err, "Draft.MetadataXML names no DOI")
+			assert.Len(t, srv.Requests(), sent, "something was sent")
+		}
+	})
+}
+
+// Each attribute of a record can be removed from a draft, or is refused before anything is sent.
+func TestClear(t *testing.T) {
+	refused := []string{"doi", "schemaVersion"}
+	everything := strings.Replace(fullRecord, `"doi":`, `"state":"draft","contributors":[{"name":"A","contributorType":"Editor"}],"language":"en","version":"2",
+		"dates":[{"date":"2020","dateType":"Issued"}],"sizes":["1"],"formats":["text/csv"],"rightsList":[{"rights":"CC0"}],"reason":"gone",
+		"geoLocations":[{"geoLocationPlace":"Alps"}],"fundingReferences":[{"funderName":"F"}],"contentUrl":["https://example.org/a.csv"],
+		"container":{"title":"Series","type":"Series"},"relatedItems":[{"relatedItemType":"Book","relationType":"References","titles":[{"title":"B"}]}],"doi":`, 1)
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		names := []string{"url", "reason", "contentUrl", "container", "alternateIdentifiers"}
+		for field := range reflect.TypeFor[metadata.Record]().Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
+				names = append(names, name)
+			}
+		}
+		for _, name := range names {
+			seed(t, srv, everything)
+			if !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+				before, err := client.Get(ctx, "10.5072/full", &dois.GetOptions{Publisher: true})
+				require.NoError(t, err)
+				var value any
+				_, err = before.Decode(name, &value)
+				require.NoError(t, err)
+				require.NotEmpty(t, value, name)
+			}
+			sent := len(srv.Requests())
+			_, err := client.Update(ctx, "10.5072/full", &dois.Draft{Clear: []string{name}})
+			if slices.Contains(refused, name) {
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				require.ErrorContains(t, err, "Draft.Clear")
+				require.Len(t, srv.Requests(), sent)
+				continue
+			}
+			require.NoError(t, err, name)
+			after, err := client.Get(ctx, "10.5072/full", &dois.GetOptions{Publisher: true})
+			require.NoError(t, err)
+			var value any
+			_, err = after.Decode(name, &value)
+			require.NoError(t, err)
+			if types, ok := value.(map[string]any); ok && name == "types" { // the service adds what follows from nothing
+				value = types["resourceTypeGeneral"]
+			}
+			assert.Empty(t, value, name)
+		}
 	})
 }
 

@@ -80,6 +80,9 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if opts == nil {
 		opts = &WaitOptions{}
 	}
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
+	}
 	name, err := doi.Parse(doiName)
 	if err != nil {
 		return doi.At("doi", err)

@@ -1,11 +1,6 @@
 package metadata
 
-import (
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 // Description is a text about the resource. Markup in it is text: a <br/> that
 // stands there letter by letter is &lt;br/&gt; in XML, and the service keeps it.
@@ -74,21 +69,6 @@ func (c *checker) breaks(p *path, d *Description) {
 			c.fault(CodeElement, p.item(i), strconv.Itoa(at), "a <br/> element stands for a line feed of the description, and the offsets ascend")
 		}
 	}
-}
-
-// keptTags are the HTML elements the service leaves in texts.
-var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
-
-var tagPattern = regexp.MustCompile(`</?([A-Za-z][A-Za-z0-9]*)[^<>]*>`)
-
-// markupWarning finds HTML elements.
-func markupWarning(_ *CheckOptions, value string) *fault {
-	for _, m := range tagPattern.FindAllStringSubmatch(value, -1) {
-		if !slices.Contains(keptTags, strings.ToLower(m[1])) {
-			return warning(CodeLossy, "the service takes HTML elements out of its JSON, <"+m[1]+"> among them")
-		}
-	}
-	return nil
 }
 
 // DescriptionType is the kind of a description. Values the schema does

@@ -3,6 +3,7 @@ package metadata
 import (
 	"cmp"
 	"html"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,11 +37,12 @@ var allowances = []allowance{
 		"are the service's own", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
 	{"identifiers", "are alternateIdentifiers", "lupo datacite_doi_serializer.rb", nil},
 	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML alone", "bolognese datacite_reader.rb, author_utils.rb", nil},
-	{"*", "white space around a text and U+FEFF are taken away",
+	{"*", "white space around a text and U+FEFF are taken away, and CR is LF",
 		"lupo params_sanitizer.rb (cleanse), bolognese datacite_reader.rb", sameTrimmed},
 	{"doi", "the case of a DOI is the service's, and the path of a request may name it", "lupo doi.rb (doi=)", sameOwnDOI},
 	{"titles.title subjects.subject sizes.* formats.*",
-		"white space is one blank, and markup but a few tags is taken away", "bolognese utils.rb (sanitize)", sameMarkup},
+		"white space is one blank; as HTML it loses comments, most tags, and what is not closed, and gets end tags",
+		"bolognese utils.rb (sanitize), whitelist_scrubber.rb", sameMarkup},
 	{"descriptions.description", "as titles, and line feeds that are elements are taken away", "bolognese datacite_reader.rb", sameDescription},
 	{"dates.date affiliation.name", "white space is one blank", "bolognese datacite_reader.rb, author_utils.rb", sameSquished},
 	{"subjects", "are kept once", "lupo doi.rb (update_field_of_science)", isRepeated},
@@ -48,13 +50,18 @@ var allowances = []allowance{
 	{"language", "is two letters where there are such", "lupo doi.rb (update_language)", sameLanguage},
 	{"creators.lang contributors.lang", "is in XML alone", "bolognese author_utils.rb", isLost},
 	{"relatedItems.titles.lang", "is not taken from JSON", "lupo params_sanitizer.rb", isLost},
+	{"relatedItems.relationTypeInformation", "is kept elsewhere, or not at all, from XML", "bolognese datacite_reader.rb (read_datacite)", isLost},
+	{"relatedItems.volume relatedItems.issue relatedItems.firstPage relatedItems.lastPage relatedItems.publisher relatedItems.edition " +
+		"geoLocations.geoLocationPlace fundingReferences.awardNumber",
+		"&amp; and the like are what they stand for", "bolognese utils.rb (parse_attributes)", sameUnescaped},
 	{"creators.nameType contributors.nameType", "is told from the name", "bolognese author_utils.rb", isPerson},
-	{"creators.name contributors.name", "is put together from its parts, or written Family, Given", "bolognese author_utils.rb", sameName},
+	{"creators.name contributors.name", "is put together from its parts; of a person it is split into them; &amp; is &",
+		"bolognese author_utils.rb, utils.rb (parse_attributes)", sameName},
 	{"creators.givenName creators.familyName contributors.givenName contributors.familyName",
-		"are told from the name where no family name is given", "bolognese author_utils.rb", sameParts},
+		"are told from the name of a person where no family name is given; &amp; is &", "bolognese author_utils.rb, utils.rb (parse_attributes)", sameParts},
 	{"nameIdentifiers.nameIdentifier affiliation.affiliationIdentifier publisher.publisherIdentifier fundingReferences.funderIdentifier",
-		"is an address, with that of its scheme before it; what is no ORCID, ROR or Crossref Funder ID is dropped",
-		"bolognese author_utils.rb, datacite_reader.rb", sameAgent},
+		"is an address, with that of its scheme before it and odd characters as escapes; what is no ORCID, ROR or Crossref Funder ID is dropped",
+		"bolognese author_utils.rb, datacite_reader.rb, utils.rb (normalize_id), doi_utils.rb", sameAgent},
 	{"nameIdentifiers.schemeUri affiliation.schemeUri fundingReferences.schemeUri",
 		"of ORCID and ROR is the service's", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
 	{"relatedIdentifiers.relatedIdentifier relatedItemIdentifier.relatedItemIdentifier",
@@ -101,7 +108,9 @@ var inLists = regexp.MustCompile(`\[\d+\]`)
 func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // bare is a text without what the service takes away around and in it.
-func bare(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\ufeff", "")) }
+func bare(text string) string {
+	return strings.TrimSpace(newlines(strings.ReplaceAll(text, "\ufeff", "")))
+}
 
 func sameTrimmed(p pair) bool {
 	w, f := p.texts()
@@ -123,24 +132,11 @@ func sameFolded(p pair) bool {
 	return strings.EqualFold(bare(w), bare(f))
 }
 
-// said is a text without markup that the service takes out, and without the
-// references that it makes of single characters.
-func said(text string) string { return squish(unmarked(bare(text))) }
-
-func unmarked(text string) string {
-	var out strings.Builder
-	at := 0
-	for _, m := range markup.FindAllStringSubmatchIndex(text, -1) {
-		out.WriteString(html.UnescapeString(text[at:m[0]]))
-		if at = m[1]; m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])) {
-			out.WriteString("<" + strings.Trim(text[m[0]+1:m[3]], " ") + ">") // <br/> is <br>
-		}
-	}
-	out.WriteString(html.UnescapeString(text[at:]))
-	return out.String()
+// said is a text as the service shows it, with white space as one blank.
+func said(text string) string {
+	kept, _ := shown(bare(text))
+	return squish(kept)
 }
-
-var markup = regexp.MustCompile(`<!--.*?-->|</?([A-Za-z][A-Za-z0-9]*)[^>]*>`) // a tag ends at the next ">", as in HTML
 
 func sameMarkup(p pair) bool {
 	w, f := p.texts()
@@ -149,11 +145,12 @@ func sameMarkup(p pair) bool {
 
 func sameDescription(p pair) bool {
 	w, f := p.texts()
-	after := func(text string) string { return squish(oneLine.Replace(unmarked(bare(text)))) }
-	return after(w) == after(f) || said(oneLine.Replace(w)) == said(oneLine.Replace(f))
+	after := func(text string) string {
+		kept, _ := shown(bare(text))
+		return squish(strings.ReplaceAll(kept, "\n", ""))
+	}
+	return after(w) == after(f) || after(strings.ReplaceAll(bare(w), "\n", "")) == after(f)
 }
-
-var oneLine = strings.NewReplacer("\n", "", "\r", "")
 
 func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
 
@@ -175,51 +172,92 @@ func isDateOfService(p pair) bool {
 	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.differ.found.get("publicationYear")
 }
 
-// sameLanguage lets any two letters stand for what has none, a name or a code of
-// three: the list of the service is not here.
-func sameLanguage(p pair) bool {
-	w, f := p.texts()
-	primary, _, _ := strings.Cut(bare(w), "-")
-	return strings.EqualFold(primary, f) || len(primary) != 2 && len(f) == 2 || f == "" && languageRule(nil, bare(w)) != nil
-}
-
 func isLost(p pair) bool { return p.found.get(p.member) == "" }
 
+// isPerson tells whether the service could make a person of a name without type.
 func isPerson(p pair) bool {
 	w, f := p.texts()
-	return w == "" && f == string(NamePersonal)
+	if w != "" || f != string(NamePersonal) || p.wanted.get("familyName") != "" {
+		return false
+	}
+	hasORCID := slices.ContainsFunc(p.wanted.of("nameIdentifiers").inside, func(id value) bool { return agentScheme(&id) == "orcid" })
+	return hasORCID || strings.Contains(p.wanted.get("name"), ",") || p.found.get("familyName")+p.found.get("givenName") != ""
 }
 
+// sameName compares names in one text as they are, but for references, for the comma
+// before initials, and for blanks around hyphens. That of a person may be put together
+// from its parts, or split into them.
 func sameName(p pair) bool {
 	w, f := p.texts()
-	if family, given := bare(p.wanted.get("familyName")), bare(p.wanted.get("givenName")); family != "" && given != "" {
-		w = family + ", " + given
+	family, given := p.wanted.get("familyName"), p.wanted.get("givenName")
+	if bare(family) != "" && bare(given) != "" && either(family+", "+given, f, tidyName) {
+		return true
 	}
-	return nameWords(w) == nameWords(f)
+	return either(w, f, tidyName) || isSplit(p, tidyName(unescapedXML(w)))
 }
 
-// nameWords are the words of a name in any order, without particles such as "von",
-// and without what comes after a second comma: of names in one text the service
-// keeps no more.
+// either tells whether texts are the same in a form, or would be if the service had
+// taken references for what they stand for.
+func either(w, f string, form func(string) string) bool {
+	return form(w) == form(f) || form(unescapedXML(w)) == form(f)
+}
+
+func sameUnescaped(p pair) bool {
+	w, f := p.texts()
+	return either(w, f, bare)
+}
+
+var xmlReferences = regexp.MustCompile(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
+
+func unescapedXML(text string) string {
+	return xmlReferences.ReplaceAllStringFunc(text, html.UnescapeString)
+}
+
+var initials = regexp.MustCompile(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
+
+func tidyName(name string) string {
+	if !strings.Contains(name, ",") {
+		name = initials.ReplaceAllString(name, ", $1")
+	}
+	return squish(strings.ReplaceAll(bare(name), " - ", "-"))
+}
+
+// isSplit tells whether found has the parts of a name without parts: what is before
+// and after its first comma, or else the given name and then that of the family.
+func isSplit(p pair, name string) bool {
+	family, given := p.found.get("familyName"), p.found.get("givenName")
+	switch {
+	case p.found.get("nameType") != string(NamePersonal), p.wanted.get("nameType") == string(NameOrganizational),
+		p.wanted.get("familyName") != "", p.found.get("name") != family+", "+given:
+		return false
+	}
+	if before, after, ok := strings.Cut(name, ","); ok {
+		return nameWords(before) == nameWords(family) && nameWords(after) == nameWords(given)
+	}
+	return nameWords(name) == nameWords(given+" "+family)
+}
+
+// nameWords are the words of a name, but for those of which the service makes no part.
 func nameWords(name string) string {
-	name = strings.ReplaceAll(name, " - ", "-")
-	if parts := strings.SplitN(name, ",", 3); len(parts) == 3 {
-		name = parts[0] + " " + parts[1]
-	}
-	words := strings.FieldsFunc(bare(name), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	particle := func(word string) bool { return unicode.IsLower([]rune(word)[0]) }
-	slices.Sort(words)
-	if slices.ContainsFunc(words, func(word string) bool { return !particle(word) }) {
-		words = slices.DeleteFunc(words, particle)
-	}
-	return strings.Join(words, " ")
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return strings.Join(slices.DeleteFunc(words, notInName.MatchString), " ")
 }
 
-// sameParts lets parts be told from the name, and a given name alone be dropped.
+var notInName = regexp.MustCompile(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
+
+// sameParts lets parts be told from a name without a family, and a given name alone be
+// dropped.
 func sameParts(p pair) bool {
 	family, given := p.found.get("familyName"), p.found.get("givenName")
-	together := p.found.get("name") == family+", "+given
-	return bare(p.wanted.get("familyName")) == "" && (family == "" && given == "" || together)
+	switch {
+	case sameUnescaped(p):
+		return true
+	case bare(p.wanted.get("familyName")) != "":
+		return false
+	case family == "" && given == "":
+		return true
+	}
+	return isSplit(p, tidyName(unescapedXML(p.wanted.get("name"))))
 }
 
 // agentScheme is the scheme of an identifier, which is a member beside it.
@@ -232,12 +270,20 @@ func sameAgent(p pair) bool {
 	s, known := agentSchemes[agentScheme(p.wanted)]
 	switch w, f = bare(w), bare(f); {
 	case known && f == "":
-		return s.fault(w) != ""
+		form := keptForms[agentScheme(p.wanted)]
+		return form != nil && !form.MatchString(w)
 	case known && strings.EqualFold(agentDigits(s, w), agentDigits(s, f)):
 		return true
 	}
 	lead := strings.TrimSuffix(p.wanted.get("schemeUri"), "/") + "/"
 	return sameAddress(w, f) || sameAddress(lead+w, f) || sameAddress("https://doi.org/"+doiRule.bare(w), f)
+}
+
+// keptForms are the forms of which the service keeps an identifier of a scheme.
+var keptForms = map[string]*regexp.Regexp{
+	"orcid":            regexp.MustCompile(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
+	"ror":              regexp.MustCompile(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
+	"crossreffunderid": regexp.MustCompile(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
 }
 
 // agentDigits is an identifier without address, and without the prefix that all
@@ -256,6 +302,9 @@ func addressOf(text string) string {
 		return text
 	}
 	rest, _, _ = strings.Cut(rest, "#")
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = squish(plain)
+	}
 	end := strings.IndexAny(rest+"/", "/?")
 	return scheme + "://" + strings.ToLower(rest[:end]) + strings.TrimSuffix(rest[end:], "/")
 }

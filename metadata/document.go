@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -93,6 +94,9 @@ func (s *scanner) failAtBadChar(at int) {
 
 // readLimited reads r up to one byte more than is allowed.
 func readLimited(r io.Reader) (string, error) {
+	if r == nil {
+		return "", errors.New("r is nil")
+	}
 	size := 4 << 10
 	if sized, ok := r.(interface{ Len() int }); ok {
 		size = min(sized.Len(), MaxSize) + 1 // one more, so that the end shows without growing

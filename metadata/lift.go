@@ -1,6 +1,9 @@
 package metadata
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Lift makes a record of kernel 4 out of one of an older version of the schema, 2.x or
 // 3, which the service shows but no longer takes. old stays as it is; the result shares
@@ -21,6 +24,9 @@ import "slices"
 // the general type, which used to be optional. The error is then a [*ValidationError]
 // that names it, and comes with the record as far as it could be lifted.
 func Lift(old *Record) (*Record, error) {
+	if old == nil {
+		return nil, errors.New("metadata.Lift: old is nil")
+	}
 	r := *old
 	r.SchemaVersion = Namespace
 	if r.Types.ResourceTypeGeneral == "Film" {

@@ -432,6 +432,6 @@ func nonEmptyList[T, E any](name string, e *element[E], missing string, field fu
 
 // textItem is the table of a list of mere texts.
 func textItem(name string) *element[string] {
-	return newElement(name, textOnly, text("", anyText, func(s *string) *string { return s }),
+	return newElement(name, textOnly, text("", datatype{warning: markupWarning}, func(s *string) *string { return s }),
 		part[string]{table: func(e *element[string]) { e.item = jsonlex.TextItem }})
 }

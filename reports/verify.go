@@ -24,6 +24,9 @@ import (
 // come in, and holds none of them.
 func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 	const op = "reports.Verify"
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
+	}
 	if err := checkUUID("Receipt.ReportID", r.ReportID); err != nil {
 		return err
 	}

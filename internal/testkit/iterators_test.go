@@ -502,6 +502,8 @@ func TestNilArguments(t *testing.T) {
 		"src":      read(s.reports.Submit(ctx, report(0).Header, nil, nil)),
 		"file":     noFile,
 		"reader":   read(reports.NewReader(nil)),
+		"resolver": mds.WaitResolved(ctx, nil, "10.5072/a", "https://example.org/", nil),
+		"receipt":  s.reports.Verify(ctx, nil),
 		"draft":    read(s.dois.Create(ctx, nil)),
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),
 		"report":   read(s.reports.Create(ctx, nil)),
@@ -513,7 +515,14 @@ func TestNilArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, err, "nil")
-			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrInvalid), "%v", err)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
+	}
+	for name, err := range map[string]error{
+		"metadata.ParseXML": read(metadata.ParseXML(nil)), "metadata.CheckXML": read(metadata.CheckXML(nil, nil)),
+		"metadata.ValidateXML": metadata.ValidateXML(nil), "metadata.CheckSyntax": metadata.CheckSyntax(nil), "metadata.Lift": read(metadata.Lift(nil)),
+		"datacitetest.PutRecord": s.srv.PutRecord(nil), "datacitetest.PutReport": read(s.srv.PutReport(nil)), "datacitetest.Restore": s.srv.Restore(nil),
+	} {
+		require.Error(t, err, name)
 	}
 }

@@ -42,9 +42,12 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			tests.WriteString(text)
 		}
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guarantees.md", "docs/benchmarks.md", "docs/sandbox.md"} {
 		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|(testdata/[\\w./-]+)|`([\\w./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
 			path, _, _ := strings.Cut(strings.TrimSuffix(m[1]+m[2]+m[3], "."), "#")
+			if m[1] != "" { // a link
+				path = filepath.Join(filepath.Dir(name), path)
+			}
 			_, err := os.Stat(filepath.Join("..", "..", path))
 			assert.NoError(t, err, "%s: %s", name, path)
 		}

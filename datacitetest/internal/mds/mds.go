@@ -134,7 +134,7 @@ func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 		res.ContentType = "text/html; charset=utf-8"
 	}
 	res.Plain = err != nil && wire.AsFailure(err).Whole != nil
-	return res.Varying(q, err, false).Coded(q, s.Now(), true)
+	return res.Varying(q, err, false).Coded(q, s.Now())
 }
 
 func (s *Room) answer(q *wire.Request, path string, routes []route) (wire.Reply, error) {

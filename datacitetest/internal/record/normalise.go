@@ -152,25 +152,62 @@ func squish(text string) string { return strings.Join(strings.Fields(text), " ")
 
 func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
 
-var htmlTag = regexp.MustCompile(`<!--.*?-->|</?([a-zA-Z][a-zA-Z0-9]*)[^>]*>`)
+var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|</|<([a-zA-Z][\w:.-]*)[^>]*>?`)
 
-// sanitised is a text as HTML that keeps a few tags.
+// sanitised is a text as HTML that keeps a few tags, each of them closed. A comment or
+// tag that does not end is the rest of the text.
 func sanitised(text string) string {
 	if !strings.ContainsAny(text, "<>&") {
 		return text
 	}
 	var out strings.Builder
 	escape := func(text string) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text))) }
-	at := 0
-	for _, m := range htmlTag.FindAllStringSubmatchIndex(text, -1) {
-		escape(text[at:m[0]])
-		if at = m[1]; m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])) {
-			out.WriteString(strings.TrimRight(strings.TrimSuffix(text[m[0]:m[1]], "/>"), "> ") + ">")
+	var open []string
+	end := func(from int) {
+		for i := len(open) - 1; i >= from; i-- {
+			out.WriteString("</" + open[i] + ">")
 		}
+		open = open[:from]
 	}
-	escape(text[at:])
+	for {
+		m := htmlTag.FindStringSubmatchIndex(text)
+		if m == nil {
+			break
+		}
+		escape(text[:m[0]])
+		tag, rest := text[m[0]:m[1]], text[m[1]:]
+		switch {
+		case tag == "</":
+			if name := endTag.FindString(rest); name != "" {
+				rest = rest[len(name):]
+				name = strings.ToLower(tagName.FindString(name))
+				for i, nested := range slices.Backward(open) {
+					if nested == name {
+						end(i)
+						break
+					}
+				}
+			}
+		case m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])):
+			out.WriteString("<" + strings.TrimRight(tag[1:], "/> ") + ">")
+			name := strings.ToLower(text[m[2]:m[3]])
+			if open = append(open, name); name == "br" {
+				open = open[:len(open)-1]
+			} else if strings.HasSuffix(tag, "/>") {
+				end(len(open) - 1)
+			}
+		}
+		text = rest
+	}
+	escape(text)
+	end(0)
 	return out.String()
 }
+
+var (
+	endTag  = regexp.MustCompile(`^[a-zA-Z][^>]*>?`)
+	tagName = regexp.MustCompile(`^[\w:.-]+`)
+)
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 

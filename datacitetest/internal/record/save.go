@@ -170,7 +170,7 @@ func Take(o object) (Sent, error) {
 		return s, wire.ErrTooMuch
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(body), string(wire.ByteOrderMark), ""))
-	doc, read, err := readSent(text)
+	doc, read, err := readSent(text, s.object["doi"])
 	switch {
 	case errors.Is(err, errStumbled):
 		s.xml = []byte(wire.String(s.object["xml"]))
@@ -253,8 +253,8 @@ func decode64(text string) []byte {
 }
 
 // readSent reads metadata, as far as the service does. doc is not nil if they are
-// DataCite XML.
-func readSent(text string) (doc *Document, read object, err error) {
+// DataCite XML, which must name a DOI, unless one is sent beside it.
+func readSent(text string, sent any) (doc *Document, read object, err error) {
 	if text == "" {
 		return nil, nil, nil
 	}
@@ -262,6 +262,9 @@ func readSent(text string) (doc *Document, read object, err error) {
 	switch f {
 	case Kernel:
 		doc = recovered(text)
+		if _, named := names.Validate(wire.String(sent)); !named && (sent != nil || doc.doi() == "") {
+			return nil, nil, errNotThere
+		}
 		return doc, readKernel(doc), nil
 	case emptyRecord, crossref:
 		return nil, nil, nil
@@ -312,7 +315,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 	}
 	for _, name := range columns {
 		v, sent := s.object[name]
-		if !sent {
+		if !sent || name == "publisher" && v == nil { // null is what a publisher is to the service before it is written
 			continue
 		}
 		switch {
@@ -323,8 +326,8 @@ func (rec *Record) Assign(s Sent, existed bool) {
 		}
 		c[name] = v
 	}
-	if s.has("publisher") {
-		c["publisher"] = publisherColumn(s.object["publisher"])
+	if v := s.object["publisher"]; v != nil {
+		c["publisher"] = publisherColumn(v)
 	}
 	if s.has("publicationYear") {
 		c["publicationYear"] = wholeNumber(s.object["publicationYear"])

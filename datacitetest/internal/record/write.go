@@ -103,6 +103,9 @@ func (rec *Record) writeMembers(changed object) error {
 		}
 	}
 	attributes := maps.Clone(rec.Attributes)
+	if _, sent := changed["identifiers"]; sent {
+		delete(attributes, "alternateIdentifiers")
+	}
 	maps.Copy(attributes, changed)
 	maps.DeleteFunc(attributes, func(_ string, v any) bool { return v == nil })
 	rec.Attributes = attributes

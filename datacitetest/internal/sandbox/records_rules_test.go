@@ -237,6 +237,17 @@ func TestRecordCompressed(t *testing.T) {
 	}
 }
 
+func TestRecordCompressedAnswers(t *testing.T) {
+	s := recordsService(t)
+	for coding, want := range map[string][2]string{"gzip": {"", "no-cache"}, "identity": {`W/"`, "max-age=0, private, must-revalidate"}} {
+		c := requestOf("GET /dois/10.5072/found", "", "")
+		c.header = map[string]string{"Accept-Encoding": coding}
+		h := c.do(t, s).header
+		assert.True(t, strings.HasPrefix(h.Get("ETag"), want[0]) && (h.Get("ETag") == "") == (want[0] == ""), h.Get("ETag"))
+		assert.Equal(t, want[1], h.Get("Cache-Control"))
+	}
+}
+
 func TestRecordMinting(t *testing.T) {
 	for prefix, form := range map[string]string{"10.5072": "", "10.5072/shoulder": "shoulder-"} {
 		a := create(`"prefix":"`+prefix+`"`).do(t, recordsService(t))

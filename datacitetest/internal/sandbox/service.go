@@ -246,9 +246,9 @@ func areaOf(r *http.Request) (area int, path string) {
 func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
 	switch area, path := areaOf(q.Request); area {
 	case reportsArea:
-		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now(), true)
+		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now())
 	case doisArea:
-		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).Coded(q, s.Now(), false)
+		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).CodedUntagged(q)
 	default:
 		if err := dois.Unplayed(q.Verb, path); err != nil {
 			return wire.InJSON(wire.Reply{}, err)

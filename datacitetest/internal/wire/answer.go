@@ -46,6 +46,7 @@ type Reply struct {
 	Body        []byte
 	Stream      func(w io.Writer) error
 	Etag        string // weak validator; empty means one made from the body
+	Untagged    bool   // no validator
 	Plain       bool   // interface C: no validator, no cache rules
 }
 
@@ -151,7 +152,7 @@ func (res Reply) write(w io.Writer) error {
 
 // validators sets ETag and Cache-Control, and answers If-None-Match.
 func (res Reply) validators(h http.Header, q *Request) int {
-	if res.Status >= 400 || res.Status == http.StatusNoContent {
+	if res.Status >= 400 || res.Status == http.StatusNoContent || res.Untagged {
 		h.Set("Cache-Control", "no-cache")
 		return res.Status
 	}

@@ -12,14 +12,31 @@ import (
 	"time"
 )
 
-// Coded compresses an answer for who takes gzip, errors too if so. Its validator is
+// Coded compresses an answer for who takes gzip, errors too. Its validator is
 // one of the compressed bytes, which hold the time in seconds.
-func (res Reply) Coded(q *Request, now time.Time, errorsToo bool) Reply {
-	if res.Plain || res.Status == http.StatusNoContent || res.Status >= http.StatusBadRequest && !errorsToo || !takesGzip(q) {
+func (res Reply) Coded(q *Request, now time.Time) Reply {
+	if res.Plain || res.Status == http.StatusNoContent || !takesGzip(q) {
 		return res
 	}
+	etag := WeakETag([]byte(cmp.Or(res.Etag, WeakETag(res.Body))), fmt.Append(nil, now.Unix()))
+	res = res.compressed()
+	res.Etag = etag
+	return res
+}
+
+// CodedUntagged compresses an answer for who takes gzip, unless it is an error. It has no
+// validator then.
+func (res Reply) CodedUntagged(q *Request) Reply {
+	if res.Plain || res.Status == http.StatusNoContent || res.Status >= http.StatusBadRequest || !takesGzip(q) {
+		return res
+	}
+	res = res.compressed()
+	res.Untagged = true
+	return res
+}
+
+func (res Reply) compressed() Reply {
 	plain := res
-	res.Etag = WeakETag([]byte(cmp.Or(res.Etag, WeakETag(res.Body))), fmt.Append(nil, now.Unix()))
 	res.Header = map[string]string{"Content-Encoding": "gzip"}
 	maps.Copy(res.Header, plain.Header)
 	res.Stream = func(w io.Writer) error {

@@ -1,0 +1,85 @@
+package metadata
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The service reads titles, subjects, descriptions, sizes and formats as HTML, and
+// writes them as HTML again: with a few elements, each of them closed.
+
+// keptTags are the HTML elements the service leaves in texts.
+var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
+
+// markup is a comment, an instruction or a tag: what is not closed goes on to the end.
+// A "<" before anything else is text.
+var markup = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
+
+// shown is a text as the service shows it, with the characters that references stand
+// for, and the first markup that it takes out or adds, "" if none.
+func shown(text string) (kept, changed string) {
+	if !strings.Contains(text, "<") {
+		return unescaped(text), ""
+	}
+	var out strings.Builder
+	var open []string
+	closeTo := func(n int) {
+		for ; len(open) > n; open = open[:len(open)-1] {
+			out.WriteString("</" + open[len(open)-1] + ">")
+		}
+	}
+	at := 0
+	for _, m := range markup.FindAllStringSubmatchIndex(text, -1) {
+		out.WriteString(unescaped(text[at:m[0]]))
+		at = m[1]
+		piece, name := text[m[0]:m[1]], ""
+		if m[4] >= 0 {
+			name = strings.ToLower(text[m[4]:m[5]])
+		}
+		isEnd := strings.HasPrefix(piece, "</")
+		place := len(open) - 1
+		for place >= 0 && open[place] != name {
+			place--
+		}
+		switch {
+		case !slices.Contains(keptTags, name), isEnd && place < 0:
+			changed = cmp.Or(changed, piece)
+		case isEnd:
+			if place < len(open)-1 {
+				changed = cmp.Or(changed, piece)
+			}
+			closeTo(place)
+		case name == "br":
+			out.WriteString("<br>")
+		default:
+			out.WriteString("<" + name + ">")
+			open = append(open, name)
+			if strings.HasSuffix(piece, "/>") {
+				closeTo(len(open) - 1)
+			}
+		}
+	}
+	out.WriteString(unescaped(text[at:]))
+	if len(open) > 0 {
+		changed = cmp.Or(changed, "<"+open[0]+">")
+	}
+	closeTo(0)
+	return out.String(), changed
+}
+
+var references = regexp.MustCompile(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
+
+// unescaped is a text with the characters that references stand for.
+func unescaped(text string) string { return references.ReplaceAllStringFunc(text, html.UnescapeString) }
+
+// markupWarning finds what the service takes for markup and changes.
+func markupWarning(_ *CheckOptions, value string) *fault {
+	if _, changed := shown(value); changed != "" {
+		return warning(CodeLossy, fmt.Sprintf("the service reads this as HTML for its JSON, and does not keep %.40q as it is", changed))
+	}
+	return nil
+}
