@@ -26,8 +26,8 @@
 // country, as tables and databases have them, in any order.
 //
 // Nothing is sent before all has been read and checked. Then Submit looks at what
-// the service holds: it does nothing if that is the report, goes on where an
-// earlier run stopped, and starts over otherwise. When an answer is lost, it looks
+// the service holds, and hashes the data: it does nothing if that is the report, goes
+// on where an earlier run stopped, and starts over otherwise. When an answer is lost, it looks
 // before it sends again, since the service stores a subset each time it arrives.
 // It first waits until the service has certainly finished, since two writes at once
 // make a report permanently unreadable. Lost answers are common for full subsets,
@@ -41,7 +41,16 @@
 //		os.Exit(1)     // the next run goes on from there
 //	}
 //
-// A second run on the same machine fails with [ErrBusy] while the first is alive.
+// A second run on the same machine fails with [ErrBusy] while the first is alive, of
+// whatever account, and a later run knows what the one before left: they share a
+// folder, SubmitOptions.LockDir. Containers, services with PrivateTmp and further
+// machines have to be told of a common one, or take turns. Without one, a run sees
+// what other programs have stored and waits while it changes; of a request whose
+// effect does not show yet it cannot know.
+//
+// What Submit cannot mend it reports: when the server dies in the middle of a write,
+// the deployed service can lose the document of a report, which nobody but its
+// operator can then read or replace ([ErrBroken]).
 //
 // [Client.Create] and [Client.Put] are the two requests of specification §4.1
 // for reports that fit into one. The service holds one report for each creator
@@ -64,8 +73,8 @@
 // checksums are checked. [Client.Open] yields them one by one, in constant memory
 // ([Reader.Datasets], or [Reader.Scan], which is faster and lends each dataset for
 // one iteration). [Client.WithMaxReport] bounds what is read.
-// [Client.Verify] compares what is stored with a [Receipt], and [Client.VerifyAt]
-// can check less. Reading needs no credentials.
+// [Client.Verify] compares what is stored with a [Receipt]. Reading needs no
+// credentials.
 //
 // [NewReader] and [ReadFile] read a report in a file, in any shape in which the
 // service has kept reports over the years. Many programs wrote them, so numbers

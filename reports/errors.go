@@ -20,8 +20,10 @@ var (
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
 	ErrBusy error = &transport.Condition{Text: "reports: another program writes to this report", Passes: true}
-	// ErrBroken: the service can no longer read a report that it stored. Only its
-	// operator can help: send the id and the request id.
+	// ErrBroken: the service cannot read a report that it stored. From Submit: it
+	// could not for as long as MaxOutage, so that only its operator can help; send the
+	// id and the request id. From Verify: it cannot now, which also happens for some
+	// minutes while another program writes to the report.
 	ErrBroken error = &transport.Condition{Text: "reports: stored report is broken"}
 )
 

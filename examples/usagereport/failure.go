@@ -36,7 +36,7 @@ func explain(ctx context.Context, out io.Writer, err error) int {
 	case accountRefused(err):
 		fmt.Fprintln(out, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
 	case code == exitNoRoom || code == exitIncomplete && ofTheFolder(err):
-		fmt.Fprintf(out, "Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder, the same for all runs.\n", os.TempDir())
+		fmt.Fprintf(out, "Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.\n", os.TempDir())
 	}
 	if code == exitIncomplete {
 		advise(ctx, out, err)

@@ -56,8 +56,8 @@
 // says what for and until when: the service may still be working on the request.
 // A run after one that was cut off waits for the rest of that time. While a run
 // for a report goes on, others for the same report on this machine end at once
-// with 2. They know of each other by files in the folder for temporary files,
-// which TMPDIR can name; it has to be the same for all runs.
+// with 2. They know of each other by files in /tmp, or in the folder that
+// DATACITE_LOCK_DIR names; it has to be the same for all runs.
 package main
 
 import (

@@ -42,7 +42,7 @@ func newService(t *testing.T) *service { return serviceLike(t, datacitetest.Docu
 
 func serviceLike(t *testing.T, behaviour datacitetest.Behaviour) *service {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir()) // where runs leave what the next one has to know
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir()) // where runs leave what the next one has to know
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
 	return &service{Server: srv, token: srv.Token(srv.Now().Add(365 * 24 * time.Hour))}

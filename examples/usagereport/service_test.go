@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,20 +45,26 @@ func TestTokens(t *testing.T) {
 	assert.Empty(t, srv.Requests())
 }
 
-// So is whether there is a folder for temporary files. One that is missing, is no
-// folder or belongs to others is no reason to try again.
-func TestNoFolderForTemporaryFiles(t *testing.T) {
+// So is whether there are folders for temporary files and for locks. One that is
+// missing, is no folder or belongs to others is no reason to try again.
+func TestNoFolder(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 2, nil))
 	others := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(others, fmt.Sprintf("datacite-go-%d", os.Getuid())), 0o700))
-	require.NoError(t, os.Chmod(filepath.Join(others, fmt.Sprintf("datacite-go-%d", os.Getuid())), 0o777))
-	for name, folder := range map[string]string{"missing": file + ".missing", "a file": file, "open to others": others} {
+	require.NoError(t, os.Chmod(others, 0o777))
+	for name, tt := range map[string]struct{ variable, folder, says string }{
+		"missing":                  {"TMPDIR", file + ".missing", "Temporary files go to " + file + ".missing, which has to exist"},
+		"a file":                   {"TMPDIR", file, "Temporary files go to " + file + ", which has to exist"},
+		"missing, for locks":       {"DATACITE_LOCK_DIR", file + ".missing", "file or directory"},
+		"a file, for locks":        {"DATACITE_LOCK_DIR", file, file + " is not a folder in which nobody else can replace a file"},
+		"open to others for locks": {"DATACITE_LOCK_DIR", others, others + " is not a folder in which nobody else can replace a file"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			srv := newService(t)
-			t.Setenv("TMPDIR", folder)
+			t.Setenv(tt.variable, tt.folder)
 			got := srv.runs(t, "", file)
 			assert.Equal(t, exitNoRoom, got.code, got.errors)
-			assert.Contains(t, got.errors, "Temporary files go to "+folder+", which has to exist")
+			assert.Contains(t, got.errors, tt.says)
+			assert.Contains(t, got.errors, "DATACITE_LOCK_DIR names another folder for locks")
 			assert.Contains(t, got.errors, "This run changed nothing on the service.")
 			assert.NotContains(t, got.errors, "un the same command again")
 			assert.Empty(t, srv.Requests())

@@ -95,7 +95,11 @@ const usage = `Submit a usage report, and make sure that the service holds exact
 
 Environment:
   DATACITE_TOKEN   with -api: the token of the account
-  TMPDIR           folder for temporary files, the same for all runs
+  TMPDIR           folder for temporary files
+  DATACITE_LOCK_DIR
+                   folder for locks and records, the same for all runs on a machine;
+                   /tmp without it. Set it in containers and under systemd's
+                   PrivateTmp, where /tmp is another one for each service.
 
 Input: a report as JSON, or a table as CSV, plain or compressed with gzip; "-" is
 standard input. The first row of a table names the columns: doi, metric, access and

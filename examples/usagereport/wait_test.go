@@ -40,7 +40,7 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 	}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(fmt.Sprintf("%v, %s", l, behaviour), func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
+			t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 			synctest.Test(t, func(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{
 					Behaviour: behaviour, NoPort: true, WriteTime: 20 * time.Second,
