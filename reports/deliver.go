@@ -15,11 +15,11 @@ import (
 // deliver makes the service hold the plan. What to do next is decided by
 // [delivery]; here it is done.
 func (s *submission) deliver(ctx context.Context) error {
-	lastRequest, err := s.lock.LastRequest()
+	left, others, err := s.lock.Last()
 	if err != nil {
-		return fmt.Errorf("reports.Submit: the record of the last request: %w", err)
+		return fmt.Errorf("reports.Submit: the record of earlier runs: %w", err)
 	}
-	d := newDelivery(len(s.plan), s.options, lastRequest)
+	d := newDelivery(len(s.plan), s.options, left, others)
 	var cause error // why the last look or write failed
 	for {
 		switch next := d.next(time.Now()); next.do {
@@ -45,11 +45,8 @@ func (s *submission) deliver(ctx context.Context) error {
 				d = d.answered(answer, time.Now())
 			case errors.Is(err, datacite.ErrUnclear) && !permanent(err):
 				d = d.lostAnswer(time.Now())
-				if err := s.lock.UnderWay(); err != nil {
-					return s.stopped(d, Unclear, also(cause, err))
-				}
 			case !neverSent(err):
-				s.lock.Ended()
+				s.note(d) // if it fails, the next run only waits longer
 				return s.stopped(d, d.without(), s.explain(next.subset, err))
 			}
 		case finish:
@@ -57,14 +54,22 @@ func (s *submission) deliver(ctx context.Context) error {
 		case stop:
 			return s.stopped(d, next.state, cause)
 		}
-		if d.idle(time.Now()) {
-			s.lock.Ended()
+		if err := s.note(d); err != nil && d.lost {
+			return s.stopped(d, Unclear, also(cause, err))
 		}
 		if d.stored > s.reported {
 			s.reported = d.stored
 			s.progress(Progress{Stage: Sending}, d.stored)
 		}
 	}
+}
+
+// note records what the next run has to know.
+func (s *submission) note(d delivery) error {
+	if r, ok := d.record(); ok {
+		return s.lock.Note(r)
+	}
+	return nil
 }
 
 // wait waits until it is time for a step.
@@ -105,8 +110,8 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 	case len(a.Subsets) == 0: // a service that does not list them, as the specification allows
 		return sight{kind: shown, first: i + 1}, nil
 	}
-	if first, ok := s.holds(a.Subsets); ok && first == i+1 {
-		return sight{kind: shown, first: first}, nil
+	if first, ok := s.holds(a); ok && first == i+1 {
+		return sight{kind: shown, first: first, state: a.state()}, nil
 	}
 	s.listed = a.Subsets // which may hold the same, and only a look can tell
 	return sight{}, nil
@@ -141,6 +146,9 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 		err = fmt.Errorf("%w: the service holds something else than the first %d subsets of this report", ErrBusy, d.stored)
 	case state == Disturbed:
 		err = fmt.Errorf("%w: report %s changed while nothing was sent", ErrBusy, s.id)
+	}
+	if time.Now().Before(d.until) {
+		err = fmt.Errorf("%w; no run may send anything before %s, because %s", err, d.until.Format(time.RFC3339), d.waitingFor())
 	}
 	if !d.written {
 		return fmt.Errorf("reports.Submit: %w; nothing was sent", err)

@@ -25,7 +25,7 @@ func TestABrokenReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 10 * time.Second})
 		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
+		opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()}
 		_, err := c.Submit(t.Context(), h, datasets(2), opts)
 		require.NoError(t, err)
 
@@ -80,7 +80,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 			Token:   srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
 		})
 		require.NoError(t, err)
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 		require.NoError(t, err)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 		assert.Len(t, writes(srv), 3, "nothing was sent twice")
@@ -131,7 +131,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 					return nil
 				}
 				start := time.Now()
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
 				_, ok := errors.AsType[*reports.SubmitError](err)
@@ -149,7 +149,7 @@ func TestOtherCompressorsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
 		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()}
+		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()}
 		first, err := c.Submit(t.Context(), h, datasets(6), opts)
 		require.NoError(t, err)
 		opts.Level = 9
@@ -158,7 +158,7 @@ func TestOtherCompressorsBytes(t *testing.T) {
 		assert.Zero(t, second.Sent, "it is the same report")
 		assert.ElementsMatch(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
 		require.NoError(t, c.Verify(t.Context(), second))
-		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, TempDir: t.TempDir()})
+		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, LockDir: t.TempDir()})
 		require.NoError(t, err)
 		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
 
@@ -177,10 +177,10 @@ func TestAnotherReleaseGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
 				c, h := srv.Reports(), header("Example", time.October)
-				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, TempDir: t.TempDir()})
+				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()})
 				require.NoError(t, err)
 
-				opts := &reports.SubmitOptions{MaxDatasets: 3, Level: 9, TempDir: t.TempDir()}
+				opts := &reports.SubmitOptions{MaxDatasets: 3, Level: 9, LockDir: t.TempDir()}
 				second, err := c.Submit(t.Context(), h, datasets(14), opts)
 				require.NoError(t, err)
 				assert.Equal(t, 3, second.Sent, "9, 12 and 14 datasets; the first 6 were there")

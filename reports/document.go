@@ -1,6 +1,10 @@
 package reports
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"io"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -161,10 +165,45 @@ type storedReport struct {
 	origin
 	Shown   int      // datasets shown outside of subsets
 	Subsets []Subset // in no order; how many datasets they hold is not known
+	damage  error    // of the first subset whose data are not what its checksum says
 }
 
-// scanAnswer reads a report as the service shows it. Answers repeat every subset
-// of the report, so the subsets are measured and dropped as they come in.
+// read reads the data of a subset, which are hashed and dropped as they come in.
+func (s *storedReport) read(l *jsonlex.Lexer) (part Subset) {
+	if l.Kind() != '"' {
+		l.Skip()
+		return part
+	}
+	data := l.Base64()
+	if err := data.Drain(); err != nil {
+		s.damaged(fmt.Errorf("subset %d: %w", len(s.Subsets)+1, err))
+	}
+	return Subset{Checksum: data.Checksum(), Bytes: data.Size()}
+}
+
+// add adds a subset, and compares it with the checksum shown.
+func (s *storedReport) add(part Subset, checksum string) {
+	if part.Checksum == "" {
+		s.damaged(fmt.Errorf("subset %d has no data", len(s.Subsets)+1))
+	}
+	s.damaged(part.compareChecksum(len(s.Subsets), checksum))
+	s.Subsets = append(s.Subsets, part)
+}
+
+func (s *storedReport) damaged(err error) { s.damage = cmp.Or(s.damage, err) }
+
+// state tells what is stored from anything else, whatever its order. It is even if
+// it is that of subsets, and odd if it is that of datasets shown.
+func (s *storedReport) state() uint64 {
+	sum := sha256.Sum256(fmt.Append(nil, s.Shown, sortedChecksums(s.Subsets)))
+	state := binary.BigEndian.Uint64(sum[:]) &^ 1
+	if s.Shown > 0 {
+		state++
+	}
+	return state
+}
+
+// scanAnswer reads a report as the service shows it.
 func scanAnswer(r io.Reader) (storedReport, error) {
 	dec := newDecoder()
 	dec.budget = jsonlex.NewBudget(maxMemory)
@@ -177,27 +216,24 @@ func scanAnswer(r io.Reader) (storedReport, error) {
 	}
 	subset := func() bool {
 		var part Subset
-		part.Checksum = d.readSubset(func() { part.Bytes = d.lex.Base64Size() })
+		checksum := d.readSubset(func() { part = s.read(d.lex) })
 		d.lex.Spend(2 * sizeOf[Subset]())
-		s.Subsets = append(s.Subsets, part)
+		s.add(part, checksum)
 		return true
 	}
-	lone := -1
+	var lone Subset
 	for m := d.next(); m != jsonlex.End; m = d.next() {
-		if m == reportGzip {
-			d.lex.Spend(2 * sizeOf[Subset]())
-			lone = len(s.Subsets)
-			s.Subsets = append(s.Subsets, Subset{Bytes: d.lex.Base64Size()})
-			continue
-		}
-		if m == reportSubsets {
+		switch m {
+		case reportGzip:
+			lone = s.read(d.lex)
+		case reportSubsets:
 			d.elements(subset, subset)
-		} else {
+		default:
 			d.elements(entry, subset)
 		}
 	}
-	if lone >= 0 {
-		s.Subsets[lone].Checksum = d.checksum
+	if lone.Checksum != "" {
+		s.add(lone, d.checksum)
 	}
 	s.ID, s.Header, s.origin = d.id, d.header, d.dec.origin
 	return s, d.lex.Err()

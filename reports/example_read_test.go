@@ -44,9 +44,8 @@ func ExampleReader_Scan() {
 	// Output: Example Repository 3000
 }
 
-// What was submitted some time ago is looked at again, at little cost: the list
-// of subsets and their checksums.
-func ExampleClient_VerifyAt() {
+// What was submitted some time ago is looked at again.
+func ExampleClient_Verify() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	client := srv.Reports()
@@ -56,13 +55,13 @@ func ExampleClient_VerifyAt() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(client.VerifyAt(ctx, receipt, reports.VerifyChecksums))
+	fmt.Println(client.Verify(ctx, receipt))
 
 	// Somebody replaces the report.
 	if _, err := client.Put(ctx, receipt.ReportID, report("Example Repository", 1)); err != nil {
 		log.Fatal(err)
 	}
-	err = client.VerifyAt(ctx, receipt, reports.VerifyChecksums)
+	err = client.Verify(ctx, receipt)
 	fmt.Println(errors.Is(err, datacite.ErrIncomplete))
 	// Output:
 	// <nil>

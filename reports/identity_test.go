@@ -32,7 +32,7 @@ func TestManySubsets(t *testing.T) {
 		for n, times := range map[int]int{1: 3, 2: 3, 3: 5, 5: 5, 8: 5, 20: 3} {
 			for i := range max(1, times**schedules/500) {
 				h := header(fmt.Sprintf("Example %d-%d", n, i), time.October)
-				opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()}
+				opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()}
 				first, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Equal(t, n, first.Sent)
@@ -156,7 +156,7 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 		n.before = func(r *http.Request) error {
 			if r.Method == "POST" {
 				n.before = nil
-				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{TempDir: t.TempDir()})
+				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{LockDir: t.TempDir()})
 				require.NoError(t, err)
 			}
 			return nil
@@ -185,7 +185,7 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
 			}}
 			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, TempDir: t.TempDir()})
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Len(t, writes(srv), 3, "nothing was sent twice")
 			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
@@ -217,7 +217,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 			var waits []time.Time
 			var reason string
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
-				MaxDatasets: 2, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+				MaxDatasets: 2, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
 					if p.Stage == reports.Waiting && !slices.Contains(waits, p.Until) {
 						waits, reason = append(waits, p.Until), p.Reason
 					}
@@ -274,12 +274,12 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	require.ErrorIs(t, last, datacite.ErrIncomplete)
 	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
 	assert.Equal(t, 2, asked)
-	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorIs(t, err, datacite.ErrIncomplete)
 
 	answer = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
 	asked = 0
-	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorContains(t, err, "is not a UUID")
 	assert.Equal(t, 1, asked)
 }
@@ -330,4 +330,27 @@ func TestAPanicInACallback(t *testing.T) {
 	}
 	_, err := submit(nil)
 	require.NoError(t, err, "the lock is free")
+}
+
+// A compressed report is not created over that of another account, as an
+// uncompressed one is not.
+func TestCreateOverSomebodyElsesReport(t *testing.T) {
+	srv := deployedServer(t)
+	h := header("Example", time.October)
+	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), nil)
+	require.NoError(t, err)
+	before := len(writes(srv))
+	compressed := h
+	compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	for _, h := range []reports.Header{h, compressed} {
+		_, err := srv.As("OTHER.REPO").Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+		require.ErrorIs(t, err, datacite.ErrConflict)
+	}
+	assert.Len(t, writes(srv), before+1, "the uncompressed one, which the service refused")
+	for _, h := range []reports.Header{h, compressed} {
+		stored, err := srv.Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+		require.NoError(t, err)
+		assert.Equal(t, receipt.ReportID, stored.ID)
+		assert.True(t, stored.Existing)
+	}
 }

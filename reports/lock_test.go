@@ -46,7 +46,7 @@ func submitAsProcess(url, token, temp string) int {
 	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 	if err == nil {
 		var receipt *reports.Receipt
-		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, TempDir: temp, MaxProcessing: crowdProcessing})
+		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, LockDir: temp, MaxProcessing: crowdProcessing})
 		switch {
 		case err == nil:
 			fmt.Println("sent", receipt.Sent)
@@ -116,26 +116,30 @@ func TestACrowdOfProcesses(t *testing.T) {
 	}
 }
 
-// lockPaths are where a run keeps its locks, learned from one that holds them. The
-// record is beside the second one.
-func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (byName, byID string) {
+// lockPaths are where a run keeps its locks and its record, learned from one that
+// holds them.
+func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (byName, byID, record string) {
 	t.Helper()
 	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-		found, err := filepath.Glob(dir + "/*/submit-*")
+		found, err := filepath.Glob(dir + "/*.lock")
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		byName = found[0]
 		yield(dataset(0), nil)
-	}, &reports.SubmitOptions{TempDir: dir, Progress: func(p reports.Progress) {
+	}, &reports.SubmitOptions{LockDir: dir, Progress: func(p reports.Progress) {
 		if p.Stage == reports.Sending {
-			found, err := filepath.Glob(dir + "/*/submit-*-request")
+			found, err := filepath.Glob(fmt.Sprintf("%s/*.%d", dir, os.Getuid()))
 			require.NoError(t, err)
 			require.Len(t, found, 1)
-			byID = strings.TrimSuffix(found[0], "-request")
+			record = found[0]
+			byID = strings.TrimSuffix(record, filepath.Ext(record)) + ".lock"
+			require.FileExists(t, byID)
 		}
 	}})
 	require.NoError(t, err)
-	return byName, byID
+	require.NoFileExists(t, byID, "the lock is gone, and the record stays")
+	require.FileExists(t, record)
+	return byName, byID, record
 }
 
 // What lies where the lock or its record should be is neither followed nor
@@ -143,35 +147,47 @@ func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (byName, byID
 func TestStrangeFilesAtTheLock(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "precious")
 	require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	directory := func(path string) error { return os.Mkdir(path, 0o700) }
+	fifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	link := func(path string) error { return os.Symlink(elsewhere, path) }
+	const byName, byID, record = 0, 1, 2
 	for _, tt := range []struct {
-		name   string
-		place  func(path string) error
-		fails  string
-		before bool
+		name  string
+		file  int
+		place func(path string) error
+		fails string
 	}{
-		{"a directory instead of the first lock", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file", true},
-		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file", false},
-		{"a FIFO", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file", false},
-		{"a symbolic link", func(path string) error { return os.Symlink(elsewhere, path) }, "is no regular file", false},
-		{"a record that is a directory", func(path string) error { return os.Mkdir(path+"-request", 0o700) }, "is no regular file", false},
-		{"a record that is a FIFO", func(path string) error { return syscall.Mkfifo(path+"-request", 0o600) }, "is no regular file", false},
-		{"a record that is a symbolic link", func(path string) error { return os.Symlink(elsewhere, path+"-request") }, "is no regular file", false},
-		{"an empty record", func(path string) error { return os.WriteFile(path+"-request", nil, 0o600) }, "", false},
-		{"a damaged record", func(path string) error { return os.WriteFile(path+"-request", []byte("2026-11-22T1"), 0o600) }, "", false},
-		{"an endless record", func(path string) error { return os.WriteFile(path+"-request", bytes.Repeat([]byte("x"), 1<<20), 0o600) }, "", false},
-		{"a record from the future", func(path string) error { return os.WriteFile(path+"-request", []byte("2999-01-01T00:00:00Z"), 0o600) }, "", false},
+		{"a directory instead of the first lock", byName, directory, "is no regular file"},
+		{"a directory", byID, directory, "is no regular file"},
+		{"a FIFO", byID, fifo, "is no regular file"},
+		{"a symbolic link", byID, link, "is no regular file"},
+		{"a record that is a directory", record, directory, "is no regular file"},
+		{"a record that is a FIFO", record, fifo, "is no regular file"},
+		{"a record that is a symbolic link", record, link, "is no regular file"},
+		{"an empty record", record, write(""), ""},
+		{"a damaged record", record, write("2026-11-22T1"), ""},
+		{"an endless record", record, write(strings.Repeat("x", 1<<20)), ""},
+		{"a record from the future", record, write("32503680000000000000 0"), ""},
+		{"a lock that another account left", byID, func(path string) error {
+			return errors.Join(write("")(path), os.Chown(path, 12345, -1))
+		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			srv := server(t)
-			byName, byID := lockPaths(t, srv, dir)
-			path := byID
-			if tt.before {
-				path = byName
+			var paths [3]string
+			paths[byName], paths[byID], paths[record] = lockPaths(t, srv, dir)
+			require.NoError(t, os.Remove(paths[record]))
+			err := tt.place(paths[tt.file])
+			if errors.Is(err, os.ErrPermission) {
+				t.Skip("only the superuser gives a file away")
 			}
-			require.NoError(t, tt.place(path))
+			require.NoError(t, err)
 			start := time.Now()
-			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{TempDir: dir, MaxProcessing: time.Second})
+			_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{LockDir: dir, MaxProcessing: time.Second})
 			if tt.fails != "" {
 				require.ErrorContains(t, err, tt.fails)
 				assert.Less(t, time.Since(start), time.Second)
@@ -185,34 +201,51 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 	assert.Equal(t, "precious", string(kept))
 }
 
-func TestAFolderThatIsNotPrivate(t *testing.T) {
+// A folder in which others could replace the files of a run is refused; one with
+// the sticky bit is as good as /tmp.
+func TestAFolderThatIsNotSafe(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		place func(folder string) error
+		fails bool
 	}{
-		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }},
-		{"a link", func(folder string) error {
-			return errors.Join(os.Remove(folder), os.Symlink(t.TempDir(), folder))
-		}},
-		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }},
-		{"somebody else's", func(folder string) error { return os.Chown(folder, 12345, -1) }},
+		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }, true},
+		{"open to a group", func(folder string) error { return os.Chmod(folder, 0o770) }, true},
+		{"as /tmp is", func(folder string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, false},
+		{"of a group, with the sticky bit", func(folder string) error { return os.Chmod(folder, 0o770|os.ModeSticky) }, false},
+		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }, true},
+		{"missing", os.Remove, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			path, _ := lockPaths(t, server(t), dir)
-			folder := filepath.Dir(path)
-			err := tt.place(folder)
-			if errors.Is(err, os.ErrPermission) && tt.name == "somebody else's" {
-				t.Skip("only the superuser gives a folder away")
+			folder := filepath.Join(t.TempDir(), "locks")
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			require.NoError(t, tt.place(folder))
+			read := false
+			_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+				read = true
+				yield(dataset(0), nil)
+			}, &reports.SubmitOptions{LockDir: folder})
+			assert.Equal(t, !tt.fails, read, "known before the source is read")
+			if tt.fails {
+				require.ErrorContains(t, err, "SubmitOptions.LockDir")
+				return
 			}
 			require.NoError(t, err)
-			read := false
-			_, err = server(t).Reports().Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { read = true }, &reports.SubmitOptions{TempDir: dir})
-			require.ErrorContains(t, err, "SubmitOptions.TempDir")
-			assert.ErrorContains(t, err, "TMPDIR")
-			assert.False(t, read, "known before the source is read")
 		})
 	}
+}
+
+// Runs with temporary folders of their own share the lock and the record.
+func TestRunsWithOtherFoldersForTemporaryFiles(t *testing.T) {
+	srv := server(t)
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+		t.Setenv("TMPDIR", t.TempDir())
+		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
+		require.ErrorIs(t, err, reports.ErrBusy)
+		yield(dataset(0), nil)
+	}, &reports.SubmitOptions{TempDir: t.TempDir()})
+	require.NoError(t, err)
 }
 
 // One report has one lock, however its service and its creator are written.
@@ -223,7 +256,7 @@ func TestOneReportOneLock(t *testing.T) {
 	submit := func(url string, h reports.Header, src func(yield func(reports.Dataset, error) bool)) error {
 		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 		require.NoError(t, err)
-		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{TempDir: dir})
+		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{LockDir: dir})
 		return err
 	}
 	upper := header("EXAMPLE", time.October)
@@ -256,7 +289,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		var waits []reports.Progress
-		opts := &reports.SubmitOptions{MaxDatasets: 2, TempDir: dir, Progress: func(p reports.Progress) {
+		opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir, Progress: func(p reports.Progress) {
 			if p.Stage == reports.Waiting {
 				waits = append(waits, p)
 				if len(waits) == 5 {

@@ -31,57 +31,71 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	if err := s.mayWrite(stored); err != nil {
 		return sight{}, err
 	}
+	seen := sight{kind: shown, state: stored.state()}
 	if stored.Shown == 0 && len(stored.Subsets) == 0 {
-		return sight{kind: shown}, nil
+		return seen, nil
 	}
-	if s.header.differs(&stored.Header) != "" {
-		return sight{kind: shown, foreign: true}, nil
+	if s.header.differs(&stored.Header) != "" || stored.damage != nil && stored.Shown == 0 {
+		seen.foreign = true
+		return seen, nil
 	}
-	if first, ok := s.holds(stored.Subsets); ok && stored.Shown == 0 {
-		return sight{kind: shown, first: first}, nil
+	var ok bool
+	if seen.first, ok = s.holds(stored); ok && stored.Shown == 0 {
+		return seen, nil
 	}
 	// Another release of a compressor may have made the subsets, or a service
 	// shows datasets and no subsets.
-	first, held, err := s.holdsContent(ctx)
+	var held []Subset
+	seen.first, held, err = s.holdsContent(ctx)
 	switch {
 	case err != nil:
 		return sight{kind: failure(err)}, err
-	case first == 0:
-		return sight{kind: shown, foreign: true}, nil
+	case seen.first == 0:
+		seen.foreign = true
 	case len(held) > 0:
-		s.accepted, s.covered = held, first
+		s.accepted, s.covered = held, seen.first
 	case s.listed != nil:
-		s.accepted, s.covered = s.listed, first
+		s.accepted, s.covered = s.listed, seen.first
 	}
-	return sight{kind: shown, first: first}, nil
+	return seen, nil
 }
 
 // mayWrite compares the report that is stored under our id with the one that a
 // POST would add to. A PUT is never refused for that: it would replace somebody
 // else's report.
 func (s *submission) mayWrite(stored *storedReport) error {
-	h := &stored.Header
-	conflict := func(what, is, ours string) error {
-		return fmt.Errorf("%w: the %s of report %s is %.100q, not %q", datacite.ErrConflict, what, s.id, is, ours)
+	if err := stored.belongsTo(s.account); err != nil {
+		return err
 	}
+	h := &stored.Header
 	year, month := s.header.ReportingPeriod.yearMonth()
 	switch {
-	case stored.Account != "" && s.account != "" && !strings.EqualFold(stored.Account, s.account):
-		return conflict("account", stored.Account, s.account)
 	case !strings.EqualFold(h.CreatedBy, cmp.Or(s.kept.CreatedBy, s.header.CreatedBy)):
-		return conflict("creator", h.CreatedBy, s.header.CreatedBy)
+		return stored.conflict("creator", h.CreatedBy, s.header.CreatedBy)
 	case stored.Month != "" && (stored.Year != year || stored.Month != month):
-		return conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
+		return stored.conflict("month", stored.Year+"-"+stored.Month, year+"-"+month)
 	}
 	s.keep(h)
 	return nil
 }
 
+// belongsTo fails if the report shows another account than that of the token.
+func (s *storedReport) belongsTo(account string) error {
+	if s.Account == "" || account == "" || strings.EqualFold(s.Account, account) {
+		return nil
+	}
+	return s.conflict("account", s.Account, account)
+}
+
+func (s *storedReport) conflict(what, is, ours string) error {
+	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", datacite.ErrConflict, what, s.ID, is, ours)
+}
+
 // holds tells how many of the planned subsets are stored, if they are the first
 // ones and nothing else is.
-func (s *submission) holds(stored []Subset) (first int, ok bool) {
-	first = s.covered + len(stored) - len(s.accepted)
-	return first, first >= s.covered && first <= len(s.plan) && sameSubsets(stored, s.subsets(first))
+func (s *submission) holds(stored *storedReport) (first int, ok bool) {
+	first = s.covered + len(stored.Subsets) - len(s.accepted)
+	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets, s.subsets(first))
 }
 
 // sameSubsets compares lists without regard to order.

@@ -1,6 +1,10 @@
 package reports
 
-import "time"
+import (
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/runlock"
+)
 
 // How a report comes to hold exactly the planned subsets, each once.
 //
@@ -15,8 +19,9 @@ import "time"
 //  1. A POST adds its subset each time it arrives. It is sent again only after
 //     it was seen not to have arrived.
 //  2. Of two writes at once one document is lost, and the report is permanently
-//     unreadable. So nothing is sent while another write may be under way. A write
-//     goes on after its connection is gone; MaxProcessing bounds for how long.
+//     unreadable. So nothing is sent while another write of this machine may be under
+//     way, or one of another machine of which something is seen. A write goes on
+//     after its connection is gone; MaxProcessing bounds for how long.
 //  3. While a POST adds to a report that has a document, GET fails until the new
 //     document is stored. So a subset that is seen then proves that its POST has
 //     ended.
@@ -52,15 +57,17 @@ type delivery struct {
 	sound   bool      // a write of this run was answered: the report has a document
 	tries   int       // how often subset stored was sent
 
-	suspect bool  // the report could not be read before anything was sent: somebody else wrote
-	watched sight // what there was when this run began to wait for another program
+	suspect bool           // the report could not be read before anything was sent: somebody else wrote
+	watched sight          // what there was when this run began to wait for another program
+	left    runlock.Record // by an earlier run of this account on this machine
 }
 
 // A sight is what the service shows of a report, compared with the plan.
 type sight struct {
 	kind    sightKind
-	first   int  // it holds the first planned subsets, so many, ...
-	foreign bool // ... or something else than that, such as another report
+	first   int    // it holds the first planned subsets, so many, ...
+	foreign bool   // ... or something else than that, such as another report
+	state   uint64 // tells what is stored from anything else; 0: not known
 }
 
 type sightKind int
@@ -72,14 +79,36 @@ const (
 	shown                        // as first and foreign say; a report that does not exist has no subsets
 )
 
-// newDelivery begins a run. If an earlier run on this machine stopped, lastRequest
-// is when a request may have been under way, else zero.
-func newDelivery(subsets int, o SubmitOptions, lastRequest time.Time) delivery {
-	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: max(o.MaxOutage, o.MaxProcessing), firstPause: time.Second}
-	if !lastRequest.IsZero() {
-		d.until = lastRequest.Add(o.MaxProcessing)
+// newDelivery begins a run. Left is what an earlier run on this machine noted, and
+// others is when a request of another account on it may have been under way; both
+// zero if there is none.
+func newDelivery(subsets int, o SubmitOptions, left runlock.Record, others time.Time) delivery {
+	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: o.MaxOutage, firstPause: time.Second, left: left}
+	for _, request := range []runlock.Record{left, {At: others}} {
+		if !request.At.IsZero() && request.State == 0 {
+			d.until = later(d.until, request.At.Add(o.MaxProcessing))
+		}
 	}
 	return d
+}
+
+// record is what the next run has to know; false if nothing new is known.
+func (d delivery) record() (runlock.Record, bool) {
+	switch {
+	case d.lost:
+		return runlock.Record{At: d.until.Add(-d.maxProcessing)}, true
+	case d.written:
+		return runlock.Record{At: runlock.Idle, State: d.seen.state}, true
+	case d.watched.kind == shown:
+		return runlock.Record{At: d.until.Add(-d.maxProcessing), State: d.watched.state}, true
+	case d.seen.kind == shown && d.left.State != d.seen.state && !d.asked.Before(d.until):
+		r := runlock.Record{At: d.asked, State: d.seen.state}
+		if d.ours(d.seen) {
+			r.At = runlock.Idle
+		}
+		return r, true
+	}
+	return runlock.Record{}, false
 }
 
 // A step is what to do next.
@@ -121,7 +150,7 @@ func (d delivery) next(now time.Time) step {
 		return again
 
 	// Looks fail.
-	case d.seen.kind != shown && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.maxOutage:
+	case d.seen.kind != shown && d.asked.Sub(d.failing) >= d.maxOutage:
 		return step{do: stop, state: d.failed()}
 	case d.seen.kind != shown:
 		return again
@@ -181,13 +210,27 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 		if arrived {
 			d.stored, d.tries = s.first, 0
 		}
-	case !d.written && d.watched.kind == unseen && (d.suspect || part && d.until.IsZero()):
+	case !d.written && d.watched.kind == unseen && (d.suspect || part && !d.ours(s)):
 		// Another program is at work, or it left a part and no record of its last
 		// request on this machine. If nothing changes while a request could be
-		// in progress, that is not so.
-		d.watched, d.until = s, now.Add(d.maxProcessing)
+		// in progress, that is not so. An earlier run may have begun to wait.
+		since := now
+		if d.left.State == s.state && s.state != 0 && !d.suspect {
+			since = d.left.At
+		}
+		d.watched, d.until = s, later(d.until, since.Add(d.maxProcessing))
 	}
 	return d
+}
+
+// ours tells whether an earlier run of this account left what is seen, or a request
+// that made it so. Some services show datasets of what they called subsets in the
+// answer to a write.
+func (d delivery) ours(s sight) bool {
+	if d.left.State == 0 {
+		return !d.left.At.IsZero()
+	}
+	return d.left.At.Equal(runlock.Idle) && (d.left.State == s.state || d.left.State&1 != s.state&1)
 }
 
 // sending takes in that a subset is about to be sent.
@@ -234,9 +277,10 @@ func (d delivery) without() SubmitState {
 	return Untouched
 }
 
-// failed is the state of a report that cannot be looked at.
+// failed is the state of a report that cannot be looked at. A report that is being
+// written cannot be read either.
 func (d delivery) failed() SubmitState {
-	if d.seen.kind == unreadable {
+	if d.seen.kind == unreadable && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.maxProcessing {
 		return Broken
 	}
 	return d.interrupted()
@@ -248,11 +292,6 @@ func (d delivery) interrupted() SubmitState {
 		return Unclear
 	}
 	return d.without()
-}
-
-// idle tells whether no request of this or an earlier run can be under way.
-func (d delivery) idle(now time.Time) bool {
-	return !d.lost && (d.written || !now.Before(d.until))
 }
 
 // waitingFor says why there is a wait.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/runlock"
 )
 
 var depth = flag.Int("depth", 4, "faults on each way through TestEveryInterleaving")
@@ -51,7 +53,7 @@ type world struct {
 	looking  bool // a look that takes long has seen ...
 	glimpse  sight
 	lookedAt time.Time // ... then
-	record   time.Time
+	record   runlock.Record
 	before   contents // what the report showed when the run began
 	unknown  bool     // ... or that it could not be seen, or might still change
 	result   step     // of a run that has ended
@@ -108,7 +110,7 @@ func starts(deployed bool, subsets, faults int) (list []world) {
 // begin starts a run.
 func (w *world) begin(subsets int) {
 	o := SubmitOptions{MaxProcessing: modelProcessing, MaxOutage: modelOutage}
-	w.delivery = newDelivery(subsets, o, w.record)
+	w.delivery = newDelivery(subsets, o, w.record, time.Time{})
 	w.delivery.firstPause = time.Minute
 	w.running, w.result = true, step{}
 	var kind sightKind
@@ -122,6 +124,7 @@ func (w *world) sight(c contents, ours bool) sight {
 	total := uint8(0)
 	for content, n := range c {
 		total += n
+		s.state = s.state<<4 | uint64(n)
 		s.foreign = s.foreign || n > 1 || content == foreignContent && n > 0 || n > 0 && content >= w.delivery.subsets
 	}
 	for s.first < w.delivery.subsets && c[s.first] == 1 {
@@ -230,7 +233,7 @@ func (w *world) act(may, fault func(string, func(*world))) {
 		label := fmt.Sprintf("send subset %d", next.subset)
 		begin := func(n *world) {
 			n.delivery = n.delivery.sending(next.subset)
-			n.record = epoch
+			n.record = runlock.Record{At: epoch}
 		}
 		may(label, func(n *world) {
 			begin(n)
@@ -270,7 +273,7 @@ func (w *world) lose() {
 	r.lost, r.until = true, epoch.Add(modelProcessing)
 	w.waiting = -1
 	w.delivery = w.delivery.lostAnswer(epoch)
-	w.record = epoch
+	w.record = runlock.Record{At: epoch}
 }
 
 func (w *world) kill() {
@@ -297,7 +300,6 @@ func (w *world) end(i int8, ok bool) {
 	w.waiting = -1
 	if !ok {
 		w.delivery = w.delivery.lostAnswer(epoch)
-		w.record = epoch
 		return
 	}
 	s := w.sight(r.rendered, true)
@@ -333,7 +335,8 @@ func (w *world) pass(until time.Time) {
 	shift(&w.delivery.seenAt)
 	shift(&w.delivery.failing)
 	shift(&w.delivery.until)
-	shift(&w.record)
+	shift(&w.record.At)
+	shift(&w.delivery.left.At)
 	for i := range w.work {
 		shift(&w.work[i].until)
 	}
@@ -343,8 +346,8 @@ func (w *world) pass(until time.Time) {
 // what is wrong already.
 func (w *world) tidy() {
 	old := epoch.Add(-24 * time.Hour)
-	if w.running && w.delivery.idle(epoch) && w.waiting < 0 && !w.record.IsZero() {
-		w.record = old
+	if r, known := w.delivery.record(); known && w.running && w.waiting < 0 {
+		w.record = r
 	}
 	if !w.busy() { // nobody knows the rows by their places
 		var sorted [8]row
@@ -362,7 +365,7 @@ func (w *world) tidy() {
 		w.rows = sorted
 	}
 	w.delivery.looks = 0 // pauses do not grow in the model
-	for _, t := range []*time.Time{&w.delivery.until, &w.record} {
+	for _, t := range []*time.Time{&w.delivery.until, &w.record.At, &w.delivery.left.At} {
 		if !t.IsZero() && epoch.Sub(*t) > modelProcessing {
 			*t = old
 		}

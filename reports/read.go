@@ -136,6 +136,7 @@ type Reader struct {
 	memory   *jsonlex.Budget // for all datasets, if they are kept
 	plain    plainSubset     // the subset that is being read
 
+	ranged    bool // an iterator has begun
 	doc       *document
 	next      int  // member of the document whose value comes next
 	from      int  // member that the datasets came from; jsonlex.End: none yet
@@ -206,7 +207,8 @@ func (r *Reader) Close() error {
 }
 
 // Datasets returns a single-use iterator over the datasets, as the service shows
-// them: the deployed one keeps no order of subsets. An error ends it: a broken
+// them: the deployed one keeps no order of subsets. To range over them again is an
+// error, also after [Reader.Scan]; open the report again. An error ends it: a broken
 // connection, a truncated answer, a report larger than [Client.WithMaxReport] allows
 // ([datacite.ErrTooLarge]), a subset that does not match its checksum, or a compressed report
 // without subsets ([datacite.ErrIncomplete]). The last dataset of a subset is yielded after
@@ -225,6 +227,11 @@ func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
 
 // read emits all datasets, and an error as the last thing.
 func (r *Reader) read(e *emitter) {
+	if r.ranged {
+		e.yield(&Dataset{}, errors.New("reports.Reader: the datasets have been read, and can be read once; open the report again"))
+		return
+	}
+	r.ranged = true
 	err := r.members(e)
 	if err == nil && r.postponed && r.from == jsonlex.End && !e.stopped {
 		err = r.again(e)

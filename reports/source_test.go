@@ -1,8 +1,10 @@
 package reports_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"reflect"
@@ -248,11 +250,80 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
 	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
 		c := server(t).Reports()
-		opts := &reports.SubmitOptions{MaxDatasets: 10, TempDir: t.TempDir(), Progress: func(p reports.Progress) {
+		opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
 			if p.Stage == stage {
 				panic(stage)
 			}
 		}}
 		assert.PanicsWithValue(t, stage, func() { _, _ = c.Submit(t.Context(), header("Example", time.October), datasets(25), opts) })
+	}
+}
+
+// A panic of what the caller gave, and a sequence that is nil, come out in the caller's
+// goroutine, where they can be recovered.
+func TestPanicsOfSources(t *testing.T) {
+	c := server(t).Reports()
+	compressed := gz(`{"report-header":{"created-by":"a"},"report-datasets":[` + strings.Repeat(`{"dataset-title":"a"},`, 100_000) + `{}]}`)
+	drain := func(seq iter.Seq2[reports.Dataset, error]) {
+		for range seq {
+		}
+	}
+	for name, f := range map[string]func(){
+		"Submit, nil": func() { _, _ = c.Submit(t.Context(), header("Example", time.October), nil, nil) },
+		"Submit, a panic": func() {
+			_, _ = c.Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { panic(1) }, nil)
+		},
+		"Group, nil":         func() { drain(reports.Group(nil, nil)) },
+		"Group, sorted, nil": func() { drain(reports.Group(nil, &reports.GroupOptions{Sorted: true})) },
+		"Group, a panic":     func() { drain(reports.Group(func(func(reports.Row, error) bool) { panic(1) }, nil)) },
+		"NewReader, nil":     func() { _, _ = reports.NewReader(nil) },
+		"a zero Reader":      func() { drain(new(reports.Reader).Datasets()) },
+		"ReadFile, compressed": func() {
+			_, src, err := reports.ReadFile(io.MultiReader(bytes.NewReader(compressed[:len(compressed)/2]), panicking{}))
+			require.NoError(t, err)
+			drain(src)
+		},
+		"NewReader, subsets": func() {
+			document := compressedDocument(part(inner(strings.Repeat("a ", 100_000))))
+			r, err := reports.NewReader(io.MultiReader(strings.NewReader(document[:len(document)*3/4]), panicking{}))
+			require.NoError(t, err)
+			drain(r.Datasets())
+		},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Panics(t, f) })
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic(1) }
+
+// Datasets are there once: a second range says so, whatever the shape of the
+// report and however far the first one came.
+func TestASecondRange(t *testing.T) {
+	for name, document := range map[string]string{
+		"subsets": compressedDocument(part(inner("a b")), part(inner("c d"))),
+		"plain":   `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c d") + `}}`,
+		"gzip":    string(gz(`{"report-header":{"created-by":"a"},"report-datasets":` + titled("a b c d") + `}`)),
+	} {
+		for stop := range 5 {
+			t.Run(fmt.Sprint(name, stop), func(t *testing.T) {
+				r, err := reports.NewReader(strings.NewReader(document))
+				require.NoError(t, err)
+				read := 0
+				for _, err := range r.Datasets() {
+					require.NoError(t, err)
+					if read++; read == stop {
+						break
+					}
+				}
+				errs := 0
+				for _, err := range r.Scan() {
+					require.ErrorContains(t, err, "can be read once; open the report again")
+					errs++
+				}
+				assert.Equal(t, 1, errs)
+			})
+		}
 	}
 }

@@ -42,7 +42,8 @@ type Stored struct {
 // carries that exception already. Since the service would add a compressed
 // report to an existing one, Create looks for that before it sends: one of the same
 // creator and begin date, or what the service treats as such (the deployed one: the
-// same month, and a name that differs in case or accents). If one was created in the
+// same month, and a name that differs in case or accents). One that shows another
+// account is [datacite.ErrConflict]. If one was created in the
 // meantime, the service has added the data to it; the error matches [datacite.ErrConflict] and
 // says how many subsets it holds. After a lost answer, or a gateway's 429 or 503, a
 // compressed report is not sent again: the error matches [datacite.ErrUnclear]; look with
@@ -71,9 +72,26 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 		return nil, err
 	}
 	if found != nil {
-		return &Stored{ID: found.ID, Header: found.Header, Existing: true}, nil
+		return c.existing(ctx, op, found)
 	}
 	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
+}
+
+// existing is the report that is there already, unless it is that of another
+// account: the service refuses an uncompressed POST for that.
+func (c *Client) existing(ctx context.Context, op string, found *Summary) (*Stored, error) {
+	account, err := c.token.account(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	stored, err := c.scan(ctx, op, found.ID)
+	if err == nil {
+		err = stored.belongsTo(account)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: looking at the report that is there: %w", op, err)
+	}
+	return &Stored{ID: found.ID, Header: found.Header, Subsets: stored.Subsets, Existing: true}, nil
 }
 
 // storeAlone stores a compressed body that has to be all that the report holds.
@@ -81,6 +99,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 	stored, err := c.requestStored(ctx, b.request(op, method, path))
 	if err != nil {
 		return nil, err
+	}
+	if stored.damage != nil {
+		return nil, fmt.Errorf("%s: report %.40q: %w: %w", op, stored.ID, datacite.ErrIncomplete, stored.damage)
 	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
 		return nil, fmt.Errorf("%s: %w: the service holds %d subsets in report %.40q, and this one was to be all; another program writes to it", op, datacite.ErrConflict, n, stored.ID)

@@ -38,7 +38,18 @@ type SubmitOptions struct {
 	Workers     int   // how many compress at once; 0 means 2, or 1 on a single processor
 
 	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
-	TempDir     string // folder for temporary files and the lock; "" means the system's. Runs that share it never submit one report at once
+	TempDir     string // folder for temporary files; "" means the system's
+
+	// LockDir is the folder that holds, for each report, its lock and a record of
+	// what was last sent and seen. Runs that share it, of whatever account, never
+	// submit one report at once, and know what the others left. "" means that of the
+	// environment variable DATACITE_LOCK_DIR, or else /tmp, whatever TMPDIR says, and
+	// %ProgramData% on Windows: all accounts of the machine share it. A container, and
+	// a systemd service with PrivateTmp, has a /tmp of its own: name a folder that all
+	// runs share and that lasts. One that several accounts write to has to have the
+	// sticky bit (mode 1777), as /tmp has; each can then delay the others' runs, and
+	// no more. The records are a few bytes each, and stay.
+	LockDir string
 
 	// MaxProcessing is the longest time that the service may go on processing a
 	// request after its connection was lost. Until then nothing else is written,
@@ -49,8 +60,8 @@ type SubmitOptions struct {
 	MaxProcessing time.Duration
 	// MaxOutage is how long the service may be unreachable, or unable to read the
 	// report, before Submit gives up. 0 means 30 minutes, several times
-	// MaxProcessing: a report is unreadable while another program writes to it. Less
-	// than MaxProcessing means MaxProcessing.
+	// MaxProcessing: a report is unreadable while another program writes to it, so
+	// with less than MaxProcessing Submit never calls it broken.
 	MaxOutage time.Duration
 }
 
@@ -141,11 +152,12 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
-	if o.TempDir, err = runlock.Folder(cmp.Or(o.TempDir, os.TempDir())); err != nil {
+	temp, err := spool.TempFile(o.TempDir)
+	if err = cmp.Or(err, spool.RemoveTemp(temp)); err != nil {
 		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) is unusable: %w", err)
 	}
 	year, month := h.ReportingPeriod.yearMonth()
-	byName, err := c.lock(o.TempDir, strings.ToLower(h.CreatedBy), year, month)
+	byName, err := c.lock(o.LockDir, strings.ToLower(h.CreatedBy), year, month)
 	if err != nil {
 		return nil, err
 	}
@@ -163,14 +175,13 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, err
 	}
 	// What names the service takes for equal shows only now.
-	if s.lock, err = c.lock(o.TempDir, strings.ToLower(s.id)); err != nil {
+	if s.lock, err = c.lock(o.LockDir, strings.ToLower(s.id)); err != nil {
 		return nil, err
 	}
 	defer s.lock.Release()
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
-	s.lock.Forget()
 	h = s.header
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
@@ -186,7 +197,7 @@ func (c *Client) lock(folder string, key ...string) (*runlock.Lock, error) {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
 	case err != nil:
-		return nil, fmt.Errorf("reports.Submit: the lock of the report: %w", err)
+		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir): %w", err)
 	}
 	return lock, nil
 }
@@ -201,6 +212,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.Level = cmp.Or(o.Level, 6)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
+	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
+	out.LockDir = cmp.Or(o.LockDir, runlock.Folder())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
 	var faults []error

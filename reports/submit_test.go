@@ -404,9 +404,10 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 	t.Run("in another", func(t *testing.T) {
 		onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
 			h := header("Example", time.October)
-			opts := &reports.SubmitOptions{MaxDatasets: 10}
+			opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir()}
 			first, err := c.Submit(t.Context(), h, datasets(10), opts)
 			require.NoError(t, err)
+			opts.LockDir = t.TempDir() // that of another machine
 			// The other run has sent the first subset and sends the second while we wait.
 			go func() {
 				time.Sleep(time.Minute)
@@ -435,12 +436,16 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 func TestSpooledToAFile(t *testing.T) {
 	dir := t.TempDir()
 	c := server(t).Reports()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 500, TempDir: dir})
+	locks := t.TempDir()
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 500, TempDir: dir, LockDir: locks})
 	require.NoError(t, err)
 	assert.Equal(t, all(100), stored(t, c, receipt.ReportID))
-	left, err := filepath.Glob(dir + "/*/*")
+	left, err := filepath.Glob(dir + "/*")
 	require.NoError(t, err)
-	assert.Empty(t, left, "neither the spool nor the lock")
+	assert.Empty(t, left, "no spool")
+	left, err = filepath.Glob(locks + "/*.lock")
+	require.NoError(t, err)
+	assert.Empty(t, left, "no lock")
 
 	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1, TempDir: dir + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -461,7 +466,7 @@ func TestDiskThatFails(t *testing.T) {
 					return
 				}
 			}
-		}, &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1000, TempDir: dir})
+		}, &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1000, TempDir: dir, LockDir: dir})
 		require.ErrorIs(t, err, os.ErrNotExist)
 		assert.Empty(t, writes(srv), "nothing was sent")
 	})

@@ -1,6 +1,8 @@
 package reports_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -26,41 +28,51 @@ func receiptOf(subsets ...string) *reports.Receipt {
 func TestVerifyFindsEachDifference(t *testing.T) {
 	a, b, c := part(inner("a b")), part(inner("c")), part(inner("d"))
 	stolen := strings.Replace(b, b64(gz(inner("c"))), b64(gz(inner("x"))), 1)
-	const none = reports.VerifyLevel(0)
-	for _, tt := range []struct {
-		name, document string
-		from           reports.VerifyLevel // the first level that finds it
-		reason         string
-	}{
-		{"the same", compressedDocument(a, b), none, ""},
-		{"one missing", compressedDocument(a), reports.VerifyChecksums, "1 subsets stored, 2 sent"},
-		{"one twice", compressedDocument(a, b, b), reports.VerifyChecksums, "is stored twice"},
-		{"one more", compressedDocument(a, b, c), reports.VerifyChecksums, "3 subsets stored, 2 sent"},
-		{"another one", compressedDocument(a, c), reports.VerifyChecksums, "was not sent"},
-		{"another order", compressedDocument(b, a), none, ""},
-		{"one instead of another", compressedDocument(b, b), reports.VerifyChecksums, "is stored twice"},
-		{"none left", compressedDocument(), reports.VerifyChecksums, "datacite: incomplete"},
-		{"other data under the same checksum", compressedDocument(a, stolen), reports.VerifyData, "subset 2 has checksum"},
-		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, none, ""},
-		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, reports.VerifyChecksums, "2 datasets stored, 3 sent"},
-		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1), reports.VerifyHeader, `created-by is "Another", that sent "Outer"`},
-		{"another month", strings.Replace(compressedDocument(a, b), `"created-by"`, `"reporting-period":{"begin-date":"2018-04-01"},"created-by"`, 1), reports.VerifyHeader, `reporting-period is {"2018-04-01" ""}, that sent {"" ""}`},
-		{"no exception 69", strings.Replace(compressedDocument(a, b), `"code":69`, `"code":70`, 1), reports.VerifyHeader, "exceptions are"},
-		{"other filters", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-filters":["x"],"created-by"`, 1), reports.VerifyHeader, "report-filters are"},
-		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-attributes":["x"],"created-by"`, 1), reports.VerifyHeader, "report-attributes are"},
+	damaged := strings.Replace(b, b64(gz(inner("c")))[:9], "H4sI!AAAA", 1)
+	require.NotEqual(t, b, damaged)
+	for _, tt := range []struct{ name, document, reason string }{
+		{"the same", compressedDocument(a, b), ""},
+		{"one missing", compressedDocument(a), "1 subsets stored, 2 sent"},
+		{"one twice", compressedDocument(a, b, b), "is stored twice"},
+		{"one more", compressedDocument(a, b, c), "3 subsets stored, 2 sent"},
+		{"another one", compressedDocument(a, c), "was not sent"},
+		{"another order", compressedDocument(b, a), ""},
+		{"one instead of another", compressedDocument(b, b), "is stored twice"},
+		{"none left", compressedDocument(), "datacite: incomplete"},
+		{"other data under the same checksum", compressedDocument(a, stolen), "subset 2 has checksum"},
+		{"one damaged character", compressedDocument(a, damaged), "subset 2: illegal base64 data"},
+		{"no data under the checksum", compressedDocument(a, `{"gzip":null,"checksum":"`+sum(gz(inner("c")))+`"}`), "subset 2 has no data"},
+		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, ""},
+		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, "2 datasets stored, 3 sent"},
+		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1), `created-by is "Another", that sent "Outer"`},
+		{"another month", strings.Replace(compressedDocument(a, b), `"created-by"`, `"reporting-period":{"begin-date":"2018-04-01"},"created-by"`, 1), `reporting-period is {"2018-04-01" ""}, that sent {"" ""}`},
+		{"no exception 69", strings.Replace(compressedDocument(a, b), `"code":69`, `"code":70`, 1), "exceptions are"},
+		{"other filters", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-filters":["x"],"created-by"`, 1), "report-filters are"},
+		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-attributes":["x"],"created-by"`, 1), "report-attributes are"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			client := answering(t, 200, "application/json", tt.document)
-			for level := reports.VerifyHeader; level <= reports.VerifyData; level++ {
-				err := client.VerifyAt(t.Context(), receiptOf("a b", "c"), level)
-				if tt.from == none || level < tt.from {
-					require.NoError(t, err, "level %d", level)
-					continue
-				}
-				require.ErrorContains(t, err, tt.reason, "level %d", level)
-				assert.ErrorIs(t, err, datacite.ErrIncomplete)
+			err := answering(t, 200, "application/json", tt.document).Verify(t.Context(), receiptOf("a b", "c"))
+			if tt.reason == "" {
+				require.NoError(t, err)
+				return
 			}
+			require.ErrorContains(t, err, tt.reason)
+			assert.ErrorIs(t, err, datacite.ErrIncomplete)
 		})
+	}
+}
+
+// What the service cannot read is not merely a failure of the service.
+func TestVerifyOfAReportThatIsBroken(t *testing.T) {
+	for _, says := range []string{"[UsageReports] the document lacks a subset", "The attachment for this report cannot be found"} {
+		client, err := reports.NewClient(datacite.Config{Service: datacite.Test, MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 500, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"status":400,"title":"` + says + `"}`))}, nil
+		})}})
+		require.NoError(t, err)
+		err = client.Verify(t.Context(), receiptOf("a"))
+		require.ErrorIs(t, err, reports.ErrBroken)
+		require.ErrorIs(t, err, datacite.ErrServer)
+		assert.ErrorContains(t, err, "unless another program is writing to it now")
 	}
 }
 
@@ -71,13 +83,6 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	require.NoError(t, client.Verify(t.Context(), r), "a receipt without a header")
 	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
 	require.NoError(t, client.Verify(t.Context(), r))
-	r.Subsets[0].Datasets++
-	require.ErrorContains(t, client.Verify(t.Context(), r), "holds 2 datasets, that sent 3")
-	require.NoError(t, client.VerifyAt(t.Context(), r, reports.VerifyChecksums), "the data are not looked at")
-
-	for _, level := range []reports.VerifyLevel{0, -1, reports.VerifyData + 1} {
-		assert.ErrorIs(t, client.VerifyAt(t.Context(), r, level), datacite.ErrInvalid)
-	}
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
 	missing := answering(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
 	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)

@@ -142,7 +142,7 @@ func TestDecodersAgree(t *testing.T) {
 	require.Equal(t, want, stored[:n])
 	require.Equal(t, want, stored[n:])
 	receipt.Datasets = 2 * n
-	require.NoError(t, answering(t, answer).VerifyAt(t.Context(), receipt, reports.VerifyChecksums))
+	require.NoError(t, answering(t, answer).Verify(t.Context(), receipt))
 
 	r, err := reports.NewReader(bytes.NewReader(answer))
 	require.NoError(t, err)
@@ -259,7 +259,7 @@ func BenchmarkAnswer(b *testing.B) {
 		}
 		return 0, json.Unmarshal(data, &r)
 	}
-	ours := func() (int64, error) { return 0, client.VerifyAt(b.Context(), receipt, reports.VerifyChecksums) }
+	ours := func() (int64, error) { return 0, client.Verify(b.Context(), receipt) }
 	b.Run("20subsets", func(b *testing.B) {
 		pairs(b, subsets, naive, ours)
 		var speeds []float64

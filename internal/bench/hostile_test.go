@@ -102,14 +102,12 @@ func openReport(ctx context.Context, url string) error {
 	return nil
 }
 
-func verifyReport(level reports.VerifyLevel) func(ctx context.Context, url string) error {
-	return func(ctx context.Context, url string) error {
-		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
-		if err == nil {
-			err = c.VerifyAt(ctx, &reports.Receipt{ReportID: hostileID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}}, level)
-		}
-		return err
+func verifyReport(ctx context.Context, url string) error {
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}})
+	if err == nil {
+		err = c.Verify(ctx, &reports.Receipt{ReportID: hostileID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}})
 	}
+	return err
 }
 
 func createReport(ctx context.Context, url string) error {
@@ -183,9 +181,9 @@ func attacks() []attack {
 		{"reports.Get, subsets", report + `"report-subsets":[{}`, `,` + `{"gzip":""}`, `]}}`, getReport},
 		{"reports.Open, performances", report + `"report-datasets":[{"performance":[{}`, `,{}`, `]}]}}`, openReport},
 		{"reports.Open, filters", `{"report":{"report-header":{"report-filters":[{}`, `,{}`, `]}}}`, openReport},
-		{"reports.VerifyAt, subsets", report + `"report-subsets":[{}`, `,{}`, `]}}`, verifyReport(reports.VerifyChecksums)},
-		{"reports.VerifyAt, checksums", report + `"report-subsets":[{}`, `,{"checksum":"` + strings.Repeat("c", 1<<20) + `"}`, `]}}`, verifyReport(reports.VerifyChecksums)},
-		{"reports.VerifyAt, counted", report + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(`{"report-datasets":[{}`, ``, `]}`, 0), `"checksum":"a",`, "", 1), `]}}`, verifyReport(reports.VerifyData)},
+		{"reports.Verify, subsets", report + `"report-subsets":[{}`, `,{}`, `]}}`, verifyReport},
+		{"reports.Verify, checksums", report + `"report-subsets":[{}`, `,{"checksum":"` + strings.Repeat("c", 1<<20) + `"}`, `]}}`, verifyReport},
+		{"reports.Verify, counted", report + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(`{"report-datasets":[{}`, ``, `]}`, 0), `"checksum":"a",`, "", 1), `]}}`, verifyReport},
 		{"reports.Create, datasets", `{"report":{"id":"` + hostileID + `","report-datasets":[{}`, `,{}`, `]}}`, createReport},
 		store("Metadata, one text", `<resource>`, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, `</resource>`, func(ctx context.Context, c *mds.Client) error {
 			_, err := c.Metadata(ctx, "10.5072/a")

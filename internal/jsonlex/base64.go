@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
-	"slices"
 )
 
 // A Base64 decodes the base64 text that comes next in a lexer, piece by piece, and
@@ -21,6 +20,7 @@ type Base64 struct {
 	hash  hash.Hash
 	size  int64
 	ended bool // by padding
+	whole bool // all of the text has been read
 	err   error
 }
 
@@ -78,6 +78,7 @@ func (d *Base64) decode() error {
 }
 
 func (d *Base64) end() error {
+	d.whole = true
 	switch {
 	case d.lex.Err() != nil:
 		return d.lex.Err()
@@ -87,11 +88,22 @@ func (d *Base64) end() error {
 	return io.EOF
 }
 
-// Drain reads what follows the content that was of interest, since it belongs to
-// the checksum.
+// Drain reads the rest of the text, since all of it belongs to the checksum. After
+// an error that is not the lexer's, the lexer is behind the text, too.
 func (d *Base64) Drain() error {
-	_, err := io.Copy(io.Discard, struct{ io.Reader }{d})
-	return err
+	for d.err == nil {
+		d.err = d.decode()
+	}
+	for !d.whole {
+		d.whole = d.lex.Piece() == nil
+	}
+	switch {
+	case d.lex.Err() != nil:
+		return d.lex.Err()
+	case d.err != io.EOF:
+		return d.err
+	}
+	return nil
 }
 
 // Size is how many bytes have been decoded.
@@ -99,27 +111,6 @@ func (d *Base64) Size() int64 { return d.size }
 
 // Checksum is the SHA-256 of what has been decoded, in hexadecimal digits.
 func (d *Base64) Checksum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
-
-// Base64Size reads a text in base64 and returns how many bytes it stands for, without
-// decoding it; 0 for anything but a text.
-func (l *Lexer) Base64Size() int64 {
-	if l.Kind() != '"' {
-		l.Skip()
-		return 0
-	}
-	var digits, padding int64
-	l.OpenText()
-	for piece := l.Piece(); piece != nil; piece = l.Piece() {
-		digits += int64(len(piece))
-		for _, c := range slices.Backward(piece) {
-			if c != '=' {
-				break
-			}
-			padding++
-		}
-	}
-	return (digits - padding) * 3 / 4
-}
 
 // Base64 reads a text in base64; nil for anything else.
 func (d *Decoder) Base64() []byte {

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,15 +26,8 @@ func take(t *testing.T, folder, key string) *runlock.Lock {
 	return l
 }
 
-func folder(t *testing.T) string {
-	t.Helper()
-	f, err := runlock.Folder(t.TempDir())
-	require.NoError(t, err)
-	return f
-}
-
 func TestOneRunAtATime(t *testing.T) {
-	f := folder(t)
+	f := t.TempDir()
 	first := take(t, f, "a")
 	_, err := runlock.Take(f, "a")
 	require.ErrorIs(t, err, runlock.ErrHeld)
@@ -46,13 +42,14 @@ func TestOneRunAtATime(t *testing.T) {
 // What the next run learns of a run that did not come to its end.
 func TestTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := folder(t)
-		last := func() time.Time {
+		f := t.TempDir()
+		last := func() runlock.Record {
 			l := take(t, f, "a")
 			defer l.Release()
-			at, err := l.LastRequest()
+			own, others, err := l.Last()
 			require.NoError(t, err)
-			return at
+			assert.Zero(t, others)
+			return own
 		}
 		assert.Zero(t, last(), "nobody was here")
 
@@ -61,19 +58,13 @@ func TestTheRecord(t *testing.T) {
 		sent := time.Now()
 		l.Release() // as if it had been killed
 		time.Sleep(time.Minute)
-		assert.True(t, sent.Equal(last()))
+		assert.True(t, sent.Equal(last().At))
+		assert.Zero(t, last().State)
 
 		l = take(t, f, "a")
-		_, err := l.LastRequest()
-		require.NoError(t, err)
-		l.Ended()
+		require.NoError(t, l.Note(runlock.Record{At: runlock.Idle, State: 1<<64 - 1}))
 		l.Release()
-		assert.Less(t, last().Year(), 1971, "somebody was here, and no request is under way")
-
-		l = take(t, f, "a")
-		l.Forget()
-		l.Release()
-		assert.Zero(t, last())
+		assert.Equal(t, runlock.Record{At: runlock.Idle, State: 1<<64 - 1}, last(), "somebody was here, and no request is under way")
 	})
 }
 
@@ -81,8 +72,13 @@ func TestTheRecord(t *testing.T) {
 // after the request ended leaves it alone.
 func TestABodyThatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := take(t, folder(t), "a")
+		l := take(t, t.TempDir(), "a")
 		defer l.Release()
+		at := func() time.Time {
+			own, _, err := l.Last()
+			require.NoError(t, err)
+			return own.At
+		}
 		require.NoError(t, l.UnderWay())
 		body := l.Watch(bytes.NewReader(make([]byte, 100)))
 		for i := range 10 {
@@ -90,29 +86,68 @@ func TestABodyThatTakesLong(t *testing.T) {
 			_, err := body.ReadAt(make([]byte, 10), int64(10*i))
 			require.NoError(t, err)
 		}
-		at, err := l.LastRequest()
-		require.NoError(t, err)
-		assert.Less(t, time.Since(at), 6*time.Second)
-		l.Ended()
-		time.Sleep(time.Minute)
-		_, err = body.ReadAt(make([]byte, 10), 0)
-		require.NoError(t, err)
-		at, err = l.LastRequest()
-		require.NoError(t, err)
-		assert.Less(t, at.Year(), 1971)
+		assert.Less(t, time.Since(at()), 6*time.Second)
+		for _, ended := range []runlock.Record{{At: runlock.Idle}, {At: time.Now(), State: 1}} {
+			require.NoError(t, l.Note(ended))
+			time.Sleep(time.Minute)
+			_, err := body.ReadAt(make([]byte, 10), 0)
+			require.NoError(t, err)
+			assert.True(t, ended.At.Equal(at()))
+		}
 	})
 }
 
-func TestTheFolderIsMadeOnce(t *testing.T) {
-	parent := t.TempDir()
-	first, err := runlock.Folder(parent)
+// Another account can make a run wait, and can neither make it go on nor have it
+// write to a file of its choice.
+func TestRecordsOfOtherAccounts(t *testing.T) {
+	f := t.TempDir()
+	l := take(t, f, "a")
+	require.NoError(t, l.Note(runlock.Record{At: time.Unix(1000, 0), State: 7}))
+	found, err := filepath.Glob(f + "/*." + strconv.Itoa(os.Getuid()))
 	require.NoError(t, err)
-	again, err := runlock.Folder(parent)
+	require.Len(t, found, 1)
+	other := strings.TrimSuffix(found[0], strconv.Itoa(os.Getuid())) + "12345"
+	for text, request := range map[string]time.Time{
+		"0 0\n":             time.Unix(0, 0),
+		"5000000000000 8\n": {}, // what it saw is no reason for us
+		"5000000000000 0\n": time.Unix(5000, 0),
+	} {
+		require.NoError(t, os.WriteFile(other, []byte(text), 0o600))
+		own, others, err := l.Last()
+		require.NoError(t, err)
+		assert.Equal(t, runlock.Record{At: time.Unix(1000, 0), State: 7}, own)
+		assert.True(t, request.Equal(others), text)
+	}
+	if os.Getuid() == 0 {
+		require.NoError(t, os.Chown(found[0], 12345, -1))
+		_, _, err = l.Last()
+		require.ErrorContains(t, err, "of this account")
+	}
+}
+
+// Other accounts need no right but to read, whatever the umask.
+func TestTheFilesAreReadable(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	f := t.TempDir()
+	l := take(t, f, "a")
+	defer l.Release()
+	require.NoError(t, l.UnderWay())
+	files, err := os.ReadDir(f)
 	require.NoError(t, err)
-	assert.Equal(t, first, again)
-	info, err := os.Stat(first)
-	require.NoError(t, err)
-	assert.EqualValues(t, 0o700, info.Mode().Perm())
-	_, err = runlock.Folder(filepath.Join(parent, "none"))
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Len(t, files, 2)
+	for _, file := range files {
+		info, err := file.Info()
+		require.NoError(t, err)
+		assert.EqualValues(t, 0o644, info.Mode().Perm(), file.Name())
+	}
+}
+
+// The folder is the same for all accounts and environments, unless the operator
+// names one.
+func TestFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("DATACITE_LOCK_DIR", "")
+	assert.Equal(t, "/tmp", runlock.Folder())
+	t.Setenv("DATACITE_LOCK_DIR", "/srv/locks")
+	assert.Equal(t, "/srv/locks", runlock.Folder())
 }
