@@ -52,7 +52,7 @@ func TestQuerySyntax(t *testing.T) {
 		{"4 terms are optional", query.Raw("archive data"), "creator description title", new("")},
 		{"4 a term that must match", query.Raw("+data archive"), "creator description", new("")},
 		{"4 a term that must not match", query.Raw("amber -archive"), "creator description publisher subject", nil},
-		{"4 must and must not, built", query.Any(query.Must(query.Term("data")), query.MustNot(query.Term("amber"))), "", nil},
+		{"4 must and must not, built", query.Bool(query.Must(query.Term("data")), query.MustNot(query.Term("amber"))), "", nil},
 		{"5 AND", query.Raw("amber AND data"), "creator description", nil},
 		{"5 AND, built", query.And(query.Term("amber"), query.Term("data")), "creator description", nil},
 		{"5 OR", query.Raw("archive OR core"), "creator title url", nil},
@@ -87,7 +87,7 @@ func TestQuerySyntax(t *testing.T) {
 
 func TestQueryEncoding(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		expr := query.Any(query.Must(query.Term("a b")), query.Term("c+d&e=f"))
+		expr := query.Bool(query.Must(query.Term("a b")), query.Term("c+d&e=f"))
 		_, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: expr})
 		require.NoError(t, err)
 		raw := last(t, srv).Query

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/spelling"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // Advice is a remark on a part of a query that the service takes, but that may
@@ -28,29 +29,30 @@ func (a Advice) String() string {
 // longText is about where addresses become too long for servers on the way.
 const longText = 6000
 
-// Advise returns remarks on what is only doubtful or slow in expr, in the order
-// of the text. No client refuses a query for them. [Check] finds what has to be
-// refused.
+// Advise returns remarks on what is doubtful or slow in expr, in the order of the text. No
+// client refuses a query for them. [Check] finds what has to be refused.
 func Advise(expr Expr) []Advice {
 	if expr == nil {
 		return nil
 	}
-	text := expr.String()
-	if n := expr.tree(); n.Kind == KindRaw {
-		expr = readable(n.Text)
+	text, tree := expr.String(), expr.tree()
+	if tree.Kind == syntax.KindRaw {
+		tree = readable(tree.Text)
 	}
 	var out []Advice
 	if len(text) > longText {
 		out = append(out, Advice{Part: excerpt(text), Reason: "the query may be too long for an address; send it in the body of the request"})
 	}
-	for n := range Walk(expr) {
+	for n, field := range syntax.Walk(tree) {
 		rules := leafRules
-		if n.Kind == KindGroup {
+		if n.Kind == syntax.KindGroup {
 			rules = groupRules
 		}
+		part := *n
+		part.Field = field
 		for _, rule := range rules {
-			if reason, suggestion := rule(n); reason != "" {
-				out = append(out, Advice{partText(&n, n.Field), reason, suggestion})
+			if reason, suggestion := rule(part); reason != "" {
+				out = append(out, Advice{partText(n, Field(field)), reason, suggestion})
 			}
 		}
 	}
@@ -59,84 +61,86 @@ func Advise(expr Expr) []Advice {
 
 // readable reads raw text as the deployed service does, where a slash may
 // stand bare.
-func readable(text string) Expr {
-	e, err := Parse(text)
+func readable(text string) *syntax.Node {
+	n, err := parse(text)
 	if err != nil {
-		e, err = Parse(withSlashes(text))
+		n, err = parse(withSlashes(text))
 	}
 	if err != nil {
-		return invalid(err.Error())
+		return invalid("", err.Error())
 	}
-	return e
+	return n
 }
 
-// A rule returns a reason and a suggestion, or nothing.
-type rule func(Node) (reason, suggestion string)
+// A rule looks at a node whose Field is the one that it is searched in. It returns a reason
+// and a suggestion, or nothing.
+type rule func(syntax.Node) (reason, suggestion string)
 
 var groupRules = []rule{mixedOperators, missingOperators, onlyExclusions}
 
 // missingOperators finds clauses that the two default operators read
 // differently.
-func missingOperators(n Node) (string, string) {
-	left := func(c Clause) bool { return c.Join == NoJoin || c.Sign == SignMust }
+func missingOperators(n syntax.Node) (string, string) {
+	left := func(c syntax.Clause) bool { return c.Join == syntax.NoJoin || c.Sign == syntax.SignMust }
 	if !slices.ContainsFunc(n.Clauses[1:], left) || slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
 		return "", ""
 	}
-	e := fromNode(n)
+	e := fromNode(&n)
 	return "clauses without an operator between them are optional as specified but required on the deployed service",
 		Explicit(e, OperatorAnd).String() + ", or " + Explicit(e, OperatorOr).String()
 }
 
 // mixedOperators finds lists that people read with AND before OR.
-func mixedOperators(n Node) (string, string) {
-	var either, all []Expr
-	joins := map[Join]bool{}
+func mixedOperators(n syntax.Node) (string, string) {
+	var either, all []*syntax.Node
+	joins := map[syntax.Join]bool{}
 	for i, c := range n.Clauses {
-		e := c.Expr
-		if c.Sign == SignMustNot {
-			e = Not(e)
+		part := asOperand(c.Node)
+		if c.Sign == syntax.SignMustNot {
+			part = not(part)
 		}
-		if c.Join == JoinOr {
-			either, all = append(either, And(all...)), nil
+		if c.Join == syntax.JoinOr {
+			either, all = append(either, and(all)), nil
 		}
-		all = append(all, e)
+		all = append(all, part)
 		joins[c.Join] = joins[c.Join] || i > 0
 	}
-	if !joins[JoinAnd] || !joins[JoinOr] || joins[NoJoin] {
+	if !joins[syntax.JoinAnd] || !joins[syntax.JoinOr] || joins[syntax.NoJoin] {
 		return "", ""
 	}
-	either = append(either, And(all...))
-	return "AND does not come before OR; the deployed service reads " + Explicit(fromNode(n), OperatorAnd).String(),
-		n.Field.Match(Or(either...)).String()
+	either = append(either, and(all))
+	return "AND does not come before OR; the deployed service reads " + Explicit(fromNode(&n), OperatorAnd).String(),
+		fromNode(Field(n.Field).match(or(either))).String()
 }
 
-func onlyExclusions(n Node) (string, string) {
+func onlyExclusions(n syntax.Node) (string, string) {
 	if slices.ContainsFunc(n.Clauses, isPositive) {
 		return "", ""
 	}
-	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else", operand(fromNode(n)).String()
+	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else", fromNode(asOperand(&n)).String()
 }
 
 var leafRules = []rule{unknownName, valueOfObject, leadingWildcard, looseOperator, loosePhrase, lowerCaseTerm}
 
-func unknownName(n Node) (string, string) {
-	if _, known := kinds[n.Field]; known || n.Field == existsField || strings.Contains(string(n.Field), "*") {
+func unknownName(n syntax.Node) (string, string) {
+	field := Field(n.Field)
+	if _, known := kinds[field]; known || field == existsField || strings.Contains(n.Field, "*") {
 		return "", ""
 	}
-	first, _, _ := strings.Cut(string(n.Field), ".")
+	first, _, _ := strings.Cut(n.Field, ".")
 	if first == "client" || first == "provider" {
 		return "", ""
 	}
-	better := betterName(n.Field)
+	better := betterName(field)
 	if better == "" {
 		return "the service knows no field of that name and finds nothing in it; if the colon is part of a text, quote the text", ""
 	}
 	return "the service knows no field of that name and finds nothing in it", inField(n, better)
 }
 
-func inField(n Node, f Field) string {
-	n.Field = f
-	return suggest(n.Expr())
+func inField(n syntax.Node, f Field) string {
+	n.Field = string(f)
+	return suggest(FromSyntax(&n))
 }
 
 // suggest writes e, if it may be sent.
@@ -149,13 +153,13 @@ func suggest(e Expr) string {
 
 const noValue = "on the deployed service the field has members but no value of its own"
 
-func valueOfObject(n Node) (string, string) {
-	if kinds[n.Field] != objectField || n.Kind == KindExists {
+func valueOfObject(n syntax.Node) (string, string) {
+	if kinds[Field(n.Field)] != objectField || n.Kind == syntax.KindExists {
 		return "", ""
 	}
 	for _, fields := range [][]Field{fieldsOf[textField], fieldsOf[foldedField], fieldsOf[keywordField]} {
 		for _, f := range fields {
-			if strings.HasPrefix(string(f), string(n.Field)+".") {
+			if strings.HasPrefix(string(f), n.Field+".") {
 				return noValue, inField(n, f)
 			}
 		}
@@ -163,20 +167,20 @@ func valueOfObject(n Node) (string, string) {
 	return noValue, ""
 }
 
-func leadingWildcard(n Node) (string, string) {
-	if n.Kind != KindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
+func leadingWildcard(n syntax.Node) (string, string) {
+	if n.Kind != syntax.KindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
 		return "", ""
 	}
 	n.Text = strings.TrimLeft(n.Text, "*?")
 	if n.Text == "" {
 		return "a wildcard at the beginning is slow", ""
 	}
-	return "a wildcard at the beginning is slow", suggest(n.Field.Like(n.Text))
+	return "a wildcard at the beginning is slow", suggest(Field(n.Field).Like(n.Text))
 }
 
-// looseOperator finds operators that the parser takes for words.
-func looseOperator(n Node) (string, string) {
-	if n.Kind != KindTerm {
+// looseOperator finds operators that the parser reads as words.
+func looseOperator(n syntax.Node) (string, string) {
+	if n.Kind != syntax.KindTerm {
 		return "", ""
 	}
 	switch n.Text {
@@ -190,27 +194,27 @@ func looseOperator(n Node) (string, string) {
 	return "", ""
 }
 
-func loosePhrase(n Node) (string, string) {
-	if n.Kind != KindPhrase || n.Slop != nil || !n.Field.isAnalysed() || len(strings.Fields(n.Text)) < 2 {
+func loosePhrase(n syntax.Node) (string, string) {
+	if n.Kind != syntax.KindPhrase || n.Slop != nil || !Field(n.Field).isAnalysed() || len(strings.Fields(n.Text)) < 2 {
 		return "", ""
 	}
 	n.Slop = &exact
-	return "the deployed service also finds the words with another one in between", fromNode(n).String()
+	return "the deployed service also finds the words with another one in between", fromNode(&n).String()
 }
 
 // lowerCaseTerm finds terms of vocabularies whose terms begin with a capital.
-func lowerCaseTerm(n Node) (string, string) {
-	switch n.Field {
+func lowerCaseTerm(n syntax.Node) (string, string) {
+	switch Field(n.Field) {
 	case FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.resourceTypeGeneral":
 	default:
 		return "", ""
 	}
 	r, size := utf8.DecodeRuneInString(n.Text)
-	if n.Kind != KindTerm && n.Kind != KindPhrase || !unicode.IsLower(r) {
+	if n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase || !unicode.IsLower(r) {
 		return "", ""
 	}
 	n.Text = string(unicode.ToUpper(r)) + n.Text[size:]
-	return "the terms of this vocabulary begin with a capital, and case counts", fromNode(n).String()
+	return "the terms of this vocabulary begin with a capital, and case counts", fromNode(&n).String()
 }
 
 // betterName returns the field that somebody probably means by name, or "".

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	. "github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 var a, b, c = Term("a"), Term("b"), Term("c")
@@ -48,7 +49,7 @@ func TestText(t *testing.T) {
 		{`doi:10.5438\u002f*`, FieldDOI.StartsWith("10.5438/")},
 		{`titles.title:climte~1`, FieldTitle.Fuzzy("climte", 1)},
 		{`titles.title:\AND~0`, FieldTitle.Fuzzy("AND", 0)},
-		{`titles.title:/a\/b/`, Node{Kind: KindRegexp, Field: FieldTitle, Text: `a\/b`}.Expr()},
+		{`titles.title:/a\/b/`, FromSyntax(&syntax.Node{Kind: syntax.KindRegexp, Field: "titles.title", Text: `a\/b`})},
 		{`subjects.subject:*`, FieldSubject.Exists()},
 		{`subjects.subject:*`, FieldSubject.Like("*")},
 		{"*:*", All()},
@@ -58,8 +59,8 @@ func TestText(t *testing.T) {
 		{`publicationYear:[2010 TO 2015]`, FieldPublicationYear.Between("2010", "2015")},
 		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Between("2010", "")},
 		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Years(2010, 0)},
-		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
-		{`viewCount:{10 TO *]`, FieldViewCount.Within(Range{Low: "10", ExcludeLow: true})},
+		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(syntax.Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
+		{`viewCount:{10 TO *]`, FieldViewCount.Within(syntax.Range{Low: "10", ExcludeLow: true})},
 		{`updated:[2025-06-01T00:00:00Z TO *]`, FieldUpdated.BetweenTimes(june, time.Time{})},
 		{`updated:[* TO 2025-06-01T00:00:00Z]`, FieldUpdated.BetweenTimes(time.Time{}, june)},
 		{`created:[2025-06-01T00:00:00Z TO 2025-06-01T00:00:00Z]`, FieldCreated.BetweenTimes(june, june)},
@@ -88,14 +89,14 @@ func TestText(t *testing.T) {
 		{"+a", Must(a)},
 		{"-a", MustNot(a)},
 		{"+(*:* AND NOT a)", Must(MustNot(a))},
-		{"+a -b c", Any(Must(a), MustNot(b), c)},
-		{"a", Any(Must(a))},
-		{"*:* AND NOT a", Any(MustNot(a))},
-		{"+a b", Any(Must(a), Any(Must(b)))},
-		{"+a (*:* AND NOT b)", Any(Must(a), Any(MustNot(b)))},
-		{"a OR b", Any(a, b)},
-		{"*:* AND NOT a AND NOT b", Any(MustNot(a), MustNot(b))},
-		{"+a b (c)", Any(Must(a), b, c)},
+		{"+a -b c", Bool(Must(a), MustNot(b), c)},
+		{"a", Bool(Must(a))},
+		{"*:* AND NOT a", Bool(MustNot(a))},
+		{"+a b", Bool(Must(a), Bool(Must(b)))},
+		{"+a (*:* AND NOT b)", Bool(Must(a), Bool(MustNot(b)))},
+		{"a OR b", Bool(a, b)},
+		{"*:* AND NOT a AND NOT b", Bool(MustNot(a), MustNot(b))},
+		{"+a b (c)", Bool(Must(a), b, c)},
 		{"a^2", Boost(a, 2)},
 		{"(a OR b)^0.5", Boost(Or(a, b), 0.5)},
 		{"(a^2)^3 OR b", Or(Boost(Boost(a, 2), 3), b)},
@@ -123,7 +124,7 @@ func TestText(t *testing.T) {
 		{`creators.nameIdentifiers.nameIdentifier:("0000-0002-1825-0097" OR "https://orcid.org/0000-0002-1825-0097")`, FieldCreatorNameIdentifier.IsORCID("https://orcid.org/0000-0002-1825-0097")},
 	} {
 		assert.Equal(t, test.want, test.expr.String())
-		if Inspect(test.expr).Kind == KindRaw || Check(test.expr) != nil {
+		if Syntax(test.expr).Kind == syntax.KindRaw || Check(test.expr) != nil {
 			continue
 		}
 		again, err := Parse(test.want)
@@ -142,11 +143,11 @@ func TestInexpressible(t *testing.T) {
 	}{
 		{"And needs at least one", And()},
 		{"Or needs at least one", Or()},
-		{"Any needs at least one", Any()},
+		{"Bool needs at least one", Bool()},
 		{"In needs at least one", FieldTitle.In()},
 		{"an expression is nil", And(a, nil)},
 		{"an expression is nil", Not(nil)},
-		{"an expression is nil", Any(Must(nil), a)},
+		{"an expression is nil", Bool(Must(nil), a)},
 		{"an expression is nil", FieldTitle.Match(nil)},
 		{"an expression is nil", Boost(nil, 2)},
 		{"an expression is nil", Explicit(nil, OperatorOr)},
@@ -162,14 +163,14 @@ func TestInexpressible(t *testing.T) {
 		{"from 0 up", Boost(a, -1)},
 		{"from 0 up", Boost(a, float32(math.NaN()))},
 		{"from 0 up", Boost(a, float32(math.Inf(1)))},
-		{"no year of four digits", FieldPublicationYear.Years(15, 0)},
-		{"are none", FieldPublicationYear.Years(2015, 2010)},
-		{"no whole second lies from 2025-06-01T00:00:01Z to 2025-06-01T00:00:00Z", FieldUpdated.BetweenTimes(june.Add(1), june.Add(time.Second-1))},
+		{"not a year of four digits", FieldPublicationYear.Years(15, 0)},
+		{"in the wrong order", FieldPublicationYear.Years(2015, 2010)},
+		{"there is no whole second from 2025-06-01T00:00:01Z to 2025-06-01T00:00:00Z", FieldUpdated.BetweenTimes(june.Add(1), june.Add(time.Second-1))},
 		{"no whole second", FieldUpdated.BetweenTimes(june, june.Add(-time.Hour))},
 		{"four digits", FieldUpdated.BetweenTimes(time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})},
 		{"four digits", FieldUpdated.BetweenTimes(time.Time{}, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC))},
-		{"a text, and holds no times", FieldTitle.BetweenTimes(june, time.Time{})},
-		{"a year, and holds no times", FieldPublicationYear.BetweenTimes(june, time.Time{})},
+		{"a text and holds no times", FieldTitle.BetweenTimes(june, time.Time{})},
+		{"a year and holds no times", FieldPublicationYear.BetweenTimes(june, time.Time{})},
 		{"a field such as created", Field("").BetweenTimes(june, time.Time{})},
 		{"ORCID", FieldCreatorNameIdentifier.IsORCID("0000-0002-1825-0098")},
 		{"DOI", FieldDOI.IsDOI("not a DOI")},
@@ -182,7 +183,7 @@ func TestInexpressible(t *testing.T) {
 		{"UTF-8", FieldTitle.Between("", bad)},
 		{"UTF-8", FieldTitle.Between(bad, "")},
 		{"UTF-8", Field(bad).Is("a")},
-		{"no kind", Node{}.Expr()},
+		{"no kind", FromSyntax(&syntax.Node{})},
 	} {
 		err := Check(test.expr)
 		require.ErrorIs(t, err, ErrInvalid, test.reason)
@@ -201,9 +202,11 @@ func TestExpressionsDoNotChange(t *testing.T) {
 	parts := []Expr{a, b}
 	or := Or(parts...)
 	parts[0] = c
-	n := Inspect(FieldTitle.Between("1", "2"))
-	bounds := n.Expr()
+	n := Syntax(FieldTitle.Between("1", "2"))
+	bounds := FromSyntax(n)
 	n.Range.Low = "0"
+	seen := Syntax(both)
+	seen.Clauses[0].Node.Text = "z"
 
 	assert.Equal(t, "a AND b", both.String())
 	assert.Equal(t, "a AND b AND c", first.String())

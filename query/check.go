@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // ErrInvalid is matched by every [*Error].
@@ -29,41 +31,40 @@ func (e *Error) Is(target error) bool { return target == ErrInvalid }
 // or as deployed, would refuse or read as something else. Each is an [*Error]
 // and matches [ErrInvalid]. A nil expression means no query and has no fault.
 //
-// A query that Check accepts cannot be used to reach beyond its place in a
-// larger one. A [Raw] text that is the whole query is accepted if the deployed
-// service reads it as it stands.
+// A query that Check accepts cannot reach beyond its place in a larger one. A [Raw]
+// text that is the whole query is accepted if the deployed service reads it as written.
 func Check(expr Expr) error {
 	if expr == nil {
 		return nil
 	}
-	if n := expr.tree(); n.Kind == KindRaw {
+	if n := expr.tree(); n.Kind == syntax.KindRaw {
 		return checkRaw(n.Text)
 	}
-	return new(checker).check(expr)
+	return new(checker).check(expr.tree())
 }
 
 // checkRaw compares what the deployed service makes of text with what the text
-// says. A slash may stand bare in it, as that service likes it best.
+// says. Slashes need no backslash in it, as that service adds one itself.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
 		return &Error{Part: excerpt(text), Reason: fmt.Sprintf(format, args...)}
 	}
-	served, err := Parse(withSlashes(renameFields(text)))
+	served, err := parse(withSlashes(renameFields(text)))
 	if err != nil {
-		return fail("the service cannot read it: %s", why(err))
+		return fail("the service cannot read it: %s", err.Reason)
+	}
+	meant, err := parse(text)
+	if err != nil {
+		meant, err = parse(withSlashes(text))
+	}
+	if err != nil {
+		return fail("it cannot be read: %s", err.Reason)
+	}
+	reread, err := parse(renameFields(fromNode(meant).String()))
+	if read := fromNode(served).String(); err != nil || fromNode(reread).String() != read {
+		return fail("the service reads it as %s", excerpt(read))
 	}
 	c := checker{raw: true}
-	meant, err := Parse(text)
-	if err != nil {
-		meant, err = Parse(withSlashes(text))
-	}
-	if err != nil {
-		return fail("it cannot be read: %s", why(err))
-	}
-	reread, err := Parse(renameFields(meant.String()))
-	if err != nil || reread.String() != served.String() {
-		return fail("the service reads it as %s", excerpt(served.String()))
-	}
 	return c.check(meant)
 }
 
@@ -74,8 +75,8 @@ type checker struct {
 	raw    bool // the text is sent as it is, not as String writes it
 }
 
-func (c *checker) check(expr Expr) error {
-	c.node(expr.tree(), "", 0)
+func (c *checker) check(n *syntax.Node) error {
+	c.node(n, "", 0)
 	if c.leaves > maxClauses {
 		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "the service takes %d in all", maxClauses)
 	}
@@ -87,12 +88,12 @@ func (c *checker) fault(part, format string, args ...any) {
 }
 
 // node checks n, which is searched in field unless it has one itself.
-func (c *checker) node(n *Node, field Field, depth int) {
+func (c *checker) node(n *syntax.Node, field Field, depth int) {
 	if n.Field != "" {
-		field = n.Field
+		field = Field(n.Field)
 		c.field(n)
 	}
-	if n.Kind != KindGroup {
+	if n.Kind != syntax.KindGroup {
 		c.leaves++
 		c.leaf(n, field)
 		return
@@ -106,13 +107,12 @@ func (c *checker) node(n *Node, field Field, depth int) {
 	}
 	c.neighbours(n, field)
 	for _, cl := range n.Clauses {
-		c.node(cl.Expr.tree(), field, depth+1)
+		c.node(cl.Node, field, depth+1)
 	}
 }
 
-// neighbours refuses words side by side where the service would make one value
-// of them.
-func (c *checker) neighbours(n *Node, field Field) {
+// neighbours refuses words side by side where the service would read them as one value.
+func (c *checker) neighbours(n *syntax.Node, field Field) {
 	k := kinds[field]
 	if field.isAnalysed() {
 		return
@@ -127,16 +127,16 @@ func (c *checker) neighbours(n *Node, field Field) {
 
 // merges reports whether the parser makes one text of the first two clauses:
 // words of which neither has an operator on either side.
-func merges(clauses []Clause) bool {
+func merges(clauses []syntax.Clause) bool {
 	for _, c := range clauses[:2] {
-		if c.Join != NoJoin || c.Sign != NoSign || !isBareWord(c.Expr) {
+		if c.Join != syntax.NoJoin || c.Sign != syntax.NoSign || !c.Node.IsWord() {
 			return false
 		}
 	}
-	return len(clauses) == 2 || clauses[2].Join == NoJoin
+	return len(clauses) == 2 || clauses[2].Join == syntax.NoJoin
 }
 
-func (c *checker) leaf(n *Node, field Field) {
+func (c *checker) leaf(n *syntax.Node, field Field) {
 	part := func() string { return partText(n, field) }
 	if reason := c.leafFault(n); reason != "" {
 		c.fault(part(), "%s", reason)
@@ -148,48 +148,48 @@ func (c *checker) leaf(n *Node, field Field) {
 			return
 		}
 	}
-	if kinds[field] == textField && field != "" && (n.Kind == KindPhrase || n.Kind == KindTerm) && !hasWord(n.Text) {
+	if kinds[field] == textField && field != "" && (n.Kind == syntax.KindPhrase || n.Kind == syntax.KindTerm) && !hasWord(n.Text) {
 		c.fault(part(), "there is no word in it, so the service would drop this part of the query")
 	}
-	if field == existsField && n.Kind != KindTerm && n.Kind != KindPhrase {
+	if field == existsField && n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase {
 		c.fault(part(), "_exists_ takes the whole name of one field")
 	}
 }
 
-// leafFault says what no field allows.
-func (c *checker) leafFault(n *Node) string {
+// leafFault says what is wrong with a leaf in any field.
+func (c *checker) leafFault(n *syntax.Node) string {
 	switch n.Kind {
-	case KindInvalid:
+	case syntax.KindInvalid:
 		return n.Text
-	case KindRegexp:
+	case syntax.KindRegexp:
 		return "the service has no regular expressions and reads the slashes as part of a word"
-	case KindWildcard:
+	case syntax.KindWildcard:
 		if strings.Contains(n.Text, "/") && !c.raw {
 			return n.Text + slashInPattern
 		}
-	case KindRange:
-		return n.Range.fault()
-	case KindFuzzy:
+	case syntax.KindRange:
+		return rangeFault(n.Range)
+	case syntax.KindFuzzy:
 		if n.Edits > 0 && n.Edits < 1 {
 			return "the service takes 0, 1 or 2 edits after ~ and reads a fraction as 0"
 		}
-	case KindPhrase:
+	case syntax.KindPhrase:
 		if n.Slop != nil && *n.Slop < 0 {
 			return "the number after ~ is negative"
 		}
 	}
-	if (n.Kind == KindPrefix || n.Kind == KindWildcard) && utf8.RuneCountInString(n.Text) > maxPattern {
+	if (n.Kind == syntax.KindPrefix || n.Kind == syntax.KindWildcard) && utf8.RuneCountInString(n.Text) > maxPattern {
 		return fmt.Sprintf("a pattern may have %d characters", maxPattern)
 	}
 	return ""
 }
 
-// maxPattern is where Lucene gives up.
+// maxPattern is the length at which Lucene refuses a pattern.
 const maxPattern = 1000
 
-// field refuses what can only be a colon misread.
-func (c *checker) field(n *Node) {
-	f := n.Field
+// field refuses a name that is not a field: the colon after it belongs to a text.
+func (c *checker) field(n *syntax.Node) {
+	f := Field(n.Field)
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
@@ -226,15 +226,15 @@ func hasWord(s string) bool {
 }
 
 // partText is the text of a part that is searched in field.
-func partText(n *Node, field Field) string {
+func partText(n *syntax.Node, field Field) string {
 	m := *n
-	if m.Kind != KindAll {
-		m.Field = field
+	if m.Kind != syntax.KindAll {
+		m.Field = string(field)
 	}
-	if m.Kind == KindInvalid {
+	if m.Kind == syntax.KindInvalid {
 		return cmp.Or(string(field), "an expression")
 	}
-	return excerpt(fromNode(m).String())
+	return excerpt(fromNode(&m).String())
 }
 
 // excerpt shortens a text for a message.

@@ -37,6 +37,7 @@ func TestCheckRefuses(t *testing.T) {
 		`a:["*" TO b]`:                           "literal *",
 		`a:[b TO \*]`:                            "literal *",
 		"a~0.5":                                  "reads a fraction as 0",
+		"a~.5":                                   "reads a fraction as 0",
 		"10.1000:abc":                            "read as the name of a field",
 		"http:x":                                 "read as the name of a field",
 		`Re\ view:x`:                             "read as the name of a field",

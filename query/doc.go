@@ -28,15 +28,15 @@
 // A backslash takes the meaning from the next character. Inside quotes only "
 // and \ need one.
 //
-// # What is not what it looks like
+// # Differences between servers
 //
-// The specification and the deployed service differ, and neither is quite what
-// the text suggests. All of this is taken care of in what this package writes.
+// The specification and the deployed service differ, and neither reads a query quite as
+// it looks. Queries that this package writes mean the same to both.
 //
 //   - Clauses side by side are optional as specified, and required on the
 //     deployed service. Built queries always have an operator between them.
-//   - AND does not come before OR: a OR b AND c requires b and c, and a is only
-//     welcome. Built queries have brackets.
+//   - AND does not come before OR: a OR b AND c requires b and c, and a only raises
+//     the relevance. Built queries have brackets.
 //   - NOT a by itself finds nothing in Lucene: *:* AND NOT a does.
 //   - The deployed service accepts one other word in between the words of a
 //     phrase, unless there is a ~0 after it.
@@ -49,24 +49,24 @@
 //
 // # Building
 //
-// [Term], [Phrase] and [Wildcard] look in the default fields; the methods of
-// [Field] in one field. [And], [Or] and [Not] combine them, [Any] with [Must]
-// and [MustNot] puts them side by side. Every value is literal: nothing in it,
-// neither quotes nor operators, can become a part of the query. An [Expr] is
-// immutable.
+// [Term], [Phrase] and [Wildcard] look in the default fields, the methods of [Field] in
+// one field. [And], [Or] and [Not] combine expressions; [Bool] puts expressions made by
+// [Must] and [MustNot] and others side by side. Every value is literal: no quote or
+// operator in it can change the query. An [Expr] is immutable.
 //
 // # Reading what people type
 //
 // [Parse] reads the whole language. A [SyntaxError] says where and why a text
-// is not a query. [Explicit] settles what stands side by side, [Walk] looks at
-// the parts and [Rewrite] changes them. What was read can be combined with what
-// was built, so a platform can restrict the queries of its users.
+// is not a query. [Explicit] puts operators between clauses side by side. [Syntax] and
+// [FromSyntax] give access to the parts of a query, with package query/syntax. Parsed
+// and built expressions can be combined, so a platform can restrict the queries of its
+// users.
 //
 // # Before sending
 //
 // [Check] refuses what the service would refuse or read as something else; the
 // client of the DOI query interface calls it, and [CheckList], for every
-// request. [Advise] points at what is only doubtful or slow.
+// request. [Advise] points at what is doubtful or slow.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package query

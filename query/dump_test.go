@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // dump writes the tree of an expression as Lucene's parser understands it,
 // in the notation of the golden files: (bool (must (term "text" "a")) …).
-func dump(e query.Expr, op query.Operator) string { return dumpIn(e, op, "text") }
+func dump(e query.Expr, op query.Operator) string { return dumpIn(query.Syntax(e), op, "text") }
 
-func dumpIn(e query.Expr, op query.Operator, field query.Field) string {
-	n := query.Inspect(e)
+func dumpIn(n *syntax.Node, op query.Operator, field string) string {
 	if n.Field != "" {
 		field = n.Field
 	}
@@ -26,51 +26,51 @@ func dumpIn(e query.Expr, op query.Operator, field query.Field) string {
 	return out
 }
 
-func dumpNode(n query.Node, op query.Operator, field query.Field) string {
-	f := quote(string(field))
+func dumpNode(n *syntax.Node, op query.Operator, field string) string {
+	f := quote(field)
 	switch n.Kind {
-	case query.KindAll:
+	case syntax.KindAll:
 		return "(matchall)"
-	case query.KindExists:
+	case syntax.KindExists:
 		if field == "*" {
 			return "(matchall)"
 		}
 		return fmt.Sprintf(`(wildcard %s "*")`, f)
-	case query.KindPhrase:
+	case syntax.KindPhrase:
 		slop := 0
 		if n.Slop != nil {
 			slop = *n.Slop
 		}
 		return fmt.Sprintf("(phrase %s %d %s)", f, slop, quote(n.Text))
-	case query.KindFuzzy:
+	case syntax.KindFuzzy:
 		return fmt.Sprintf("(fuzzy %s %s %d)", f, quote(n.Text), luceneEdits(n))
-	case query.KindRange:
+	case syntax.KindRange:
 		r := n.Range
 		return fmt.Sprintf("(range %s %s %s %s %s)", f, choose(r.ExcludeLow, "{", "["),
 			bound(r.Low), bound(r.High), choose(r.ExcludeHigh, "}", "]"))
-	case query.KindGroup:
+	case syntax.KindGroup:
 		return dumpGroup(n, op, field)
 	}
 	return fmt.Sprintf("(%s %s %s)", n.Kind, f, quote(n.Text))
 }
 
-func dumpGroup(n query.Node, op query.Operator, field query.Field) string {
-	if len(n.Clauses) == 1 && n.Clauses[0].Sign == query.NoSign {
-		return dumpIn(n.Clauses[0].Expr, op, field)
+func dumpGroup(n *syntax.Node, op query.Operator, field string) string {
+	if len(n.Clauses) == 1 && n.Clauses[0].Sign == syntax.NoSign {
+		return dumpIn(n.Clauses[0].Node, op, field)
 	}
 	var b strings.Builder
 	b.WriteString("(bool")
 	for i, occur := range query.Occurs(n.Clauses, op) {
-		fmt.Fprintf(&b, " (%s %s)", occur, dumpIn(n.Clauses[i].Expr, op, field))
+		fmt.Fprintf(&b, " (%s %s)", occur, dumpIn(n.Clauses[i].Node, op, field))
 	}
 	b.WriteString(")")
 	return b.String()
 }
 
 // luceneEdits is how Lucene turns the number after ~ into edits.
-func luceneEdits(n query.Node) int {
+func luceneEdits(n *syntax.Node) int {
 	switch {
-	case n.Edits == query.AutoEdits:
+	case n.Edits == syntax.AutoEdits:
 		return 2
 	case n.Edits >= 1 || n.Edits == 0:
 		return int(n.Edits)

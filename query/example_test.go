@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // Datasets about climate change from six years, except those of one publisher.
@@ -32,8 +33,8 @@ func ExampleTerm() {
 	// "publication\Year"
 }
 
-func ExampleAny() {
-	fmt.Println(query.Any(query.Must(query.Term("climate")), query.MustNot(query.Term("ice")), query.Term("alps")))
+func ExampleBool() {
+	fmt.Println(query.Bool(query.Must(query.Term("climate")), query.MustNot(query.Term("ice")), query.Term("alps")))
 	fmt.Println(query.And(query.Term("climate"), query.Or(query.Term("alps"), query.All()), query.Not(query.Term("ice"))))
 	// Output:
 	// +climate -ice alps
@@ -52,7 +53,7 @@ func ExampleNot() {
 
 func ExampleField_Between() {
 	fmt.Println(query.FieldPublicationYear.Between("2010", ""))
-	fmt.Println(query.FieldCreated.Within(query.Range{Low: "2015", High: "2016-07", ExcludeHigh: true}))
+	fmt.Println(query.FieldCreated.Within(syntax.Range{Low: "2015", High: "2016-07", ExcludeHigh: true}))
 	fmt.Println(query.Check(query.FieldPublicationYear.Between("*", "2015")))
 	// Output:
 	// publicationYear:[2010 TO *]
@@ -107,41 +108,6 @@ func ExampleExplicit() {
 	// Output:
 	// (climate OR alps OR *:*) AND ice
 	// climate AND ice AND alps
-}
-
-// People may write title: for titles.title:.
-func ExampleRewrite() {
-	e, err := query.Parse("title:climate AND NOT ice")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(query.Rewrite(e, func(n query.Node) query.Expr {
-		if n.Field != "title" {
-			return nil
-		}
-		n.Field = query.FieldTitle
-		return n.Expr()
-	}))
-	// Output:
-	// titles.title:climate AND NOT ice
-}
-
-func ExampleWalk() {
-	e, err := query.Parse(`titles.title:(climate "sea ice") AND alps*`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for n := range query.Walk(e) {
-		if n.Kind != query.KindGroup {
-			fmt.Printf("%s %q in %q\n", n.Kind, n.Text, n.Field)
-		}
-	}
-	// Output:
-	// term "climate" in "titles.title"
-	// phrase "sea ice" in "titles.title"
-	// prefix "alps" in ""
 }
 
 func ExampleCheck() {

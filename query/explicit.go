@@ -1,6 +1,10 @@
 package query
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
+)
 
 // An Operator is what a server puts between clauses that stand side by side.
 type Operator string
@@ -14,42 +18,41 @@ const (
 // Explicit returns a query that means on every server what expr means on one
 // with the default operator op: words side by side get the operator that they
 // lack, and lists that mix AND and OR get brackets. Optional clauses beside
-// required ones stay as a help for [ByRelevance]: +a b becomes
-// a AND (b OR *:*).
-func Explicit(expr Expr, op Operator) Expr {
-	expr = operand(expr)
-	n := expr.tree()
-	if n.Kind != KindGroup {
-		return expr
+// required ones stay and raise the relevance: +a b becomes a AND (b OR *:*).
+func Explicit(expr Expr, op Operator) Expr { return fromNode(explicit(operand(expr), op)) }
+
+func explicit(n *syntax.Node, op Operator) *syntax.Node {
+	if n.Kind != syntax.KindGroup {
+		return n
 	}
-	var parts, optional []Expr
+	var parts, optional []*syntax.Node
 	at, required := 0, false
 	for i, o := range occurs(n.Clauses, op) {
-		e := Explicit(n.Clauses[i].Expr, op)
+		part := explicit(asOperand(n.Clauses[i].Node), op)
 		switch o {
 		case mustNotOccur:
-			parts = append(parts, Not(e))
+			parts = append(parts, not(part))
 		case mustOccur:
-			parts = append(parts, e)
+			parts = append(parts, part)
 			required = true
 		case mayOccur:
 			if len(optional) == 0 {
 				at = len(parts)
 			}
-			optional = append(optional, e)
+			optional = append(optional, part)
 		}
 	}
 	if required && len(optional) > 0 {
 		optional = append(optional, everything)
 	}
 	if len(optional) > 0 {
-		parts = slices.Insert(parts, at, Or(optional...))
+		parts = slices.Insert(parts, at, or(optional))
 	}
-	e := n.Field.Match(And(parts...))
+	joined := Field(n.Field).match(and(parts))
 	if n.Boost != nil {
-		return Boost(e, *n.Boost)
+		return boost(joined, *n.Boost)
 	}
-	return e
+	return joined
 }
 
 type occur uint8
@@ -60,25 +63,25 @@ const (
 	mustNotOccur
 )
 
-// occurs returns what Lucene makes of the clauses of one list. AND and OR are
-// no Boolean operators there: each decides about the clause before it and the
-// one after it, whatever else stands in the list.
-func occurs(clauses []Clause, op Operator) []occur {
+// occurs returns what Lucene makes of the clauses of one list. AND and OR are not
+// Boolean operators there: each decides about the clause before it and the one after it,
+// whatever else is in the list.
+func occurs(clauses []syntax.Clause, op Operator) []occur {
 	out := make([]occur, len(clauses))
 	for i, c := range clauses {
 		if i > 0 && out[i-1] != mustNotOccur {
 			switch {
-			case c.Join == JoinAnd:
+			case c.Join == syntax.JoinAnd:
 				out[i-1] = mustOccur
-			case c.Join == JoinOr && op == OperatorAnd:
+			case c.Join == syntax.JoinOr && op == OperatorAnd:
 				out[i-1] = mayOccur
 			}
 		}
 		switch {
-		case c.Sign == SignMustNot:
+		case c.Sign == syntax.SignMustNot:
 			out[i] = mustNotOccur
-		case op == OperatorAnd && c.Join != JoinOr,
-			op != OperatorAnd && (c.Sign == SignMust || c.Join == JoinAnd):
+		case op == OperatorAnd && c.Join != syntax.JoinOr,
+			op != OperatorAnd && (c.Sign == syntax.SignMust || c.Join == syntax.JoinAnd):
 			out[i] = mustOccur
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // A record of testdata/records.jsonl, as far as these tests look at it.
@@ -137,7 +138,7 @@ func meantExpr(r *rand.Rand, depth int, leaf func(*rand.Rand) meant) meant {
 		exprs[i] = query.Must(query.And(e))
 	}
 	add(query.MustNot(query.FieldTitle.Is("glaciers")), func(r record) bool { return !slices.Contains(r.words(), "glaciers") })
-	return meant{query.Any(exprs...), all}
+	return meant{query.Bool(exprs...), all}
 }
 
 // servers are those that a query may meet: the deployed service with its edits,
@@ -184,7 +185,7 @@ func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
 	exprs, texts, want := make([]query.Expr, many(10_000)), make([]string, many(10_000)), make([]string, many(10_000))
 	for i := range exprs {
 		m := meantExpr(r, r.IntN(4), meantLeaf)
-		if top := query.Inspect(m.expr); len(top.Clauses) == 1 && top.Clauses[0].Sign == query.SignMustNot {
+		if top := query.Syntax(m.expr); len(top.Clauses) == 1 && top.Clauses[0].Sign == syntax.SignMustNot {
 			m.expr = query.And(m.expr) // a lone MustNot is nothing in Lucene, as its comment says
 		}
 		exprs[i], texts[i], want[i] = m.expr, m.expr.String(), matching(rs, m.matches)

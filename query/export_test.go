@@ -1,7 +1,9 @@
 package query
 
+import "github.com/datacite-go/datacite-go/query/syntax"
+
 // Occurs shows the tests what Lucene makes of the clauses of one list.
-func Occurs(clauses []Clause, op Operator) []string {
+func Occurs(clauses []syntax.Clause, op Operator) []string {
 	names := map[occur]string{mayOccur: "should", mustOccur: "must", mustNotOccur: "not"}
 	var out []string
 	for _, o := range occurs(clauses, op) {

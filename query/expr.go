@@ -4,80 +4,95 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// An Expr is a query or a part of one. Expressions are made by the functions
-// and [Field] methods of this package and by [Parse]. They never change, so
-// they can be kept, shared between goroutines and used in several queries.
+// An Expr is a query or a part of one. Expressions are made by the functions and [Field]
+// methods of this package and by [Parse]. They are immutable: they can be kept, shared
+// between goroutines and used in several queries.
 //
-// String gives the text that goes into the query parameter (specification
-// §4.2.1). An expression that cannot be written, such as one with a text that
-// is not valid UTF-8, prints as "()", which every server refuses; [Check] says
-// what is wrong with it.
+// String returns the text of the query parameter (specification §4.2.1). An expression
+// that cannot be written, such as one with a text that is not valid UTF-8, has the text
+// "()", which every server refuses; [Check] returns the reason.
 type Expr interface {
 	String() string
-	tree() *Node
+	tree() *syntax.Node
 }
 
-// expr is the one implementation of Expr. Its node is never changed after the
-// constructor has returned, and never handed out without a copy.
-type expr struct{ node Node }
+// expr is the one implementation of Expr. Its tree is never changed after the
+// constructor has returned, and only copies of it leave the package.
+type expr syntax.Node
 
-func (e *expr) tree() *Node { return &e.node }
+func (e *expr) tree() *syntax.Node { return (*syntax.Node)(e) }
 
-// Term looks for one word or value in the default fields: title, creator name,
-// creator nameIdentifier, publisher, description, subject and
-// relatedIdentifier (specification §4.2.1(2)). The word is literal whatever it
-// holds: quotes, colons, wildcards and words such as AND have no special
-// meaning. Several words in it stand side by side, as in [Phrase].
+// Term looks for one word or value in the default fields: title, creator name, creator
+// nameIdentifier, publisher, description, subject and relatedIdentifier (specification
+// §4.2.1(2)). The word is always literal: quotes, colons, wildcards and words such as AND
+// have no special meaning in it. Several words are looked for side by side, as by [Phrase].
 func Term(word string) Expr { return Field("").Is(word) }
 
-// Phrase looks for text in the default fields, its words side by side and in
-// order (specification §4.2.1(6)). The deployed service allows one other word
-// in between when a query does not say how many; Phrase allows none.
+// Phrase looks for text in the default fields, its words side by side and in order
+// (specification §4.2.1(6)). Phrase allows no other word in between; in a query that does
+// not say how many, the deployed service allows one.
 func Phrase(text string) Expr { return Field("").Near(text, 0) }
 
-// Wildcard looks for words that fit the pattern in the default fields: *
-// stands for any characters or none, ? for exactly one; everything else is
-// literal, and so are \*, \? and \\ (specification §4.2.1(3)). See [Field.Like]
-// for what is refused.
+// Wildcard looks for words that match the pattern in the default fields: * stands for any
+// characters or none, ? for exactly one; everything else is literal, and so are \*, \? and
+// \\ (specification §4.2.1(3)). [Field.Like] says which patterns are refused.
 func Wildcard(pattern string) Expr { return Field("").Like(pattern) }
 
 // All matches every record: *:*.
-func All() Expr { return everything }
+func All() Expr { return fromNode(everything) }
 
-var everything = &expr{Node{Kind: KindAll}}
+var everything = &syntax.Node{Kind: syntax.KindAll}
 
-// Raw is query text taken as it is, for what the other functions do not offer.
-// As a part of another expression it is first read with [Parse], so that it
-// cannot reach beyond its place. Prefer Parse for text that other people
-// typed.
-func Raw(text string) Expr { return &expr{Node{Kind: KindRaw, Text: text}} }
+// Raw is query text that is sent as it is, for what the other functions do not offer. As
+// a part of another expression it is first read with [Parse], so that it cannot reach
+// beyond its place. Prefer Parse for text that other people typed.
+func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 
-// Boost lets the matches of expr weigh factor times as much in
-// [ByRelevance] order. Which records match does not change. The factor is a
-// finite number from 0 up.
-func Boost(expr Expr, factor float32) Expr {
-	if !(factor >= 0 && factor <= math.MaxFloat32) {
-		return invalid(fmt.Sprintf("a boost of %v is no finite number from 0 up", factor))
+// Boost multiplies the weight of the matches of expr in [ByRelevance] order by factor,
+// a finite number from 0 up. It does not change which records match.
+func Boost(expr Expr, factor float32) Expr { return fromNode(boost(operand(expr), factor)) }
+
+func boost(n *syntax.Node, factor float32) *syntax.Node {
+	switch {
+	case !isBoost(factor):
+		return invalid("", fmt.Sprintf("a boost of %v is not a finite number from 0 up", factor))
+	case n.Kind == syntax.KindInvalid:
+		return n
+	case n.Boost != nil:
+		n = group(syntax.Clause{Node: n})
 	}
-	expr = operand(expr)
-	n := *expr.tree()
-	if n.Kind == KindInvalid {
-		return expr
-	}
-	if n.Boost != nil {
-		n = Node{Kind: KindGroup, Clauses: []Clause{{Expr: fromNode(n)}}}
-	}
-	n.Boost = &factor
-	return fromNode(n)
+	boosted := *n
+	boosted.Boost = &factor
+	return &boosted
 }
 
-func fromNode(n Node) Expr {
-	if !utf8.ValidString(string(n.Field)) {
-		n = Field("").invalid("the name of a field, " + notUTF8(string(n.Field)))
+func isBoost(f float32) bool { return f >= 0 && f <= math.MaxFloat32 }
+
+// Syntax returns the tree of expr, which the caller may change; package syntax has
+// functions for that. The tree of a nil expression is of the kind KindInvalid.
+func Syntax(expr Expr) *syntax.Node {
+	if expr == nil {
+		return invalid("", "an expression is nil")
 	}
-	return &expr{n}
+	return expr.tree().Clone()
 }
 
-func invalid(reason string) Expr { return fromNode(Field("").invalid(reason)) }
+// FromSyntax returns the expression of a tree. Later changes of the tree do not change
+// it. A tree that cannot be written gives an expression that [Check] refuses.
+func FromSyntax(tree *syntax.Node) Expr { return fromNode(valid(tree, 0)) }
+
+func fromNode(n *syntax.Node) Expr {
+	if !utf8.ValidString(n.Field) {
+		n = invalid("", "the name of a field, "+notUTF8(n.Field))
+	}
+	return (*expr)(n)
+}
+
+// invalid is the node of an expression that cannot be written; Check returns the reason.
+func invalid(f Field, reason string) *syntax.Node {
+	return &syntax.Node{Kind: syntax.KindInvalid, Field: string(f), Text: reason}
+}

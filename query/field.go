@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // A Field is the name of a field, such as titles.title: the names of the JSON
@@ -12,29 +14,29 @@ import (
 // also one without a constant here; a * in it stands for any characters. The
 // empty Field stands for the default fields.
 //
-// What a field holds decides what it can be asked for: a year, a date and a
-// count have no [Field.Like], [Field.StartsWith] and [Field.Fuzzy]. [Check]
-// says so before the service does.
+// [Check] refuses [Field.Like], [Field.StartsWith] and [Field.Fuzzy] for fields with
+// years, dates and counts, which the service cannot search in these ways.
 type Field string
 
 const existsField Field = "_exists_"
 
-// Is looks for a value: field:value. The value is literal, whatever it holds,
-// and quoted where it has to be. In a text field the words of the value stand
-// side by side somewhere in the text; elsewhere it is the whole value.
+// Is looks for a value: field:value. The value is always literal, and quoted where it has
+// to be. In a text field the words of the value stand side by side somewhere in the text;
+// in other fields the value is the whole content.
 func (f Field) Is(value string) Expr { return fromNode(f.value(value)) }
 
-// value needs no check beyond that of the text: every text has a form.
-func (f Field) value(text string) Node {
+// value needs no check but of the encoding: every text can be written.
+func (f Field) value(text string) *syntax.Node {
+	n := &syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
 	switch {
 	case isPlain(text):
-		return Node{Kind: KindTerm, Field: f, Text: text}
+		n.Kind = syntax.KindTerm
 	case !utf8.ValidString(text):
-		return f.invalid(notUTF8(text))
+		return invalid(f, notUTF8(text))
 	case f.isAnalysed() && hasParts(text):
-		return Node{Kind: KindPhrase, Field: f, Text: text, Slop: &exact}
+		n.Slop = &exact
 	}
-	return Node{Kind: KindPhrase, Field: f, Text: text}
+	return n
 }
 
 var exact = 0
@@ -53,29 +55,29 @@ func hasParts(text string) bool {
 // side by side and in order: field:"text"~slop. With slop 0 they stand exactly
 // so.
 func (f Field) Near(text string, slop int) Expr {
-	n := Node{Kind: KindPhrase, Field: f, Text: text}
+	n := &syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
 	if slop != 0 || f.isAnalysed() && hasParts(text) {
 		n.Slop = &slop
 	}
-	return n.Expr()
+	return FromSyntax(n)
 }
 
-// Like looks for words that fit the pattern: * stands for any characters or
+// Like looks for words that match the pattern: * stands for any characters or
 // none, ? for exactly one. Everything else is literal, and so are \*, \? and
-// \\ (specification §4.2.1(3)). A pattern fits a whole word of a text, or the
+// \\ (specification §4.2.1(3)). A pattern matches a whole word of a text, or the
 // whole value of another field.
 //
-// A slash can be written right for the specification and for the deployed
-// service in a pattern whose only wildcard is a * at the end. In others it is
-// refused; a ? in its place matches it.
+// [Check] refuses a pattern with a slash unless its only wildcard is a * at the end:
+// nothing else is read alike as specified and by the deployed service. A ? in the place
+// of the slash matches it.
 func (f Field) Like(pattern string) Expr {
 	switch _, literal, shape := readPattern(pattern); {
 	case shape == noWildcard:
 		return f.Is(literal)
 	case shape == otherWildcards && strings.Contains(pattern, "/"):
-		return fromNode(f.invalid(quoteText(pattern) + slashInPattern))
+		return fromNode(invalid(f, quoteText(pattern)+slashInPattern))
 	}
-	return Node{Kind: KindWildcard, Field: f, Text: pattern}.Expr()
+	return FromSyntax(&syntax.Node{Kind: syntax.KindWildcard, Field: string(f), Text: pattern})
 }
 
 const slashInPattern = ": a slash cannot be written in a pattern such as a*/b; put ? in its place"
@@ -118,64 +120,58 @@ func (f Field) StartsWith(prefix string) Expr {
 	if prefix == "" {
 		return f.Exists()
 	}
-	return Node{Kind: KindPrefix, Field: f, Text: prefix}.Expr()
+	return FromSyntax(&syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
 }
 
 // Fuzzy looks for words that differ from word in at most edits characters, 0
 // to 2: field:word~1.
 func (f Field) Fuzzy(word string, edits int) Expr {
 	if edits < 0 || edits > 2 {
-		return fromNode(f.invalid(fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
+		return fromNode(invalid(f, fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
 	}
-	return Node{Kind: KindFuzzy, Field: f, Text: word, Edits: float32(edits)}.Expr()
+	return FromSyntax(&syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
 }
 
 // Exists looks for records that have any value in the field: field:*
 // (specification §4.2.1(3)).
-func (f Field) Exists() Expr { return Node{Kind: KindExists, Field: f}.Expr() }
+func (f Field) Exists() Expr {
+	return FromSyntax(&syntax.Node{Kind: syntax.KindExists, Field: string(f)})
+}
 
 // Between looks for values from low to high, both included; "" leaves that
 // side open: field:[low TO high]. Dates may leave out their end and then mean
 // all of it: 2015 as the high bound includes December. A literal * as a bound
 // cannot be written.
-func (f Field) Between(low, high string) Expr { return f.Within(Range{Low: low, High: high}) }
+func (f Field) Between(low, high string) Expr { return f.Within(syntax.Range{Low: low, High: high}) }
 
 // Within looks for values in a range whose bounds may be excluded:
 // field:{low TO high]. See [Field.Between].
-func (f Field) Within(r Range) Expr {
-	if fault := r.fault(); fault != "" {
-		return fromNode(f.invalid(fault))
-	}
-	return fromNode(Node{Kind: KindRange, Field: f, Range: &r})
+func (f Field) Within(r syntax.Range) Expr {
+	return FromSyntax(&syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
 }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.
 func (f Field) In(values ...string) Expr {
 	if len(values) == 0 {
-		return fromNode(f.invalid("In needs at least one value"))
+		return fromNode(invalid(f, "In needs at least one value"))
 	}
-	clauses := make([]Clause, len(values))
+	clauses := make([]syntax.Clause, len(values))
 	for i, v := range values {
-		n := f.value(v)
-		n.Field = "" // the brackets have it
-		clauses[i].Expr = fromNode(n)
+		clauses[i].Node = f.value(v)
+		clauses[i].Node.Field = "" // it is before the brackets
 	}
-	return f.Match(list(clauses, JoinOr))
+	return fromNode(f.match(list(clauses, syntax.JoinOr)))
 }
 
 // Match looks for expr in the field: field:(a AND b). Parts of expr that name
 // a field keep theirs.
-func (f Field) Match(expr Expr) Expr {
-	expr = operand(expr)
-	n := *expr.tree()
-	if f == "" || n.Field != "" || n.Kind == KindInvalid {
-		return expr
-	}
-	n.searchIn(f)
-	return fromNode(n)
-}
+func (f Field) Match(expr Expr) Expr { return fromNode(f.match(operand(expr))) }
 
-// invalid is the node of an expression that has no text; Check reports why.
-func (f Field) invalid(reason string) Node {
-	return Node{Kind: KindInvalid, Field: f, Text: reason}
+func (f Field) match(n *syntax.Node) *syntax.Node {
+	if f == "" || n.Field != "" || n.Kind == syntax.KindInvalid {
+		return n
+	}
+	inside := *n
+	searchIn(&inside, string(f))
+	return &inside
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	. "github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // fieldKinds lists the fields with a constant, by what their comments say.
@@ -69,7 +70,7 @@ func TestFieldsOfTheService(t *testing.T) {
 			default:
 				ask(f.Between(v, ""), true)
 				ask(f.Between("", v), true)
-				ask(f.Within(Range{Low: v, ExcludeLow: true}), false)
+				ask(f.Within(syntax.Range{Low: v, ExcludeLow: true}), false)
 			}
 		}
 	}

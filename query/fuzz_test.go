@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // Parse takes any text without harm, and what it reads can be printed, read
@@ -33,8 +34,9 @@ func FuzzParse(f *testing.F) {
 		for _, op := range defaultOperators {
 			readsAsItself(t, query.Explicit(e, op))
 		}
-		same := query.Rewrite(e, func(query.Node) query.Expr { return nil })
-		require.Equal(t, e, same)
+		same := syntax.Rewrite(query.Syntax(e), func(n *syntax.Node, _ string) *syntax.Node { return n })
+		require.Equal(t, query.Syntax(e), same)
+		require.Equal(t, e, query.FromSyntax(same))
 		servedAsItself(t, e)
 		servedAsItself(t, query.And(query.FieldClientID.Is("a"), e, query.FieldDOI.Is("10.1/a")))
 	})
@@ -52,8 +54,8 @@ func FuzzBuild(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, a, b, c string) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		e := query.And(anyExpr(r, 3, []string{a, b, c}))
-		for n := range query.Walk(e) {
-			if n.Kind == query.KindInvalid {
+		for n := range syntax.Walk(query.Syntax(e)) {
+			if n.Kind == syntax.KindInvalid {
 				require.ErrorIs(t, query.Check(e), query.ErrInvalid, "%q %+v", e, n)
 				_, err := query.Parse(e.String())
 				require.Error(t, err, e.String())
@@ -78,8 +80,8 @@ func readsAsItself(t *testing.T, e query.Expr) {
 }
 
 func hasEndlessRegexp(e query.Expr) bool {
-	for n := range query.Walk(e) {
-		if n.Kind == query.KindRegexp && strings.HasSuffix(n.Text, `\`) {
+	for n := range syntax.Walk(query.Syntax(e)) {
+		if n.Kind == syntax.KindRegexp && strings.HasSuffix(n.Text, `\`) {
 			return true
 		}
 	}
@@ -112,11 +114,11 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 		case 4:
 			return f.Fuzzy(v, r.IntN(4))
 		case 5:
-			return query.Node{Kind: query.KindRegexp, Field: f, Text: strings.ReplaceAll(v, "/", "")}.Expr()
+			return query.FromSyntax(&syntax.Node{Kind: syntax.KindRegexp, Field: string(f), Text: strings.ReplaceAll(v, "/", "")})
 		case 6:
 			return f.Between(v, oneOf(r, values...))
 		case 7:
-			return f.Within(query.Range{Low: v, High: oneOf(r, values...), ExcludeLow: r.IntN(2) == 0, ExcludeHigh: true})
+			return f.Within(syntax.Range{Low: v, High: oneOf(r, values...), ExcludeLow: r.IntN(2) == 0, ExcludeHigh: true})
 		case 8:
 			return f.Exists()
 		case 9:
@@ -138,7 +140,7 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 	case 2:
 		return query.Not(next())
 	case 3:
-		return query.Any(query.Must(next()), query.MustNot(next()), next(), next())
+		return query.Bool(query.Must(next()), query.MustNot(next()), next(), next())
 	case 4:
 		return query.Must(next())
 	case 5:
@@ -150,11 +152,10 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 	case 8:
 		return query.And(query.Raw(v), next())
 	}
-	return query.Rewrite(next(), func(n query.Node) query.Expr {
-		if r.IntN(3) > 0 {
-			return nil
+	return query.FromSyntax(syntax.Rewrite(query.Syntax(next()), func(n *syntax.Node, _ string) *syntax.Node {
+		if r.IntN(3) == 0 {
+			n.Field = string(f)
 		}
-		n.Field = f
-		return n.Expr()
-	})
+		return n
+	}))
 }

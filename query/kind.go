@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // What a field holds decides what it can be asked for.
@@ -64,20 +66,20 @@ func among(f, pattern Field) string {
 }
 
 // refuses says why the service would refuse n in a field of that kind.
-func (k fieldKind) refuses(n *Node) string {
+func (k fieldKind) refuses(n *syntax.Node) string {
 	if k != yearField && k != dateField && k != countField {
 		return ""
 	}
 	switch n.Kind {
-	case KindPrefix, KindWildcard:
+	case syntax.KindPrefix, syntax.KindWildcard:
 		return fmt.Sprintf("%s takes no wildcard; use a range such as %s", k, k.example())
-	case KindFuzzy:
+	case syntax.KindFuzzy:
 		return fmt.Sprintf("%s takes no ~", k)
-	case KindTerm:
+	case syntax.KindTerm:
 		return k.badValue(comparand(n.Text))
-	case KindPhrase:
+	case syntax.KindPhrase:
 		return k.badValue(n.Text)
-	case KindRange:
+	case syntax.KindRange:
 		for _, bound := range []string{n.Range.Low, n.Range.High} {
 			if reason := k.badValue(bound); bound != "" && reason != "" {
 				return reason

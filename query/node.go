@@ -3,231 +3,152 @@ package query
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// A Kind says what a [Node] is.
-type Kind uint8
-
-// The kinds of nodes.
-const (
-	KindInvalid  Kind = iota // cannot be written; Text says why
-	KindTerm                 // Text is a bare word
-	KindPhrase               // Text is a quoted text; Slop
-	KindPrefix               // Text is the beginning of a word
-	KindWildcard             // Text is a pattern with live * and ?; \*, \? and \\ are literal
-	KindFuzzy                // Text is a word; Edits
-	KindRegexp               // Text is what stands between the slashes
-	KindRange                // Range
-	KindExists               // any value: field:*
-	KindAll                  // every record: *:*
-	KindGroup                // Clauses
-	KindRaw                  // Text is query text, see Raw
-)
-
-var kindNames = [...]string{"invalid", "term", "phrase", "prefix", "wildcard", "fuzzy", "regexp", "range", "exists", "all", "group", "raw"}
-
-// String returns the name of the kind, such as "phrase".
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "kind " + strconv.Itoa(int(k))
-}
-
-// A Node is one part of a query as plain data. [Inspect] and [Walk] show the
-// nodes of an expression; [Node.Expr] turns one back into an expression.
-type Node struct {
-	Kind  Kind
-	Edits float32 // KindFuzzy: 0, 1 or 2 changed characters; AutoEdits; a fraction below 1 is an old-style similarity
-	Field Field   // the field searched; "" means that of the brackets around it, or else the default fields
-	Text  string  // the meaning depends on Kind
-
-	Range *Range   // KindRange
-	Slop  *int     // KindPhrase: how many moves the words may be apart; nil leaves it to the service
-	Boost *float32 // nil means none
-
-	Clauses []Clause // KindGroup: at least one
-}
-
-// AutoEdits is the value of [Node.Edits] for a ~ without a number: the service
-// allows 0, 1 or 2 changes depending on the length of the word.
-const AutoEdits float32 = -1
-
-// A Range says where a range begins and ends.
-type Range struct {
-	Low, High               string // "" is open
-	ExcludeLow, ExcludeHigh bool   // leave the bound itself out
-}
-
-// A Clause is one member of a group, with the operator before it and its sign.
-type Clause struct {
-	Join Join // the operator between this clause and the one before; NoJoin for the first
-	Sign Sign
-	Expr Expr
-}
-
-// Join is the operator between two clauses.
-type Join uint8
-
-// The joins.
-const (
-	NoJoin  Join = iota // side by side
-	JoinAnd             // AND, also written &&
-	JoinOr              // OR, also written ||
-)
-
-// Sign is what stands in front of a clause.
-type Sign uint8
-
-// The signs.
-const (
-	NoSign      Sign = iota
-	SignMust         // +
-	SignMustNot      // -, also written NOT and !
-)
-
-// Inspect returns the outermost node of expr as plain data. Changing the copy
-// does not change expr.
-func Inspect(expr Expr) Node {
-	if expr == nil {
-		return Field("").invalid("an expression is nil")
-	}
-	n := *expr.tree()
-	n.Range = clone(n.Range)
-	n.Slop = clone(n.Slop)
-	n.Boost = clone(n.Boost)
-	n.Clauses = slices.Clone(n.Clauses)
-	return n
-}
-
-func clone[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	return new(*p)
-}
-
-// Expr returns the expression that the node describes. A node that cannot be
-// written gives an expression that [Check] refuses.
-func (n Node) Expr() Expr {
-	if fault := n.fault(); fault != "" {
-		return fromNode(n.Field.invalid(fault))
-	}
-	n.Range, n.Slop, n.Boost = clone(n.Range), clone(n.Slop), clone(n.Boost)
-	switch n.Kind {
-	case KindAll, KindExists:
-		n.searchIn(n.Field)
-	case KindWildcard:
-		return n.pattern()
-	case KindRaw:
-		if n.Field != "" || n.Boost != nil {
-			return Node{Kind: KindGroup, Field: n.Field, Boost: n.Boost, Clauses: []Clause{{Expr: Raw(n.Text)}}}.Expr()
+// valid returns a copy of a tree that can be written. Parts that cannot are invalid nodes,
+// and raw texts within it are read.
+func valid(tree *syntax.Node, depth int) *syntax.Node {
+	if fault := nodeFault(tree, depth); fault != "" {
+		field := ""
+		if tree != nil && utf8.ValidString(tree.Field) {
+			field = tree.Field
 		}
-	case KindGroup:
-		return n.group()
+		return invalid(Field(field), fault)
 	}
-	return fromNode(n)
+	n := *tree
+	if n.Range != nil {
+		n.Range = new(*n.Range)
+	}
+	if n.Slop != nil {
+		n.Slop = new(*n.Slop)
+	}
+	if n.Boost != nil {
+		n.Boost = new(*n.Boost)
+	}
+	switch n.Kind {
+	case syntax.KindAll, syntax.KindExists:
+		searchIn(&n, n.Field)
+	case syntax.KindWildcard:
+		return pattern(&n)
+	case syntax.KindRaw:
+		if n.Field != "" || n.Boost != nil {
+			raw := &syntax.Node{Kind: syntax.KindRaw, Text: n.Text}
+			return valid(&syntax.Node{Kind: syntax.KindGroup, Field: n.Field, Boost: n.Boost, Clauses: []syntax.Clause{{Node: raw}}}, depth)
+		}
+	case syntax.KindGroup:
+		return validGroup(&n, depth)
+	}
+	return &n
 }
 
-// searchIn gives the node a field if it can have one. A * in all fields is
-// *:*, every record.
-func (n *Node) searchIn(f Field) {
+func validGroup(n *syntax.Node, depth int) *syntax.Node {
+	clauses := make([]syntax.Clause, len(n.Clauses))
+	for i, c := range n.Clauses {
+		clauses[i] = c
+		if clauses[i].Node = valid(c.Node, depth+1); clauses[i].Node.Kind == syntax.KindRaw {
+			clauses[i].Node = asOperand(clauses[i].Node)
+		}
+	}
+	n.Clauses = clauses
+	c := clauses[0]
+	apart := n.Field == "" && n.Boost == nil && c.Node.IsWord() // (a) stays apart from its neighbours
+	twice := n.Boost != nil && c.Node.Boost != nil
+	if len(clauses) > 1 || c.Sign != syntax.NoSign || apart || twice {
+		return n
+	}
+	inside := Field(n.Field).match(asOperand(c.Node))
+	if n.Boost != nil {
+		return boost(inside, *n.Boost)
+	}
+	return inside
+}
+
+// searchIn gives the node a field if it can have one. A * in all fields is *:*, every
+// record.
+func searchIn(n *syntax.Node, field string) {
 	switch {
-	case n.Kind == KindAll:
+	case n.Kind == syntax.KindAll:
 		n.Field = ""
-	case n.Kind == KindExists && f == "*":
-		n.Kind, n.Field = KindAll, ""
+	case n.Kind == syntax.KindExists && field == "*":
+		n.Kind, n.Field = syntax.KindAll, ""
 	default:
-		n.Field = f
+		n.Field = field
 	}
 }
 
-func (n *Node) pattern() Expr {
+// pattern gives a wildcard node the kind of its pattern.
+func pattern(n *syntax.Node) *syntax.Node {
 	text, literal, shape := readPattern(n.Text)
 	switch {
 	case shape == noWildcard:
-		return fromNode(n.Field.invalid(quoteText(n.Text) + ": a pattern has no wildcard"))
+		return invalid(Field(n.Field), quoteText(n.Text)+": a pattern has no wildcard")
 	case shape == otherWildcards:
 		n.Text = text
 	case literal != "":
-		n.Kind, n.Text = KindPrefix, literal
+		n.Kind, n.Text = syntax.KindPrefix, literal
 	default:
-		n.Kind, n.Text = KindExists, ""
-		n.searchIn(n.Field)
+		n.Kind, n.Text = syntax.KindExists, ""
+		searchIn(n, n.Field)
 	}
-	return fromNode(*n)
+	return n
 }
 
-func (n *Node) group() Expr {
-	n.Clauses = slices.Clone(n.Clauses)
-	for i, c := range n.Clauses {
-		if c.Expr == nil || c.Expr.tree().Kind == KindRaw {
-			n.Clauses[i].Expr = operand(c.Expr)
-		}
-	}
-	c := n.Clauses[0]
-	keeps := n.Field == "" && n.Boost == nil && isBareWord(c.Expr) // (a) stays apart from its neighbours
-	if len(n.Clauses) > 1 || c.Sign != NoSign || keeps {
-		return fromNode(*n)
-	}
-	e := n.Field.Match(c.Expr)
-	if n.Boost != nil {
-		return Boost(e, *n.Boost)
-	}
-	return e
-}
-
-// fault says why the node cannot be written, or is empty.
-func (n *Node) fault() string {
+// nodeFault says why a node cannot be written, or is empty.
+func nodeFault(n *syntax.Node, depth int) string {
 	switch {
-	case n.Kind == KindInvalid:
+	case n == nil:
+		return "a node is nil"
+	case depth > maxDepth:
+		return fmt.Sprintf("there are more than %d groups in one another", maxDepth)
+	case n.Kind == syntax.KindInvalid:
 		return cmp.Or(n.Text, "a node has no kind")
+	case !utf8.ValidString(n.Field):
+		return "the name of a field, " + notUTF8(n.Field)
 	case !utf8.ValidString(n.Text):
 		return notUTF8(n.Text)
-	case n.Boost != nil && !(*n.Boost >= 0 && *n.Boost <= math.MaxFloat32):
-		return fmt.Sprintf("a boost of %v is no finite number from 0 up", *n.Boost)
+	case n.Boost != nil && !isBoost(*n.Boost):
+		return fmt.Sprintf("a boost of %v is not a finite number from 0 up", *n.Boost)
 	}
 	switch n.Kind {
-	case KindTerm, KindPrefix, KindWildcard, KindFuzzy, KindRegexp:
-		return n.wordFault()
-	case KindPhrase:
+	case syntax.KindTerm, syntax.KindPrefix, syntax.KindWildcard, syntax.KindFuzzy, syntax.KindRegexp:
+		return wordFault(n)
+	case syntax.KindPhrase:
 		if n.Slop != nil && *n.Slop < 0 {
 			return quoteText(n.Text) + ": the slop of a phrase is a number from 0 up"
 		}
-	case KindRange:
-		return n.Range.fault()
-	case KindGroup:
+	case syntax.KindRange:
+		return rangeFault(n.Range)
+	case syntax.KindGroup:
 		return groupFault(n.Clauses)
-	case KindExists, KindAll, KindRaw:
+	case syntax.KindExists, syntax.KindAll, syntax.KindRaw:
 	default:
 		return n.Kind.String() + " is unknown"
 	}
 	return ""
 }
 
-func (n *Node) wordFault() string {
-	if n.Text == "" {
+func wordFault(n *syntax.Node) string {
+	if n.Text == "" && n.Kind != syntax.KindRegexp {
 		return "a word without quotes is empty"
 	}
 	switch n.Kind {
-	case KindFuzzy:
-		if n.Edits != AutoEdits && n.Edits != 1 && n.Edits != 2 && !(n.Edits >= 0 && n.Edits < 1) {
+	case syntax.KindFuzzy:
+		if n.Edits != syntax.AutoEdits && n.Edits != 1 && n.Edits != 2 && !(n.Edits >= 0 && n.Edits < 1) {
 			return fmt.Sprintf("%v edits: a fuzzy search allows 0, 1 or 2", n.Edits)
 		}
-	case KindRegexp:
-		p := parser{text: n.Text}
-		if _, err := p.unescape(0, len(n.Text)); err != nil || delimitedLen("/"+n.Text+"/", '/') != len(n.Text)+2 {
+	case syntax.KindRegexp:
+		if read, err := parse("/" + n.Text + "/"); err != nil || read.Kind != syntax.KindRegexp || read.Text != n.Text {
 			return quoteText(n.Text) + `: in a regular expression a backslash has to stand before another character, and before every slash`
 		}
 	}
 	return ""
 }
 
-func (r *Range) fault() string {
+func rangeFault(r *syntax.Range) string {
 	switch {
 	case r == nil:
 		return "a range has no bounds"
@@ -241,9 +162,9 @@ func (r *Range) fault() string {
 	return ""
 }
 
-func groupFault(clauses []Clause) string {
+func groupFault(clauses []syntax.Clause) string {
 	for i, c := range clauses {
-		if c.Sign > SignMustNot || c.Join > JoinOr || i == 0 && c.Join != NoJoin {
+		if c.Sign > syntax.SignMustNot || c.Join > syntax.JoinOr || i == 0 && c.Join != syntax.NoJoin {
 			return "a clause has an unknown sign, an unknown join, or one before the first clause"
 		}
 	}

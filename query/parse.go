@@ -1,13 +1,14 @@
 package query
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // A SyntaxError says where and why a text is not a query.
@@ -21,42 +22,50 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: at offset %d: %s", e.Offset, e.Reason)
 }
 
-// why returns the reason of an error of Parse.
-func why(err error) string {
-	e, _ := errors.AsType[*SyntaxError](err)
-	return e.Reason
-}
-
 const (
 	maxDepth   = 200  // brackets in brackets
 	maxClauses = 1024 // in one list; more are an error of the service
 )
 
-// Parse reads a query as people type it, with the whole grammar of the
-// service's own parser (specification §4.2.1). The error is a [*SyntaxError].
+// Parse reads a query as people type it (specification §4.2.1). The error is a
+// [*SyntaxError].
 //
-// What is read keeps its structure: words side by side stay so, and are
-// optional on a server as specified and required on the deployed one;
-// [Explicit] settles that. AND and OR have no precedence over each other, so
-// Parse does not invent one; [Advise] points at lists that mix them.
+// What is read keeps its structure: words side by side stay so, and are optional on a
+// server as specified and required on the deployed one; [Explicit] settles that. AND and
+// OR have no precedence over each other, so Parse does not invent one; [Advise] points at
+// lists that mix them.
 //
-// String of the result may differ from text in blanks, brackets and escapes,
-// but means the same. A result of Parse can safely be restricted: in
-// And(mine, theirs), theirs cannot reach beyond its place in any query that
-// [Check] accepts.
+// String of the result may differ from text in blanks, brackets and escapes, but means the
+// same. A result of Parse can safely be restricted: in And(mine, theirs), theirs cannot
+// reach beyond its place in any query that [Check] accepts.
+//
+// Parse has the grammar of the parser that the service uses. On purpose it refuses some
+// texts that this parser accepts:
+//
+//   - after ~, anything but a plain number such as 2 or .5, or AUTO after a word. The
+//     service refuses other text after a word and ignores it elsewhere, and takes
+//     Java's other spellings of numbers, such as 2f and NaN.
+//   - after the ~ of a word, a fraction above 1, which the service cuts off
+//   - more than 1,024 clauses in one list, and more than 200 brackets in one another
+//   - text that is not valid UTF-8
 func Parse(text string) (Expr, error) {
+	n, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return fromNode(n), nil
+}
+
+func parse(text string) (*syntax.Node, *SyntaxError) {
 	if !utf8.ValidString(text) {
 		return nil, &SyntaxError{invalidOffset(text), "the text is not valid UTF-8"}
 	}
 	p := parser{text: text, toks: tokens(text)}
-	e, err := p.list()
-	if err != nil {
-		return nil, err
+	n, err := p.list()
+	if err == nil && p.tok().kind != tokEnd {
+		err = p.unexpected()
 	}
-	if p.tok().kind != tokEnd {
-		return nil, p.unexpected()
-	}
-	return e, nil
+	return n, err
 }
 
 func invalidOffset(text string) int {
@@ -89,18 +98,18 @@ func (p *parser) accept(kind tokenKind) (token, bool) {
 }
 
 // list reads clauses up to a closing bracket or the end.
-func (p *parser) list() (*expr, error) {
-	var clauses []Clause
+func (p *parser) list() (*syntax.Node, *SyntaxError) {
+	var clauses []syntax.Clause
 	var bracketed []bool
-	join := NoJoin
+	join := syntax.NoJoin
 	for {
 		sign := p.sign()
 		open := p.tok().kind == tokOpen
-		e, err := p.clause()
+		n, err := p.clause()
 		if err != nil {
 			return nil, err
 		}
-		clauses = append(clauses, Clause{join, sign, e})
+		clauses = append(clauses, syntax.Clause{Join: join, Sign: sign, Node: n})
 		bracketed = append(bracketed, open)
 		if len(clauses) > maxClauses {
 			return nil, &SyntaxError{p.tok().start, fmt.Sprintf("more than %d clauses in one list", maxClauses)}
@@ -110,88 +119,86 @@ func (p *parser) list() (*expr, error) {
 		}
 		join = p.join()
 	}
-	if len(clauses) == 1 && clauses[0].Sign == NoSign {
-		return clauses[0].Expr.(*expr), nil
+	if len(clauses) == 1 && clauses[0].Sign == syntax.NoSign {
+		return clauses[0].Node, nil
 	}
 	keepBrackets(clauses, bracketed)
-	return &expr{Node{Kind: KindGroup, Clauses: clauses}}, nil
+	return group(clauses...), nil
 }
 
 // keepBrackets keeps the brackets round a word that has neighbours without
 // operator: the service hands such neighbours to analysis as one text.
-func keepBrackets(clauses []Clause, bracketed []bool) {
+func keepBrackets(clauses []syntax.Clause, bracketed []bool) {
 	for i, c := range clauses {
-		before := i > 0 && c.Join == NoJoin
-		after := i+1 < len(clauses) && clauses[i+1].Join == NoJoin
-		if bracketed[i] && c.Sign == NoSign && (before || after) && isBareWord(c.Expr) {
-			clauses[i].Expr = bracket(c.Expr)
+		before := i > 0 && c.Join == syntax.NoJoin
+		after := i+1 < len(clauses) && clauses[i+1].Join == syntax.NoJoin
+		if bracketed[i] && c.Sign == syntax.NoSign && (before || after) && c.Node.IsWord() {
+			clauses[i].Node = group(syntax.Clause{Node: c.Node})
 		}
 	}
 }
 
-func (p *parser) sign() Sign {
+func (p *parser) sign() syntax.Sign {
 	switch p.tok().kind {
 	case tokPlus:
 		p.i++
-		return SignMust
+		return syntax.SignMust
 	case tokMinus, tokNot:
 		p.i++
-		return SignMustNot
+		return syntax.SignMustNot
 	}
-	return NoSign
+	return syntax.NoSign
 }
 
-func (p *parser) join() Join {
+func (p *parser) join() syntax.Join {
 	switch p.tok().kind {
 	case tokAnd:
 		p.i++
-		return JoinAnd
+		return syntax.JoinAnd
 	case tokOr:
 		p.i++
-		return JoinOr
+		return syntax.JoinOr
 	}
-	return NoJoin
+	return syntax.NoJoin
 }
 
 // clause reads one leaf or one pair of brackets, with the field before it.
-func (p *parser) clause() (*expr, error) {
+func (p *parser) clause() (*syntax.Node, *SyntaxError) {
 	field, err := p.field()
 	if err != nil {
 		return nil, err
 	}
-	var e *expr
+	read := p.leaf
 	if p.tok().kind == tokOpen {
-		e, err = p.brackets()
-	} else {
-		e, err = p.leaf()
+		read = p.brackets
 	}
+	n, err := read()
 	if err != nil {
 		return nil, err
 	}
-	if field != "" && e.node.Field == "" {
-		e.node.searchIn(field)
+	if field != "" && n.Field == "" {
+		searchIn(n, field)
 	}
-	return e, nil
+	return n, nil
 }
 
-func (p *parser) field() (Field, error) {
+func (p *parser) field() (string, *SyntaxError) {
 	t := p.tok()
 	if t.kind != tokTerm && t.kind != tokStar || p.toks[p.i+1].kind != tokColon {
 		return "", nil
 	}
 	p.i += 2
-	name, err := p.unescape(t.start, t.end)
-	return Field(name), err
+	return p.unescape(t.start, t.end)
 }
 
-func (p *parser) brackets() (*expr, error) {
+func (p *parser) brackets() (*syntax.Node, *SyntaxError) {
 	open := p.tok()
 	if p.depth == maxDepth {
 		return nil, &SyntaxError{open.start, fmt.Sprintf("more than %d brackets in one another", maxDepth)}
 	}
 	p.i++
 	p.depth++
-	e, err := p.list()
+	n, err := p.list()
 	if err != nil {
 		return nil, err
 	}
@@ -201,43 +208,42 @@ func (p *parser) brackets() (*expr, error) {
 	}
 	boost, err := p.boost()
 	if boost == nil || err != nil {
-		return e, err
+		return n, err
 	}
-	if e.node.Boost != nil {
-		e = bracket(e).(*expr)
+	if n.Boost != nil {
+		n = group(syntax.Clause{Node: n})
 	}
-	e.node.Boost = boost
-	return e, nil
+	n.Boost = boost
+	return n, nil
 }
 
-func (p *parser) leaf() (*expr, error) {
+func (p *parser) leaf() (*syntax.Node, *SyntaxError) {
 	t := p.tok()
-	e := &expr{}
-	n := &e.node
-	var err error
+	n := &syntax.Node{}
+	var err *SyntaxError
 	switch t.kind {
 	case tokTerm:
-		n.Kind = KindTerm
+		n.Kind = syntax.KindTerm
 		n.Text, err = p.unescape(t.start, t.end)
 	case tokBareOperator:
-		n.Kind, n.Text = KindTerm, p.image(t)
+		n.Kind, n.Text = syntax.KindTerm, p.image(t)
 	case tokStar:
-		n.Kind = KindExists
+		n.Kind = syntax.KindExists
 	case tokPrefix:
-		n.Kind = KindPrefix
+		n.Kind = syntax.KindPrefix
 		n.Text, err = p.unescape(t.start, t.end-1)
 	case tokWildcard:
-		n.Kind = KindWildcard
+		n.Kind = syntax.KindWildcard
 		_, err = p.unescape(t.start, t.end)
-		n.Text = pattern(p.image(t))
+		n.Text = patternText(p.image(t))
 	case tokRegexp:
-		n.Kind, n.Text = KindRegexp, p.text[t.start+1:t.end-1]
+		n.Kind, n.Text = syntax.KindRegexp, p.text[t.start+1:t.end-1]
 		_, err = p.unescape(t.start, t.end)
 	case tokQuoted:
-		n.Kind = KindPhrase
+		n.Kind = syntax.KindPhrase
 		n.Text, err = p.unescape(t.start+1, t.end-1)
 	case tokRangeOpen:
-		n.Kind = KindRange
+		n.Kind = syntax.KindRange
 		n.Range, err = p.rng()
 	default:
 		return nil, p.unexpected()
@@ -245,18 +251,18 @@ func (p *parser) leaf() (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.Kind != KindRange {
+	if n.Kind != syntax.KindRange {
 		p.i++
 	}
-	return e, p.suffixes(n)
+	return n, p.suffixes(n)
 }
 
 // suffixes reads ^2~1 or ~1^2.
-func (p *parser) suffixes(n *Node) (err error) {
+func (p *parser) suffixes(n *syntax.Node) (err *SyntaxError) {
 	if n.Boost, err = p.boost(); err != nil {
 		return err
 	}
-	if t, ok := p.accept(tokTilde); ok && n.Kind != KindRange {
+	if t, ok := p.accept(tokTilde); ok && n.Kind != syntax.KindRange {
 		if err := p.tilde(n, t); err != nil {
 			return err
 		}
@@ -270,7 +276,7 @@ func (p *parser) suffixes(n *Node) (err error) {
 	return err
 }
 
-func (p *parser) boost() (*float32, error) {
+func (p *parser) boost() (*float32, *SyntaxError) {
 	if _, ok := p.accept(tokCaret); !ok {
 		return nil, nil
 	}
@@ -285,39 +291,34 @@ func (p *parser) boost() (*float32, error) {
 	return new(float32(f)), nil
 }
 
-// tilde reads the number after ~: the edits of a word, the slop of a phrase.
-// Patterns take one and ignore it.
-func (p *parser) tilde(n *Node, t token) error {
+// tilde reads the number after ~: the edits of a word, the slop of a phrase. Patterns
+// take one and ignore it.
+func (p *parser) tilde(n *syntax.Node, t token) *SyntaxError {
 	digits := p.text[t.start+1 : t.end]
-	trimmed := strings.TrimRightFunc(digits, func(r rune) bool { return r <= ' ' }) // as Java reads numbers
-	switch {
-	case decimal.MatchString(digits):
-	case digits == "" || word.MatchString(digits) && trimmed != "NaN" && trimmed != "Infinity":
-		digits = "" // such as AUTO, or what the service takes for it
-	default:
-		return &SyntaxError{t.start, "what follows ~ is not a number such as 2"} // though Java may read one
+	if n.Kind == syntax.KindTerm && strings.EqualFold(digits, "AUTO") {
+		digits = ""
 	}
-	number, _ := strconv.ParseFloat(digits, 64) // what is too large is infinite
+	if digits != "" && !decimal.MatchString(digits) {
+		return &SyntaxError{t.start, "what follows ~ is not a number such as 2"}
+	}
+	number, _ := strconv.ParseFloat(digits, 64) // infinite if it is too large
 	switch {
-	case n.Kind == KindPhrase && digits != "":
+	case n.Kind == syntax.KindPhrase && digits != "":
 		n.Slop = new(int(min(number, math.MaxInt32)))
-	case n.Kind == KindTerm && digits == "":
-		n.Kind, n.Edits = KindFuzzy, AutoEdits
-	case n.Kind == KindTerm && number >= 1 && number != math.Trunc(number):
+	case n.Kind == syntax.KindTerm && digits == "":
+		n.Kind, n.Edits = syntax.KindFuzzy, syntax.AutoEdits
+	case n.Kind == syntax.KindTerm && number >= 1 && number != math.Trunc(number):
 		return &SyntaxError{t.start, "the number after ~ is not a whole number of edits"}
-	case n.Kind == KindTerm:
-		n.Kind, n.Edits = KindFuzzy, float32(min(number, 2))
+	case n.Kind == syntax.KindTerm:
+		n.Kind, n.Edits = syntax.KindFuzzy, float32(min(number, 2))
 	}
 	return nil
 }
 
-var (
-	decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?$`)
-	word    = regexp.MustCompile(`^\pL`)
-)
+var decimal = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)$`)
 
 // rng reads [low TO high].
-func (p *parser) rng() (*Range, error) {
+func (p *parser) rng() (*syntax.Range, *SyntaxError) {
 	open := p.tok()
 	p.i++
 	low, err := p.bound()
@@ -335,12 +336,12 @@ func (p *parser) rng() (*Range, error) {
 	if !ok {
 		return nil, &SyntaxError{open.start, "this range is not closed; a bound with blanks needs quotes"}
 	}
-	return &Range{Low: low, High: high,
+	return &syntax.Range{Low: low, High: high,
 		ExcludeLow: p.text[open.start] == '{', ExcludeHigh: p.text[end.start] == '}'}, nil
 }
 
 // bound returns "" for an open bound; no other bound can be empty.
-func (p *parser) bound() (string, error) {
+func (p *parser) bound() (string, *SyntaxError) {
 	t := p.tok()
 	switch t.kind {
 	case tokQuotedBound:
@@ -357,7 +358,7 @@ func (p *parser) bound() (string, error) {
 }
 
 // unexpected explains why the next token cannot stand where it is.
-func (p *parser) unexpected() error {
+func (p *parser) unexpected() *SyntaxError {
 	t := p.tok()
 	reason := "the query ends too early"
 	switch t.kind {

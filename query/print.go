@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // String writes the query. Brackets stand only where the grammar needs them.
 func (e *expr) String() string {
-	if e.node.Kind == KindRaw {
-		return e.node.Text
+	n := e.tree()
+	if n.Kind == syntax.KindRaw {
+		return n.Text
 	}
-	p := printer{b: make([]byte, 0, 32+32*len(e.node.Clauses))}
-	p.node(&e.node, "", true)
+	p := printer{b: make([]byte, 0, 32+32*len(n.Clauses))}
+	p.node(n, "", true)
 	if p.swallows() {
 		p = printer{b: p.b[:0], closeRegexps: true}
-		p.node(&e.node, "", true)
+		p.node(n, "", true)
 	}
 	return string(p.b)
 }
@@ -34,11 +37,11 @@ func (p *printer) swallows() bool {
 }
 
 // node writes one node; field is that of the brackets around it.
-func (p *printer) node(n *Node, field Field, outermost bool) {
+func (p *printer) node(n *syntax.Node, field string, outermost bool) {
 	if n.Field != "" {
 		field = n.Field
 	}
-	if n.Kind == KindGroup {
+	if n.Kind == syntax.KindGroup {
 		p.group(n, field, outermost)
 	} else {
 		p.leaf(n, field)
@@ -49,68 +52,68 @@ func (p *printer) node(n *Node, field Field, outermost bool) {
 	}
 }
 
-func (p *printer) group(n *Node, field Field, outermost bool) {
-	p.b = appendField(p.b, n.Field)
+func (p *printer) group(n *syntax.Node, field string, outermost bool) {
+	p.b = appendField(p.b, Field(n.Field))
 	brackets := !outermost || n.Field != "" || n.Boost != nil
 	if brackets {
 		p.b = append(p.b, '(')
 	}
-	words := len(n.Clauses) > 1 && n.Clauses[1].Join != NoJoin
+	words := len(n.Clauses) > 1 && n.Clauses[1].Join != syntax.NoJoin
 	for i, c := range n.Clauses {
 		if i > 0 {
 			p.b = append(p.b, ' ')
 		}
-		p.b = append(p.b, [...]string{NoJoin: "", JoinAnd: "AND ", JoinOr: "OR "}[c.Join]...)
+		p.b = append(p.b, [...]string{syntax.NoJoin: "", syntax.JoinAnd: "AND ", syntax.JoinOr: "OR "}[c.Join]...)
 		switch {
-		case c.Sign == SignMustNot && (words || c.Join != NoJoin):
+		case c.Sign == syntax.SignMustNot && (words || c.Join != syntax.NoJoin):
 			p.b = append(p.b, "NOT "...)
-		case c.Sign == SignMustNot:
+		case c.Sign == syntax.SignMustNot:
 			p.b = append(p.b, '-')
-		case c.Sign == SignMust:
+		case c.Sign == syntax.SignMust:
 			p.b = append(p.b, '+')
 		}
-		p.node(c.Expr.tree(), field, false)
+		p.node(c.Node, field, false)
 	}
 	if brackets {
 		p.b = append(p.b, ')')
 	}
 }
 
-func (p *printer) leaf(n *Node, field Field) {
-	if n.Kind == KindAll {
+func (p *printer) leaf(n *syntax.Node, field string) {
+	if n.Kind == syntax.KindAll {
 		p.b = append(p.b, "*:*"...)
 		return
 	}
-	if n.Kind == KindInvalid || n.Kind == KindRaw { // operand reads raw text before it is part of a group
+	if n.Kind == syntax.KindInvalid || n.Kind == syntax.KindRaw { // raw texts within a query were read before
 		p.b = append(p.b, "()"...)
 		return
 	}
-	value := role(field == existsField) // the value of _exists_ is the name of a field
-	p.b = appendField(p.b, n.Field)
+	value := role(Field(field) == existsField) // the value of _exists_ is the name of a field
+	p.b = appendField(p.b, Field(n.Field))
 	switch n.Kind {
-	case KindTerm:
+	case syntax.KindTerm:
 		p.b = value.appendWord(p.b, n.Text)
-	case KindPhrase:
+	case syntax.KindPhrase:
 		p.phrase(n, value)
-	case KindPrefix:
+	case syntax.KindPrefix:
 		p.b = append(value.appendWord(p.b, n.Text), '*')
-	case KindWildcard:
+	case syntax.KindWildcard:
 		p.b = value.appendPattern(p.b, n.Text)
-	case KindFuzzy:
+	case syntax.KindFuzzy:
 		p.b = append(value.appendWord(p.b, n.Text), '~')
-		if n.Edits != AutoEdits {
+		if n.Edits != syntax.AutoEdits {
 			p.b = strconv.AppendFloat(p.b, float64(n.Edits), 'f', -1, 32)
 		}
-	case KindRegexp:
+	case syntax.KindRegexp:
 		p.regexp(n.Text)
-	case KindRange:
+	case syntax.KindRange:
 		p.rng(n.Range)
-	case KindExists:
+	case syntax.KindExists:
 		p.b = append(p.b, '*')
 	}
 }
 
-func (p *printer) phrase(n *Node, value role) {
+func (p *printer) phrase(n *syntax.Node, value role) {
 	p.b = append(p.b, '"')
 	p.b = value.appendQuoted(p.b, n.Text)
 	p.b = append(p.b, '"')
@@ -120,7 +123,7 @@ func (p *printer) phrase(n *Node, value role) {
 	}
 }
 
-func (p *printer) rng(r *Range) {
+func (p *printer) rng(r *syntax.Range) {
 	p.b = append(p.b, pick(r.ExcludeLow, '{', '['))
 	p.b = appendBound(p.b, r.Low)
 	p.b = append(p.b, " TO "...)

@@ -9,7 +9,7 @@ import (
 
 // unescape returns text[start:end] without its backslashes. A backslash stands
 // for the character after it, whichever that is, except that \u00e9 is é.
-func (p *parser) unescape(start, end int) (string, error) {
+func (p *parser) unescape(start, end int) (string, *SyntaxError) {
 	s := p.text[start:end]
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, nil
@@ -63,9 +63,9 @@ func unit(s string) (rune, bool) {
 	return rune(u), err == nil
 }
 
-// pattern returns a wildcard pattern with only \*, \? and \\ escaped. Unlike
+// patternText returns a wildcard pattern with only \*, \? and \\ escaped. Unlike
 // elsewhere, \u is just a u there.
-func pattern(s string) string {
+func patternText(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
 	}

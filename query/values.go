@@ -16,7 +16,7 @@ import (
 func (f Field) IsDOI(name string) Expr {
 	name, err := doi.Parse(name)
 	if err != nil {
-		return fromNode(f.invalid(err.Error()))
+		return fromNode(invalid(f, err.Error()))
 	}
 	name = strings.ToLower(name)
 	switch f {
@@ -33,7 +33,7 @@ func (f Field) IsDOI(name string) Expr {
 func (f Field) IsORCID(id string) Expr {
 	bare, ok := orcid(id)
 	if !ok {
-		return fromNode(f.invalid(fmt.Sprintf("%q is no ORCID iD, or a digit of it is wrong", id)))
+		return fromNode(invalid(f, fmt.Sprintf("%q is not an ORCID iD, or a digit of it is wrong", id)))
 	}
 	return f.In(bare, "https://orcid.org/"+bare)
 }
@@ -70,11 +70,11 @@ func checkDigit(digits string) string {
 func (f Field) Years(from, to int) Expr {
 	for _, y := range []int{from, to} {
 		if y != 0 && (y < 1000 || y > 9999) {
-			return fromNode(f.invalid(fmt.Sprintf("%d is no year of four digits", y)))
+			return fromNode(invalid(f, fmt.Sprintf("%d is not a year of four digits", y)))
 		}
 	}
 	if from != 0 && to != 0 && from > to {
-		return fromNode(f.invalid(fmt.Sprintf("the years from %d to %d are none", from, to)))
+		return fromNode(invalid(f, fmt.Sprintf("the years from %d to %d are in the wrong order", from, to)))
 	}
 	return f.Between(yearText(from), yearText(to))
 }
@@ -92,13 +92,13 @@ func (f Field) BetweenTimes(from, to time.Time) Expr {
 	}
 	switch {
 	case f == "":
-		return fromNode(f.invalid("times are looked for in a field such as created"))
+		return fromNode(invalid(f, "times are looked for in a field such as created"))
 	case kind != dateField && kind != unknownField:
-		return fromNode(f.invalid(fmt.Sprintf("it is %s, and holds no times", kind)))
+		return fromNode(invalid(f, fmt.Sprintf("the field is %s and holds no times", kind)))
 	case !hasFourDigits(from) || !hasFourDigits(to):
-		return fromNode(f.invalid("a time has no year of four digits"))
+		return fromNode(invalid(f, "a time has no year of four digits"))
 	case !from.IsZero() && !to.IsZero() && from.Unix() > to.Unix():
-		return fromNode(f.invalid(fmt.Sprintf("no whole second lies from %s to %s", timeText(from), timeText(to))))
+		return fromNode(invalid(f, fmt.Sprintf("there is no whole second from %s to %s", timeText(from), timeText(to))))
 	}
 	return f.Between(timeText(from), timeText(to))
 }

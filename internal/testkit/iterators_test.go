@@ -35,6 +35,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -194,9 +195,9 @@ func failed(err error) iter.Seq[error] { return func(yield func(error) bool) { y
 
 // loops are all sequences that the public packages return, by package, type and name.
 var loops = map[string]loop{
-	"query.Walk": func(context.Context, *scene, func()) iter.Seq[error] {
+	"syntax.Walk": func(context.Context, *scene, func()) iter.Seq[error] {
 		return func(yield func(error) bool) {
-			for range query.Walk(query.And(query.Term("a"), query.Not(query.Or(query.Term("b"), query.Phrase("c d"))))) {
+			for range syntax.Walk(query.Syntax(query.And(query.Term("a"), query.Not(query.Or(query.Term("b"), query.Phrase("c d")))))) {
 				if !yield(nil) {
 					break
 				}
@@ -315,7 +316,7 @@ func leaving(t *testing.T, begin loop, password string, leave, cancelled int) (v
 // sequences finds the exported functions and methods that return a sequence.
 func sequences(t *testing.T) (found []string) {
 	t.Helper()
-	for _, dir := range []string{"query", "metadata", "doi", "dois", "dois/archive", "mds", "reports", "datacitetest"} {
+	for _, dir := range []string{"query", "query/syntax", "metadata", "doi", "dois", "dois/archive", "mds", "reports", "datacitetest"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
