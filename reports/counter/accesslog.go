@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go"
 )
 
 // combined is a line in the combined format: address, identity, user, time, request,
@@ -35,10 +35,10 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 		}
 		field := combined.FindStringSubmatch(line)
 		if field == nil {
-			return e, false, &reports.FieldError{Path: "line", Reason: fmt.Sprintf("is not in the combined format: %.100q", line)}
+			return e, false, &datacite.FieldError{Path: "line", Reason: fmt.Sprintf("is not in the combined format: %.100q", line)}
 		}
 		if e.Time, err = time.Parse("02/Jan/2006:15:04:05 -0700", field[3]); err != nil {
-			return e, false, &reports.FieldError{Path: "time", Reason: fmt.Sprintf("is %.100q, not a time such as 31/Oct/2026:23:59:59 +0100", field[3])}
+			return e, false, &datacite.FieldError{Path: "time", Reason: fmt.Sprintf("is %.100q, not a time such as 31/Oct/2026:23:59:59 +0100", field[3])}
 		}
 		status, _ := strconv.Atoi(field[5])
 		method, target, _ := strings.Cut(field[4], " ")
@@ -81,7 +81,7 @@ func ReadJSON(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 			err = errors.New("something follows it")
 		}
 		if err != nil {
-			return e, false, &reports.FieldError{Path: "line", Reason: fmt.Sprintf("is not an event: %v", err)}
+			return e, false, &datacite.FieldError{Path: "line", Reason: fmt.Sprintf("is not an event: %v", err)}
 		}
 		err = e.Validate()
 		return e, err == nil, err

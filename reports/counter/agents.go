@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go"
 )
 
 // Agents is a list of patterns for user agents: regular expressions that are
@@ -33,13 +33,13 @@ type pattern struct {
 }
 
 // NewAgents makes a list of patterns. One that is not a regular expression is a
-// [*reports.FieldError].
+// [*datacite.FieldError].
 func NewAgents(patterns ...string) (*Agents, error) {
 	list := make([]pattern, len(patterns))
 	for i, text := range patterns {
 		var err error
 		if list[i], err = readPattern(text); err != nil {
-			return nil, &reports.FieldError{Path: fmt.Sprintf("pattern %d", i+1), Reason: err.Error()}
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("pattern %d", i+1), Reason: err.Error()}
 		}
 	}
 	return newAgents(list), nil
@@ -67,7 +67,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 	case err != nil:
 		return nil, err
 	case !utf8.Valid(data):
-		return nil, &reports.FieldError{Path: "user agents", Reason: "are not valid UTF-8"}
+		return nil, &datacite.FieldError{Path: "user agents", Reason: "are not valid UTF-8"}
 	case json.Valid(data):
 		return readJSONAgents(data)
 	}
@@ -80,7 +80,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		p, err := readPattern(line)
 		if err != nil {
-			return nil, &reports.FieldError{Path: fmt.Sprintf("line %d", number), Reason: err.Error()}
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("line %d", number), Reason: err.Error()}
 		}
 		list = append(list, p)
 	}
@@ -92,12 +92,12 @@ func readJSONAgents(data []byte) (*Agents, error) {
 		Pattern string `json:"pattern"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, &reports.FieldError{Path: "user agents", Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)}
+		return nil, &datacite.FieldError{Path: "user agents", Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)}
 	}
 	patterns := make([]string, len(list))
 	for i, entry := range list {
 		if patterns[i] = entry.Pattern; entry.Pattern == "" {
-			return nil, &reports.FieldError{Path: fmt.Sprintf("[%d].pattern", i), Reason: "is missing"}
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("[%d].pattern", i), Reason: "is missing"}
 		}
 	}
 	return NewAgents(patterns...)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
@@ -74,7 +74,7 @@ func TestAListWithFaults(t *testing.T) {
 		"bot\xff":                       "user agents are not valid UTF-8",
 	} {
 		_, err := counter.ReadAgents(strings.NewReader(list))
-		require.ErrorIs(t, err, reports.ErrInvalid, list)
+		require.ErrorIs(t, err, datacite.ErrInvalid, list)
 		assert.ErrorContains(t, err, want, list)
 	}
 	_, err := counter.NewAgents("bot", "+")

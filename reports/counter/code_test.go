@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -246,7 +247,7 @@ func TestInvalidEventsAreToldTogether(t *testing.T) {
 	for row, err := range counter.Count(source(events), nil) {
 		n++
 		assert.Zero(t, row)
-		require.ErrorIs(t, err, reports.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		for _, want := range []string{
 			`event 2, doi is "abc", not a DOI`, `event 3, country is "Germany"`, `event 4, access is "human"`, "event 5, time is missing", "event 6, time is in the year 12026",
 		} {
@@ -272,7 +273,7 @@ func TestInvalidOptions(t *testing.T) {
 		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}},
 	} {
 		for _, err := range counter.Count(source(clicks("10:01:00")), &o) {
-			assert.ErrorIs(t, err, reports.ErrInvalid)
+			assert.ErrorIs(t, err, datacite.ErrInvalid)
 		}
 		assert.Panics(t, func() { counter.CountKey(clicks("10:01:00"), &o) })
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -137,7 +138,7 @@ func newRules(opts *Options) (*rules, error) {
 		r.Machines = Machines()
 	}
 	if r.Memory < 0 {
-		return nil, &reports.FieldError{Path: "Options.Memory", Reason: "is negative"}
+		return nil, &datacite.FieldError{Path: "Options.Memory", Reason: "is negative"}
 	}
 	if r.Period == (reports.Period{}) {
 		return r, nil
@@ -145,7 +146,7 @@ func newRules(opts *Options) (*rules, error) {
 	begin, err := r.Period.BeginDate.Time()
 	end, err2 := r.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
-		return nil, &reports.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)}
+		return nil, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)}
 	}
 	r.begin, r.end = begin.Unix()/(24*60*60), end.Unix()/(24*60*60)
 	return r, nil
@@ -345,7 +346,7 @@ type dataset struct {
 // A fault is why the n-th event is not valid.
 type fault struct {
 	n int64
-	*reports.FieldError
+	*datacite.FieldError
 }
 
 // A worker sorts and counts the events of some users.
@@ -422,7 +423,7 @@ func (w *worker) sort(ctx context.Context) error {
 }
 
 func (w *worker) fault(n int64, err error) {
-	if f, ok := errors.AsType[*reports.FieldError](err); ok && len(w.faults) < mostFaults {
+	if f, ok := errors.AsType[*datacite.FieldError](err); ok && len(w.faults) < mostFaults {
 		w.faults = append(w.faults, fault{n, f})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/reports"
@@ -47,7 +48,7 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 			}
 			key := string(jsonlex.AppendLower(nil, nameOf(&dataset)))
 			if key < last {
-				yield(reports.Dataset{}, &reports.FieldError{Path: "datasets", Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)})
+				yield(reports.Dataset{}, &datacite.FieldError{Path: "datasets", Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)})
 				return
 			}
 			last = key

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -22,7 +23,7 @@ type LogOptions struct {
 
 	// LeaveOut is called with the fault of each line that is left out because it
 	// cannot be read. If it is nil, a fault is an error.
-	LeaveOut func(*reports.FieldError)
+	LeaveOut func(*datacite.FieldError)
 
 	Summary *LogSummary // what became of the lines is added to it; nil is ignored
 
@@ -105,7 +106,7 @@ func (p *Paths) doi(pattern *regexp.Regexp, path string) (string, error) {
 	}
 	name, err := doi.Parse(text)
 	if err != nil {
-		return "", &reports.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, text)}
+		return "", &datacite.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, text)}
 	}
 	return name, nil
 }
@@ -189,7 +190,7 @@ func splitFields(line string, fields *[len(fieldNames)]string) (describes string
 		}
 		at := strings.IndexByte(rest, '\t')
 		if last := i == len(fields)-1; last != (at < 0) {
-			return "", &reports.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fields))}
+			return "", &datacite.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fields))}
 		} else if last {
 			at = len(rest)
 		}
@@ -217,7 +218,7 @@ func checkHeader(line string) error {
 	list := strings.Fields(strings.ReplaceAll(names, "-", "_"))
 	for i := range max(len(list), len(fieldNames)) {
 		if i >= len(list) || i >= len(fieldNames) || list[i] != fieldNames[i] {
-			return &reports.FieldError{Path: "#Fields", Reason: "names other fields, or another order, than " + strings.Join(fieldNames[:], ", ")}
+			return &datacite.FieldError{Path: "#Fields", Reason: "names other fields, or another order, than " + strings.Join(fieldNames[:], ", ")}
 		}
 	}
 	return nil
@@ -241,7 +242,7 @@ func (l *log) readTime(text string) (time.Time, error) {
 	if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
 		reason = "is %.100q, without an offset such as Z or +01:00"
 	}
-	return time.Time{}, &reports.FieldError{Path: "event_time", Reason: fmt.Sprintf(reason, text)}
+	return time.Time{}, &datacite.FieldError{Path: "event_time", Reason: fmt.Sprintf(reason, text)}
 }
 
 // readDOI returns the DOI of an identifier, bare. Most have been read before.
@@ -250,7 +251,7 @@ func (l *log) readDOI(identifier string) (name string, err error) {
 		return name, nil
 	}
 	if name, err = doi.Parse(identifier); err != nil {
-		return "", &reports.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
+		return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
 	}
 	const most = 1 << 14 // of names held
 	if len(l.names) >= most {
@@ -267,7 +268,7 @@ type log struct {
 	number int               // of the line
 	layout int               // of the last time, in timeLayouts
 	names  map[string]string // DOIs, by identifier
-	faults []*reports.FieldError
+	faults []*datacite.FieldError
 }
 
 func newLog(opts *LogOptions) *log {
@@ -306,7 +307,7 @@ func (l *log) read(r io.Reader, parse func(line string) (Event, bool, error)) it
 			if err == nil && line != "" {
 				e, ok, err = parse(line)
 			}
-			fault, faulty := errors.AsType[*reports.FieldError](err)
+			fault, faulty := errors.AsType[*datacite.FieldError](err)
 			switch {
 			case faulty:
 				sum.Faulty++
@@ -351,8 +352,8 @@ func (l *log) place() string {
 }
 
 // leaveOut notes a line that cannot be read.
-func (l *log) leaveOut(f *reports.FieldError) {
-	f = &reports.FieldError{Path: l.place() + ", " + f.Path, Reason: f.Reason}
+func (l *log) leaveOut(f *datacite.FieldError) {
+	f = &datacite.FieldError{Path: l.place() + ", " + f.Path, Reason: f.Reason}
 	if l.LeaveOut != nil {
 		l.LeaveOut(f)
 	} else {
@@ -369,14 +370,14 @@ func (l *log) line(in *bufio.Reader) (string, error) {
 			_, err = in.ReadSlice('\n')
 		}
 		if err == nil || errors.Is(err, io.EOF) {
-			return "", &reports.FieldError{Path: "line", Reason: fmt.Sprintf("has more than %d bytes", longestLine)}
+			return "", &datacite.FieldError{Path: "line", Reason: fmt.Sprintf("has more than %d bytes", longestLine)}
 		}
 	}
 	if err != nil && !(errors.Is(err, io.EOF) && len(data) > 0) {
 		return "", err
 	}
 	if !utf8.Valid(data) {
-		return "", &reports.FieldError{Path: "line", Reason: "is not valid UTF-8"}
+		return "", &datacite.FieldError{Path: "line", Reason: "is not valid UTF-8"}
 	}
 	line := strings.TrimRight(string(data), "\r\n")
 	if l.number == 1 {

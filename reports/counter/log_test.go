@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -103,7 +104,7 @@ func TestFaultyLines(t *testing.T) {
 		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
 		_, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Name: "counter.log"}))
-		require.ErrorIs(t, err, reports.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, want)
 	}
 }
@@ -119,10 +120,10 @@ func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
 		assert.ErrorContains(t, err, "line 4, event_time")
 	}
 
-	var left []*reports.FieldError
+	var left []*datacite.FieldError
 	var sum counter.LogSummary
 	events, err = collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{
-		LeaveOut: func(f *reports.FieldError) { left = append(left, f) }, Summary: &sum,
+		LeaveOut: func(f *datacite.FieldError) { left = append(left, f) }, Summary: &sum,
 	}))
 	require.NoError(t, err)
 	assert.Len(t, events, 2)
