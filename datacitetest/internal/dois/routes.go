@@ -199,38 +199,42 @@ func (s *Room) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 // validateDOI says what would be wrong with a record that was registered, 200 in any case.
 func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
-	if err == nil && account == nil {
-		err = store.ErrNoRecord // it looks for the repository of nobody
-	}
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	p, err := readPayload(q)
+	data, err := readData(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if p.client != "" && !strings.EqualFold(p.client, account.ClientID) {
-		return wire.Reply{}, errForbidden
+	if attributes, ok := data["attributes"].(object); ok {
+		attributes["should_validate"] = true
 	}
-	name, err := s.nameToCreate(p.attributes)
-	rec := s.NewRecord(name, account, "api")
+	sent, err := take(data)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	name, client, err := s.toMake(data, sent, account)
 	if err == nil {
-		err = rec.Write(p.attributes)
+		err = allowed(account, account != nil && client.ClientID == account.ClientID)
 	}
-	if err == nil {
-		rec.State = record.Findable
-		wrongs := slices.DeleteFunc(rec.Wrongs(account), func(w record.Wrong) bool { return w[0] == "url" && rec.URL == "" })
-		if rec.State = record.Draft; len(wrongs) > 0 {
-			err = record.Invalid(name, wrongs...)
-		}
+	if err == nil && name == "" {
+		err = wire.Fail(http.StatusBadRequest, "undefined method 'downcase' for nil")
 	}
 	if err != nil {
-		if f := wire.AsFailure(err); f.Body != nil {
-			return wire.JSON(http.StatusOK, f.Body), nil
-		}
 		return wire.Reply{}, err
 	}
-	return wire.JSON(http.StatusOK, object{"data": rec.Resource(record.View{})}), nil
+	rec := &record.Record{DOI: name, State: record.Draft, Client: client.ClientID, Attributes: object{}}
+	rec.Assign(sent, false)
+	if all := rec.Faults(sent, false, false, client); len(all) > 0 {
+		return wire.JSON(http.StatusOK, record.Invalid(name, all...).Body), nil
+	}
+	v := singleView(p)
+	v.Detail = false
+	return wire.JSON(http.StatusOK, object{"data": s.resource(rec, v, p, account)}), nil
 }
 
 // urlOf is the URL of a DOI, of any for nobody, of its own for an account.

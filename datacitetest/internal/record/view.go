@@ -222,7 +222,7 @@ func (rec *Record) relationships(v View) object {
 			o[name] = object{"data": related}
 		}
 	}
-	if v.Single {
+	if v.Single && v.Detail {
 		o["media"] = Link(rec.DOI, "media")
 	}
 	return o
