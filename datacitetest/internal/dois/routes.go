@@ -29,7 +29,6 @@ var unplayedRoutes = []struct {
 	{routes(`\w+ /(resource-types|reference-repositories)\b.*`), "lists of types and of reference repositories"},
 	{routes(`\w+ /(export|credentials|token|oidc-token|reset)\b.*`), "exports, logins and keys"},
 	{routes(`\w+ /(publishers|report-types)\b.*`), "publishers and types of usage reports"},
-	{routes(`\w+ /(10\.|application/|text/).*`), "content negotiation at the root"},
 	{routes(`POST /dois/(undo|set-url|delete-test-dois)`), "undoing and maintenance"},
 	{routes(`\w+ /dois/.+/(metadata|activities|events)(/.+)?`), "older metadata, activities and events of a DOI"},
 	{routes(`(POST|PUT|PATCH|DELETE) /dois/.+/media(/.+)?`), "changes of media but by the metadata store"},
@@ -55,9 +54,15 @@ func Unplayed(method, path string) error {
 // parameter of the request.
 var scoped = regexp.MustCompile(`\A/(client|repositor|provider)(?:s|ies)/(.+?)/dois(/.+)?\z`)
 
+// atRoot are records by the DOI alone, perhaps after a media type.
+var atRoot = regexp.MustCompile(`\A/(10\.|application/|text/)`)
+
+// AtRoot says whether a path may be that of a record by its DOI alone.
+func AtRoot(path string) bool { return atRoot.MatchString(path) }
+
 // Owns says whether a path of the deployed service is for this interface.
 func Owns(path string) bool {
-	return path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
+	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
 }
 
 // ServeDeployed answers a request to the deployed service; the path is the one that its
@@ -101,6 +106,9 @@ func (s *Room) route(q *wire.Request, path string) (wire.Reply, error) {
 	if m := scoped.FindStringSubmatch(path); m != nil && q.Verb == http.MethodGet {
 		scope[m[1]+"_id"] = names.Decode(m[2])
 		path = "/dois" + m[3]
+	}
+	if AtRoot(path) {
+		return s.ShowAtRoot(q, path)
 	}
 	if err := Unplayed(q.Verb, path); err != nil {
 		return wire.Reply{}, err

@@ -80,7 +80,7 @@ func (rec *Record) shown(v View) object {
 	case v.AsBuilt && !v.Owner:
 		delete(o, "landingPage")
 	case v.AsBuilt && o["landingPage"] == nil:
-		o["landingPage"] = rec.columns["landingPage"]
+		o["landingPage"] = nil
 	}
 	switch {
 	case v.AsBuilt && !v.Agency:
