@@ -80,15 +80,15 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if opts == nil {
 		opts = &WaitOptions{}
 	}
-	if r == nil {
-		return &datacite.FieldError{Path: "r", Reason: "is nil"}
-	}
 	name, err := doi.Parse(doiName)
 	if err != nil {
 		return doi.At("doi", err)
 	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
 		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
+	}
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
 	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))
