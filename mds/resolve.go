@@ -80,12 +80,12 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if opts == nil {
 		opts = &WaitOptions{}
 	}
-	if r == nil {
-		return &datacite.FieldError{Path: "r", Reason: "is nil"}
-	}
 	name, err := doi.Parse(doiName)
 	if err != nil {
 		return doi.At("doi", err)
+	}
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
 	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
 		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
