@@ -84,6 +84,9 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if err != nil {
 		return doi.At("doi", err)
 	}
+	if r == nil {
+		return &datacite.FieldError{Path: "r", Reason: "is nil"}
+	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
 		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
 	}
