@@ -21,9 +21,9 @@ type refusals struct {
 }
 
 type refusal struct {
-	items  int
-	last   *datacite.Error
-	belied bool // an item of the prefix was registered
+	items      int
+	last       *datacite.Error
+	registered bool // one item at least
 }
 
 // of returns the error of an item that need not be sent, nil for others.
@@ -31,7 +31,7 @@ func (r *refusals) of(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.prefixes[doi.Prefix(name)]
-	if found.belied || found.items < refusedAfter {
+	if found.registered || found.items < refusedAfter {
 		return nil
 	}
 	e := *found.last
@@ -47,7 +47,7 @@ func (r *refusals) note(name string, err error) {
 	prefix := doi.Prefix(name)
 	found := r.prefixes[prefix]
 	if err == nil {
-		found.belied = true
+		found.registered = true
 	} else if e, ok := err.(*datacite.Error); ok && errors.Is(e, datacite.ErrForbidden) {
 		found.items, found.last = found.items+1, e
 	}
