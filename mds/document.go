@@ -2,6 +2,7 @@ package mds
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"mime"
 	"strings"
@@ -51,8 +52,10 @@ func Record(r *metadata.Record) (Document, error) {
 	if r == nil {
 		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
 	}
-	if err := r.Validate(); err != nil {
-		return Document{}, &recordError{err}
+	if invalid, ok := errors.AsType[*metadata.ValidationError](r.Validate()); ok {
+		if err := invalid.Except(metadata.CodeJSON); err != nil {
+			return Document{}, &recordError{err}
+		}
 	}
 	data, err := r.XML()
 	if err != nil {

@@ -244,12 +244,12 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	}
 	if !(r.sameMetadata && r.sameURL) && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
-			return nil, &UnconfirmedError{Registration: r.done, Err: err}
+			return nil, &UnconfirmedError{Registration: r.done, Err: transport.Within(opRegister, err)}
 		}
 	}
 	if r.options.Resolver != nil {
 		if err := WaitResolved(ctx, r.options.Resolver, doi.Address(r.done.DOI), r.done.URL, nil); err != nil {
-			return nil, &UnconfirmedError{Registration: r.done, Err: err}
+			return nil, &UnconfirmedError{Registration: r.done, Err: transport.Within(opRegister, err)}
 		}
 	}
 	return &r.done, nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -103,6 +104,11 @@ func maybe(t *testing.T, err error) {
 		assert.NotErrorIs(t, err, final)
 	}
 	assert.True(t, datacite.Temporary(err), "%v", err)
+	if retried, ok := errors.AsType[*mds.RetriedError](err); ok {
+		testkit.NamedOnce(t, retried.Earlier.Error())
+		err = retried.Err
+	}
+	testkit.NamedOnce(t, err.Error())
 }
 
 // what the service has of a DOI, seen past the broken line.

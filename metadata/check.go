@@ -3,13 +3,16 @@ package metadata
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Validate reports all that the service would refuse and all that the schema
 // makes mandatory, as one [*ValidationError], and nil when the record may be
-// sent. A record without a DOI passes, since the path of a request may name it.
+// sent. A record without a DOI passes, since the path of a request may name it. What
+// is refused as JSON alone has [CodeJSON]: a record that is sent as XML does without
+// it, with [ValidationError.Except].
 func (r *Record) Validate() error { return faults(r.Check(nil)) }
 
 // Findings returns what [Record.Validate] reports, and warnings: what the
@@ -114,6 +117,9 @@ func (c *checker) characters(p *path, v reflect.Value) {
 		if bad := badChar(v.String()); bad >= 0 {
 			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
 		}
+		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
+			c.warn(CodeText, p, v.String(), "the service stores a DOI with this text of %d bytes, and shows it in no list and no audit: its index takes %d", n, maxIndexed)
+		}
 	case reflect.Slice:
 		for i := range v.Len() {
 			c.characters(p.item(i), v.Index(i))
@@ -128,12 +134,18 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.breaks(p.dot("Breaks"), v)
 		}
 		for i := range v.NumField() {
-			if field := v.Field(i); field.Kind() != reflect.String || badChar(field.String()) >= 0 {
+			if field := v.Field(i); field.Kind() != reflect.String || field.Len() > maxIndexed || badChar(field.String()) >= 0 {
 				c.characters(p.dot(memberName(v.Type().Field(i))), field)
 			}
 		}
 	}
 }
+
+// maxIndexed is how many bytes a text may have that the service's index takes as a
+// whole; of the others it takes the words.
+const maxIndexed = 32_766
+
+var indexedWords = []string{"description", "givenName", "familyName", "funderName", "relationTypeInformation", "date"}
 
 // memberName is how a field is called in a path.
 func memberName(f reflect.StructField) string {

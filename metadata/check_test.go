@@ -109,7 +109,25 @@ func TestRecord_Findings(t *testing.T) {
 		{"two polygons", func(r *metadata.Record) {
 			p := metadata.Polygon{Points: []metadata.Point{a, b, c, a}}
 			r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{p, p}}}
-		}, []string{"warning polygon geoLocations[0].geoLocationPolygon"}},
+		}, []string{"error json geoLocations[0].geoLocationPolygon", "warning polygon geoLocations[0].geoLocationPolygon"}},
+		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"error json publicationYear"}},
+		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning text titles[0].title"}},
+		{"title that lists show", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_383) }, nil},
+		{"description of any length", func(r *metadata.Record) {
+			r.Descriptions = []metadata.Description{{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
+		}, nil},
+		{"markup that stays", func(r *metadata.Record) { r.Titles[0].Title = "H<sub>2</sub>O<br/>is <I>wet</I>, x < 5 & y<=3, <5, <>" }, nil},
+		{"markup that is cut", func(r *metadata.Record) {
+			r.Titles[0].Title, r.Subjects = "from here <!-- on", []metadata.Subject{{Subject: "if a<b"}, {Subject: "<i>not closed"}, {Subject: "<p>x</p>"}}
+			r.Sizes, r.Formats = []string{"x <y"}, []string{"</b>"}
+		}, []string{
+			"warning lossy titles[0].title", "warning lossy subjects[0].subject", "warning lossy subjects[1].subject", "warning lossy subjects[2].subject",
+			"warning lossy sizes[0]", "warning lossy formats[0]",
+		}},
+		{"references in texts", func(r *metadata.Record) {
+			r.Creators[0].GivenName, r.Titles[0].Title = "A&amp;B", "A&amp;B"
+			r.GeoLocations = []metadata.GeoLocation{{Place: "&#39;"}}
+		}, []string{"warning lossy creators[0].givenName", "warning lossy geoLocations[0].geoLocationPlace"}},
 
 		{"ORCID", identified("ORCID", "https://orcid.org/0000-0001-5727-2427"), nil},
 		{"ORCID with X", identified("ORCID", "0000-0002-1694-233X"), nil},
@@ -160,7 +178,8 @@ func TestRecord_Findings(t *testing.T) {
 			}}
 		}, []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifierType", "error year relatedItems[0].publicationYear"}},
 
-		{"date", dated("2024-02-29T23:59:60.5+01:00"), nil},
+		{"date", dated("2024-02-29T23:59:60+01:00"), nil},
+		{"date with parts of seconds", dated("2024-02-29T23:59:59.5Z"), []string{"warning date dates[0].date"}},
 		{"date before Christ", dated("-0054"), nil},
 		{"date roughly", dated("1984~"), nil},
 		{"date not known", dated(":unav"), nil},

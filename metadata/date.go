@@ -75,7 +75,7 @@ func isStandIn(s string) bool {
 // datePattern is W3CDTF, with years before 0000, and with the marks ~ ? % that
 // EDTF has for dates that are not certain.
 var datePattern = regexp.MustCompile(
-	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
+	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
 
 // dateFault says why the service would not read a date; "" when it would.
 func dateFault(s string) string {

@@ -262,8 +262,11 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 // nil there.
 func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool {
 	keys := [][2]string{{in, member}, {in, "*"}, {"", "*"}}
-	if wanted == nil || found == nil {
+	switch {
+	case wanted == nil || found == nil:
 		keys = keys[:1]
+	case wanted.get(member) == "" && bare(found.get(member)) != "" && !slices.Contains(filled, member):
+		return false
 	}
 	for _, key := range keys {
 		for _, a := range allowanceOf[key] {

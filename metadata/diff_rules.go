@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"cmp"
-	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -76,6 +75,13 @@ var allowances = []allowance{
 	{"geoLocationPoint.* geoLocationBox.* polygonPoint.* inPolygonPoint.*",
 		"coordinates are numbers; a whole one ends before its exponent", "lupo doi.rb (update_geo_locations)", sameCoordinate},
 	{"geoLocationPolygon", "several in one place are dropped", "bolognese datacite_reader.rb", isOneOfSeveral},
+}
+
+// filled are the members that the service fills where nothing is wanted. Nothing else
+// that was found without being wanted is allowed.
+var filled = []string{
+	"doi", "nameType", "name", "givenName", "familyName", "schemeUri",
+	"rights", "rightsUri", "rightsIdentifier", "rightsIdentifierScheme",
 }
 
 // allowanceOf has the allowances by the last two names of their paths.
@@ -207,12 +213,6 @@ func sameUnescaped(p pair) bool {
 	return either(w, f, bare)
 }
 
-var xmlReferences = regexp.MustCompile(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
-
-func unescapedXML(text string) string {
-	return xmlReferences.ReplaceAllStringFunc(text, html.UnescapeString)
-}
-
 var initials = regexp.MustCompile(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
 
 func tidyName(name string) string {
@@ -336,8 +336,18 @@ func sameLicence(p pair) bool {
 		return false
 	}
 	address, name := f.get("rightsUri"), bare(w.get("rights"))
-	return strings.EqualFold(bare(w.get("rightsIdentifier")), f.get("rightsIdentifier")) || name != "" && name == f.get("rights") ||
+	return licenceTwin(bare(w.get("rightsIdentifier"))) == licenceTwin(f.get("rightsIdentifier")) || name != "" && name == f.get("rights") ||
 		address != "" && (licenceAddress(bare(w.get("rightsUri"))) == licenceAddress(address) || licenceAddress(name) == licenceAddress(address))
+}
+
+// licenceTwin is the older identifier of a licence that has two of one name: the service
+// takes the first of that name.
+func licenceTwin(id string) string {
+	id = strings.TrimSuffix(strings.ToLower(id), "-only")
+	if older, ok := strings.CutSuffix(id, "-or-later"); ok {
+		return older + "+"
+	}
+	return id
 }
 
 // licenceAddress is an address without what those of one licence differ in.

@@ -35,6 +35,7 @@ const (
 	CodePolygon    Code = "polygon"    // too few points; as warnings: not closed, more than one
 	CodeURI        Code = "uri"        // not a URI; as a warning: not an absolute one
 	CodeText       Code = "text"       // characters XML cannot hold, or too many of them
+	CodeJSON       Code = "json"       // refused of package dois, which writes JSON, and taken as XML
 )
 
 // The codes that warnings have.

@@ -23,9 +23,9 @@ var fundingElement = newElement("fundingReference", anyOrder,
 			}
 		}),
 		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
-	textElement("awardNumber", optional, anyText, func(f *FundingReference) *string { return &f.AwardNumber },
+	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },
 		attribute("awardURI", uri, func(f *FundingReference) *string { return &f.AwardURI })),
-	untypedElement("awardTitle", func(f *FundingReference) *string { return &f.AwardTitle }),
+	untypedElement("awardTitle", anyText, func(f *FundingReference) *string { return &f.AwardTitle }),
 )
 
 // FunderIdentifierType is the scheme of a funder identifier. Values the schema does

@@ -48,7 +48,7 @@ type Polygons []Polygon
 type Coordinate string
 
 var geoLocationElement = newElement("geoLocation", anyOrder,
-	inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", anyText, func(g *GeoLocation) *string { return &g.Place }))),
+	inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", unescapedText, func(g *GeoLocation) *string { return &g.Place }))),
 	object("geoLocationPoint", repeated, pointElement("geoLocationPoint"), func(g *GeoLocation) *Point { return &g.Point }),
 	object("geoLocationBox", repeated, boxElement, func(g *GeoLocation) *Box { return &g.Box }),
 	polygonsPart(),
@@ -159,6 +159,7 @@ func polygonsPart() part[GeoLocation] {
 			c.polygon(p.item(i), &g.Polygons[i])
 		}
 		if len(g.Polygons) > 1 {
+			c.fault(CodeJSON, p, "", "the service refuses several polygons in one geoLocation of JSON; give each its own")
 			c.warn(CodePolygon, p, "", "the service keeps none of several polygons in its JSON; give each a geoLocation")
 		}
 	}

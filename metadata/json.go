@@ -99,5 +99,12 @@ func readYear(d *decoder, y *Year) {
 func yearElement() part[Record] {
 	p := textElement("publicationYear", once, year, func(r *Record) *Year { return &r.PublicationYear })
 	p.members[0].Read = func(d *decoder, r *Record) { readYear(d, &r.PublicationYear) }
+	check := p.check
+	p.check = func(c *checker, at *path, r *Record) {
+		check(c, at, r)
+		if year := trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
+			c.fault(CodeJSON, at.dot("publicationYear"), year, "the service makes a number of the year, and refuses JSON when it has fewer than four digits; XML is taken")
+		}
+	}
 	return p
 }

@@ -34,7 +34,11 @@ func Lift(old *Record) (*Record, error) {
 	}
 	r.liftFunders()
 	r.liftDates()
-	return &r, r.Validate()
+	invalid, _ := errors.AsType[*ValidationError](r.Validate())
+	if invalid == nil {
+		return &r, nil
+	}
+	return &r, invalid.Except(CodeJSON)
 }
 
 const oldFunder ContributorType = "Funder"

@@ -130,7 +130,7 @@ func TestLiftFunders(t *testing.T) {
 // A valid record of kernel 4 is lifted already.
 func TestLiftLeavesKernel4Alone(t *testing.T) {
 	r, _ := fullRecord(t)
-	require.NoError(t, r.Validate())
+	require.NoError(t, asXML(r))
 	lifted, err := metadata.Lift(r)
 	require.NoError(t, err)
 	r.SchemaVersion = metadata.Namespace

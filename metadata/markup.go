@@ -83,3 +83,17 @@ func markupWarning(_ *CheckOptions, value string) *fault {
 	}
 	return nil
 }
+
+var xmlReferences = regexp.MustCompile(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
+
+func unescapedXML(text string) string {
+	return xmlReferences.ReplaceAllStringFunc(text, html.UnescapeString)
+}
+
+// referenceWarning finds what the service reads twice as XML.
+func referenceWarning(_ *CheckOptions, value string) *fault {
+	if found := xmlReferences.FindString(value); found != "" {
+		return warning(CodeLossy, fmt.Sprintf("of a document the service makes %s of %s here, though it stands in the text itself", html.UnescapeString(found), found))
+	}
+	return nil
+}

@@ -114,12 +114,12 @@ var contributorType = termOf(contributorTypes, "contributor type")
 func (t personTable[T]) parts(more ...part[T]) []part[T] {
 	return append([]part[T]{
 		inside(once, newElement(t.element, textOnly,
-			text("name", datatype{fault: required(t.what), spaces: oneBlank}, t.name),
+			text("name", datatype{fault: required(t.what), warning: referenceWarning, spaces: oneBlank}, t.name),
 			attribute("nameType", termOf(nameTypes, "name type"), t.nameType),
 			lang(t.lang),
 		)).always(),
-		untypedElement("givenName", t.givenName),
-		untypedElement("familyName", t.familyName),
+		untypedElement("givenName", unescapedText, t.givenName),
+		untypedElement("familyName", unescapedText, t.familyName),
 		also(t.check),
 	}, more...)
 }

@@ -32,6 +32,7 @@ func warning(code Code, message string) *fault {
 var (
 	anyText       = datatype{}
 	anyWord       = datatype{word: true}
+	unescapedText = datatype{warning: referenceWarning}
 	languageTag   = datatype{fault: languageRule, word: true}
 	year          = datatype{fault: yearRule, word: true}
 	uri           = datatype{fault: uriRule, warning: relativeURI}

@@ -345,8 +345,8 @@ func textElement[T any, S ~string](name string, n occurs, d datatype, field func
 }
 
 // untypedElement is an element of which the schema says nothing but the name.
-func untypedElement[T any](name string, field func(*T) *string) part[T] {
-	return inside(optional, newElement(name, untyped, text(name, anyText, field)))
+func untypedElement[T any](name string, d datatype, field func(*T) *string) part[T] {
+	return inside(optional, newElement(name, untyped, text(name, d, field)))
 }
 
 // object is an element with a U of its own.

@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// Advice is a remark on a part of a query that the service takes, but that may
-// find something else than was meant, or take long.
+// Advice is a remark on a part of a query that the service accepts, but that may find
+// something other than was meant, or be slow.
 type Advice struct {
 	Part       string // the part of the query as text
 	Reason     string
@@ -26,7 +26,7 @@ func (a Advice) String() string {
 	return a.Part + ": " + a.Reason + "; write " + a.Suggestion
 }
 
-// longText is about where addresses become too long for servers on the way.
+// longText is about the length from which an address is too long for some servers.
 const longText = 6000
 
 // Advise returns remarks on what is doubtful or slow in expr, in the order of the text. No
@@ -59,8 +59,8 @@ func Advise(expr Expr) []Advice {
 	return out
 }
 
-// readable reads raw text as the deployed service does, where a slash may
-// stand bare.
+// readable reads raw text as the deployed service does, which accepts slashes without a
+// backslash.
 func readable(text string) *syntax.Node {
 	n, err := parse(text)
 	if err != nil {
@@ -90,7 +90,7 @@ func missingOperators(n syntax.Node) (string, string) {
 		Explicit(e, OperatorAnd).String() + ", or " + Explicit(e, OperatorOr).String()
 }
 
-// mixedOperators finds lists that people read with AND before OR.
+// mixedOperators finds lists with both operators, which people read as if AND came first.
 func mixedOperators(n syntax.Node) (string, string) {
 	var either, all []*syntax.Node
 	joins := map[syntax.Join]bool{}
@@ -140,7 +140,7 @@ func unknownName(n syntax.Node) (string, string) {
 
 func inField(n syntax.Node, f Field) string {
 	n.Field = string(f)
-	return suggest(FromSyntax(&n))
+	return suggest(leaf(n))
 }
 
 // suggest writes e, if it may be sent.
@@ -217,7 +217,7 @@ func lowerCaseTerm(n syntax.Node) (string, string) {
 	return "the terms of this vocabulary begin with a capital, and case counts", fromNode(&n).String()
 }
 
-// betterName returns the field that somebody probably means by name, or "".
+// betterName returns the field that is probably meant by name, or "".
 func betterName(name Field) Field {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(string(name)))
 	if f, ok := otherNames[plain]; ok {

@@ -14,8 +14,7 @@ import (
 // ErrInvalid is matched by every [*Error].
 var ErrInvalid = errors.New("the service would refuse it or read it as something else")
 
-// An Error says which part of a query, or of the sort order, page or sample
-// that goes with it, cannot be sent, and why.
+// An Error says which part of a query, sort order, page or sample cannot be sent, and why.
 type Error struct {
 	Part   string // the part of the query as text, or the name of a parameter
 	Reason string
@@ -218,7 +217,7 @@ func looksLikeField(s string) bool {
 	return s != ""
 }
 
-// hasWord reports whether analysis leaves anything of a text.
+// hasWord reports whether a text has any word for the service to look for.
 func hasWord(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)

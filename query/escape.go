@@ -13,7 +13,7 @@ var special = func() (t [256]bool) {
 
 const wideSpace = "\u3000" // also separates words
 
-// plainBytes marks what never needs a second look outside quotes.
+// plainBytes marks the bytes that never need an escape outside quotes.
 var plainBytes = func() (t [256]bool) {
 	for c := range t {
 		t[c] = !special[c] && !pivots[c] && c != '/' && byte(c) != wideSpace[0]
@@ -38,8 +38,8 @@ func isASCIILetterOrDigit(c byte) bool {
 
 func isOperator(s string) bool { return s == "AND" || s == "OR" || s == "NOT" || s == "TO" }
 
-// A role says what a text is. The service is meant to rename an attribute at
-// the beginning of the name of a field, and nothing else.
+// A role tells values from names of fields: the service has to rename an attribute at the
+// beginning of a name, and must not rename anything else.
 type role bool
 
 const (
@@ -47,8 +47,8 @@ const (
 	aName  role = true
 )
 
-// hides reports whether s[i] needs a backslash so that the service leaves a
-// word of s alone.
+// hides reports whether s[i] needs a backslash to keep the service from renaming a part
+// of s.
 func (r role) hides(s string, i int) bool { return pivots[s[i]] && r.hidesPivot(s, i) }
 
 func (r role) hidesPivot(s string, i int) bool {
@@ -85,9 +85,8 @@ func (r role) escapes(s string, i int) bool {
 	return special[s[i]] || strings.HasPrefix(s[i:], wideSpace) || r.hides(s, i)
 }
 
-// appendPattern writes a pattern in which \*, \? and \\ are literal. A slash
-// is written for Lucene: in a pattern no form of it is right on both kinds of
-// server, and \u002f would stand for itself.
+// appendPattern writes a pattern in which \*, \? and \\ are literal. A slash is written
+// for Lucene: no form of it in a pattern is right on both kinds of server.
 func (r role) appendPattern(b []byte, s string) []byte {
 	escaped := false
 	for i := range len(s) {
@@ -116,8 +115,8 @@ func (r role) appendQuoted(b []byte, s string) []byte {
 	return append(b, s[done:]...)
 }
 
-// appendBound writes one end of a range. A backslash before the closing quote
-// would swallow it, so no escape here ends in a quote or a backslash.
+// appendBound writes one end of a range. A backslash before the closing quote would
+// escape it, so no escape here ends in a quote or a backslash.
 func appendBound(b []byte, s string) []byte {
 	switch {
 	case s == "":

@@ -83,14 +83,19 @@ func Syntax(expr Expr) *syntax.Node {
 
 // FromSyntax returns the expression of a tree. Later changes of the tree do not change
 // it. A tree that cannot be written gives an expression that [Check] refuses.
-func FromSyntax(tree *syntax.Node) Expr { return fromNode(valid(tree, 0)) }
+func FromSyntax(tree *syntax.Node) Expr { return fromNode(valid(tree.Clone())) }
 
 func fromNode(n *syntax.Node) Expr {
 	if !utf8.ValidString(n.Field) {
-		n = invalid("", "the name of a field, "+notUTF8(n.Field))
+		n = badName(n.Field)
 	}
 	return (*expr)(n)
 }
+
+func badName(field string) *syntax.Node { return invalid("", "the name of a field, "+notUTF8(field)) }
+
+// leaf is the expression of a single node.
+func leaf(n syntax.Node) Expr { return fromNode(valid(&n)) }
 
 // invalid is the node of an expression that cannot be written; Check returns the reason.
 func invalid(f Field, reason string) *syntax.Node {

@@ -55,11 +55,11 @@ func hasParts(text string) bool {
 // side by side and in order: field:"text"~slop. With slop 0 they stand exactly
 // so.
 func (f Field) Near(text string, slop int) Expr {
-	n := &syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
+	n := syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
 	if slop != 0 || f.isAnalysed() && hasParts(text) {
 		n.Slop = &slop
 	}
-	return FromSyntax(n)
+	return leaf(n)
 }
 
 // Like looks for words that match the pattern: * stands for any characters or
@@ -77,7 +77,7 @@ func (f Field) Like(pattern string) Expr {
 	case shape == otherWildcards && strings.Contains(pattern, "/"):
 		return fromNode(invalid(f, quoteText(pattern)+slashInPattern))
 	}
-	return FromSyntax(&syntax.Node{Kind: syntax.KindWildcard, Field: string(f), Text: pattern})
+	return leaf(syntax.Node{Kind: syntax.KindWildcard, Field: string(f), Text: pattern})
 }
 
 const slashInPattern = ": a slash cannot be written in a pattern such as a*/b; put ? in its place"
@@ -120,7 +120,7 @@ func (f Field) StartsWith(prefix string) Expr {
 	if prefix == "" {
 		return f.Exists()
 	}
-	return FromSyntax(&syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
+	return leaf(syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
 }
 
 // Fuzzy looks for words that differ from word in at most edits characters, 0
@@ -129,14 +129,12 @@ func (f Field) Fuzzy(word string, edits int) Expr {
 	if edits < 0 || edits > 2 {
 		return fromNode(invalid(f, fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
 	}
-	return FromSyntax(&syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
+	return leaf(syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
 }
 
 // Exists looks for records that have any value in the field: field:*
 // (specification §4.2.1(3)).
-func (f Field) Exists() Expr {
-	return FromSyntax(&syntax.Node{Kind: syntax.KindExists, Field: string(f)})
-}
+func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, Field: string(f)}) }
 
 // Between looks for values from low to high, both included; "" leaves that
 // side open: field:[low TO high]. Dates may leave out their end and then mean
@@ -147,7 +145,7 @@ func (f Field) Between(low, high string) Expr { return f.Within(syntax.Range{Low
 // Within looks for values in a range whose bounds may be excluded:
 // field:{low TO high]. See [Field.Between].
 func (f Field) Within(r syntax.Range) Expr {
-	return FromSyntax(&syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
+	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
 }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.

@@ -46,8 +46,8 @@ const (
 )
 
 // Attributes that a record has only with detail (specification §2.2). The
-// deployed service does not search them under these names; [Advise] knows what
-// it has instead.
+// deployed service does not search them under these names; [Advise] names the
+// fields to use instead.
 const (
 	FieldViewsOverTime        Field = "viewsOverTime"
 	FieldCitationsOverTime    Field = "citationsOverTime"
@@ -99,8 +99,8 @@ const (
 	FieldFunderROR      Field = "funder_rors"     // keyword
 )
 
-// fieldsOf lists what each kind of field can be asked for on the deployed
-// service, with or without a constant.
+// fieldsOf lists the fields that the deployed service can search, by kind, with or
+// without a constant.
 var fieldsOf = map[fieldKind][]Field{
 	textField: {
 		"", FieldURL, FieldTitle, FieldDescription, FieldSubject, FieldPublisher, FieldPublisherName, FieldFunderName,

@@ -13,7 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// What a field holds decides what it can be asked for.
+// A fieldKind is what a field holds, which decides how it can be searched.
 type fieldKind uint8
 
 const (
@@ -37,8 +37,8 @@ func (f Field) isAnalysed() bool {
 	return k == textField || k == unknownField || k == objectField
 }
 
-// fieldsLike returns the fields that f stands for, which are several if there
-// is a * in it, in the record or in the index of the service.
+// fieldsLike returns the field f, or if there is a * in it, the fields whose names in the
+// record or in the index of the service match it.
 func fieldsLike(f Field) iter.Seq2[Field, fieldKind] {
 	return func(yield func(Field, fieldKind) bool) {
 		if !strings.Contains(string(f), "*") {
@@ -57,7 +57,7 @@ func fieldsLike(f Field) iter.Seq2[Field, fieldKind] {
 	}
 }
 
-// among says that f is one of the fields that pattern stands for.
+// among names a field that the pattern matches; it is empty if there is no pattern.
 func among(f, pattern Field) string {
 	if f == pattern {
 		return ""
@@ -115,7 +115,7 @@ func (k fieldKind) badValue(s string) string {
 	return fmt.Sprintf("%q is not %s; write one such as %s, or a range such as %s", s, k, k.value(), k.example())
 }
 
-// dateLayouts are ISO 8601 from the year on.
+// dateLayouts are those of ISO 8601, from a year alone to seconds with a zone.
 var dateLayouts = func() []string {
 	out := []string{"2006", "2006-01", "2006-01-02"}
 	for _, clock := range []string{"15", "15:04", "15:04:05"} {

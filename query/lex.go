@@ -144,8 +144,7 @@ func wordKind(image string) tokenKind {
 	return tokTerm
 }
 
-// nextInRange reads between [ and ]. Inside a bound every character is itself,
-// a tab too.
+// nextInRange reads between [ and ]. Every character of a bound is literal, even a tab.
 func (l *lexer) nextInRange() token {
 	for {
 		if l.pos == len(l.text) {

@@ -9,55 +9,46 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// valid returns a copy of a tree that can be written. Parts that cannot are invalid nodes,
-// and raw texts within it are read.
-func valid(tree *syntax.Node, depth int) *syntax.Node {
-	if fault := nodeFault(tree, depth); fault != "" {
-		field := ""
-		if tree != nil && utf8.ValidString(tree.Field) {
-			field = tree.Field
-		}
-		return invalid(Field(field), fault)
+// valid makes a tree one that can be written: parts that cannot be written become invalid
+// nodes, and raw texts in it are read. It changes the tree.
+func valid(n *syntax.Node) *syntax.Node {
+	switch {
+	case n == nil:
+		return invalid("", "a node is nil")
+	case !utf8.ValidString(n.Field):
+		return badName(n.Field)
 	}
-	n := *tree
-	if n.Range != nil {
-		n.Range = new(*n.Range)
-	}
-	if n.Slop != nil {
-		n.Slop = new(*n.Slop)
-	}
-	if n.Boost != nil {
-		n.Boost = new(*n.Boost)
+	if fault := nodeFault(n); fault != "" {
+		return invalid(Field(n.Field), fault)
 	}
 	switch n.Kind {
 	case syntax.KindAll, syntax.KindExists:
-		searchIn(&n, n.Field)
+		searchIn(n, n.Field)
 	case syntax.KindWildcard:
-		return pattern(&n)
+		return pattern(n)
 	case syntax.KindRaw:
 		if n.Field != "" || n.Boost != nil {
 			raw := &syntax.Node{Kind: syntax.KindRaw, Text: n.Text}
-			return valid(&syntax.Node{Kind: syntax.KindGroup, Field: n.Field, Boost: n.Boost, Clauses: []syntax.Clause{{Node: raw}}}, depth)
+			return valid(&syntax.Node{Kind: syntax.KindGroup, Field: n.Field, Boost: n.Boost, Clauses: []syntax.Clause{{Node: raw}}})
 		}
 	case syntax.KindGroup:
-		return validGroup(&n, depth)
+		return validGroup(n)
 	}
-	return &n
+	return n
 }
 
-func validGroup(n *syntax.Node, depth int) *syntax.Node {
-	clauses := make([]syntax.Clause, len(n.Clauses))
+func validGroup(n *syntax.Node) *syntax.Node {
 	for i, c := range n.Clauses {
-		clauses[i] = c
-		if clauses[i].Node = valid(c.Node, depth+1); clauses[i].Node.Kind == syntax.KindRaw {
-			clauses[i].Node = asOperand(clauses[i].Node)
+		part := valid(c.Node)
+		if part.Kind == syntax.KindRaw {
+			part = asOperand(part)
 		}
+		n.Clauses[i].Node = part
 	}
-	n.Clauses = clauses
-	c := clauses[0]
+	c := n.Clauses[0]
 	apart := n.Field == "" && n.Boost == nil && c.Node.IsWord() // (a) stays apart from its neighbours
 	twice := n.Boost != nil && c.Node.Boost != nil
-	if len(clauses) > 1 || c.Sign != syntax.NoSign || apart || twice {
+	if len(n.Clauses) > 1 || c.Sign != syntax.NoSign || apart || twice {
 		return n
 	}
 	inside := Field(n.Field).match(asOperand(c.Node))
@@ -98,16 +89,10 @@ func pattern(n *syntax.Node) *syntax.Node {
 }
 
 // nodeFault says why a node cannot be written, or is empty.
-func nodeFault(n *syntax.Node, depth int) string {
+func nodeFault(n *syntax.Node) string {
 	switch {
-	case n == nil:
-		return "a node is nil"
-	case depth > maxDepth:
-		return fmt.Sprintf("there are more than %d groups in one another", maxDepth)
 	case n.Kind == syntax.KindInvalid:
 		return cmp.Or(n.Text, "a node has no kind")
-	case !utf8.ValidString(n.Field):
-		return "the name of a field, " + notUTF8(n.Field)
 	case !utf8.ValidString(n.Text):
 		return notUTF8(n.Text)
 	case n.Boost != nil && !isBoost(*n.Boost):

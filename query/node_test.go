@@ -45,7 +45,7 @@ func TestNodesAreData(t *testing.T) {
 		}
 	}
 	for _, n := range []*syntax.Node{
-		nil, {}, {Kind: 99}, {Kind: syntax.KindTerm}, {Kind: syntax.KindWildcard, Text: "a"}, {Kind: syntax.KindFuzzy, Text: "a", Edits: 3}, {Kind: syntax.KindRange}, {Kind: syntax.KindGroup},
+		nil, {}, {Kind: 99}, {Kind: syntax.KindGroup, Clauses: []syntax.Clause{{Node: &syntax.Node{Kind: syntax.KindTerm, Field: "\xff", Text: "a"}}}}, {Kind: syntax.KindTerm}, {Kind: syntax.KindWildcard, Text: "a"}, {Kind: syntax.KindFuzzy, Text: "a", Edits: 3}, {Kind: syntax.KindRange}, {Kind: syntax.KindGroup},
 		{Kind: syntax.KindGroup, Clauses: []syntax.Clause{{}}}, {Kind: syntax.KindGroup, Clauses: []syntax.Clause{{Join: syntax.JoinAnd, Node: word("a")}}},
 		{Kind: syntax.KindGroup, Clauses: []syntax.Clause{{Sign: 9, Node: word("a")}}}, {Kind: syntax.KindTerm, Text: "a", Boost: new(float32(-1))},
 		{Kind: syntax.KindPhrase, Slop: new(-1)}, {Kind: syntax.KindRegexp, Text: "a/b"}, {Kind: syntax.KindRange, Range: &syntax.Range{Low: "*"}},

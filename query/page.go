@@ -77,9 +77,8 @@ func (s Sample) Check() error {
 	return nil
 }
 
-// CheckList checks the parts of a list request and whether they fit together. A
-// nil expression means no query. All faults are reported at once, each as an
-// [*Error].
+// CheckList checks the parts of a list request and whether they can be combined. A nil
+// expression means no query. The error has all faults, each as an [*Error].
 func CheckList(expr Expr, s Sort, p Page, sample Sample) error {
 	return errors.Join(Check(expr), s.Check(), p.Check(), sample.Check(), checkTogether(s, p, sample))
 }
@@ -90,9 +89,9 @@ func checkTogether(s Sort, p Page, sample Sample) error {
 	case p.Cursor != "" && s != "" && s != ByCreated:
 		return &Error{Part: "sort with a cursor", Reason: "a cursor walks in the order of creation and the service ignores any other; use ByCreated or none"}
 	case sampled && p.Cursor != "":
-		return &Error{Part: "sample with a cursor", Reason: "a sample is one answer, which a cursor cannot walk through"}
+		return &Error{Part: "sample with a cursor", Reason: "a sample is one response, which a cursor cannot walk through"}
 	case sampled && p.Number > 1:
-		return &Error{Part: "sample with a page number", Reason: "a sample is one answer; another page would be another sample"}
+		return &Error{Part: "sample with a page number", Reason: "a sample is one response; another page would be another sample"}
 	case sample.Random && s != "":
 		return &Error{Part: "sort of a random sample", Reason: "a random sample is in random order and the service ignores any other"}
 	}

@@ -52,8 +52,8 @@ func TestCheckList(t *testing.T) {
 		{name: "a cursor in its order", sort: ByCreated, page: Page{Cursor: "1"}},
 		{name: "a cursor in another order", sort: ByCreated.Desc(), page: Page{Cursor: "1"}, reason: "order of creation"},
 		{name: "a random sample", sample: Sample{Random: true}, page: Page{Size: 100}},
-		{name: "a random sample with a cursor", sample: Sample{Random: true}, page: Page{Cursor: "1"}, reason: "one answer"},
-		{name: "a second random sample", sample: Sample{Random: true}, page: Page{Number: 2}, reason: "one answer"},
+		{name: "a random sample with a cursor", sample: Sample{Random: true}, page: Page{Cursor: "1"}, reason: "one response"},
+		{name: "a second random sample", sample: Sample{Random: true}, page: Page{Number: 2}, reason: "one response"},
 		{name: "a sorted random sample", sample: Sample{Random: true}, sort: ByName, reason: "random order"},
 		{name: "a sample of groups", sample: Sample{Group: GroupClient, Size: 3}},
 		{name: "one of each group", sample: Sample{Group: GroupResourceType}},
@@ -61,7 +61,7 @@ func TestCheckList(t *testing.T) {
 		{name: "a size without a group", sample: Sample{Size: 3}, reason: "without a group"},
 		{name: "a negative sample", sample: Sample{Group: GroupProvider, Size: -1}, reason: "at least one record"},
 		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient}, reason: "a random sample or one of groups"},
-		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"}, reason: "one answer"},
+		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"}, reason: "one response"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := CheckList(test.expr, test.sort, test.page, test.sample)

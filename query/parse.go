@@ -23,8 +23,8 @@ func (e *SyntaxError) Error() string {
 }
 
 const (
-	maxDepth   = 200  // brackets in brackets
-	maxClauses = 1024 // in one list; more are an error of the service
+	maxDepth   = 200  // brackets in one another
+	maxClauses = 1024 // in one list; the service refuses more
 )
 
 // Parse reads a query as people type it (specification §4.2.1). The error is a

@@ -2,11 +2,11 @@ package query
 
 import "strings"
 
-// The deployed service edits the text of a query before it is parsed: it
-// renames attributes of the record to the names of its index wherever these
-// stand, in values too, and puts a backslash before every slash. In a value
-// such a name is hidden by a backslash, which the parser drops, before one
-// character of it, the pivot.
+// The deployed service edits the text of a query before it parses it: it replaces names
+// of attributes by the names of its index, even in values, and puts a backslash before
+// every slash. To keep such a name in a value, a backslash is written before one of its
+// characters, the pivot: the service no longer finds the name, and the parser drops the
+// backslash.
 
 // renames are the names that the service replaces, cut at the pivot.
 var renames = [...]struct{ before, from, to string }{
@@ -29,7 +29,7 @@ var renames = [...]struct{ before, from, to string }{
 	{"schema", "Version", "schema_version"},
 }
 
-// pivots are the characters at which a rename may be cut.
+// pivots are the characters that can be a pivot.
 var pivots = func() (t [256]bool) {
 	for _, r := range renames {
 		t[r.from[0]] = true

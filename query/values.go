@@ -81,10 +81,10 @@ func (f Field) Years(from, to int) Expr {
 
 // BetweenTimes looks for times from one to another, both included; the zero time
 // leaves that side open: updated:[2025-06-01T00:00:00Z TO *]. It suits [FieldCreated],
-// [FieldUpdated] and [FieldRegistered], and no field that holds something else.
+// [FieldUpdated] and [FieldRegistered].
 //
 // The service keeps whole seconds of UTC, so the bounds become the whole seconds that
-// lie between them. [Check] refuses bounds between which there are none.
+// lie between them. [Check] refuses bounds without a whole second between them.
 func (f Field) BetweenTimes(from, to time.Time) Expr {
 	kind := kinds[f]
 	if !from.IsZero() {

@@ -139,6 +139,7 @@ func (s *submission) explain(i int, err error) error {
 
 // stopped makes the error of a run that cannot go on.
 func (s *submission) stopped(d delivery, state SubmitState, err error) error {
+	err = transport.Within("reports.Submit", err)
 	switch {
 	case state == Broken:
 		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.failing).Round(time.Second), err)

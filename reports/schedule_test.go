@@ -21,6 +21,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -198,6 +199,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 		require.EqualValues(tr, len(tr.want), receipt.Datasets)
 		return "done"
 	}
+	testkit.NamedOnce(tr, err.Error())
 	e, ok := errors.AsType[*reports.SubmitError](err)
 	if !ok {
 		require.True(tr, unseen || slices.Equal(before, now), "an error without a word about what is stored: %v", err)

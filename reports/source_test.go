@@ -2,11 +2,13 @@ package reports_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -322,4 +325,32 @@ func TestASecondRange(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A source that never ends is read until the context ends. Nothing is sent, and
+// nothing stays behind.
+func TestASourceThatNeverEnds(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	defer srv.Close()
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	src := func(yield func(reports.Dataset, error) bool) {
+		for i := 0; yield(dataset(i), nil); i++ {
+			continue
+		}
+	}
+	_, err := srv.Reports().Submit(ctx, header("Example", time.October), src, &reports.SubmitOptions{
+		MaxDatasets: 100, SpoolMemory: 1, TempDir: dir, LockDir: t.TempDir(),
+		Progress: func(p reports.Progress) {
+			if p.Subsets == 20 {
+				cancel()
+			}
+		},
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, writes(srv))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }

@@ -304,7 +304,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
 		case !uuidForm.MatchString(s.ID):
 			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable, s.ID)
 		}
@@ -321,7 +321,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 	for _, s := range similar {
 		stored, err := c.scan(ctx, op, s.ID)
 		if err != nil {
-			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, err)
+			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
 		}
 		if stored.Year == year && stored.Month == month {
 			return s, nil

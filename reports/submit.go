@@ -111,7 +111,8 @@ type Subset struct {
 // exactly the datasets of src, each once, and running it again changes nothing.
 //
 // First src is read to its end: every dataset is validated and compressed, and
-// subsets of at most 50,000 are kept in memory or in a temporary file. Faults are
+// subsets of at most 50,000 are kept in memory or in a temporary file, which a src
+// that never ends fills until ctx ends. Faults are
 // returned as a [*ValidationError], an error of src is wrapped; nothing has changed
 // on the service then. Then Submit looks at what the service holds, and does
 // nothing if that is the report, goes on where an earlier run stopped, or starts

@@ -409,6 +409,10 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 			Skip: func(*archive.Error) bool { act(); return true },
 		}).All()))
 	},
+	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
+		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.MDS().RegisterAll(ctx, source(func() {}, item), nil))))
+	},
 	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).mds.RegisterAll(ctx, source(func() {}, item), nil)))
 	},

@@ -1,14 +1,11 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"html"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,11 +20,17 @@ import (
 const shortestSecret = 8
 
 // hiding is the value of an Authorization header, which it takes out of every text
-// that may repeat it: as it was sent, and in the ways in which servers write down
-// what they received. Without a value, or nil, it hides nothing.
+// that may repeat it, however the server spells what it received. Without a value, or
+// nil, it hides nothing.
 type hiding struct {
-	header string
-	texts  func() []string // made once, when first needed
+	header  string
+	secrets func() secrets // made once, when first needed
+}
+
+// secrets are the texts to look for, the longest first.
+type secrets struct {
+	sent  []string // as they were sent
+	plain [][]byte // as all their spellings read
 }
 
 // hiding is what hides a header, which is mostly that of the request before.
@@ -35,106 +38,106 @@ func (c *Client) hiding(header string) *hiding {
 	if h := c.hidden.Load(); h != nil && h.header == header {
 		return h
 	}
-	h := &hiding{header, sync.OnceValue(func() []string { return allSpellings(header) })}
+	h := &hiding{header, sync.OnceValue(func() secrets { return secretsOf(header) })}
 	c.hidden.Store(h)
 	return h
 }
 
-func (h *hiding) spellings() []string {
-	if h == nil {
-		return nil
-	}
-	return h.texts()
-}
-
-// allSpellings are all texts to look for, the longest first.
-func allSpellings(header string) []string {
+// secretsOf are the secrets of a header. Its scheme may be shown.
+func secretsOf(header string) (all secrets) {
 	scheme, credentials, ok := strings.Cut(header, " ")
 	if !ok {
-		return nil
+		return all
 	}
-	secrets := []string{header, credentials}
+	all.sent = []string{credentials}
 	if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && scheme == "Basic" {
 		username, password, _ := strings.Cut(string(plain), ":")
-		secrets = append(secrets, string(plain))
+		all.sent = append(all.sent, string(plain))
 		if name := strings.TrimSpace(username); apikey.Is(name) {
-			secrets = append(secrets, name)
+			all.sent = append(all.sent, name)
 		}
 		if len(password) >= shortestSecret {
-			secrets = append(secrets, password)
+			all.sent = append(all.sent, password)
 		}
 	}
-	var out []string
-	for _, secret := range secrets {
-		out = append(out, spellings(secret)...)
-	}
-	out = slices.DeleteFunc(out, func(s string) bool { return s == header }) // the scheme may be shown
-	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	return slices.Compact(out)
-}
-
-// spellings are the ways to write a text down in an address, a page, JSON and the
-// like.
-func spellings(text string) []string {
-	quoted, _ := json.Marshal(text) // a string is always JSON
-	var percent strings.Builder
-	for i := range len(text) {
-		fmt.Fprintf(&percent, "%%%02X", text[i])
-	}
-	out := []string{
-		text, url.QueryEscape(text), url.PathEscape(text), percent.String(), html.EscapeString(text), strings.Trim(string(quoted), `"`),
-		base64.StdEncoding.EncodeToString([]byte(text)), base64.RawStdEncoding.EncodeToString([]byte(text)),
-		base64.URLEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)), hex.EncodeToString([]byte(text)),
-	}
-	for _, spelling := range []string{url.QueryEscape(text), url.PathEscape(text), percent.String(), hex.EncodeToString([]byte(text))} {
-		out = append(out, lowerHex(spelling), strings.ToUpper(spelling))
-	}
-	return append(out, url.QueryEscape(url.QueryEscape(text)))
-}
-
-// lowerHex writes escapes with small letters.
-func lowerHex(text string) string {
-	out := []byte(text)
-	for i := 0; i+2 < len(out); i++ {
-		if out[i] == '%' {
-			copy(out[i:i+3], strings.ToLower(string(out[i:i+3])))
+	for _, secret := range append(all.sent, header) {
+		data := []byte(secret)
+		for _, text := range []string{
+			secret, hex.EncodeToString(data), base64.StdEncoding.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
+			base64.URLEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data),
+		} {
+			// One of hardly more than escapes would be found everywhere.
+			p := plain(text).bytes
+			if text != header && (len(p) >= shortestSecret || len(p) == len(text)) {
+				all.plain = append(all.plain, p)
+			}
 		}
 	}
-	return string(out)
+	slices.SortFunc(all.sent, longestFirst)
+	slices.SortFunc(all.plain, func(a, b []byte) int { return longestFirst(string(a), string(b)) })
+	all.plain = slices.CompactFunc(all.plain, bytes.Equal)
+	return all
 }
+
+func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 
 // login is what stands in front of the host in an address, as of a proxy.
 var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
 
 // in returns a text without the secrets.
-func (h *hiding) in(text string) string {
-	if strings.Contains(text, "@") {
-		text = login.ReplaceAllString(text, "://REDACTED@")
-	}
-	for _, s := range h.spellings() {
-		text = strings.ReplaceAll(text, s, "REDACTED")
-	}
-	return text
-}
+func (h *hiding) in(text string) string { return h.without(text, false) }
 
 // cut returns the beginning of a text that may go on, of at most limit bytes,
-// without the secrets. The text is longer by more than one secret if it does go on,
-// so that none is cut in two.
+// without the secrets, nor the beginning of one at its end.
 func (h *hiding) cut(text string, limit int) string {
-	text = h.in(text)
-	for _, s := range h.spellings() {
-		for n := min(len(s)-1, len(text)); n >= shortestSecret; n-- {
-			if strings.HasSuffix(text, s[:n]) {
-				text = text[:len(text)-n] + "REDACTED"
-				break
-			}
-		}
-	}
+	text = h.without(text, true)
 	return text[:min(len(text), limit)]
 }
 
-// longest is a length that no spelling exceeds, without making them: JSON takes the
-// most, six bytes for one.
+// without takes out the secrets, and the beginning of one in an unfinished text.
+func (h *hiding) without(text string, unfinished bool) string {
+	if strings.Contains(text, "@") {
+		text = login.ReplaceAllString(text, "://REDACTED@")
+	}
+	if h == nil {
+		return text
+	}
+	var found []span
+	look := func(text, secret []byte, original func(start, end int) span) {
+		for at := 0; ; at += len(secret) {
+			next := bytes.Index(text[at:], secret)
+			if next < 0 {
+				return
+			}
+			at += next
+			found = append(found, original(at, at+len(secret)))
+		}
+	}
+	s, data, p := h.secrets(), []byte(text), plain(text)
+	for _, secret := range s.sent { // whatever escape it makes with what stands beside it
+		look(data, []byte(secret), func(start, end int) span { return span{start, end} })
+	}
+	for _, secret := range s.plain {
+		look(p.bytes, secret, p.original)
+		if n := beginning(secret, p.bytes); unfinished && n > 0 {
+			found = append(found, p.original(len(p.bytes)-n, len(p.bytes)))
+		}
+	}
+	return without(text, found)
+}
+
+// beginning is how much of a secret a text ends with, if that is not a common word.
+func beginning(secret, text []byte) int {
+	for n := min(len(secret)-1, len(text)); n >= shortestSecret; n-- {
+		if bytes.HasSuffix(text, secret[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// longest is how much is read beyond what is shown, so that a secret in usual spelling
+// is whole: JSON takes the most, six bytes for one.
 func (h *hiding) longest() int {
 	if h == nil {
 		return 0

@@ -34,7 +34,7 @@ var encodings = map[string]func(string) string{
 	"hex":                                   func(s string) string { return hex.EncodeToString([]byte(s)) },
 	"base64":                                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 for addresses, without padding": func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
-	"json":                                  func(s string) string { data, _ := json.Marshal(s); return strings.Trim(string(data), `"`) },
+	"json":                                  func(s string) string { data, _ := json.Marshal(s); return string(data[1 : len(data)-1]) },
 	"every byte, in small letters": func(s string) string {
 		var out strings.Builder
 		for i := range len(s) {

@@ -113,6 +113,9 @@ func (n *Node) IsWord() bool { return n.Kind == KindTerm && n.Field == "" && n.B
 
 // Clone returns a copy of the tree.
 func (n *Node) Clone() *Node {
+	if n == nil {
+		return nil
+	}
 	c := *n
 	c.Range, c.Slop, c.Boost = clone(n.Range), clone(n.Slop), clone(n.Boost)
 	c.Clauses = slices.Clone(n.Clauses)

@@ -112,14 +112,12 @@ func (s *Room) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
 	if old != nil {
 		return s.save(q, p, account, s.Client(old.Client), old.DOI, sent, path)
 	}
-	if path == "" {
-		if name, err = s.nameSent(sent); err != nil {
-			return wire.Reply{}, err
-		}
-	}
-	client, err := s.clientOf(data, account)
+	asked, client, err := s.toMake(data, sent, account)
 	if err != nil {
 		return wire.Reply{}, err
+	}
+	if path == "" {
+		name = asked
 	}
 	// Whoever may write at all may write for others under their prefixes.
 	prefix, _ := names.Split(name)
@@ -157,6 +155,17 @@ func take(data object) (record.Sent, error) {
 		return record.Sent{}, record.ErrNoMembers
 	}
 	return record.Take(attributes)
+}
+
+// toMake is the name of a record that is to be made, empty if none is asked for, and
+// the repository that it is for.
+func (s *Room) toMake(data object, sent record.Sent, account *record.Account) (string, *record.Account, error) {
+	name, err := s.nameSent(sent)
+	if err != nil {
+		return "", nil, err
+	}
+	client, err := s.clientOf(data, account)
+	return name, client, err
 }
 
 // nameSent is the DOI that a new record asks for, as it stands, or a new one

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -98,4 +100,19 @@ func formatted(f string, records []*record.Record, list bool) (wire.Reply, error
 	}
 	i := slices.IndexFunc(mediaTypes, func(m struct{ mediaType, format string }) bool { return m.format == f })
 	return wire.Reply{Status: http.StatusOK, ContentType: mediaTypes[i].mediaType + "; charset=utf-8", Body: body}, nil
+}
+
+// ShowAtRoot is a findable record in a format, for whoever asks; for any other the
+// answer leads to its URL (lupo app/controllers/index_controller.rb).
+func (s *Room) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
+	f, path := linked(q, path)
+	rec := s.Find(names.Route(q.Verb, "/dois"+path).Doi)
+	if q.Verb != http.MethodGet || rec == nil || rec.State != record.Findable {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+	if record.Writers[f] == nil {
+		return wire.Reply{Status: http.StatusSeeOther, ContentType: "text/html; charset=utf-8", Header: map[string]string{"Location": rec.URL}}, nil
+	}
+	return formatted(f, []*record.Record{rec}, false)
 }

@@ -29,7 +29,6 @@ var unplayedRoutes = []struct {
 	{routes(`\w+ /(resource-types|reference-repositories)\b.*`), "lists of types and of reference repositories"},
 	{routes(`\w+ /(export|credentials|token|oidc-token|reset)\b.*`), "exports, logins and keys"},
 	{routes(`\w+ /(publishers|report-types)\b.*`), "publishers and types of usage reports"},
-	{routes(`\w+ /(10\.|application/|text/).*`), "content negotiation at the root"},
 	{routes(`POST /dois/(undo|set-url|delete-test-dois)`), "undoing and maintenance"},
 	{routes(`\w+ /dois/.+/(metadata|activities|events)(/.+)?`), "older metadata, activities and events of a DOI"},
 	{routes(`(POST|PUT|PATCH|DELETE) /dois/.+/media(/.+)?`), "changes of media but by the metadata store"},
@@ -55,9 +54,15 @@ func Unplayed(method, path string) error {
 // parameter of the request.
 var scoped = regexp.MustCompile(`\A/(client|repositor|provider)(?:s|ies)/(.+?)/dois(/.+)?\z`)
 
+// atRoot are records by the DOI alone, perhaps after a media type.
+var atRoot = regexp.MustCompile(`\A/(10\.|application/|text/)`)
+
+// AtRoot says whether a path may be that of a record by its DOI alone.
+func AtRoot(path string) bool { return atRoot.MatchString(path) }
+
 // Owns says whether a path of the deployed service is for this interface.
 func Owns(path string) bool {
-	return path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
+	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
 }
 
 // ServeDeployed answers a request to the deployed service; the path is the one that its
@@ -101,6 +106,9 @@ func (s *Room) route(q *wire.Request, path string) (wire.Reply, error) {
 	if m := scoped.FindStringSubmatch(path); m != nil && q.Verb == http.MethodGet {
 		scope[m[1]+"_id"] = names.Decode(m[2])
 		path = "/dois" + m[3]
+	}
+	if AtRoot(path) {
+		return s.ShowAtRoot(q, path)
 	}
 	if err := Unplayed(q.Verb, path); err != nil {
 		return wire.Reply{}, err
@@ -199,38 +207,42 @@ func (s *Room) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 // validateDOI says what would be wrong with a record that was registered, 200 in any case.
 func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
-	if err == nil && account == nil {
-		err = store.ErrNoRecord // it looks for the repository of nobody
-	}
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	p, err := readPayload(q)
+	data, err := readData(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if p.client != "" && !strings.EqualFold(p.client, account.ClientID) {
-		return wire.Reply{}, errForbidden
+	if attributes, ok := data["attributes"].(object); ok {
+		attributes["should_validate"] = true
 	}
-	name, err := s.nameToCreate(p.attributes)
-	rec := s.NewRecord(name, account, "api")
+	sent, err := take(data)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	name, client, err := s.toMake(data, sent, account)
 	if err == nil {
-		err = rec.Write(p.attributes)
+		err = allowed(account, account != nil && client.ClientID == account.ClientID)
 	}
-	if err == nil {
-		rec.State = record.Findable
-		wrongs := slices.DeleteFunc(rec.Wrongs(account), func(w record.Wrong) bool { return w[0] == "url" && rec.URL == "" })
-		if rec.State = record.Draft; len(wrongs) > 0 {
-			err = record.Invalid(name, wrongs...)
-		}
+	if err == nil && name == "" {
+		err = wire.Fail(http.StatusBadRequest, "undefined method 'downcase' for nil")
 	}
 	if err != nil {
-		if f := wire.AsFailure(err); f.Body != nil {
-			return wire.JSON(http.StatusOK, f.Body), nil
-		}
 		return wire.Reply{}, err
 	}
-	return wire.JSON(http.StatusOK, object{"data": rec.Resource(record.View{})}), nil
+	rec := &record.Record{DOI: name, State: record.Draft, Client: client.ClientID, Attributes: object{}}
+	rec.Assign(sent, false)
+	if all := rec.Faults(sent, false, false, client); len(all) > 0 {
+		return wire.JSON(http.StatusOK, record.Invalid(name, all...).Body), nil
+	}
+	v := singleView(p)
+	v.Detail = false
+	return wire.JSON(http.StatusOK, object{"data": s.resource(rec, v, p, account)}), nil
 }
 
 // urlOf is the URL of a DOI, of any for nobody, of its own for an account.

@@ -2,7 +2,6 @@ package mds
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -80,12 +79,10 @@ func (s *Room) createMedium(c *call) (wire.Reply, error) {
 		switch {
 		case wire.IsBlank(m.URL):
 			return nil, record.ErrBlank
-		case !fileForm.MatchString(m.URL):
+		case !m.HasURL():
 			return nil, record.ErrInvalid
 		}
 		rec.Media = append(slices.Clone(rec.Media), m)
 		return rec, nil
 	})
 }
-
-var fileForm = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)

@@ -164,7 +164,9 @@ func (rec *Record) Contents() (media []Medium) {
 		if i < len(formats) {
 			m.Kind = cmp.Or(wire.String(formats[i]), m.Kind)
 		}
-		media = append(media, m)
+		if m.HasURL() {
+			media = append(media, m)
+		}
 	}
 	return media
 }

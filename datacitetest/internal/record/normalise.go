@@ -598,7 +598,7 @@ func keptLanguage(text string) any {
 	return nil
 }
 
-var decimal = regexp.MustCompile(`\A\s*[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*\z`)
+var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*\z`)
 
 // keptPlace has numbers for coordinates that are texts: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {

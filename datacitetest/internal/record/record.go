@@ -1,6 +1,7 @@
 package record
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -17,6 +18,11 @@ type Medium struct {
 
 // Number is what the DOI service calls a medium.
 func (m Medium) Number() string { return names.Spelled(m.ID) }
+
+// HasURL tells a medium that the DOI service keeps.
+func (m Medium) HasURL() bool { return mediumURL.MatchString(m.URL) }
+
+var mediumURL = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
 
 // The states of specification §3.1.
 const (

@@ -505,7 +505,6 @@ func (rec *Record) shownColumns() object {
 	}
 	o["identifiers"] = shown
 	delete(o, "alternateIdentifiers")
-	delete(o, "landingPage") // it is for the owner alone
 	if container := containerOf(o); container != nil {
 		o["container"] = container
 	}

@@ -80,7 +80,7 @@ func (rec *Record) shown(v View) object {
 	case v.AsBuilt && !v.Owner:
 		delete(o, "landingPage")
 	case v.AsBuilt && o["landingPage"] == nil:
-		o["landingPage"] = rec.columns["landingPage"]
+		o["landingPage"] = nil
 	}
 	switch {
 	case v.AsBuilt && !v.Agency:
@@ -222,7 +222,7 @@ func (rec *Record) relationships(v View) object {
 			o[name] = object{"data": related}
 		}
 	}
-	if v.Single {
+	if v.Single && v.Detail {
 		o["media"] = Link(rec.DOI, "media")
 	}
 	return o

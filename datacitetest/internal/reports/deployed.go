@@ -128,7 +128,7 @@ func (s *Room) readCaller(q *wire.Request) caller {
 
 // mayReport says whether the role has the right to write (ability.rb).
 func (c caller) mayReport() bool {
-	return c.Role == store.Staff || c.Role == "client_admin" && c.UID != ""
+	return c.Role == store.Staff || c.Role == "client_admin" && !wire.IsBlank(c.UID)
 }
 
 // nameCaller sets the header that says who asks.

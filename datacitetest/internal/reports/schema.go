@@ -149,7 +149,8 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
 }
 
-// faults appends what the schema of that name says against the value.
+// faults appends what the schema of that name says against the value, in the order
+// of the schema.
 func (s *schema) faults(v any, path, name string, found []object) []object {
 	if s.unchecked || len(found) > wire.MaxFaults {
 		return found
@@ -167,9 +168,9 @@ func (s *schema) faults(v any, path, name string, found []object) []object {
 				found = append(found, schemaFault(path, name, "did not contain a required property of '%s'", member))
 			}
 		}
-		for member := range sorted(v) {
-			if inner := s.member(member); inner != nil {
-				found = inner.faults(v[member], path+"/"+member, name, found)
+		for _, m := range s.members {
+			if value, ok := v[m.name]; ok {
+				found = m.faults(value, path+"/"+m.name, name, found)
 			}
 		}
 	case []any:
@@ -242,7 +243,7 @@ var (
 	}()
 
 	headerMembers = []member{
-		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created-by", filled}, {"created", textWith(func(c *checker) { c.date() })},
+		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created", textWith(func(c *checker) { c.date() })}, {"created-by", filled},
 		{"reporting-period", &schema{kind: "object", unchecked: true, sound: period, members: periodOf(anyScalar, anyScalar)}},
 		{"report-filters", named()}, {"report-attributes", named()},
 		{"exceptions", &schema{kind: "array", unchecked: true, element: &schema{kind: "object", members: []member{
@@ -257,7 +258,7 @@ var (
 	}).ready()
 
 	reportDatasets = datasetsOf(
-		[]string{"data-type", "dataset-title", "platform", "publisher", "publisher-id", "performance"},
+		[]string{"data-type", "dataset-title", "performance", "platform", "publisher", "publisher-id"},
 		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
 	).ready()
 
@@ -274,27 +275,26 @@ func sentWith(datasets *schema) *schema {
 // identifiers, contributors and dates are those the servers take.
 func datasetsOf(required []string, metrics ...string) *schema {
 	instance := listOf([]string{"count", "metric-type", "access-method"},
-		member{"count", &schema{kind: "integer"}},
 		member{"metric-type", &schema{kind: "string", values: metrics}},
+		member{"count", &schema{kind: "integer"}},
 		member{"access-method", &schema{kind: "string", values: []string{"regular", "machine"}}},
 		member{"country-counts", &schema{kind: "object", unchecked: true, sound: countryCounts, any: isCountry}},
 	)
 	return listOf(required,
-		member{"uri", anyScalar}, member{"yop", textOnly}, member{"platform", textOnly},
-		member{"data-type", &schema{kind: "string", values: []string{"dataset"}}},
-		member{"publisher", textOnly},
+		member{"dataset-title", textOnly},
 		member{"dataset-id", labelled("doi", "DOI", "proprietary", "uri")},
-		member{"performance", listOf([]string{"period", "instance"},
+		member{"dataset-contributors", labelled("name", "orcid", "isni")},
+		member{"dataset-dates", labelled("pub-date", "first-accessed-online", "proprietary")},
+		member{"dataset-attributes", labelled("dataset-version", "dataset_type", "proprietary")},
+		member{"platform", textOnly}, member{"publisher", textOnly}, member{"publisher-id", publisherID},
+		member{"data-type", &schema{kind: "string", values: []string{"dataset"}}},
+		member{"yop", textOnly}, member{"uri", anyScalar},
+		member{"performance", listOf([]string{"instance", "period"},
 			member{"period", &schema{
 				kind: "object", untyped: true, sound: period, required: periodMembers, members: periodOf(textOnly, textOnly),
 			}},
 			member{"instance", instance},
 		)},
-		member{"publisher-id", publisherID},
-		member{"dataset-dates", labelled("pub-date", "first-accessed-online", "proprietary")},
-		member{"dataset-title", textOnly},
-		member{"dataset-contributors", labelled("name", "orcid", "isni")},
-		member{"dataset-attributes", labelled("dataset-version", "dataset_type", "proprietary")},
 	)
 }
 

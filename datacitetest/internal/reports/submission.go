@@ -39,7 +39,7 @@ func (sub *submission) coded() bool { return sub.coding != "" }
 var (
 	errNoDig     = wire.Fail(http.StatusUnprocessableEntity, "undefined method `dig' for nil:NilClass")
 	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
-	formTypes    = []string{"", "application/x-www-form-urlencoded", "multipart/form-data"}
+	formTypes    = []string{"application/x-www-form-urlencoded", "multipart/form-data"}
 	errOneMonth  = wire.Fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
 	errNoRelease = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: release")
 	errProtocol  = wire.Fail(http.StatusUnprocessableEntity, "Report protocol is incorrect")
@@ -57,7 +57,7 @@ func readSubmission(q *wire.Request) (*submission, error) {
 		sub.coding = coding
 	}
 	switch {
-	case sub.coded() && slices.Contains(formTypes, kind):
+	case sub.coded() && (slices.Contains(formTypes, kind) || kind == "" && q.Verb == http.MethodPost):
 		return nil, outside(q, http.StatusBadRequest)
 	case !ok:
 		return nil, outside(q, http.StatusInternalServerError)
@@ -428,15 +428,17 @@ func (r *stored) faults(creating bool) (object, error) {
 	return all, nil
 }
 
-// fits says whether the texts of a report fit their columns, and the bytes.
-func (r *stored) fits() error {
+// fits says whether the texts of a report fit their columns, and the bytes. What is
+// written once cannot be too long later.
+func (r *stored) fits(creating bool) error {
 	for _, name := range textColumns {
-		if utf8.RuneCountInString(wire.String(r.header[name])) > 255 {
+		written := creating || !slices.Contains(readOnly, name)
+		if written && utf8.RuneCountInString(wire.String(r.header[name])) > 255 {
 			return tooLong(underscored(name))
 		}
 	}
 	switch {
-	case utf8.RuneCountInString(r.owner) > 255:
+	case creating && utf8.RuneCountInString(r.owner) > 255:
 		return tooLong("user_id")
 	case len(r.compressed) > maxColumn:
 		return tooLong("compressed")

@@ -236,7 +236,7 @@ func (w *write) save() (invalid object, err error) {
 	if len(invalid) > 0 {
 		return invalid, nil
 	}
-	if err := w.report.fits(); err != nil {
+	if err := w.report.fits(w.creating); err != nil {
 		return nil, err
 	}
 	if w.creating {

@@ -194,12 +194,15 @@ func TestRecordLandingPage(t *testing.T) {
 	assert.Equal(t, map[string]any{"status": 200.0}, at(page(""), "landingPage"))
 	assert.NotContains(t, page(" as nobody"), "landingPage")
 	assert.NotContains(t, page(" as other"), "landingPage")
+	for status, found := range map[string]float64{"200": 1, "404": 0} {
+		assert.Equal(t, found, at(listed(t, service, "link-check-status="+status, "example.repo"), "meta.total"), "lists go by it")
+	}
 }
 
 // Files that are named with a record are its media.
 func TestRecordContent(t *testing.T) {
 	service := recordsService(t)
-	update("10.5072/found", `"contentUrl":["https://example.org/1.csv","s3://example/2"],"formats":["text/csv"]`).do(t, service)
+	update("10.5072/found", `"contentUrl":["https://example.org/1.csv","s3://example/2","no URL"],"formats":["text/csv"]`).do(t, service)
 	a := requestOf("GET /media/10.5072/found", "", "").do(t, service)
 	assert.ElementsMatch(t, []string{"text/csv=https://example.org/1.csv", "text/plain=s3://example/2"}, strings.Fields(a.body))
 }

@@ -219,6 +219,9 @@ func TestDeployedLongTexts(t *testing.T) {
 	} {
 		assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long for column 'created_by' at row 1")
 	}
+	service := withOne(t, deployed())
+	put := putSubset(someUUID, reportBody(month(name+"e", "2020-01-01", noteCompressed), dataset))
+	assert.Equal(t, 200, put.do(t, service).status, "it is not written again")
 }
 
 // A validator holds as long as nothing changes, but for compressed answers.
@@ -383,7 +386,7 @@ func TestDeployedSeeds(t *testing.T) {
 }
 
 // Numbers in a header are told from others by their value, and shown as they came.
-func TestDeployedNumbersAsTheyCame(t *testing.T) {
+func TestDeployedNumbersByValue(t *testing.T) {
 	note := strings.Replace(noteCompressed, `"code":69`, `"code":69.0`, 1)
 	a := postSubset(reportBody(month("Repo", "2020-07-01", note), dataset)).do(t, deployed())
 	require.Equal(t, 201, a.status, a.body)

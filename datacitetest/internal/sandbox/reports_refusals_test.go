@@ -37,6 +37,7 @@ func TestDeployedReportsAuth(t *testing.T) {
 		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, "You are not authorized"},
 		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, "You are not authorized"},
 		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
+		"uid a blank":                  {claims(`{"uid":" ","role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
 		"another role":                 {claims(`{"uid":"example.repo","role_id":"user","exp":9999999999}`), body, 401, "You are not authorized"},
 		"valid":                        {"Bearer " + valid, body, 201, ""},
 		"scheme in lower case":         {"bearer " + valid, body, 201, ""},
@@ -124,6 +125,11 @@ func TestDeployedReportTypes(t *testing.T) {
 			assert.Contains(t, a.body, want.text)
 		})
 	}
+	t.Run("PUT of gzip without a type", func(t *testing.T) {
+		c := putNumber(1)
+		c.header = map[string]string{"Content-Encoding": "gzip"}
+		assert.Equal(t, 201, c.do(t, deployed()).status, "only a POST without a type is a form")
+	})
 	t.Run("an error from outside, to who asks for no JSON", func(t *testing.T) {
 		c := postReport("")
 		c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
@@ -284,10 +290,11 @@ func TestDeployedValidation(t *testing.T) {
 	assert.NotContains(t, a.read(t), "errors")
 	assert.Equal(t, "can't be blank", at(a.read(t), "report_id.0"))
 	assert.Equal(t, "example.repo", a.header.Get("X-Credential-Username"))
-	found := map[string]string{}
+	found, order := map[string]string{}, []string{}
 	for _, f := range at(a.read(t), "base.0").([]any) {
 		for path, message := range f.(map[string]any) {
 			found[path] = message.(string)
+			order = append(order, path)
 		}
 	}
 	for path, message := range map[string]string{
@@ -299,7 +306,9 @@ func TestDeployedValidation(t *testing.T) {
 	} {
 		assert.Contains(t, found[path], message)
 	}
-	assert.Len(t, found, 5)
+	assert.Equal(t, []string{
+		"#/report-id", "#/report-datasets/0", "#/report-datasets/0/data-type", "#/report-datasets/0/yop", "#/report-datasets/0/performance/0/instance/0/count",
+	}, order, "in the order of the schema")
 	assertRefused(t, putReport(someUUID, bad).do(t, deployed()), 422, "undefined method `serialize' for #<ReportsController")
 
 	for by, want := range map[string]int{"Repo ": 422, "Zürich Ü": 422, "ÜÜ Repo!": 422, "Ü, Repo": 201, "Repo*": 201} {

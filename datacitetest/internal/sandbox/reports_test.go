@@ -229,7 +229,7 @@ func TestReportValidation(t *testing.T) {
 		"code 69 but not compressed": {change(`"exceptions":[]`, `"exceptions":[`+noteCompressed+`]`), "code 69 says compressed"},
 		"datasets an object":         {change(`"report-datasets":[`, `"report-datasets":{},"x":[`), "report-datasets: an array expected"},
 		"dataset null":               {strings.Replace(valid, dataset, "null", 1), "report-datasets/0: an object expected"},
-		"the second dataset":         {strings.Replace(valid, dataset, dataset+`,{}`, 1), "report-datasets/1: platform is missing"},
+		"the second dataset":         {strings.Replace(valid, dataset, dataset+`,{}`, 1), "report-datasets/1: dataset-title is missing"},
 		"dataset member unknown":     {change(`"yop":"2019"`, `"volume":"3"`), "report-datasets/0: found unpermitted parameter: :volume"},
 		"dataset member twice":       {change(`"yop":"2019"`, `"yop":"2019","yop":"2019"`), "report-datasets/0: yop given twice"},
 		"yop a number":               {change(`"yop":"2019"`, `"yop":2019`), "report-datasets/0/yop: a string expected"},

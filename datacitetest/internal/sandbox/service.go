@@ -216,6 +216,9 @@ func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
 	case "dois":
 		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
 	}
+	if path := names.Arrived(q.URL.EscapedPath()); dois.AtRoot(path) {
+		return wire.InJSON(s.dois.ShowAtRoot(q, path))
+	}
 	if err := dois.Unplayed(q.Verb, q.Path); err != nil {
 		return wire.InJSON(wire.Reply{}, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -94,11 +95,17 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	})
 	t.service.work.start()
 	go func() {
-		err := serve(t.service, out, in)
-		closeBody()
-		out.finish(err)
-		stop()
-		cancel(nil)
+		err, returned := error(errReset), false
+		defer func() {
+			if !returned && !out.begun() { // a function of the test's, such as Options.Faults, did that
+				out.end = endOf(recover())
+			}
+			closeBody()
+			out.finish(err)
+			stop()
+			cancel(nil)
+		}()
+		err, returned = serve(t.service, out, in), true
 	}()
 	select {
 	case <-out.ready:
@@ -108,10 +115,23 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = out.read.Close()
 		return nil, context.Cause(req.Context())
 	}
+	if out.end != nil {
+		out.end()
+	}
 	if out.err != nil {
 		return nil, out.err
 	}
 	return out.response(req, cancel), nil
+}
+
+// endOf ends a goroutine as another one ended, of which recover returned that.
+func endOf(value any) func() {
+	return func() {
+		if value != nil {
+			panic(value)
+		}
+		runtime.Goexit()
+	}
 }
 
 // incoming is the request as a server would read it from the wire.
@@ -176,6 +196,7 @@ type answerWriter struct {
 	status int
 	whole  bool // the buffer is the whole body
 	err    error
+	end    func() // of the handler that did not return
 }
 
 func (w *answerWriter) Header() http.Header { return w.header }
@@ -226,19 +247,28 @@ func (w *answerWriter) announce(whole bool) {
 	})
 }
 
+// begun tells whether the answer is on its way.
+func (w *answerWriter) begun() bool {
+	select {
+	case <-w.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // finish ends the answer; with an error, as a broken connection would.
 func (w *answerWriter) finish(err error) {
 	w.WriteHeader(http.StatusOK)
-	select {
-	case <-w.ready: // it streams
-		if err == nil {
-			err = w.flush()
-		}
-		_ = w.write.CloseWithError(err)
-	default:
+	if !w.begun() {
 		w.err = err
 		w.announce(true)
+		return
 	}
+	if err == nil {
+		err = w.flush()
+	}
+	_ = w.write.CloseWithError(err)
 }
 
 func (w *answerWriter) response(req *http.Request, cancel context.CancelCauseFunc) *http.Response {

@@ -1,0 +1,220 @@
+package counter
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
+)
+
+// Agents is a list of patterns for user agents: regular expressions that are
+// searched for, without case. However many they are, a user agent is read once. An
+// automaton finds the literal text that most patterns need, and only patterns whose
+// text was found, or that need none, are tried. The zero value matches nothing.
+type Agents struct {
+	patterns []pattern
+	literals automaton
+	others   []int // patterns without a literal
+}
+
+// A pattern matches where its literal is found, and its expression, if it has one.
+type pattern struct {
+	text, literal string
+	expression    *regexp.Regexp // nil if the literal is all of it
+}
+
+// NewAgents makes a list of patterns. One that is not a regular expression is a
+// [*datacite.FieldError].
+func NewAgents(patterns ...string) (*Agents, error) {
+	list := make([]pattern, len(patterns))
+	for i, text := range patterns {
+		var err error
+		if list[i], err = readPattern(text); err != nil {
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("pattern %d", i+1), Reason: err.Error()}
+		}
+	}
+	return newAgents(list), nil
+}
+
+func newAgents(patterns []pattern) *Agents {
+	a := &Agents{patterns: patterns}
+	literals := make([]string, len(patterns))
+	for i, p := range patterns {
+		literals[i] = p.literal
+		if p.literal == "" {
+			a.others = append(a.others, i)
+		}
+	}
+	a.literals = newAutomaton(literals)
+	return a
+}
+
+// ReadAgents reads a list of patterns: the JSON that COUNTER-Robots publishes, an
+// array of objects with a member "pattern"; or a text, one pattern a line, without
+// empty lines and those that begin with #.
+func ReadAgents(r io.Reader) (*Agents, error) {
+	data, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case !utf8.Valid(data):
+		return nil, &datacite.FieldError{Path: "user agents", Reason: "are not valid UTF-8"}
+	case json.Valid(data):
+		return readJSONAgents(data)
+	}
+	var list []pattern
+	number := 0
+	for line := range strings.Lines(string(data)) {
+		number++
+		if line = strings.TrimRight(line, "\r\n"); line == "" || line[0] == '#' {
+			continue
+		}
+		p, err := readPattern(line)
+		if err != nil {
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("line %d", number), Reason: err.Error()}
+		}
+		list = append(list, p)
+	}
+	return newAgents(list), nil
+}
+
+func readJSONAgents(data []byte) (*Agents, error) {
+	var list []struct {
+		Pattern string `json:"pattern"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, &datacite.FieldError{Path: "user agents", Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)}
+	}
+	patterns := make([]string, len(list))
+	for i, entry := range list {
+		if patterns[i] = entry.Pattern; entry.Pattern == "" {
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("[%d].pattern", i), Reason: "is missing"}
+		}
+	}
+	return NewAgents(patterns...)
+}
+
+// Match tells whether a pattern is found in a user agent.
+func (a *Agents) Match(agent string) bool {
+	if len(a.patterns) == 0 {
+		return false
+	}
+	for _, i := range a.others {
+		if a.patterns[i].expression.MatchString(agent) {
+			return true
+		}
+	}
+	for found := range a.literals.find(agent) {
+		for _, i := range found {
+			if p := &a.patterns[i]; p.expression == nil || p.expression.MatchString(agent) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Without returns the list without the patterns that match one of the agents given.
+// The code of practice asks for Without(GeneralPurpose()...) of a list of robots.
+func (a *Agents) Without(agents ...string) *Agents {
+	return newAgents(slices.DeleteFunc(slices.Clone(a.patterns), func(p pattern) bool {
+		one := newAgents([]pattern{p})
+		return slices.ContainsFunc(agents, one.Match)
+	}))
+}
+
+// Patterns are the patterns of the list.
+func (a *Agents) Patterns() []string {
+	list := make([]string, len(a.patterns))
+	for i, p := range a.patterns {
+		list[i] = p.text
+	}
+	return list
+}
+
+func readPattern(text string) (pattern, error) {
+	expression, err := regexp.Compile("(?i)" + text)
+	if err != nil {
+		return pattern{}, err
+	}
+	tree, err := syntax.Parse(text, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return pattern{}, err
+	}
+	p := pattern{text, literal(tree), expression}
+	if tree.Op == syntax.OpLiteral && p.literal != "" {
+		p.expression = nil
+	}
+	return p, nil
+}
+
+// literal returns the longest text, in lower case, that is in everything that an
+// expression matches; "" if there is none.
+func literal(e *syntax.Regexp) (longest string) {
+	switch e.Op {
+	case syntax.OpLiteral:
+		for _, r := range e.Rune {
+			if r >= utf8.RuneSelf && unicode.SimpleFold(r) != r {
+				return "" // the automaton knows the case of ASCII only
+			}
+		}
+		return strings.ToLower(string(e.Rune))
+	case syntax.OpCapture, syntax.OpPlus:
+		return literal(e.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range e.Sub {
+			if text := literal(sub); len(text) > len(longest) {
+				longest = text
+			}
+		}
+	}
+	return longest
+}
+
+//go:embed robots.txt
+var robots string
+
+// Robots is the list of robots that is built in. The code of practice asks for the
+// list that COUNTER publishes, without general-purpose agents, which is longer and
+// changes:
+//
+//	robots, err := counter.ReadAgents(file)
+//	opts.Robots = robots.Without(counter.GeneralPurpose()...)
+func Robots() *Agents { return builtInRobots() }
+
+//go:embed machines.txt
+var machines string
+
+// Machines is the list of programs that is built in.
+func Machines() *Agents { return builtInMachines() }
+
+//go:embed general.txt
+var general string
+
+// GeneralPurpose returns user agents of tools that researchers use, such as curl,
+// Wget, Python and Java. The code of practice forbids them in a list of robots.
+func GeneralPurpose() []string {
+	return slices.DeleteFunc(strings.Split(general, "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
+}
+
+var (
+	builtInRobots   = sync.OnceValue(func() *Agents { return mustReadAgents(robots) })
+	builtInMachines = sync.OnceValue(func() *Agents { return mustReadAgents(machines) })
+)
+
+func mustReadAgents(text string) *Agents {
+	a, err := ReadAgents(strings.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	return a
+}

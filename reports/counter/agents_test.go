@@ -1,0 +1,112 @@
+package counter_test
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+func TestRobotsAreNotPeopleNorTools(t *testing.T) {
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)":    "robot",
+		"mozilla/5.0 (compatible; GOOGLEBOT/2.1)":                                     "robot",
+		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0)": "robot",
+		"Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)":            "robot",
+		"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)":   "robot",
+		"Scrapy/2.11 (+https://scrapy.org)":                                           "robot",
+		"curl/8.5.0":                                                                  "machine",
+		"python-requests/2.32.3":                                                      "machine",
+		"R (4.4.1 x86_64-pc-linux-gnu x86_64 linux-gnu)":                              "machine",
+		"Java/17.0.11": "machine",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120 Safari/53": "",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:121.0) Gecko/20100101 Firefox/121.0":                                "",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 Version/17.2 Safari/604.1": "",
+		"Opera/9.80 (Windows NT 6.1; U; en) Presto/2.10.289 Version/12.01":                                      "",
+	} {
+		got := ""
+		if counter.Robots().Match(agent) {
+			got = "robot"
+		} else if counter.Machines().Match(agent) {
+			got = "machine"
+		}
+		assert.Equal(t, want, got, agent)
+	}
+}
+
+// TestGeneralPurposeAgentsAreMachines: "this blacklist MUST NOT include general
+// purpose user agents".
+func TestGeneralPurposeAgentsAreMachines(t *testing.T) {
+	for _, agent := range counter.GeneralPurpose() {
+		assert.False(t, counter.Robots().Match(agent), agent)
+		assert.True(t, agent == "" || counter.Machines().Match(agent), agent)
+	}
+	assert.Equal(t, counter.Robots().Patterns(), counter.Robots().Without(counter.GeneralPurpose()...).Patterns())
+}
+
+func TestAPublishedListIsRead(t *testing.T) {
+	json := `[{"pattern": "bot", "last_changed": "2017-08-08"}, {"pattern": "^.?$"}, {"pattern": "curl\\/"}, {"pattern": "[^a]fish"}]`
+	text := "# robots\nbot\r\n\n^.?$\ncurl\\/\n[^a]fish"
+	for _, list := range []string{json, text} {
+		agents, err := counter.ReadAgents(strings.NewReader(list))
+		require.NoError(t, err)
+		assert.True(t, agents.Match("curl/8.5.0"))
+		assert.True(t, agents.Match(""))
+		robots := agents.Without(counter.GeneralPurpose()...)
+		assert.Equal(t, []string{"bot", "[^a]fish"}, robots.Patterns())
+		assert.True(t, robots.Match("A Fish"))
+		assert.False(t, robots.Match("Afish"))
+	}
+}
+
+func TestAListWithFaults(t *testing.T) {
+	for list, want := range map[string]string{
+		"bot\n(\n":                      "line 2 error parsing regexp: missing closing ): `(?i)(`",
+		`[{"pattern":"bot"},{"url":1}]`: "[1].pattern is missing",
+		`{"pattern":"bot"}`:             "user agents are not an array of objects with a pattern",
+		"bot\xff":                       "user agents are not valid UTF-8",
+	} {
+		_, err := counter.ReadAgents(strings.NewReader(list))
+		require.ErrorIs(t, err, datacite.ErrInvalid, list)
+		assert.ErrorContains(t, err, want, list)
+	}
+	_, err := counter.NewAgents("bot", "+")
+	assert.ErrorContains(t, err, "pattern 2 ")
+}
+
+// TestOnePassFindsWhatEachPatternFinds compares lists with their patterns, tried one
+// by one.
+func TestOnePassFindsWhatEachPatternFinds(t *testing.T) {
+	pieces := []string{"a", "b", "A", "ab", "ba", "bab", "B", "é", "É", `\d`, "1", ".", "a?", "(ab|ba)", "(b+)", "[ab]", "^", "$", "(ab){2}", "b*"}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		patterns := make([]string, r.IntN(6))
+		var each []*regexp.Regexp
+		for i := range patterns {
+			for range 1 + r.IntN(4) {
+				patterns[i] += pieces[r.IntN(len(pieces))]
+			}
+			if _, err := regexp.Compile(patterns[i]); err != nil { // such as "a?b**"
+				patterns[i] = "ab"
+			}
+			each = append(each, regexp.MustCompile("(?i)"+patterns[i]))
+		}
+		agents, err := counter.NewAgents(patterns...)
+		require.NoError(t, err)
+		for range 20 {
+			text := ""
+			for range r.IntN(6) {
+				text += []string{"a", "b", "A", "B", "1", "é", "É", " "}[r.IntN(8)]
+			}
+			want := slices.ContainsFunc(each, func(p *regexp.Regexp) bool { return p.MatchString(text) })
+			require.Equal(t, want, agents.Match(text), "seed %d: %q in %q", seed, patterns, text)
+		}
+	}
+}

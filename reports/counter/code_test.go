@@ -1,0 +1,323 @@
+package counter_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+// clicks makes events of somebody with a browser on the page of one dataset.
+func clicks(times ...string) (events []counter.Event) {
+	for _, text := range times {
+		if !strings.Contains(text, "T") {
+			text = "2026-10-14T" + text
+		}
+		at, err := time.Parse("2006-01-02T15:04:05.999999999", text)
+		if err != nil {
+			panic(err)
+		}
+		events = append(events, counter.Event{DOI: "10.5072/a", Time: at, URL: "/a", Address: "192.0.2.1", Agent: "Mozilla/5.0"})
+	}
+	return events
+}
+
+// with changes events.
+func with(events []counter.Event, change func(*counter.Event)) []counter.Event {
+	for i := range events {
+		change(&events[i])
+	}
+	return events
+}
+
+func user(name string) func(*counter.Event)    { return func(e *counter.Event) { e.User = name } }
+func cookie(name string) func(*counter.Event)  { return func(e *counter.Event) { e.Cookie = name } }
+func session(name string) func(*counter.Event) { return func(e *counter.Event) { e.Session = name } }
+func download(url string) func(*counter.Event) {
+	return func(e *counter.Event) { e.URL, e.Request = url, true }
+}
+
+// TestTheCodeOfPractice has the examples of docs/counting.md.
+func TestTheCodeOfPractice(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		events []counter.Event
+		// counts: total investigations, total requests, unique investigations, unique
+		// requests; of regular and of machine access
+		regular, machine [4]int64
+	}{
+		{name: "nothing"},
+		{name: "29 seconds apart: one action", events: clicks("10:01:00", "10:01:29"), regular: [4]int64{1, 0, 1, 0}},
+		{name: "35 seconds apart: two actions", events: clicks("10:01:00", "10:01:35"), regular: [4]int64{2, 0, 1, 0}},
+		{name: "exactly 30 seconds apart: one action", events: clicks("10:01:00", "10:01:30"), regular: [4]int64{1, 0, 1, 0}},
+		{name: "a little more: two actions", events: clicks("10:01:00", "10:01:30.001"), regular: [4]int64{2, 0, 1, 0}},
+		{name: "a chain: always remove the first", events: clicks("10:01:00", "10:01:25", "10:01:50"), regular: [4]int64{1, 0, 1, 0}},
+		{name: "another URL is another action", events: append(clicks("10:01:00"), with(clicks("10:01:05"), download("/a/1.csv"))...), regular: [4]int64{2, 1, 1, 1}},
+		{name: "two files are two requests of one dataset", events: append(with(clicks("10:01:00"), download("/a/1.csv")), with(clicks("10:01:05"), download("/a/2.csv"))...), regular: [4]int64{2, 2, 1, 1}},
+		{name: "a fragment is not part of the URL", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.URL += "#files" })...), regular: [4]int64{1, 0, 1, 0}},
+		{name: "another user's click is another action", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.Address = "192.0.2.2" })...), regular: [4]int64{2, 0, 2, 0}},
+		{name: "one address with two browsers is two users", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.Agent = "Opera" })...), regular: [4]int64{2, 0, 2, 0}},
+		{name: "the login decides, whatever the address", events: append(with(clicks("10:01:00"), user("jane")), with(with(clicks("10:01:05"), user("jane")), func(e *counter.Event) { e.Address = "192.0.2.2" })...), regular: [4]int64{1, 0, 1, 0}},
+		{name: "13:35 and 13:55 are one session", events: clicks("13:35:00", "13:55:00"), regular: [4]int64{2, 0, 1, 0}},
+		{name: "13:55 and 14:05 are two sessions", events: clicks("13:55:00", "14:05:00"), regular: [4]int64{2, 0, 2, 0}},
+		{name: "by login, too", events: with(clicks("13:55:00", "14:05:00"), user("jane")), regular: [4]int64{2, 0, 2, 0}},
+		{name: "by cookie, too", events: with(clicks("13:55:00", "14:05:00"), cookie("c")), regular: [4]int64{2, 0, 2, 0}},
+		{name: "a session cookie is one session all day", events: with(clicks("00:10:00", "14:05:00"), session("s")), regular: [4]int64{2, 0, 1, 0}},
+		{name: "and another one on the next day", events: with(clicks("23:50:00", "2026-10-15T00:10:00"), session("s")), regular: [4]int64{2, 0, 2, 0}},
+		{name: "by address, a double click ends with the hour", events: clicks("10:59:50", "11:00:10"), regular: [4]int64{2, 0, 2, 0}},
+		{name: "by cookie it does not", events: with(clicks("10:59:50", "11:00:10"), cookie("c")), regular: [4]int64{1, 0, 1, 0}},
+		{name: "by session cookie not even with the day", events: with(clicks("23:59:50", "2026-10-15T00:00:10"), session("s")), regular: [4]int64{1, 0, 1, 0}},
+		{name: "a program is access method machine", events: with(clicks("10:01:00", "10:02:00"), func(e *counter.Event) { e.Agent = "python-requests/2.32.3" }), machine: [4]int64{2, 0, 1, 0}},
+		{name: "so is an agent that is not known", events: with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "" }), machine: [4]int64{1, 0, 1, 0}},
+		{name: "unless the platform knows better", events: with(clicks("10:01:00"), func(e *counter.Event) { e.Agent, e.Access = "", reports.Regular }), regular: [4]int64{1, 0, 1, 0}},
+		{name: "a session with both counts once in each", events: append(with(clicks("10:01:00"), user("jane")), with(with(clicks("10:02:00"), user("jane")), func(e *counter.Event) { e.Agent = "curl/8.5.0" })...), regular: [4]int64{1, 0, 1, 0}, machine: [4]int64{1, 0, 1, 0}},
+		{name: "a robot is not counted", events: with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "Googlebot/2.1" })},
+		{name: "what is no dataset is not counted", events: with(clicks("10:01:00"), func(e *counter.Event) { e.DOI = "" })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var regular, machine [4]int64
+			index := map[reports.MetricType]int{reports.TotalDatasetInvestigations: 0, reports.TotalDatasetRequests: 1, reports.UniqueDatasetInvestigations: 2, reports.UniqueDatasetRequests: 3}
+			for _, row := range count(t, c.events, nil) {
+				counts := &regular
+				if row.Access == reports.Machine {
+					counts = &machine
+				}
+				counts[index[row.Metric]] = row.Count
+				assert.NotZero(t, row.Count, "counts of zero are left out")
+			}
+			assert.Equal(t, c.regular, regular, "regular")
+			assert.Equal(t, c.machine, machine, "machine")
+		})
+	}
+}
+
+// TestCountries: a total has the country of each event, a unique count that of the
+// first one in the session.
+func TestCountries(t *testing.T) {
+	events := with(clicks("10:01:00", "10:10:00", "10:20:00"), user("jane"))
+	events[0].Country, events[1].Country = "DE", "fr"
+	got := map[string]int64{}
+	for _, row := range count(t, events, nil) {
+		got[strings.TrimSuffix(string(row.Metric), "-dataset-investigations")+" "+row.Country] = row.Count
+	}
+	assert.Equal(t, map[string]int64{"total ": 1, "total de": 1, "total fr": 1, "unique de": 1}, got)
+}
+
+// TestMonths: an action belongs to the month of the click that is kept, on the
+// clocks of the platform.
+func TestMonths(t *testing.T) {
+	berlin := zone(t, "Europe/Berlin")
+	months := func(opts counter.Options, events []counter.Event) (list []string) {
+		for _, row := range count(t, events, &opts) {
+			if row.Metric == reports.TotalDatasetInvestigations {
+				list = append(list, fmt.Sprint(row.Date, " ", row.Count))
+			}
+		}
+		return list
+	}
+	across := with(clicks("2026-10-31T23:59:50", "2026-11-01T00:00:10"), cookie("c"))
+	assert.Equal(t, []string{"2026-11-01 1"}, months(counter.Options{}, across))
+	assert.Equal(t, []string{"2026-10-01 1"}, months(counter.Options{Location: zone(t, "America/New_York")}, across))
+	assert.Equal(t, []string{"2026-11-01 1"}, months(counter.Options{Location: berlin}, across))
+
+	var sum counter.Summary
+	october := counter.Options{Period: reports.Month(2026, time.October), Summary: &sum}
+	assert.Empty(t, months(october, across), "the click of October is removed by that of November")
+	assert.Equal(t, counter.Summary{DoubleClicks: 1, OtherMonths: 1}, sum)
+	assert.Equal(t, []string{"2026-10-01 1"}, months(october, across[:1]))
+	assert.Equal(t, []string{"2026-10-01 1"}, months(october, clicks("2026-10-31T23:59:50", "2026-11-01T00:00:10")), "by address they are two sessions")
+
+	days := counter.Options{Period: reports.Period{BeginDate: "2026-10-14", EndDate: "2026-10-14"}}
+	assert.Equal(t, []string{"2026-10-01 1"}, months(days, clicks("2026-10-13T23:00:00", "2026-10-14T00:00:00", "2026-10-15T00:00:00")))
+}
+
+// TestTheRepeatedHour: when summer time ends, 02:30 comes twice. These are two
+// sessions.
+func TestTheRepeatedHour(t *testing.T) {
+	events := clicks("2026-10-25T00:30:00", "2026-10-25T01:30:00")
+	for _, row := range count(t, events, &counter.Options{Location: zone(t, "Europe/Berlin")}) {
+		assert.EqualValues(t, 2, row.Count, row.Metric)
+	}
+}
+
+func TestWhatBecameOfEachEvent(t *testing.T) {
+	events := clicks("10:01:00", "10:01:10", "10:05:00", "2026-09-30T10:00:00", "2026-11-01T10:00:00")
+	events = append(events, with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "Googlebot/2.1" })...)
+	events = append(events, with(clicks("10:01:00", "10:01:00"), func(e *counter.Event) { e.DOI = "" })...)
+	var sum counter.Summary
+	count(t, events, &counter.Options{Period: reports.Month(2026, time.October), Summary: &sum})
+	assert.Equal(t, counter.Summary{Counted: 2, DoubleClicks: 1, Robots: 1, OtherMonths: 2, NoDataset: 2}, sum)
+	assert.EqualValues(t, len(events), sum.Events())
+}
+
+// TestOwnLists: robots and machines are those of the lists that the caller has.
+func TestOwnLists(t *testing.T) {
+	robots, err := counter.NewAgents("^Mozilla")
+	require.NoError(t, err)
+	machines, err := counter.NewAgents("goog")
+	require.NoError(t, err)
+	events := append(clicks("10:01:00"), with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "Googlebot/2.1" })...)
+	rows := count(t, events, &counter.Options{Robots: robots, Machines: machines})
+	require.Len(t, rows, 2)
+	assert.Equal(t, reports.Machine, rows[0].Access)
+	assert.Len(t, count(t, events, &counter.Options{Robots: new(counter.Agents), Machines: new(counter.Agents)}), 2)
+}
+
+// TestMoreEventsNeverCountLess: another robot changes nothing; another event lowers
+// the total by double clicks alone.
+func TestMoreEventsNeverCountLess(t *testing.T) {
+	zones := zones(t)
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 25))
+		l := makeLog(r, zones)
+		if len(l.events) == 0 {
+			continue
+		}
+		var before, after, robot counter.Summary
+		rows := count(t, l.events, &counter.Options{Location: l.zone, Summary: &before})
+		one := l.events[r.IntN(len(l.events))]
+		one.Time = one.Time.Add(time.Duration(r.IntN(80)-40) * time.Second)
+		count(t, append(l.events, one), &counter.Options{Location: l.zone, Summary: &after})
+		require.GreaterOrEqual(t, after.Counted+after.DoubleClicks, before.Counted+before.DoubleClicks)
+		require.GreaterOrEqual(t, after.Counted, before.Counted-(after.DoubleClicks-before.DoubleClicks), "seed %d", seed)
+		one.Agent = "Googlebot/2.1"
+		require.Equal(t, rows, count(t, append(l.events, one), &counter.Options{Location: l.zone, Summary: &robot}))
+		require.EqualValues(t, 1, robot.Robots)
+	}
+}
+
+// TestOneUserWithMoreThanFits: the events of one user and dataset need not fit into
+// memory.
+func TestOneUserWithMoreThanFits(t *testing.T) {
+	const n = 20_000
+	start := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	hot := func(yield func(counter.Event, error) bool) {
+		for i := range n {
+			e := counter.Event{DOI: "10.5072/a", Time: start.Add(time.Duration(n-i) * 31 * time.Second), URL: "/a", User: "mirror", Request: true}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+	got := map[reports.MetricType]int64{}
+	for row, err := range counter.Count(hot, &counter.Options{Memory: 10_000, TempDir: t.TempDir()}) {
+		require.NoError(t, err)
+		got[row.Metric] = row.Count
+	}
+	hours := int64(n*31/3600 + 1)
+	assert.Equal(t, map[reports.MetricType]int64{
+		reports.TotalDatasetInvestigations: n, reports.TotalDatasetRequests: n,
+		reports.UniqueDatasetInvestigations: hours, reports.UniqueDatasetRequests: hours,
+	}, got)
+}
+
+func TestKeys(t *testing.T) {
+	events := []counter.Event{
+		{DOI: "10.5072/a", User: "u"}, {DOI: "10.5072/b", User: "u"}, {DOI: "10.5072/a", User: "v"},
+		{DOI: "10.5072/a", Cookie: "u"}, {DOI: "10.5072/a", Session: "u"}, {DOI: "10.5072/a", Address: "u"},
+		{DOI: "10.5072/a", Address: "u", Agent: "v"}, {DOI: "10.5072/a", Address: "uv"}, {DOI: "10.5072/a", Agent: "uv"}, {DOI: "10.5072/a"},
+	}
+	keys := map[string]bool{}
+	for _, e := range events {
+		keys[counter.Key(e)] = true
+	}
+	assert.Len(t, keys, len(events))
+	secret := counter.Event{DOI: "https://doi.org/10.5072/A", User: "jane", Cookie: "c", Session: "s", Address: "192.0.2.1", Agent: "x", URL: "/", Time: time.Now(), Request: true}
+	assert.Equal(t, counter.Key(events[0]), counter.Key(counter.Event{DOI: "doi:10.5072/A", User: "u", Cookie: "c"}))
+	assert.NotContains(t, counter.Key(secret), "jane")
+	assert.NotPanics(t, func() { counter.Key(counter.Event{DOI: "none"}) })
+}
+
+func TestInvalidEventsAreToldTogether(t *testing.T) {
+	events := clicks("10:01:00", "10:02:00", "10:03:00", "10:04:00", "10:05:00", "10:06:00")
+	events[1].DOI, events[2].Country, events[3].Access, events[4].Time = "abc", "Germany", "human", time.Time{}
+	events[5].Time = time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)
+	n := 0
+	for row, err := range counter.Count(source(events), nil) {
+		n++
+		assert.Zero(t, row)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		for _, want := range []string{
+			`event 2, doi is "abc", not a DOI`, `event 3, country is "Germany"`, `event 4, access is "human"`, "event 5, time is missing", "event 6, time is in the year 12026",
+		} {
+			assert.ErrorContains(t, err, want)
+		}
+	}
+	assert.Equal(t, 1, n)
+	assert.Panics(t, func() { counter.CountKey(events, nil) })
+	assert.Nil(t, counter.CountKey(nil, nil))
+
+	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) { e.DOI = "abc" })
+	for _, err := range counter.Count(source(many), nil) {
+		invalid := &reports.ValidationError{}
+		require.ErrorAs(t, err, &invalid)
+		require.Len(t, invalid.Faults, 100)
+		assert.Equal(t, "event 100, doi", invalid.Faults[99].Path)
+	}
+}
+
+func TestInvalidOptions(t *testing.T) {
+	for _, o := range []counter.Options{
+		{Memory: -1}, {Period: reports.Period{BeginDate: "2026-10-01"}}, {Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
+		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}},
+	} {
+		for _, err := range counter.Count(source(clicks("10:01:00")), &o) {
+			assert.ErrorIs(t, err, datacite.ErrInvalid)
+		}
+		assert.Panics(t, func() { counter.CountKey(clicks("10:01:00"), &o) })
+	}
+}
+
+func TestCountEndsWithItsCallers(t *testing.T) {
+	broken := errors.New("database gone")
+	failing := func(yield func(counter.Event, error) bool) {
+		for _, e := range clicks("10:01:00") {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		yield(counter.Event{}, broken)
+	}
+	for row, err := range counter.Count(failing, nil) {
+		assert.Zero(t, row)
+		assert.ErrorIs(t, err, broken)
+	}
+	n := 0
+	many := with(clicks("10:01:00", "11:00:00", "12:00:00"), func(e *counter.Event) { e.DOI += e.Time.Format("15") })
+	rows := counter.Count(source(many), nil)
+	for range rows {
+		n++
+		break
+	}
+	for range rows {
+		n++ // from the start again
+	}
+	assert.Equal(t, 7, n)
+	assert.PanicsWithValue(t, "caller", func() {
+		for range counter.Count(func(func(counter.Event, error) bool) { panic("caller") }, nil) {
+		}
+	})
+}
+
+func TestNoRoomForTheTemporaryFile(t *testing.T) {
+	opts := &counter.Options{Memory: 1, TempDir: filepath.Join(t.TempDir(), "none")}
+	many := make([]counter.Event, 0, 5000)
+	for i := range cap(many) {
+		many = append(many, counter.Event{DOI: "10.5072/a", URL: "/a", Time: time.Unix(int64(i), 0), User: fmt.Sprint(i)})
+	}
+	for row, err := range counter.Count(source(many), opts) {
+		assert.Zero(t, row)
+		assert.ErrorIs(t, err, os.ErrNotExist)
+	}
+}

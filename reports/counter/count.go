@@ -1,0 +1,429 @@
+package counter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// Options are the optional settings of [Count] and [CountKey].
+type Options struct {
+	// Period is what is counted, from its first to its last day. It needs the events
+	// of the 30 seconds after it, too, for the double clicks across its end. Without a
+	// period all months are counted.
+	Period   reports.Period
+	Location *time.Location // time zone of the platform, in which months, days and hours begin; nil means UTC
+
+	Robots   *Agents // user agents that are not counted; nil means Robots()
+	Machines *Agents // user agents that are access method machine; nil means Machines()
+
+	Summary *Summary // is set to what became of the events when all are counted; nil is ignored
+
+	Memory  int    // bytes of events held in memory; more go to temporary files; 0 means 32 MiB
+	TempDir string // folder for the temporary files; "" means the system's
+}
+
+// A Summary says how many events were counted and how many were left out, and why.
+// Each event is one of these.
+type Summary struct {
+	Counted      int64 // actions, as in the total investigations
+	DoubleClicks int64 // removed because the same user accessed the same URL again within 30 seconds
+	Robots       int64 // of user agents that are robots
+	OtherMonths  int64 // outside Options.Period
+	NoDataset    int64 // without a DOI
+}
+
+// Events is the number of all events.
+func (s Summary) Events() int64 {
+	return s.Counted + s.DoubleClicks + s.Robots + s.OtherMonths + s.NoDataset
+}
+
+func (s *Summary) add(o Summary) {
+	s.Counted += o.Counted
+	s.DoubleClicks += o.DoubleClicks
+	s.Robots += o.Robots
+	s.OtherMonths += o.OtherMonths
+	s.NoDataset += o.NoDataset
+}
+
+// Count counts events by the COUNTER Code of Practice for Research Data. Its rows
+// come in the order that [reports.Group] wants with GroupOptions.Sorted, their DOIs
+// in lower case. Counts of zero have no row.
+//
+// Events may come in any order and number, from several servers and files. They are
+// sorted in memory or in temporary files, on all processors, so memory does not grow
+// with their number. The same events make the same rows in any order.
+//
+// An error of events ends the sequence before the first row. So do events that
+// [Event.Validate] refuses: they are returned together, after the last event, as a
+// [*reports.ValidationError] that has the first 100 of them, by their number.
+//
+// The result can be ranged over as often as events.
+func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row, error] {
+	return func(yield func(reports.Row, error) bool) {
+		r, err := newRules(opts)
+		if err != nil {
+			yield(reports.Row{}, err)
+			return
+		}
+		if err := r.count(events, func(row reports.Row) bool { return yield(row, nil) }); err != nil && !errors.Is(err, errLeft) {
+			yield(reports.Row{}, err)
+		}
+	}
+}
+
+// CountKey counts events that have one [Key], in any order. Rows of all keys with
+// the same DOI, date, metric, access method and country add up to those of [Count]:
+// so any system that brings the events of a key together can count, on many
+// machines. It is a pure function. It panics if opts or an event are not valid
+// ([Event.Validate]).
+func CountKey(events []Event, opts *Options) []reports.Row {
+	r, err := newRules(opts)
+	if err != nil {
+		panic(err)
+	}
+	var records []record
+	var sum Summary
+	for i := range events {
+		rec, err := r.record(nil, &events[i], &sum)
+		if err != nil {
+			panic(err)
+		}
+		if rec != nil {
+			records = append(records, rec)
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	slices.SortFunc(records, func(a, b record) int { return bytes.Compare(a, b) })
+	t := newTally(r)
+	for _, rec := range records {
+		t.add(rec.click())
+	}
+	t.finish()
+	return rows(string(records[0].click().doi), t.counts)
+}
+
+// rules are Options, read.
+type rules struct {
+	Options
+	zone       *time.Location
+	begin, end int64 // days of the period, since 1970
+}
+
+func newRules(opts *Options) (*rules, error) {
+	r := &rules{}
+	if opts != nil {
+		r.Options = *opts
+	}
+	r.zone = cmp.Or(r.Location, time.UTC)
+	if r.Robots == nil {
+		r.Robots = Robots()
+	}
+	if r.Machines == nil {
+		r.Machines = Machines()
+	}
+	if r.Memory < 0 {
+		return nil, &datacite.FieldError{Path: "Options.Memory", Reason: "is negative"}
+	}
+	if r.Period == (reports.Period{}) {
+		return r, nil
+	}
+	begin, err := r.Period.BeginDate.Time()
+	end, err2 := r.Period.EndDate.Time()
+	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
+		return nil, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)}
+	}
+	r.begin, r.end = begin.Unix()/(24*60*60), end.Unix()/(24*60*60)
+	return r, nil
+}
+
+// local is a time as the clocks of the platform show it.
+func (r *rules) local(sec int64) int64 {
+	if r.zone == time.UTC {
+		return sec
+	}
+	_, offset := time.Unix(sec, 0).In(r.zone).Zone()
+	return sec + int64(offset)
+}
+
+func (r *rules) inPeriod(sec int64) bool {
+	day := floor(r.local(sec), 24*60*60)
+	return r.Period == (reports.Period{}) || r.begin <= day && day <= r.end
+}
+
+// record appends the record of an event, or returns nil if it is left out.
+func (r *rules) record(dst record, e *Event, sum *Summary) (record, error) {
+	name, err := parse(e)
+	if err != nil {
+		return nil, err
+	}
+	sec := e.Time.Unix()
+	switch {
+	case name == "":
+		sum.NoDataset++
+		return nil, nil
+	case !r.inPeriod(sec) && !r.inPeriod(sec-doubleClick):
+		sum.OtherMonths++
+		return nil, nil
+	case e.Agent != "" && r.Robots.Match(e.Agent):
+		sum.Robots++
+		return nil, nil
+	}
+	access := e.Access
+	if access == "" {
+		access = reports.Regular
+		if e.Agent == "" || r.Machines.Match(e.Agent) {
+			access = reports.Machine
+		}
+	}
+	return appendRecord(dst, name, e, access), nil
+}
+
+// errLeft ends a count whose rows nobody wants any more.
+var errLeft = errors.New("loop left")
+
+// mostFaults bounds the list of faulty events.
+const mostFaults = 100
+
+// count hands events to workers, each of which sorts and counts those of some users,
+// and adds up what they count, dataset by dataset.
+func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bool) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	workers := make([]*worker, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel(errLeft)
+	for i := range workers {
+		w := &worker{rules: r, events: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
+		w.sorter = extsort.Sorter{Memory: cmp.Or(r.Memory, 32<<20) / len(workers), Dir: cmp.Or(r.TempDir, os.TempDir())}
+		workers[i] = w
+		running.Go(func() {
+			defer close(w.datasets)
+			if err := w.run(ctx); err != nil {
+				cancel(fmt.Errorf("counter: sorting: %w", err))
+			}
+		})
+	}
+	if err := distribute(ctx, events, workers); err != nil {
+		return err
+	}
+	if err := faults(ctx, workers); err != nil {
+		return err
+	}
+	if err := merge(ctx, workers, yield); err != nil {
+		return err
+	}
+	if r.Summary != nil {
+		*r.Summary = Summary{}
+		for _, w := range workers {
+			r.Summary.add(w.summary)
+		}
+	}
+	return nil
+}
+
+// A numbered event is the n-th of all.
+type numbered struct {
+	n int64
+	Event
+}
+
+// distribute hands the events of each user to the same worker.
+func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*worker) error {
+	const batch = 256
+	seed := maphash.MakeSeed()
+	full := make([][]numbered, len(workers))
+	send := func(i int) error {
+		select {
+		case workers[i].events <- full[i]:
+			full[i] = nil
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	n := int64(0)
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		n++
+		i := maphash.String(seed, cmp.Or(e.User, e.Cookie, e.Session, e.Address)) % uint64(len(workers))
+		if full[i] == nil {
+			full[i] = make([]numbered, 0, batch)
+		}
+		if full[i] = append(full[i], numbered{n, e}); len(full[i]) == batch {
+			if err := send(int(i)); err != nil {
+				return err
+			}
+		}
+	}
+	for i, w := range workers {
+		if err := send(i); err != nil {
+			return err
+		}
+		close(w.events)
+	}
+	return nil
+}
+
+// faults waits until all events are sorted, and returns those that are not valid.
+func faults(ctx context.Context, workers []*worker) error {
+	var all []fault
+	for _, w := range workers {
+		select {
+		case <-w.done:
+			all = append(all, w.faults...)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b fault) int { return cmp.Compare(a.n, b.n) })
+	invalid := &reports.ValidationError{}
+	for _, f := range all[:min(len(all), mostFaults)] {
+		f.Path = fmt.Sprintf("event %d, %s", f.n, f.Path)
+		invalid.Faults = append(invalid.Faults, f.FieldError)
+	}
+	return invalid
+}
+
+// merge yields rows of the datasets that the workers counted.
+func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool) error {
+	ended := func(w *worker) bool {
+		next, ok := <-w.datasets
+		w.head = next
+		return !ok
+	}
+	counting := slices.DeleteFunc(slices.Clone(workers), ended)
+	for len(counting) > 0 {
+		doi := slices.MinFunc(counting, func(a, b *worker) int { return cmp.Compare(a.head.doi, b.head.doi) }).head.doi
+		counts := map[cell]int64{}
+		counting = slices.DeleteFunc(counting, func(w *worker) bool {
+			if w.head.doi != doi {
+				return false
+			}
+			for at, n := range w.head.counts {
+				counts[at] += n
+			}
+			return ended(w)
+		})
+		if ctx.Err() != nil { // a worker that fails ends, too
+			break
+		}
+		for _, row := range rows(doi, counts) {
+			if !yield(row) {
+				return errLeft
+			}
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// A dataset is what a worker counted for a DOI.
+type dataset struct {
+	doi    string
+	counts map[cell]int64
+}
+
+// A fault is why the n-th event is not valid.
+type fault struct {
+	n int64
+	*datacite.FieldError
+}
+
+// A worker sorts and counts the events of some users.
+type worker struct {
+	*rules
+	events   chan []numbered
+	sorter   extsort.Sorter
+	done     chan struct{} // is closed when all events are sorted
+	datasets chan dataset  // by DOI
+	head     dataset       // the last one that merge took
+	faults   []fault       // the first mostFaults
+	summary  Summary
+}
+
+func (w *worker) run(ctx context.Context) error {
+	defer w.sorter.Close() // the temporary file is of no further use
+	if err := w.sort(ctx); err != nil {
+		return err
+	}
+	close(w.done)
+	t := newTally(w.rules)
+	var doi []byte
+	finish := func() {
+		t.finish()
+		if len(t.counts) == 0 {
+			return
+		}
+		select {
+		case w.datasets <- dataset{string(doi), t.counts}:
+			t.counts = map[cell]int64{}
+		case <-ctx.Done():
+		}
+	}
+	for value, err := range w.sorter.Values() {
+		if err != nil || ctx.Err() != nil {
+			return cmp.Or(err, ctx.Err())
+		}
+		c := record(value).click()
+		if !bytes.Equal(c.doi, doi) {
+			finish()
+			doi = append(doi[:0], c.doi...)
+		}
+		t.add(c)
+	}
+	finish()
+	w.summary.add(t.summary)
+	return nil
+}
+
+// sort puts the records of events into the sorter.
+func (w *worker) sort(ctx context.Context) error {
+	var rec record
+	for {
+		select {
+		case batch, ok := <-w.events:
+			if !ok {
+				return nil
+			}
+			for i := range batch {
+				made, err := w.record(rec[:0], &batch[i].Event, &w.summary)
+				if err != nil {
+					w.fault(batch[i].n, err)
+				} else if made != nil {
+					rec = made
+					if err := w.sorter.Add(rec, rec); err != nil {
+						return err
+					}
+				}
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (w *worker) fault(n int64, err error) {
+	if f, ok := errors.AsType[*datacite.FieldError](err); ok && len(w.faults) < mostFaults {
+		w.faults = append(w.faults, fault{n, f})
+	}
+}

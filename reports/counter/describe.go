@@ -1,0 +1,235 @@
+package counter
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// Descriptions are the titles, publishers and so on of the datasets in the log of
+// Dataverse or Dryad. Of each dataset the description of its last event is taken,
+// whatever the order of lines and files. They are held in memory or in a temporary
+// file. The zero value is ready for use by one [ReadLog] at a time.
+type Descriptions struct {
+	Memory  int    // bytes held in memory; more go to a temporary file; 0 means 16 MiB
+	TempDir string // folder for the temporary file; "" means the system's
+
+	latest map[string]*description // by DOI in lower case
+	size   int                     // of latest
+	sorter *extsort.Sorter
+}
+
+// Describe fills in what the datasets lack: title, publisher and its id, names of
+// contributors, date and year of publication, and URL. DOIs are written as in the
+// log. The datasets come in the order of their DOIs, as [reports.Group] yields them.
+// The result can be ranged over once, when the log has been read.
+func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		next, stop := iter.Pull2(d.sorted())
+		defer stop()
+		about, err, more := next()
+		last := ""
+		for dataset, failed := range datasets {
+			if failed != nil {
+				yield(dataset, failed)
+				return
+			}
+			key := string(jsonlex.AppendLower(nil, nameOf(&dataset)))
+			if key < last {
+				yield(reports.Dataset{}, &datacite.FieldError{Path: "datasets", Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)})
+				return
+			}
+			last = key
+			for more && err == nil && string(jsonlex.AppendLower(nil, about.doi)) < key {
+				about, err, more = next()
+			}
+			if err != nil {
+				yield(reports.Dataset{}, err)
+				return
+			}
+			if more && strings.EqualFold(about.doi, key) {
+				about.describe(&dataset)
+			}
+			if !yield(dataset, nil) {
+				return
+			}
+		}
+	}
+}
+
+func nameOf(d *reports.Dataset) string {
+	for _, id := range d.DatasetID {
+		if id.Type == reports.TypeDOI {
+			return id.Value
+		}
+	}
+	return ""
+}
+
+// A publisherID has a scheme that reports know, which a GRID id contains.
+var publisherID = regexp.MustCompile(`(?i)^(grid|isni|orcid|urn|client-id)[:.=](.+)$`)
+
+func (a description) describe(d *reports.Dataset) {
+	var f [len(fieldNames) - titleField]string
+	for i, text := range strings.Split(a.fields, "\t") {
+		f[i] = present(text)
+	}
+	for i := range d.DatasetID {
+		if strings.EqualFold(d.DatasetID[i].Value, a.doi) {
+			d.DatasetID[i].Value = a.doi
+		}
+	}
+	title, publisher, publisherName, authors, date, url, year := f[0], f[1], f[2], f[3], f[4], f[7], f[8]
+	d.Title, d.Publisher = cmp.Or(d.Title, title), cmp.Or(d.Publisher, publisher)
+	d.URI, d.YOP = cmp.Or(d.URI, url), cmp.Or(d.YOP, year)
+	if id := publisherID.FindStringSubmatch(publisherName); id != nil && d.PublisherID == nil {
+		scheme, value := strings.ToLower(id[1]), id[2]
+		if scheme == "grid" && !strings.HasPrefix(value, "grid.") {
+			value = "grid." + value
+		}
+		d.PublisherID = []reports.TypedValue{{Type: scheme, Value: value}}
+	}
+	if d.Contributors == nil {
+		for name := range strings.SplitSeq(authors, "|") {
+			if name = strings.TrimSpace(name); name != "" {
+				d.Contributors = append(d.Contributors, reports.TypedValue{Type: reports.TypeName, Value: name})
+			}
+		}
+	}
+	if day, _, _ := strings.Cut(date, "T"); d.Dates == nil && len(day) == len(time.DateOnly) {
+		if _, err := time.Parse(time.DateOnly, day); err == nil {
+			d.Dates = []reports.TypedValue{{Type: reports.TypePubDate, Value: day}}
+		}
+	}
+}
+
+// A description is fields of a line.
+type description struct {
+	time   time.Time
+	doi    string // as it is written
+	fields string // from the title on, with tabs
+}
+
+// add takes a description. Its texts are parts of a line.
+func (d *Descriptions) add(name string, at time.Time, fields string) error {
+	var space [128]byte
+	key := jsonlex.AppendLower(space[:0], name)
+	about, ok := d.latest[string(key)]
+	if !ok {
+		const overhead = 150 // of an entry
+		if d.latest == nil {
+			d.latest = map[string]*description{}
+		}
+		about = &description{}
+		d.latest[string(key)] = about
+		d.size += len(key) + len(name) + overhead
+	} else if compareDescriptions(&description{at, name, fields}, about) <= 0 {
+		return nil
+	}
+	about.time = at
+	if about.doi != name {
+		about.doi = strings.Clone(name)
+	}
+	if about.fields != fields {
+		d.size += len(fields) - len(about.fields)
+		about.fields = strings.Clone(fields)
+	}
+	if d.size > cmp.Or(d.Memory, 16<<20) {
+		return d.spill()
+	}
+	return nil
+}
+
+// compareDescriptions says which is the later one. Of two at the same time any will
+// do, if it is always the same.
+func compareDescriptions(a, b *description) int {
+	if c := a.time.Compare(b.time); c != 0 {
+		return c // without a look at long texts
+	}
+	return cmp.Or(strings.Compare(a.fields, b.fields), strings.Compare(a.doi, b.doi))
+}
+
+// spill moves what is in memory to the sorter.
+func (d *Descriptions) spill() error {
+	if d.sorter == nil {
+		d.sorter = &extsort.Sorter{Memory: cmp.Or(d.Memory, 16<<20) / 4, Dir: cmp.Or(d.TempDir, os.TempDir())}
+	}
+	for key, about := range d.latest {
+		if err := d.sorter.Add([]byte(key), about.append(nil)); err != nil {
+			return fmt.Errorf("counter: sorting descriptions: %w", err)
+		}
+	}
+	clear(d.latest)
+	d.size = 0
+	return nil
+}
+
+func (a description) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, uint64(a.time.Unix()))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(a.time.Nanosecond()))
+	return append(append(append(dst, a.doi...), 0), a.fields...)
+}
+
+func readDescription(data []byte) description {
+	name, fields, _ := strings.Cut(string(data[12:]), "\x00")
+	return description{time.Unix(int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint32(data[8:]))), name, fields}
+}
+
+// Close removes the temporary file.
+func (d *Descriptions) Close() error {
+	if d.sorter == nil {
+		return nil
+	}
+	return d.sorter.Close()
+}
+
+// sorted yields one description for each dataset, in the order of DOIs.
+func (d *Descriptions) sorted() iter.Seq2[description, error] {
+	return func(yield func(description, error) bool) {
+		if d.sorter == nil {
+			for _, key := range slices.Sorted(maps.Keys(d.latest)) {
+				if !yield(*d.latest[key], nil) {
+					return
+				}
+			}
+			return
+		}
+		if err := d.spill(); err != nil {
+			yield(description{}, err)
+			return
+		}
+		var last description
+		for value, err := range d.sorter.Values() {
+			if err != nil {
+				yield(last, fmt.Errorf("counter: sorting descriptions: %w", err))
+				return
+			}
+			next := readDescription(value)
+			if last.doi == "" || strings.EqualFold(last.doi, next.doi) {
+				if last.doi == "" || compareDescriptions(&last, &next) < 0 {
+					last = next
+				}
+				continue
+			}
+			if !yield(last, nil) {
+				return
+			}
+			last = next
+		}
+		if last.doi != "" {
+			yield(last, nil)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package counter
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// An Event is one successful access to a dataset, or to something about it.
+type Event struct {
+	DOI     string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
+	Time    time.Time `json:"time"`
+	URL     string    `json:"url"`               // what was accessed, without a fragment
+	Request bool      `json:"request,omitempty"` // content was retrieved, in whole or in part; else the event is an investigation only
+
+	// Who it was: User if it is known, else Cookie, else Session, else Address with
+	// Agent. Events without any of these are those of one user.
+	User    string `json:"user,omitempty"`    // name of a login
+	Cookie  string `json:"cookie,omitempty"`  // of the user, kept when the browser is closed
+	Session string `json:"session,omitempty"` // cookie of the session
+	Address string `json:"address,omitempty"` // IP address
+	Agent   string `json:"agent,omitempty"`   // User-Agent header
+
+	Access  reports.AccessMethod `json:"access,omitempty"`  // "" means by Agent
+	Country string               `json:"country,omitempty"` // two letters, in any case; "" if it is not known
+}
+
+// Validate returns a [*datacite.FieldError] for an event that cannot be counted:
+// its DOI is not one, it has no time, its access method or country is unknown. An
+// event without a DOI is valid: it is left out.
+func (e Event) Validate() error {
+	_, err := parse(&e)
+	return err
+}
+
+// parse checks an event and returns its DOI, bare.
+func parse(e *Event) (name string, err error) {
+	if e.DOI != "" {
+		if name, err = doi.Parse(e.DOI); err != nil {
+			return "", &datacite.FieldError{Path: "doi", Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)}
+		}
+	}
+	switch year := e.Time.Year(); {
+	case e.Time.IsZero():
+		return "", &datacite.FieldError{Path: "time", Reason: "is missing"}
+	case year < 1 || year > 9999:
+		return "", &datacite.FieldError{Path: "time", Reason: fmt.Sprintf("is in the year %d", year)}
+	case e.Access != "" && e.Access != reports.Regular && e.Access != reports.Machine:
+		return "", &datacite.FieldError{Path: "access", Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.Regular, reports.Machine)}
+	case e.Country != "" && country.Pair(strings.ToLower(e.Country)) == 0:
+		return "", &datacite.FieldError{Path: "country", Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)}
+	}
+	return name, nil
+}
+
+// Key returns a text that is the same for all events of one dataset and one user,
+// and different for others. Such events must be counted together, by one call of
+// [CountKey]; events of different keys need not. It contains the DOI, and of the
+// user a hash only.
+func Key(e Event) string {
+	name, err := doi.Parse(e.DOI)
+	if err != nil {
+		name = e.DOI
+	}
+	key := appendKey(nil, name, &e)
+	at := len(key) - userSize
+	return string(key[:at]) + hex.EncodeToString(key[at:])
+}
+
+// Kinds of users, by what is known of them.
+const (
+	byLogin byte = iota
+	byCookie
+	bySession
+	byAddress
+)
+
+// userSize is the size of a user in a key: its kind and its hash.
+const userSize = 1 + 16
+
+// appendKey appends the DOI of an event as all spellings share it, and its user.
+func appendKey(dst []byte, name string, e *Event) []byte {
+	dst = append(jsonlex.AppendLower(dst, name), 0)
+	kind, user := byAddress, ""
+	switch {
+	case e.User != "":
+		kind, user = byLogin, e.User
+	case e.Cookie != "":
+		kind, user = byCookie, e.Cookie
+	case e.Session != "":
+		kind, user = bySession, e.Session
+	}
+	var space [256]byte
+	who := append(space[:0], user...)
+	if kind == byAddress {
+		who = append(binary.AppendUvarint(who, uint64(len(e.Address))), e.Address...)
+		who = append(who, e.Agent...)
+	}
+	hash := sha256.Sum256(who)
+	return append(append(dst, kind), hash[:userSize-1]...)
+}
+
+// A record is an event as it is sorted: by key, then by time, then by all else, so
+// that the order in which events come does not matter.
+//
+//	key  seconds (8, sign flipped)  nanoseconds (4)  flags (1)  country (2)  URL
+type record []byte
+
+// Of clicks at the same moment a request is kept before an investigation.
+const (
+	machineFlag = 1 << iota
+	requestFlag
+)
+
+// appendRecord appends the record of an event whose DOI is name.
+func appendRecord(dst record, name string, e *Event, access reports.AccessMethod) record {
+	dst = appendKey(dst, name, e)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.Unix())^1<<63)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(e.Time.Nanosecond()))
+	var flags byte
+	if e.Request {
+		flags |= requestFlag
+	}
+	if access == reports.Machine {
+		flags |= machineFlag
+	}
+	dst = append(dst, flags)
+	if e.Country == "" {
+		dst = append(dst, 0, 0)
+	}
+	dst = jsonlex.AppendLower(dst, e.Country)
+	url, _, _ := strings.Cut(e.URL, "#")
+	return append(dst, url...)
+}
+
+// A click is a record, read.
+type click struct {
+	doi, key  []byte // of the record
+	user      byte   // kind
+	sec, nsec int64
+	flags     byte
+	country   [2]byte
+	url       []byte // of the record
+}
+
+func (r record) click() (c click) {
+	n := bytes.IndexByte(r, 0)
+	c.doi, c.user, c.key = r[:n], r[n+1], r[:n+1+userSize]
+	rest := r[len(c.key):]
+	c.sec = int64(binary.BigEndian.Uint64(rest) ^ 1<<63)
+	c.nsec = int64(binary.BigEndian.Uint32(rest[8:]))
+	c.flags = rest[12]
+	c.country = [2]byte(rest[13:15])
+	c.url = rest[15:]
+	return c
+}
+
+// near tells whether a later click is at most 30 seconds after this one.
+func (c *click) near(later *click) bool {
+	return cmp.Or(cmp.Compare(later.sec, c.sec+doubleClick), cmp.Compare(later.nsec, c.nsec)) <= 0
+}
+
+// doubleClick is the longest time between two clicks that are one, in seconds.
+const doubleClick = 30

@@ -1,0 +1,317 @@
+package counter_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+const header = "#Fields: event_time	client_ip	session_cookie_id	user_cookie_id	user_id	request_url	identifier	filename	size	user-agent	title	publisher	publisher_id	authors	publication_date	version	other_id	target_url	publication_year\n"
+
+// line is a line of Dataverse's log, with some fields replaced.
+func line(replace ...string) string {
+	fields := []string{
+		"2026-10-14T10:01:00-0500", "192.0.2.1", "b94999cb", "-", ":guest", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
+		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
+		"2024-05-06T07:08:09Z", "1.0", "-", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC", "2024",
+	}
+	for i := 0; i < len(replace); i += 2 {
+		for at, name := range strings.Fields(strings.TrimPrefix(header, "#Fields:")) {
+			if name == replace[i] {
+				fields[at] = replace[i+1]
+			}
+		}
+	}
+	return strings.Join(fields, "\t") + "\n"
+}
+
+func collect(events iter.Seq2[counter.Event, error]) (all []counter.Event, err error) {
+	for e, err := range events {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func TestDataversesLog(t *testing.T) {
+	log := "\ufeff#Version: 0.0.1\n" + header + line() +
+		line("request_url", "/api/access/datafile/5#x", "user_id", "@doe", "session_cookie_id", "????") +
+		line("event_time", "2026-10-14T15:01:00.5Z", "request_url", "/api/v1/datasets/:persistentId/versions", "identifier", "-", "user-agent", "") +
+		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
+		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
+	var sum counter.LogSummary
+	events, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Summary: &sum}))
+	require.NoError(t, err)
+	for i := range events {
+		events[i].Time = events[i].Time.UTC()
+	}
+	at := time.Date(2026, 10, 14, 15, 1, 0, 0, time.UTC)
+	page := counter.Event{
+		DOI: "10.5072/FK2/ABC", Time: at, URL: "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
+		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0",
+	}
+	file, none, last := page, page, page
+	file.URL, file.User, file.Session, file.Request = "/api/access/datafile/5#x", "@doe", "", true
+	none.URL, none.DOI, none.Agent, none.Time = "/api/v1/datasets/:persistentId/versions", "", "", at.Add(time.Second/2)
+	last.Cookie = "c"
+	assert.Equal(t, []counter.Event{page, file, none, last}, events)
+	assert.Equal(t, counter.LogSummary{Events: 4, Comments: 3, Other: 1}, sum)
+}
+
+// TestGuestsAreNotOneUser: Dataverse writes ":guest" for everybody who did not log
+// in. Ten of them who look at a page within 20 seconds are ten visitors.
+func TestGuestsAreNotOneUser(t *testing.T) {
+	log := ""
+	for i := range 10 {
+		log += line("event_time", time.Date(2026, 10, 14, 10, 0, 2*i, 0, time.UTC).Format(time.RFC3339), "session_cookie_id", "-", "client_ip", "192.0.2."+string(rune('0'+i)))
+	}
+	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	require.NoError(t, err)
+	for _, row := range count(t, events, nil) {
+		assert.EqualValues(t, 10, row.Count, row.Metric)
+	}
+}
+
+func TestFaultyLines(t *testing.T) {
+	for want, log := range map[string]string{
+		`counter.log, line 2, fields are 18, not 19 separated by tabs`:                                                 line() + line()[25:],
+		`counter.log, line 1, fields are 20, not 19 separated by tabs`:                                                 "\t" + line(),
+		`counter.log, line 1, line is not valid UTF-8`:                                                                 line("title", "Regen in M\xfcnchen"),
+		`counter.log, line 1, event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
+		`counter.log, line 1, event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
+		`counter.log, line 1, event_time is "", not a time`:                                                            line("event_time", "-"),
+		`counter.log, line 1, identifier is "hdl:1902.1/11014", not a DOI such as doi:10.5072/abc`:                     line("identifier", "hdl:1902.1/11014"),
+		`counter.log, line 1, #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
+		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
+	} {
+		_, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Name: "counter.log"}))
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
+	log := line() + "a\tb\n" + line() + line("event_time", "now")
+	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	assert.Len(t, events, 2)
+	assert.ErrorContains(t, err, "line 2, fields are 2")
+	assert.ErrorContains(t, err, "line 4, event_time")
+	for row, err := range counter.Count(counter.ReadLog(strings.NewReader(log), nil), nil) {
+		assert.Zero(t, row)
+		assert.ErrorContains(t, err, "line 4, event_time")
+	}
+
+	var left []*datacite.FieldError
+	var sum counter.LogSummary
+	events, err = collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{
+		LeaveOut: func(f *datacite.FieldError) { left = append(left, f) }, Summary: &sum,
+	}))
+	require.NoError(t, err)
+	assert.Len(t, events, 2)
+	assert.Len(t, left, 2)
+	assert.Equal(t, counter.LogSummary{Events: 2, Faulty: 2}, sum)
+
+	_, err = collect(counter.ReadLog(strings.NewReader(strings.Repeat("x\n", 1000)), nil))
+	invalid := &reports.ValidationError{}
+	require.ErrorAs(t, err, &invalid)
+	assert.Len(t, invalid.Faults, 100)
+}
+
+func TestALogThatEndsTooSoon(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	for range 1000 {
+		io.WriteString(w, line())
+	}
+	w.Close()
+	r, err := gzip.NewReader(bytes.NewReader(packed.Bytes()[:packed.Len()-20]))
+	require.NoError(t, err)
+	_, err = collect(counter.ReadLog(r, &counter.LogOptions{Name: "october.log.gz"}))
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.ErrorContains(t, err, "october.log.gz, line ")
+
+	events, err := collect(counter.ReadLog(strings.NewReader(""), nil))
+	assert.NoError(t, err)
+	assert.Empty(t, events)
+	_, err = collect(counter.ReadLog(iotest.ErrReader(io.ErrClosedPipe), nil))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+// TestClocksThatAreWrong: a clock that jumps back and one that was never set are
+// other months, or other hours; nothing is lost.
+func TestClocksThatAreWrong(t *testing.T) {
+	log := line() + line("event_time", "1970-01-01T00:00:07Z") + line("event_time", "2026-10-14T10:00:50-0500") + line("event_time", "2038-10-01T00:00:00Z")
+	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	require.NoError(t, err)
+	var sum counter.Summary
+	count(t, events, &counter.Options{Period: reports.Month(2026, time.October), Summary: &sum})
+	assert.Equal(t, counter.Summary{Counted: 1, DoubleClicks: 1, OtherMonths: 2}, sum)
+}
+
+func TestDescriptions(t *testing.T) {
+	log := line("event_time", "2026-10-14T10:00:00Z", "title", "Old", "identifier", "doi:10.5072/fk2/abc") +
+		line("event_time", "2026-10-14T12:00:00Z") +
+		line("event_time", "2026-10-14T11:00:00Z", "title", "Not so old") +
+		line("identifier", "doi:10.5072/zzz", "title", "-", "publisher_id", "tbd", "authors", "-", "publication_date", "????", "publication_year", "", "target_url", "/z")
+	for _, memory := range []int{0, 1} { // in memory and in a file
+		about := &counter.Descriptions{Memory: memory, TempDir: t.TempDir()}
+		events, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Descriptions: about}))
+		require.NoError(t, err)
+		events = append(events, counter.Event{DOI: "10.5072/mmm", Time: time.Now()})
+		var all []reports.Dataset
+		for d, err := range about.Describe(reports.Group(counter.Count(source(events), nil), &reports.GroupOptions{Sorted: true})) {
+			require.NoError(t, err)
+			assert.NotEmpty(t, d.Performance)
+			d.Performance = nil
+			all = append(all, d)
+		}
+		require.NoError(t, about.Close())
+		assert.Equal(t, []reports.Dataset{{
+			Title: "Rain in Spain", Publisher: "Example University", PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.4711.3"}},
+			DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/FK2/ABC"}}, YOP: "2024",
+			URI:          "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
+			Dates:        []reports.TypedValue{{Type: "pub-date", Value: "2024-05-06"}},
+			Contributors: []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}, {Type: "name", Value: "Roe, Richard"}},
+		}, {
+			DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/mmm"}},
+		}, {
+			Publisher: "Example University", URI: "/z",
+			DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/zzz"}},
+		}}, all)
+	}
+}
+
+func TestDescriptionsNeedDatasetsInOrder(t *testing.T) {
+	datasets := []reports.Dataset{
+		{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}},
+	}
+	var err error
+	for _, err = range new(counter.Descriptions).Describe(reports.Each(datasets)) {
+	}
+	assert.ErrorContains(t, err, "datasets have 10.5072/a after 10.5072/b; sort them by DOI")
+}
+
+func TestAccessLogs(t *testing.T) {
+	const browser = ` "https://example.org/" "Mozilla/5.0 (\"quoted\")"`
+	log := `192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072%2Fabc?x=1 HTTP/1.1" 200 2326` + browser + "\n" +
+		`2001:db8::1 - Jane Doe [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc/file/7 HTTP/1.1" 206 -` + browser + " extra\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "HEAD /data/10.5072/abc HTTP/1.1" 200 0 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 404 0 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "\x16\x03\x01" 400 0 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET / HTTP/1.1" 200 0 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 304 0 "-" "-"` + "\n"
+	paths := &counter.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/([^/]+(/[^/]+)?)$`)},
+		Requests:       []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)/file/\d+$`)},
+	}
+	var sum counter.LogSummary
+	events, err := collect(counter.ReadAccessLog(strings.NewReader(log), paths, &counter.LogOptions{Summary: &sum}))
+	require.NoError(t, err)
+	for i := range events {
+		events[i].Time = events[i].Time.UTC()
+	}
+	at := time.Date(2026, 10, 31, 22, 59, 59, 0, time.UTC)
+	assert.Equal(t, []counter.Event{
+		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072%2Fabc?x=1", Address: "192.0.2.1", Agent: `Mozilla/5.0 ("quoted")`},
+		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc/file/7", Request: true, Address: "2001:db8::1", User: "Jane Doe", Agent: `Mozilla/5.0 ("quoted")`},
+		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc", Address: "192.0.2.1"},
+	}, events)
+	assert.Equal(t, counter.LogSummary{Events: 3, Other: 4}, sum)
+}
+
+func TestAccessLogsWithATable(t *testing.T) {
+	const log = `192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/17 HTTP/1.1" 200 1 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n"
+	paths := &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc"}}
+	events, err := collect(counter.ReadAccessLog(strings.NewReader(log), paths, nil))
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	assert.Equal(t, "10.5072/abc", events[0].DOI)
+	assert.Equal(t, "", events[1].DOI, "not in the table: counted as without dataset")
+
+	paths.DOIs = nil
+	_, err = collect(counter.ReadAccessLog(strings.NewReader(log+"common format\n"), paths, &counter.LogOptions{Name: "access.log"}))
+	assert.ErrorContains(t, err, `access.log, line 1, path "/records/17" has "17", which is not a DOI`)
+	assert.ErrorContains(t, err, `access.log, line 3, line is not in the combined format: "common format"`)
+}
+
+func TestEventsAsJSON(t *testing.T) {
+	want := []counter.Event{
+		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.Machine, Country: "de"},
+		{Time: time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)},
+	}
+	var log bytes.Buffer
+	for _, e := range want {
+		require.NoError(t, json.NewEncoder(&log).Encode(e))
+	}
+	events, err := collect(counter.ReadJSON(&log, nil))
+	require.NoError(t, err)
+	assert.Equal(t, want, events)
+
+	for text, reason := range map[string]string{
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `line 1, line is not an event: json: unknown field "cokie"`,
+		`{"doi":"10.5072/a"}`:                              "line 1, time is missing",
+		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:      `line 1, doi is "abc", not a DOI`,
+		`{"time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1, country is "USA", not a country code of two letters`,
+		`{"time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1, access is "human", neither regular nor machine`,
+		`{"time":"2026-10-14T10:01:00Z"}{}`:                "something follows it",
+	} {
+		_, err := collect(counter.ReadJSON(strings.NewReader(text), nil))
+		assert.ErrorContains(t, err, reason)
+	}
+}
+
+func TestFromRequest(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}
+	for _, c := range []struct {
+		name, remote string
+		forwarded    []string
+		want         string
+	}{
+		{"no proxy", "192.0.2.1:4711", nil, "192.0.2.1"},
+		{"a header that anybody can send", "192.0.2.1:4711", []string{"198.51.100.7"}, "192.0.2.1"},
+		{"a proxy", "127.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
+		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
+		{"an address that is none", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
+		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
+	} {
+		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)
+		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "User-Agent": {"curl/8"}}
+		e, ok := counter.FromRequest(r, http.StatusOK, proxies)
+		require.True(t, ok, c.name)
+		assert.Equal(t, c.want, e.Address, c.name)
+		assert.Equal(t, "data.example.org/a?b=1", e.URL)
+		assert.Equal(t, "curl/8", e.Agent)
+		assert.WithinDuration(t, time.Now(), e.Time, time.Minute)
+	}
+	for _, c := range []struct {
+		method string
+		status int
+		ok     bool
+	}{
+		{"GET", 200, true}, {"GET", 206, true}, {"GET", 304, true}, {"POST", 200, true},
+		{"HEAD", 200, false}, {"OPTIONS", 200, false}, {"GET", 302, false}, {"GET", 404, false}, {"GET", 500, false},
+	} {
+		_, ok := counter.FromRequest(httptest.NewRequest(c.method, "/", nil), c.status, nil)
+		assert.Equal(t, c.ok, ok, "%s %d", c.method, c.status)
+	}
+}
