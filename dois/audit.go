@@ -96,6 +96,9 @@ type AuditProgress struct {
 // another account or prefix, or with a title of more than 32,766 bytes, which the index
 // refuses. One with such a title that is not wanted is not found. That takes one request per 1,000 DOIs, and one per DOI that differs.
 //
+// Of DOIs that are in no list (see [Client.List]) those that are wanted are looked up;
+// one that is not wanted is not noticed.
+//
 // What the service makes of metadata by itself is no difference; see [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: one that wanted brings,

@@ -30,6 +30,9 @@ type Results struct {
 // 25 of all. Options that the service would refuse, ignore or read as something
 // else are a [*datacite.FieldError].
 //
+// A DOI is in no list while it has a title or the like of more than 32,766 bytes: the
+// service stores it and cannot index it. [metadata.Record.Findings] warns of that.
+//
 // List sends GET /dois (specification §4.2). To read on, put Results.Next into
 // the options of the next call, or use [Client.All].
 func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) {

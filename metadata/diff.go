@@ -34,7 +34,8 @@ func (c Change) String() string {
 // What the deployed service adds by itself, and what it changes or drops of a
 // record that it is sent, is no difference: an Issued date from the year, the parts
 // of a personal name, all of a known licence, the address of an ORCID, a language
-// as two letters. In what this package has of older answers and of XML alone
+// as two letters, HTML that it takes out of titles. [Record.Findings] tells beforehand
+// what it changes or drops. In what this package has of older answers and of XML alone
 // nothing is compared: Identifiers are AlternateIdentifiers, and Extra, Breaks,
 // SchemaVersion and the types that the service derives are left out. Diff compares
 // what the service can show, so found should have been read with identifiers of
