@@ -66,6 +66,7 @@ type validator struct {
 	warn   func(Finding)
 
 	compressed bool // the header says so
+	possible   bool // counts that cannot be are faults, not warnings
 	place      place
 	checked    Period // the last period found to be right; most datasets share it
 }
@@ -253,6 +254,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
+		v.impossible(d, d.Performance[j].Instance)
 	}
 }
 
@@ -367,7 +369,11 @@ func (v *validator) countries(n *Instance) {
 	if !rising {
 		v.countriesOnce(n.CountryCounts)
 	}
-	if sum != n.Count && len(n.CountryCounts) > 0 && v.warn != nil {
+	switch {
+	case len(n.CountryCounts) == 0:
+	case sum > n.Count && v.possible:
+		v.fault("country-counts", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
+	case sum != n.Count && v.warn != nil:
 		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	}
 }

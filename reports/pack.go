@@ -17,7 +17,7 @@ import (
 
 // build reads src to its end and packs what may be sent into the spool.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
-	c := &checker{validator: validator{most: mostFaults, warn: s.options.Warn}, badRows: s.options.BadRows}
+	c := &checker{validator: validator{most: mostFaults, warn: s.options.Warn, possible: !s.options.AllowImpossible}, badRows: s.options.BadRows}
 	c.header(&s.header)
 	if err := c.err(); err != nil {
 		return err

@@ -51,6 +51,9 @@ type GroupOptions struct {
 	// access method and country. Without it the later one is a fault.
 	AddRepeats bool
 
+	// AllowImpossible lets counts pass that cannot be, as SubmitOptions.AllowImpossible.
+	AllowImpossible bool
+
 	// LeaveOut is called with the faults of each dataset that is left out because
 	// some of its rows have faults, the first 100 of them: its other counts would be
 	// wrong without these rows. The DOI is "" for a row that names none. If LeaveOut
@@ -253,7 +256,19 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	case len(g.faults) > 0:
 		return true
 	}
-	return yield(current.dataset(), nil)
+	d := current.dataset()
+	if !g.AllowImpossible {
+		for _, month := range d.Performance {
+			impossible(month.Instance, func(reason string) {
+				current.fault(&datacite.FieldError{Path: current.doi + ", " + string(month.Period.BeginDate), Reason: reason})
+			})
+		}
+	}
+	if len(current.faults) > 0 {
+		g.leaveOut(current.doi, current.faults)
+		return true
+	}
+	return yield(d, nil)
 }
 
 // A group is the rows of one DOI.

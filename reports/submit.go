@@ -27,10 +27,14 @@ type SubmitOptions struct {
 	ID      string // id of the report, a UUID; "" means that of the report that is there already, else DeriveID
 	HelpURL string // goes into the exception that says the report is compressed
 
-	BadRows  BadRows        // what to do with an invalid dataset; 0 means StopAtBadRows
-	Repeats  Repeats        // what to do with a DOI that occurs twice; 0 means RefuseRepeats
-	Warn     func(Finding)  // called for each finding that does not stop the submission
-	Progress func(Progress) // called after each subset is built or stored, and before each wait; must not block
+	BadRows BadRows // what to do with an invalid dataset; 0 means StopAtBadRows
+	Repeats Repeats // what to do with a DOI that occurs twice; 0 means RefuseRepeats
+	// AllowImpossible sends counts that cannot be: in a month and for one access
+	// method, more unique than total ones, more requests than investigations, more by
+	// countries than in all. The service stores them. Without it they are a fault.
+	AllowImpossible bool
+	Warn            func(Finding)  // called for each finding that does not stop the submission
+	Progress        func(Progress) // called after each subset is built or stored, and before each wait; must not block
 
 	MaxDatasets int   // most datasets in a subset; 0 means 50,000, which is also the most
 	MaxBytes    int64 // most compressed bytes in a subset; 0 means MaxSubsetBytes

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -48,35 +50,59 @@ func download(url string) func(*counter.Event) {
 	return func(e *counter.Event) { e.URL, e.Request = url, true }
 }
 
-// TestTheCodeOfPractice has the examples of docs/counting.md.
-func TestTheCodeOfPractice(t *testing.T) {
+// TestExamplesOfTheGuide counts the examples of docs/counting.md.
+func TestExamplesOfTheGuide(t *testing.T) {
+	known := map[string]func(*counter.Event){
+		"address": func(*counter.Event) {}, "login": user("jane"), "user cookie": cookie("c"), "session cookie": session("s"),
+	}
+	for _, row := range testkit.Table(t, "../docs/counting.md", "Examples") {
+		var events []counter.Event
+		for access := range strings.SplitSeq(row[0], ", ") {
+			at, file, _ := strings.Cut(access, " ")
+			e := with(clicks(at), known[row[1]])
+			if file != "" {
+				with(e, download("/a/"+file))
+			}
+			events = append(events, e...)
+		}
+		regular, machine := counts(t, events)
+		got := fmt.Sprint(regular[0], regular[1], regular[2], regular[3])
+		assert.Equal(t, strings.Join(row[2:], " "), got, "%s by %s", row[0], row[1])
+		assert.Zero(t, machine)
+	}
+}
+
+// counts are total investigations, total requests, unique investigations, unique
+// requests, of regular and of machine access.
+func counts(t *testing.T, events []counter.Event) (regular, machine [4]int64) {
+	t.Helper()
+	metrics := []reports.MetricType{
+		reports.TotalDatasetInvestigations, reports.TotalDatasetRequests, reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests,
+	}
+	for _, row := range count(t, events, nil) {
+		assert.NotZero(t, row.Count, "counts of zero are left out")
+		if row.Access == reports.Machine {
+			machine[slices.Index(metrics, row.Metric)] += row.Count
+		} else {
+			regular[slices.Index(metrics, row.Metric)] += row.Count
+		}
+	}
+	return regular, machine
+}
+
+func TestWhatIsOneAction(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		events []counter.Event
-		// counts: total investigations, total requests, unique investigations, unique
-		// requests; of regular and of machine access
-		regular, machine [4]int64
+		name             string
+		events           []counter.Event
+		regular, machine [4]int64 // as counts returns them
 	}{
 		{name: "nothing"},
-		{name: "29 seconds apart: one action", events: clicks("10:01:00", "10:01:29"), regular: [4]int64{1, 0, 1, 0}},
-		{name: "35 seconds apart: two actions", events: clicks("10:01:00", "10:01:35"), regular: [4]int64{2, 0, 1, 0}},
-		{name: "exactly 30 seconds apart: one action", events: clicks("10:01:00", "10:01:30"), regular: [4]int64{1, 0, 1, 0}},
 		{name: "a little more: two actions", events: clicks("10:01:00", "10:01:30.001"), regular: [4]int64{2, 0, 1, 0}},
-		{name: "a chain: always remove the first", events: clicks("10:01:00", "10:01:25", "10:01:50"), regular: [4]int64{1, 0, 1, 0}},
-		{name: "another URL is another action", events: append(clicks("10:01:00"), with(clicks("10:01:05"), download("/a/1.csv"))...), regular: [4]int64{2, 1, 1, 1}},
-		{name: "two files are two requests of one dataset", events: append(with(clicks("10:01:00"), download("/a/1.csv")), with(clicks("10:01:05"), download("/a/2.csv"))...), regular: [4]int64{2, 2, 1, 1}},
 		{name: "a fragment is not part of the URL", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.URL += "#files" })...), regular: [4]int64{1, 0, 1, 0}},
 		{name: "another user's click is another action", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.Address = "192.0.2.2" })...), regular: [4]int64{2, 0, 2, 0}},
 		{name: "one address with two browsers is two users", events: append(clicks("10:01:00"), with(clicks("10:01:05"), func(e *counter.Event) { e.Agent = "Opera" })...), regular: [4]int64{2, 0, 2, 0}},
 		{name: "the login decides, whatever the address", events: append(with(clicks("10:01:00"), user("jane")), with(with(clicks("10:01:05"), user("jane")), func(e *counter.Event) { e.Address = "192.0.2.2" })...), regular: [4]int64{1, 0, 1, 0}},
-		{name: "13:35 and 13:55 are one session", events: clicks("13:35:00", "13:55:00"), regular: [4]int64{2, 0, 1, 0}},
-		{name: "13:55 and 14:05 are two sessions", events: clicks("13:55:00", "14:05:00"), regular: [4]int64{2, 0, 2, 0}},
-		{name: "by login, too", events: with(clicks("13:55:00", "14:05:00"), user("jane")), regular: [4]int64{2, 0, 2, 0}},
-		{name: "by cookie, too", events: with(clicks("13:55:00", "14:05:00"), cookie("c")), regular: [4]int64{2, 0, 2, 0}},
-		{name: "a session cookie is one session all day", events: with(clicks("00:10:00", "14:05:00"), session("s")), regular: [4]int64{2, 0, 1, 0}},
 		{name: "and another one on the next day", events: with(clicks("23:50:00", "2026-10-15T00:10:00"), session("s")), regular: [4]int64{2, 0, 2, 0}},
-		{name: "by address, a double click ends with the hour", events: clicks("10:59:50", "11:00:10"), regular: [4]int64{2, 0, 2, 0}},
-		{name: "by cookie it does not", events: with(clicks("10:59:50", "11:00:10"), cookie("c")), regular: [4]int64{1, 0, 1, 0}},
 		{name: "by session cookie not even with the day", events: with(clicks("23:59:50", "2026-10-15T00:00:10"), session("s")), regular: [4]int64{1, 0, 1, 0}},
 		{name: "a program is access method machine", events: with(clicks("10:01:00", "10:02:00"), func(e *counter.Event) { e.Agent = "python-requests/2.32.3" }), machine: [4]int64{2, 0, 1, 0}},
 		{name: "so is an agent that is not known", events: with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "" }), machine: [4]int64{1, 0, 1, 0}},
@@ -86,16 +112,7 @@ func TestTheCodeOfPractice(t *testing.T) {
 		{name: "what is no dataset is not counted", events: with(clicks("10:01:00"), func(e *counter.Event) { e.DOI = "" })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var regular, machine [4]int64
-			index := map[reports.MetricType]int{reports.TotalDatasetInvestigations: 0, reports.TotalDatasetRequests: 1, reports.UniqueDatasetInvestigations: 2, reports.UniqueDatasetRequests: 3}
-			for _, row := range count(t, c.events, nil) {
-				counts := &regular
-				if row.Access == reports.Machine {
-					counts = &machine
-				}
-				counts[index[row.Metric]] = row.Count
-				assert.NotZero(t, row.Count, "counts of zero are left out")
-			}
+			regular, machine := counts(t, c.events)
 			assert.Equal(t, c.regular, regular, "regular")
 			assert.Equal(t, c.machine, machine, "machine")
 		})

@@ -33,13 +33,15 @@ type Descriptions struct {
 
 // Describe fills in what the datasets lack: title, publisher and its id, names of
 // contributors, date and year of publication, and URL. DOIs are written as in the
-// log. The datasets come in the order of their DOIs, as [reports.Group] yields them.
-// The result can be ranged over once, when the log has been read.
+// log. The datasets come in the order of their DOIs, as [reports.Group] yields them, when
+// the log has been read. The result can be ranged over once.
 func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
-		next, stop := iter.Pull2(d.sorted())
+		next, stop := iter.Pull2(d.sorted()) // not before the first dataset, when the log has been read
 		defer stop()
-		about, err, more := next()
+		var about description
+		var err error
+		more := true
 		last := ""
 		for dataset, failed := range datasets {
 			if failed != nil {

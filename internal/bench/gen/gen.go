@@ -154,6 +154,9 @@ func (g generator) instances() []Instance {
 	add("investigations", "regular")
 	if g.profile == Heavy || g.Float64() < 0.37 {
 		add("requests", "regular")
+		for i := range 2 { // every request is an investigation, too; these are of unknown countries
+			list[i].Count += list[i+2].Count
+		}
 	}
 	if g.profile == Typical && g.Float64() < 0.08 {
 		add("investigations", "machine")
