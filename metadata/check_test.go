@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestRecord_Findings(t *testing.T) {
 		}},
 		{"blank values", func(r *metadata.Record) {
 			r.Creators[0].Name, r.Titles[0].Title, r.Publisher.Name, r.PublicationYear = " ", "\t", "\u00a0", " "
-		}, []string{"warning name creators[0].name", "error required creators[0].name", "error required titles[0].title", "error required publisher", "error required publicationYear"}},
+		}, []string{"warning conflict creators[0].name", "error required creators[0].name", "error required titles[0].title", "error required publisher", "error required publicationYear"}},
 		{"year", func(r *metadata.Record) { r.PublicationYear = ":tba" }, []string{"error year publicationYear"}},
 		{"language", func(r *metadata.Record) { r.Language = "en_GB" }, []string{"error language language"}},
 		{"parts of lists", func(r *metadata.Record) {
@@ -89,7 +88,7 @@ func TestRecord_Findings(t *testing.T) {
 		}, []string{"warning required relatedItems[0].titles"}},
 		{"long rights", func(r *metadata.Record) {
 			r.RightsList = []metadata.Rights{{Rights: strings.Repeat("é", 2000)}, {Rights: strings.Repeat("é", 2001)}}
-		}, []string{"error text rightsList[1].rights"}},
+		}, []string{"error limit rightsList[1].rights"}},
 		{"URIs", func(r *metadata.Record) {
 			r.Subjects = []metadata.Subject{{Subject: "s", SchemeURI: "100%", ValueURI: "example", ClassificationCode: "1:2"}}
 			r.RightsList = []metadata.Rights{{RightsURI: "https://example.org/[1]"}}
@@ -111,7 +110,7 @@ func TestRecord_Findings(t *testing.T) {
 			r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{p, p}}}
 		}, []string{"error json geoLocations[0].geoLocationPolygon", "warning polygon geoLocations[0].geoLocationPolygon"}},
 		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"error json publicationYear"}},
-		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning text titles[0].title"}},
+		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning limit titles[0].title"}},
 		{"title that lists show", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_383) }, nil},
 		{"description of any length", func(r *metadata.Record) {
 			r.Descriptions = []metadata.Description{{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
@@ -131,38 +130,38 @@ func TestRecord_Findings(t *testing.T) {
 
 		{"ORCID", identified("ORCID", "https://orcid.org/0000-0001-5727-2427"), nil},
 		{"ORCID with X", identified("ORCID", "0000-0002-1694-233X"), nil},
-		{"ORCID with a wrong digit", identified("ORCID", "0000-0001-5727-2424"), []string{"warning orcid creators[0].nameIdentifiers[0].nameIdentifier"}},
-		{"ORCID of no form", identified("orcid", "0000000157272427"), []string{"warning orcid creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ORCID with a wrong digit", identified("ORCID", "0000-0001-5727-2424"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ORCID of no form", identified("orcid", "0000000157272427"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"ISNI", identified("ISNI", "https://isni.org/isni/0000000121032683"), nil},
-		{"ISNI with a wrong digit", identified("ISNI", "0000 0001 2103 2684"), []string{"warning isni creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ISNI with a wrong digit", identified("ISNI", "0000 0001 2103 2684"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"ROR", identified("ROR", "https://ror.org/04wxnsj81"), nil},
-		{"ROR with wrong digits", identified("ROR", "04wxnsj82"), []string{"warning ror creators[0].nameIdentifiers[0].nameIdentifier"}},
-		{"GRID", identified("GRID", "5335"), []string{"warning grid creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ROR with wrong digits", identified("ROR", "04wxnsj82"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"GRID", identified("GRID", "5335"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"no scheme", identified("", "123"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifierScheme"}},
 		{"affiliation", func(r *metadata.Record) {
 			r.Creators[0].Affiliation = []metadata.Affiliation{{AffiliationIdentifier: "x", AffiliationIdentifierScheme: "ROR", SchemeURI: "ror.org"}}
 		}, []string{
-			"warning required creators[0].affiliation[0].name", "warning ror creators[0].affiliation[0].affiliationIdentifier",
+			"warning required creators[0].affiliation[0].name", "warning scheme creators[0].affiliation[0].affiliationIdentifier",
 			"warning uri creators[0].affiliation[0].schemeUri",
 		}},
 		{"publisher", func(r *metadata.Record) { r.Publisher.PublisherIdentifier = "x" }, []string{"warning scheme publisher.publisherIdentifierScheme"}},
 		{"funder", func(r *metadata.Record) {
 			r.FundingReferences = []metadata.FundingReference{{FunderName: "F", FunderIdentifier: "10.13039/x", FunderIdentifierType: metadata.FunderCrossref}}
-		}, []string{"warning funder-id fundingReferences[0].funderIdentifier"}},
+		}, []string{"warning scheme fundingReferences[0].funderIdentifier"}},
 
 		{"related DOI", related(metadata.IdentifierDOI, "https://doi.org/10.5438/0012"), nil},
-		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"), []string{"warning doi relatedIdentifiers[0].relatedIdentifier"}},
+		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related ISSN", related(metadata.IdentifierISSN, "2049-3630"), nil},
-		{"related ISSN with a wrong digit", related(metadata.IdentifierEISSN, "2049-3631"), []string{"warning issn relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISSN with a wrong digit", related(metadata.IdentifierEISSN, "2049-3631"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related ISBN", related(metadata.IdentifierISBN, "978-0-306-40615-7"), nil},
 		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
-		{"related ISBN with a wrong digit", related(metadata.IdentifierISBN, "9780306406158"), []string{"warning isbn relatedIdentifiers[0].relatedIdentifier"}},
-		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"), []string{"warning isbn relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN with a wrong digit", related(metadata.IdentifierISBN, "9780306406158"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related arXiv", related(metadata.IdentifierArXiv, "arXiv:0706.0001"), nil},
-		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"), []string{"warning arxiv relatedIdentifiers[0].relatedIdentifier"}},
+		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related SWHID", related(metadata.IdentifierSWHID, "swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
-		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning swhid relatedIdentifiers[0].relatedIdentifier"}},
-		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning url relatedIdentifiers[0].relatedIdentifier"}},
+		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning required relatedIdentifiers[0].relatedIdentifier"}},
 		{"metadata scheme", func(r *metadata.Record) {
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
@@ -170,7 +169,7 @@ func TestRecord_Findings(t *testing.T) {
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
 			}
-		}, []string{"warning metadata-scheme relatedIdentifiers[1].relatedMetadataScheme", "warning relation-other relatedIdentifiers[2].relationTypeInformation"}},
+		}, []string{"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning required relatedIdentifiers[2].relationTypeInformation"}},
 		{"related item's identifier", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},
@@ -210,16 +209,16 @@ func TestRecord_Findings(t *testing.T) {
 			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
 			r.Descriptions = []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
 		}, []string{"warning lossy titles[0].title", "warning lossy descriptions[0].description"}},
-		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning name creators[0].name"}},
+		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning conflict creators[0].name"}},
 		{"organization with a family", func(r *metadata.Record) {
 			r.Creators[0] = metadata.Organization("X")
 			r.Creators[0].FamilyName = "Y"
-		}, []string{"warning name creators[0].nameType"}},
+		}, []string{"warning conflict creators[0].nameType"}},
 		{"a crowd", func(r *metadata.Record) {
 			for range 10_000 {
 				r.Creators = append(r.Creators, r.Creators[0])
 			}
-		}, []string{"warning name creators"}},
+		}, []string{"warning limit creators"}},
 		{"characters", func(r *metadata.Record) { r.Version = "1\x07" }, []string{"error text version"}},
 	}
 	for _, tt := range tests {
@@ -228,7 +227,7 @@ func TestRecord_Findings(t *testing.T) {
 			tt.change(rec)
 			var got, wantErrors []string
 			for _, f := range rec.Findings() {
-				got = append(got, fmt.Sprintf("%s %s %s", f.Level, f.Code, f.Path))
+				got = append(got, fmt.Sprintf("%s %s %s", level(f), f.Code, f.Path))
 				assert.NotEmpty(t, f.Message)
 			}
 			assert.ElementsMatch(t, tt.want, got)
@@ -240,6 +239,13 @@ func TestRecord_Findings(t *testing.T) {
 			assert.Equal(t, len(wantErrors) > 0, rec.Validate() != nil)
 		})
 	}
+}
+
+func level(f metadata.Finding) string {
+	if f.Warning {
+		return "warning"
+	}
+	return "error"
 }
 
 // The list grows, so an identifier that is not on it may be right.
@@ -261,12 +267,12 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 		}
 		require.Len(t, findings, 1, id)
 		assert.Equal(t, metadata.Finding{
-			Level: metadata.LevelWarning, Code: metadata.CodeSPDX, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
+			Warning: true, Code: metadata.CodeScheme, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
 		}, findings[0])
 
 		document, err := rec.XML()
 		require.NoError(t, err)
-		inDocument, err := metadata.CheckXML(bytes.NewReader(document), nil)
+		inDocument, err := metadata.FindingsXML(bytes.NewReader(document))
 		require.NoError(t, err)
 		require.Len(t, inDocument, 1)
 		assert.Equal(t, "/resource/rightsList/rights[1]/@rightsIdentifier", inDocument[0].XPath)
@@ -344,21 +350,6 @@ func TestRecord_Validate_URIs(t *testing.T) {
 	}
 }
 
-func TestRecord_Check_withOptions(t *testing.T) {
-	rec := sound()
-	rec.Types.ResourceTypeGeneral = metadata.ResourceTypeInstrument // 4.5
-	assert.Empty(t, rec.Check(&metadata.CheckOptions{Version: "4.5"}))
-	findings := rec.Check(&metadata.CheckOptions{Version: "4.4"})
-	require.Len(t, findings, 1)
-	assert.Equal(t, "types.resourceTypeGeneral: the general resource type Instrument came with version 4.5 of the schema, later than 4.4", findings[0].String())
-
-	rec.Types.ResourceTypeGeneral = "Hologram"
-	assert.Error(t, rec.Validate())
-	findings = rec.Check(&metadata.CheckOptions{UnknownTerms: metadata.LevelWarning})
-	require.Len(t, findings, 1)
-	assert.Equal(t, metadata.LevelWarning, findings[0].Level)
-}
-
 func TestValidationError(t *testing.T) {
 	rec := &metadata.Record{Contributors: make([]metadata.Contributor, 10)}
 	err := rec.Validate()
@@ -429,7 +420,7 @@ func TestValidateXML_namespaces(t *testing.T) {
 	}
 }
 
-func TestCheckXML_warns(t *testing.T) {
+func TestFindingsXML_warns(t *testing.T) {
 	document := `<resource xmlns="http://datacite.org/schema/kernel-4">
 <identifier identifierType="Handle">10.5072/x</identifier>
 <creators><creator><creatorName>A</creatorName><givenName>B<i>c</i></givenName><nameIdentifier nameIdentifierScheme="ORCID">1</nameIdentifier>
@@ -439,56 +430,57 @@ func TestCheckXML_warns(t *testing.T) {
 <geoLocations><geoLocation><geoLocationPlace>X</geoLocationPlace><geoLocationPlace>Y</geoLocationPlace></geoLocation></geoLocations>
 </resource>`
 	require.NoError(t, metadata.ValidateXML(strings.NewReader(document)))
-	findings, err := metadata.CheckXML(strings.NewReader(document), nil)
+	findings, err := metadata.FindingsXML(strings.NewReader(document))
 	require.NoError(t, err)
 	var got []string
 	for _, f := range findings {
-		assert.Equal(t, metadata.LevelWarning, f.Level)
+		assert.True(t, f.Warning)
 		got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Column, f.Code, f.XPath))
 	}
 	assert.Equal(t, []string{
 		"2:13 identifier /resource/identifier/@identifierType",
 		"3:60 element /resource/creators/creator[1]/givenName",
-		"3:80 orcid /resource/creators/creator[1]/nameIdentifier[1]",
+		"3:80 scheme /resource/creators/creator[1]/nameIdentifier[1]",
 		"4:14 attribute /resource/creators/creator[1]/affiliation[1]/@affilicationIdentifier",
 		"6:8 date /resource/dates/date[1]",
 		"7:66 lossy /resource/geoLocations/geoLocation[1]",
 	}, got)
 }
 
-func TestCheckXML_reportsWhatIsNotWellFormed(t *testing.T) {
-	findings, err := metadata.CheckXML(strings.NewReader("<resource>\n<titles></resource>"), nil)
+func TestFindingsXML_reportsWhatIsNotWellFormed(t *testing.T) {
+	findings, err := metadata.FindingsXML(strings.NewReader("<resource>\n<titles></resource>"))
 	require.NoError(t, err)
 	last := findings[len(findings)-1]
 	assert.Equal(t, "syntax 2:9 </resource> comes where </titles> is due",
 		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Message))
 }
 
-func TestVocabularies(t *testing.T) {
-	for kind, terms := range vocabularies {
-		assert.NotEmpty(t, terms, kind)
-		for _, text := range append(terms, "no such value") {
-			term := reflect.New(kind).Elem()
-			term.SetString(text)
-			known := term.Interface().(interface {
-				Known() bool
-				Since() string
-			})
-			assert.Equal(t, text != "no such value", known.Known(), "%s %s", kind, text)
-			assert.Equal(t, known.Known(), known.Since() != "")
-		}
+func TestSince(t *testing.T) {
+	assert.Equal(t, "4.7", metadata.Since(metadata.RelationOther))
+	assert.Equal(t, "4.0", metadata.Since(metadata.DateIssued))
+	assert.Empty(t, metadata.Since(metadata.ResourceTypeGeneral("dataset")))
+	assert.Empty(t, metadata.Since(metadata.NameType("")))
+}
+
+// Every value of a vocabulary is one that a record may have.
+func TestValues(t *testing.T) {
+	for _, date := range metadata.Values[metadata.DateType]() {
+		rec := sound()
+		rec.Dates = []metadata.Date{{Date: "2024", DateType: date}}
+		assert.Empty(t, rec.Findings(), date)
+		assert.NotEmpty(t, metadata.Since(date), date)
 	}
-	assert.True(t, metadata.RelationOther.Known())
-	assert.Equal(t, "4.7", metadata.RelationOther.Since())
-	assert.False(t, metadata.ResourceTypeGeneral("dataset").Known())
+}
+
+func TestRelationType_Inverse(t *testing.T) {
 	without := map[metadata.RelationType]bool{metadata.RelationIsPublishedIn: true, metadata.RelationOther: true}
-	for _, relation := range metadata.RelationTypes() {
+	for _, relation := range metadata.Values[metadata.RelationType]() {
 		inverse := relation.Inverse()
 		if without[relation] {
 			assert.Empty(t, inverse, relation)
 			continue
 		}
-		assert.True(t, inverse.Known(), relation)
+		assert.NotEmpty(t, metadata.Since(inverse), relation)
 		assert.Equal(t, relation, inverse.Inverse())
 	}
 }
@@ -510,9 +502,9 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 		assert.ElementsMatch(t, want, terms, name)
 	}
 	for _, term := range official.Lists["relationType"] {
-		assert.Equal(t, term.Since, metadata.RelationType(term.Value).Since())
+		assert.Equal(t, term.Since, metadata.Since(metadata.RelationType(term.Value)))
 	}
 	for _, term := range official.Lists["resourceTypeGeneral"] {
-		assert.Equal(t, term.Since, metadata.ResourceTypeGeneral(term.Value).Since())
+		assert.Equal(t, term.Since, metadata.Since(metadata.ResourceTypeGeneral(term.Value)))
 	}
 }

@@ -22,12 +22,12 @@ var dateElement = newElement("date", textOnly,
 	attribute("dateInformation", anyText, func(d *Date) *string { return &d.DateInformation }),
 )
 
-func dateWarning(_ *CheckOptions, value string) *fault {
+func dateWarning(value string) *fault {
 	return warning(CodeDate, dateFault(trim(value)))
 }
 
-// DateType says which event a date belongs to. Values the schema does
-// not list pass through unchanged; [DateType.Known] tells them.
+// DateType says which event a date belongs to. Values the schema does not list pass
+// through unchanged.
 type DateType string
 
 // The values of [DateType].
@@ -55,15 +55,7 @@ var dateTypes = vocabulary{
 	{"4.6", []string{"Coverage"}},
 }
 
-// DateTypes returns the date types of the schema, oldest release first.
-func DateTypes() []DateType { return valuesOf[DateType](dateTypes) }
-
-// Known reports whether the schema lists t.
-func (t DateType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t DateType) Since() string { return dateTypes.since(string(t)) }
+func (DateType) vocabulary() vocabulary { return dateTypes }
 
 // standIns are what the schema offers where a mandatory value is not known.
 var standIns = []string{":unac", ":unal", ":unap", ":unas", ":unav", ":unkn", ":none", ":null", ":tba", ":etal"}

@@ -71,8 +71,8 @@ func (c *checker) breaks(p *path, d *Description) {
 	}
 }
 
-// DescriptionType is the kind of a description. Values the schema does
-// not list pass through unchanged; [DescriptionType.Known] tells them.
+// DescriptionType is the kind of a description. Values the schema does not list pass
+// through unchanged.
 type DescriptionType string
 
 // The values of [DescriptionType].
@@ -89,12 +89,4 @@ var descriptionTypes = vocabulary{
 	{"4.0", []string{"Abstract", "Methods", "SeriesInformation", "TableOfContents", "TechnicalInfo", "Other"}},
 }
 
-// DescriptionTypes returns the description types of the schema, oldest release first.
-func DescriptionTypes() []DescriptionType { return valuesOf[DescriptionType](descriptionTypes) }
-
-// Known reports whether the schema lists t.
-func (t DescriptionType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t DescriptionType) Since() string { return descriptionTypes.since(string(t)) }
+func (DescriptionType) vocabulary() vocabulary { return descriptionTypes }

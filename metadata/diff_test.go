@@ -96,7 +96,7 @@ func mend(rec, full *metadata.Record) {
 
 func errorsIn(rec *metadata.Record) (paths []string) {
 	for _, f := range rec.Findings() {
-		if f.Level == metadata.LevelError {
+		if !f.Warning {
 			paths = append(paths, f.Path)
 		}
 	}
@@ -241,7 +241,7 @@ func other(text string) string {
 func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 	record := func() *metadata.Record {
 		return &metadata.Record{
-			Creators: []metadata.Creator{metadata.Person("Garza", "Kristian").At("DataCite", "04wxnsj81"), metadata.Organization("CERN"), metadata.Person("Doe", "Jane")},
+			Creators: []metadata.Creator{metadata.Person("Garza", "Kristian").AffiliatedWith("DataCite", "04wxnsj81"), metadata.Organization("CERN"), metadata.Person("Doe", "Jane")},
 			Titles:   []metadata.Title{{Title: "Alps"}}, Publisher: metadata.Publisher{Name: "Archive"}, PublicationYear: "2020",
 			Types:    metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 			Subjects: []metadata.Subject{{Subject: "snow"}, {Subject: "ice"}}, Language: "en",

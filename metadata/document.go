@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize is the length in bytes of the longest XML document this package
+// maxSize is the length in bytes of the longest XML document this package
 // reads. The service takes no more either.
-const MaxSize = 10 << 20
+const maxSize = 10 << 20
 
 // SyntaxError says where an XML document is not well formed, or is not a
 // document this package reads: not UTF-8, too long, too deep, with a document
@@ -52,8 +52,8 @@ func readDocument(r io.Reader) (*scanner, error) {
 	s := &scanner{src: strings.TrimPrefix(src, "\ufeff")}
 	if encoding := wideEncoding(src); encoding != "" {
 		s.fail(0, "the document is in %s; %s", encoding, onlyUTF8)
-	} else if len(src) > MaxSize {
-		s.fail(MaxSize, "the document is longer than %d bytes", MaxSize)
+	} else if len(src) > maxSize {
+		s.fail(maxSize, "the document is longer than %d bytes", maxSize)
 	} else {
 		s.declaration() // may say why the bytes are not UTF-8
 		if at := badChar(s.src); at >= 0 {
@@ -99,14 +99,14 @@ func readLimited(r io.Reader) (string, error) {
 	}
 	size := 4 << 10
 	if sized, ok := r.(interface{ Len() int }); ok {
-		size = min(sized.Len(), MaxSize) + 1 // one more, so that the end shows without growing
+		size = min(sized.Len(), maxSize) + 1 // one more, so that the end shows without growing
 	}
 	buf := make([]byte, 0, size)
-	for len(buf) <= MaxSize {
+	for len(buf) <= maxSize {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
-		n, err := r.Read(buf[len(buf):min(cap(buf), MaxSize+1)])
+		n, err := r.Read(buf[len(buf):min(cap(buf), maxSize+1)])
 		buf = buf[:len(buf)+n]
 		if err == io.EOF {
 			break

@@ -83,11 +83,11 @@ func ExampleRecord_Findings() {
 		Dates:           []metadata.Date{{Date: "September 1843", DateType: metadata.DateIssued}},
 	}
 	for _, f := range rec.Findings() {
-		fmt.Println(f.Level, f.Code, f.Path)
+		fmt.Println(f)
 	}
 	// Output:
-	// warning orcid creators[0].nameIdentifiers[0].nameIdentifier
-	// warning date dates[0].date
+	// warning: creators[0].nameIdentifiers[0].nameIdentifier: the check digit of this ORCID does not fit its other digits, so at least one digit is wrong
+	// warning: dates[0].date: the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these with a slash between
 }
 
 func ExampleValidateXML() {
@@ -129,33 +129,33 @@ func ExampleParseXML() {
 	// {"doi":"10.5072/engine","titles":[{"title":"Notes","lang":"en"}],"publicationYear":1843,"schemaVersion":"http://datacite.org/schema/kernel-4"} <nil>
 }
 
-func ExampleCheckXML() {
+func ExampleFindingsXML() {
 	document := `<resource xmlns="http://datacite.org/schema/kernel-4">
   <identifier identifierType="DOI">10.5072/engine</identifier>
   <creators><creator><creatorName xml:lang="en">Analytical Society</creatorName></creator></creators>
   <titles><title>Notes</title></titles>
   <publisher>Example Repository</publisher>
   <publicationYear>1843</publicationYear>
-  <resourceType resourceTypeGeneral="Poster"/>
+  <resourceType resourceTypeGeneral="Postr"/>
   <rating>5</rating>
 </resource>`
-	findings, err := metadata.CheckXML(strings.NewReader(document), &metadata.CheckOptions{Version: "4.6"})
+	findings, err := metadata.FindingsXML(strings.NewReader(document))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, f := range findings {
-		fmt.Printf("%s: %s\n", f.Level, f)
+		fmt.Println(f)
 	}
 	// Output:
 	// warning: line 3, column 35: /resource/creators/creator[1]/creatorName/@xml:lang: the service keeps the language of a name in its XML only
-	// error: line 7, column 17: /resource/resourceType/@resourceTypeGeneral: the general resource type Poster came with version 4.7 of the schema, later than 4.6
-	// error: line 8, column 3: /resource: <rating> does not belong in <resource>
+	// line 7, column 17: /resource/resourceType/@resourceTypeGeneral: the schema has no general resource type "Postr"; did you mean Poster?
+	// line 8, column 3: /resource: <rating> does not belong in <resource>
 }
 
 func ExamplePerson() {
-	ada := metadata.Person("Lovelace", "Ada").ORCID("https://orcid.org/0000-0001-5727-2427").At("Analytical Society", "04wxnsj81")
-	editor := ada.As(metadata.ContributorEditor)
+	ada := metadata.Person("Lovelace", "Ada").ORCID("https://orcid.org/0000-0001-5727-2427").AffiliatedWith("Analytical Society", "04wxnsj81")
+	editor := ada.AsContributor(metadata.ContributorEditor)
 	fmt.Println(ada.Name, ada.NameIdentifiers[0].NameIdentifier, ada.Affiliation[0].AffiliationIdentifier)
 	fmt.Println(editor.Name, editor.ContributorType)
 	// Output:
@@ -165,14 +165,14 @@ func ExamplePerson() {
 
 func ExampleRelationType_Inverse() {
 	for _, t := range []metadata.RelationType{metadata.RelationIsPartOf, "Eats"} {
-		fmt.Printf("%s %t %q %q\n", t, t.Known(), t.Since(), t.Inverse())
+		fmt.Printf("%s %q %q\n", t, metadata.Since(t), t.Inverse())
 	}
 	// Output:
-	// IsPartOf true "4.0" "HasPart"
-	// Eats false "" ""
+	// IsPartOf "4.0" "HasPart"
+	// Eats "" ""
 }
 
-func ExampleLift() {
+func ExampleUpgrade() {
 	old, err := metadata.ParseXML(strings.NewReader(`<resource xmlns="http://datacite.org/schema/kernel-3">
 <identifier identifierType="DOI">10.5072/engine</identifier>
 <creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators>
@@ -183,7 +183,7 @@ func ExampleLift() {
 		fmt.Println(err)
 		return
 	}
-	rec, err := metadata.Lift(old)
+	rec, err := metadata.Upgrade(old)
 	fmt.Println(rec.FundingReferences[0].FunderName)
 	fmt.Println(err)
 

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// Level says how bad a [Finding] is.
-type Level string
-
-// The levels of a finding.
-const (
-	LevelError   Level = "error"   // the service refuses it, or the schema makes it mandatory
-	LevelWarning Level = "warning" // the service takes it, but drops or changes it, or it is against the schema's prose
-)
-
 // Code names the rule a [Finding] is about. Codes stay the same from version to
 // version; messages do not.
 type Code string
@@ -34,35 +25,22 @@ const (
 	CodeCoordinate Code = "coordinate" // not a number of degrees, or out of range
 	CodePolygon    Code = "polygon"    // too few points; as warnings: not closed, more than one
 	CodeURI        Code = "uri"        // not a URI; as a warning: not an absolute one
-	CodeText       Code = "text"       // characters XML cannot hold, or too many of them
+	CodeText       Code = "text"       // characters that XML cannot hold
+	CodeLimit      Code = "limit"      // more or longer than the service takes
 	CodeJSON       Code = "json"       // refused of package dois, which writes JSON, and taken as XML
 )
 
 // The codes that warnings have.
 const (
-	CodeDate           Code = "date"            // not a date the service reads
-	CodeScheme         Code = "scheme"          // an identifier without its scheme
-	CodeORCID          Code = "orcid"           // form or check digit
-	CodeISNI           Code = "isni"            // form or check digit
-	CodeROR            Code = "ror"             // form or check digits
-	CodeGRID           Code = "grid"            // form
-	CodeFunderID       Code = "funder-id"       // not a Crossref funder identifier
-	CodeDOI            Code = "doi"             // not a DOI
-	CodeISSN           Code = "issn"            // form or check digit
-	CodeISBN           Code = "isbn"            // form or check digit
-	CodeArXiv          Code = "arxiv"           // form
-	CodeSWHID          Code = "swhid"           // form
-	CodeURL            Code = "url"             // not an absolute address
-	CodeMetadataScheme Code = "metadata-scheme" // scheme of metadata with a relation that has none
-	CodeRelationOther  Code = "relation-other"  // relation Other without relationTypeInformation
-	CodeSPDX           Code = "spdx"            // not an identifier of the SPDX list
-	CodeLossy          Code = "lossy"           // the service drops it from its JSON
-	CodeName           Code = "name"            // name and name type do not fit
+	CodeDate     Code = "date"     // the service does not read it as a date
+	CodeScheme   Code = "scheme"   // an identifier that does not fit its scheme: its form, its check digits, not on the SPDX list
+	CodeConflict Code = "conflict" // two values that do not go together, such as a given name of an organization
+	CodeLossy    Code = "lossy"    // the service drops or changes it in its JSON
 )
 
 // Finding is one thing that is wrong with a record.
 type Finding struct {
-	Level   Level
+	Warning bool // false is an error: the service refuses it, or the schema makes it mandatory
 	Code    Code
 	Path    string // where, in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier
 	Value   string // what is there
@@ -74,16 +52,20 @@ type Finding struct {
 	Line, Column int
 }
 
-// String returns the place, in a document with its line, and the message.
+// String returns the place, with the line in a document, and the message. That of a
+// warning begins with "warning: ".
 func (f Finding) String() string {
-	place := f.Path
+	text, place := f.Message, f.Path
 	if f.Line > 0 {
 		place = fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.XPath)
 	}
-	if place == "" {
-		return f.Message
+	if place != "" {
+		text = place + ": " + text
 	}
-	return place + ": " + f.Message
+	if f.Warning {
+		text = "warning: " + text
+	}
+	return text
 }
 
 // ErrInvalid is what every [*ValidationError] matches.
@@ -92,7 +74,7 @@ var ErrInvalid = errors.New("metadata: record is not valid")
 // ValidationError holds all the faults for which the service would refuse a
 // record. It matches [ErrInvalid].
 type ValidationError struct {
-	Findings []Finding // all of [LevelError], never none
+	Findings []Finding // errors only, at least one
 }
 
 const shownFindings = 10 // in the text of an error
@@ -131,7 +113,7 @@ func (e *ValidationError) Except(codes ...Code) error {
 func faults(findings []Finding) error {
 	var found []Finding
 	for _, f := range findings {
-		if f.Level == LevelError {
+		if !f.Warning {
 			found = append(found, f)
 		}
 	}
@@ -139,15 +121,4 @@ func faults(findings []Finding) error {
 		return nil
 	}
 	return &ValidationError{Findings: found}
-}
-
-// CheckOptions say how strict a check is.
-type CheckOptions struct {
-	// Version is the version of the schema the record must keep to, such as
-	// "4.4": values of later versions are errors. "" means the newest.
-	Version string
-
-	// UnknownTerms is the level of values that are on none of the schema's lists;
-	// "" means LevelError. With LevelWarning, values newer than this package pass.
-	UnknownTerms Level
 }

@@ -28,8 +28,8 @@ var fundingElement = newElement("fundingReference", anyOrder,
 	untypedElement("awardTitle", anyText, func(f *FundingReference) *string { return &f.AwardTitle }),
 )
 
-// FunderIdentifierType is the scheme of a funder identifier. Values the schema does
-// not list pass through unchanged; [FunderIdentifierType.Known] tells them.
+// FunderIdentifierType is the scheme of a funder identifier. Values the schema does not
+// list pass through unchanged.
 type FunderIdentifierType string
 
 // The values of [FunderIdentifierType].
@@ -46,14 +46,4 @@ var funderIdentifierTypes = vocabulary{
 	{"4.3", []string{"ROR"}},
 }
 
-// FunderIdentifierTypes returns the funder identifier types of the schema, oldest release first.
-func FunderIdentifierTypes() []FunderIdentifierType {
-	return valuesOf[FunderIdentifierType](funderIdentifierTypes)
-}
-
-// Known reports whether the schema lists t.
-func (t FunderIdentifierType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t FunderIdentifierType) Since() string { return funderIdentifierTypes.since(string(t)) }
+func (FunderIdentifierType) vocabulary() vocabulary { return funderIdentifierTypes }

@@ -124,7 +124,7 @@ var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)
 // degrees asks for a number between -most and most. The schema has numbers of
 // single precision, so 90.0000001 is 90.
 func degrees(most float32) rule {
-	return func(_ *CheckOptions, value string) *fault {
+	return func(value string) *fault {
 		value = trim(value)
 		if value == "" {
 			return newFault(CodeCoordinate, "the coordinate is missing; points have two and boxes have four")

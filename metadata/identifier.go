@@ -57,14 +57,14 @@ func doiElement() part[Record] {
 	return p
 }
 
-func identifierRule(_ *CheckOptions, value string) *fault {
+func identifierRule(value string) *fault {
 	if trim(value) == "" {
 		return newFault(CodeIdentifier, "the identifier is empty; the schema wants the DOI, the service takes it from the path of the request")
 	}
 	return nil
 }
 
-func identifierTypeRule(_ *CheckOptions, value string) *fault {
+func identifierTypeRule(value string) *fault {
 	if value == "DOI" {
 		return nil
 	}

@@ -155,7 +155,7 @@ func TestRecord_writesJSON(t *testing.T) {
 	rec := metadata.Record{
 		Creators: []metadata.Creator{metadata.Organization("Analytical Society").ROR("https://ror.org/04wxnsj81")},
 		Contributors: []metadata.Contributor{
-			metadata.Person("Plato", "").At("Academy", "").As(metadata.ContributorResearcher),
+			metadata.Person("Plato", "").AffiliatedWith("Academy", "").AsContributor(metadata.ContributorResearcher),
 		},
 		Publisher:       metadata.Publisher{Name: "P"},
 		PublicationYear: "0000",
@@ -248,7 +248,7 @@ func TestCoordinate_Degrees(t *testing.T) {
 // A creator handed on is not changed by what is added to a copy.
 func TestCreator_addsToCopies(t *testing.T) {
 	ada := metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")
-	at, elsewhere := ada.At("X", ""), ada.At("Y", "")
+	at, elsewhere := ada.AffiliatedWith("X", ""), ada.AffiliatedWith("Y", "")
 	assert.Empty(t, ada.Affiliation)
 	assert.Equal(t, "X", at.Affiliation[0].Name)
 	assert.Equal(t, "Y", elsewhere.Affiliation[0].Name)

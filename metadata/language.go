@@ -32,7 +32,7 @@ func sameLanguage(p pair) bool {
 	primary, _, _ := strings.Cut(bare(w), "-")
 	two := languageCodes()[strings.ToLower(primary)]
 	if f == "" {
-		return languageRule(nil, bare(w)) != nil
+		return languageRule(bare(w)) != nil
 	}
 	return slices.ContainsFunc([]string{primary, two}, func(code string) bool { return code != "" && strings.EqualFold(code, f) })
 }

@@ -77,7 +77,7 @@ var references = regexp.MustCompile(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0
 func unescaped(text string) string { return references.ReplaceAllStringFunc(text, html.UnescapeString) }
 
 // markupWarning finds what the service takes for markup and changes.
-func markupWarning(_ *CheckOptions, value string) *fault {
+func markupWarning(value string) *fault {
 	if _, changed := shown(value); changed != "" {
 		return warning(CodeLossy, fmt.Sprintf("the service reads this as HTML for its JSON, and does not keep %.40q as it is", changed))
 	}
@@ -91,7 +91,7 @@ func unescapedXML(text string) string {
 }
 
 // referenceWarning finds what the service reads twice as XML.
-func referenceWarning(_ *CheckOptions, value string) *fault {
+func referenceWarning(value string) *fault {
 	if found := xmlReferences.FindString(value); found != "" {
 		return warning(CodeLossy, fmt.Sprintf("of a document the service makes %s of %s here, though it stands in the text itself", html.UnescapeString(found), found))
 	}

@@ -133,9 +133,9 @@ func (t personTable[T]) check(c *checker, p *path, v *T) {
 	}
 	switch {
 	case nameType == NamePersonal && !strings.Contains(name, ",") && alone && !isStandIn(name):
-		c.warn(CodeName, p.dot("name"), name, "the name of a person is written Family, Given, or has a given and a family name beside it")
+		c.warn(CodeConflict, p.dot("name"), name, "the name of a person is written Family, Given, or has a given and a family name beside it")
 	case nameType == NameOrganizational && !alone:
-		c.warn(CodeName, p.dot("nameType"), string(nameType), "an organization has neither given nor family name")
+		c.warn(CodeConflict, p.dot("nameType"), string(nameType), "an organization has neither given nor family name")
 	}
 }
 
@@ -143,7 +143,7 @@ func (t personTable[T]) check(c *checker, p *path, v *T) {
 func checkPeople(member string, count func(*Record) int) part[Record] {
 	return also(func(c *checker, p *path, r *Record) {
 		if n := count(r); n > maxPeople {
-			c.warn(CodeName, p.dot(member), "", "the service is known to take %d people, these are %d", maxPeople, n)
+			c.warn(CodeLimit, p.dot(member), "", "the service is known to take %d people, these are %d", maxPeople, n)
 		}
 	})
 }
@@ -189,7 +189,7 @@ var affiliationElement = newElement("affiliation", untyped,
 	extra(func(a *Affiliation) *[]Attribute { return &a.Extra }),
 )
 
-func affiliationWarning(_ *CheckOptions, value string) *fault {
+func affiliationWarning(value string) *fault {
 	if trim(value) == "" {
 		return warning(CodeRequired, "the service drops affiliations without a name")
 	}
@@ -242,7 +242,7 @@ func (c Creator) ORCID(id string) Creator {
 }
 
 // ROR returns the creator with a ROR added, given with or without its address:
-// 04wxnsj81. It is for organizations; the employer of a person goes into [Creator.At].
+// 04wxnsj81. It is for organizations; the employer of a person goes into [Creator.AffiliatedWith].
 func (c Creator) ROR(id string) Creator {
 	return c.identified("ROR", rorURI, rorURI+"/"+rorRule.bare(id))
 }
@@ -254,9 +254,9 @@ func (c Creator) identified(scheme, schemeURI, id string) Creator {
 	return c
 }
 
-// At returns the creator with an affiliation added. The ROR of the organization
+// AffiliatedWith returns the creator with an affiliation added. The ROR of the organization
 // may have its address or not, or be empty.
-func (c Creator) At(organization, ror string) Creator {
+func (c Creator) AffiliatedWith(organization, ror string) Creator {
 	a := Affiliation{Name: organization}
 	if ror != "" {
 		a.AffiliationIdentifier = rorURI + "/" + rorRule.bare(ror)
@@ -267,16 +267,16 @@ func (c Creator) At(organization, ror string) Creator {
 	return c
 }
 
-// As returns the same person or organization as a contributor.
-func (c Creator) As(t ContributorType) Contributor {
+// AsContributor returns the same person or organization as a contributor.
+func (c Creator) AsContributor(t ContributorType) Contributor {
 	return Contributor{
 		Name: c.Name, NameType: c.NameType, Lang: c.Lang, GivenName: c.GivenName, FamilyName: c.FamilyName,
 		NameIdentifiers: c.NameIdentifiers, Affiliation: c.Affiliation, ContributorType: t,
 	}
 }
 
-// ContributorType says what part a contributor had. Values the schema does
-// not list pass through unchanged; [ContributorType.Known] tells them.
+// ContributorType says what part a contributor had. Values the schema does not list
+// pass through unchanged.
 type ContributorType string
 
 // The values of [ContributorType].
@@ -315,18 +315,10 @@ var contributorTypes = vocabulary{
 	{"4.6", []string{"Translator"}},
 }
 
-// ContributorTypes returns the contributor types of the schema, oldest release first.
-func ContributorTypes() []ContributorType { return valuesOf[ContributorType](contributorTypes) }
+func (ContributorType) vocabulary() vocabulary { return contributorTypes }
 
-// Known reports whether the schema lists t.
-func (t ContributorType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t ContributorType) Since() string { return contributorTypes.since(string(t)) }
-
-// NameType tells persons from organizations. Values the schema does
-// not list pass through unchanged; [NameType.Known] tells them.
+// NameType tells persons from organizations. Values the schema does not list pass
+// through unchanged.
 type NameType string
 
 // The values of [NameType].
@@ -339,12 +331,4 @@ var nameTypes = vocabulary{
 	{"4.1", []string{"Organizational", "Personal"}},
 }
 
-// NameTypes returns the name types of the schema, oldest release first.
-func NameTypes() []NameType { return valuesOf[NameType](nameTypes) }
-
-// Known reports whether the schema lists t.
-func (t NameType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t NameType) Since() string { return nameTypes.since(string(t)) }
+func (NameType) vocabulary() vocabulary { return nameTypes }

@@ -90,21 +90,21 @@ func (g *generator) fillSlice(v reflect.Value, name string) {
 }
 
 var vocabularies = map[reflect.Type][]string{
-	reflect.TypeFor[metadata.ResourceTypeGeneral]():   texts(metadata.ResourceTypes()),
-	reflect.TypeFor[metadata.ContributorType]():       texts(metadata.ContributorTypes()),
-	reflect.TypeFor[metadata.DateType]():              texts(metadata.DateTypes()),
-	reflect.TypeFor[metadata.DescriptionType]():       texts(metadata.DescriptionTypes()),
-	reflect.TypeFor[metadata.TitleType]():             texts(metadata.TitleTypes()),
-	reflect.TypeFor[metadata.NameType]():              texts(metadata.NameTypes()),
-	reflect.TypeFor[metadata.NumberType]():            texts(metadata.NumberTypes()),
-	reflect.TypeFor[metadata.FunderIdentifierType]():  texts(metadata.FunderIdentifierTypes()),
-	reflect.TypeFor[metadata.RelatedIdentifierType](): texts(metadata.RelatedIdentifierTypes()),
-	reflect.TypeFor[metadata.RelationType]():          texts(metadata.RelationTypes()),
+	reflect.TypeFor[metadata.ResourceTypeGeneral]():   texts[metadata.ResourceTypeGeneral](),
+	reflect.TypeFor[metadata.ContributorType]():       texts[metadata.ContributorType](),
+	reflect.TypeFor[metadata.DateType]():              texts[metadata.DateType](),
+	reflect.TypeFor[metadata.DescriptionType]():       texts[metadata.DescriptionType](),
+	reflect.TypeFor[metadata.TitleType]():             texts[metadata.TitleType](),
+	reflect.TypeFor[metadata.NameType]():              texts[metadata.NameType](),
+	reflect.TypeFor[metadata.NumberType]():            texts[metadata.NumberType](),
+	reflect.TypeFor[metadata.FunderIdentifierType]():  texts[metadata.FunderIdentifierType](),
+	reflect.TypeFor[metadata.RelatedIdentifierType](): texts[metadata.RelatedIdentifierType](),
+	reflect.TypeFor[metadata.RelationType]():          texts[metadata.RelationType](),
 }
 
-func texts[T ~string](list []T) []string {
+func texts[T metadata.Term]() []string {
 	var out []string
-	for _, item := range list {
+	for _, item := range metadata.Values[T]() {
 		out = append(out, string(item))
 	}
 	return out
@@ -224,7 +224,7 @@ func TestValidate_agreesWithValidateXML(t *testing.T) {
 		rec := g.record()
 		written, err := rec.XML()
 		require.NoError(t, err)
-		inDocument, err := metadata.CheckXML(bytes.NewReader(written), nil)
+		inDocument, err := metadata.FindingsXML(bytes.NewReader(written))
 		require.NoError(t, err)
 		want := errorsOf(rec.Findings())
 		if len(want) > 0 {
@@ -238,7 +238,7 @@ func TestValidate_agreesWithValidateXML(t *testing.T) {
 func errorsOf(findings []metadata.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		if f.Level == metadata.LevelError && f.Code != metadata.CodeIdentifier && f.Code != metadata.CodeJSON {
+		if !f.Warning && f.Code != metadata.CodeIdentifier && f.Code != metadata.CodeJSON {
 			out = append(out, fmt.Sprintf("%s at %s", f.Code, f.Path))
 		}
 	}

@@ -28,7 +28,7 @@ var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
 		c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
 		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
 		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
-			c.warn(CodeMetadataScheme, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
+			c.warn(CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
 				"a metadata scheme, with its address and type, goes with HasMetadata and IsMetadataFor only")
 		}
 	}),
@@ -42,7 +42,7 @@ var (
 // relation checks how a resource is related.
 func (c *checker) relation(p *path, t RelationType, information string) {
 	if t == RelationOther && information == "" {
-		c.warn(CodeRelationOther, p.dot("relationTypeInformation"), "", "the relation Other needs a word on what it is")
+		c.warn(CodeRequired, p.dot("relationTypeInformation"), "", "the relation Other needs a word on what it is")
 	}
 }
 
@@ -124,8 +124,8 @@ var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
 	}),
 )
 
-// NumberType is the kind of number a related item has. Values the schema does
-// not list pass through unchanged; [NumberType.Known] tells them.
+// NumberType is the kind of number a related item has. Values the schema does not list
+// pass through unchanged.
 type NumberType string
 
 // The values of [NumberType].
@@ -140,18 +140,10 @@ var numberTypes = vocabulary{
 	{"4.4", []string{"Article", "Chapter", "Report", "Other"}},
 }
 
-// NumberTypes returns the number types of the schema, oldest release first.
-func NumberTypes() []NumberType { return valuesOf[NumberType](numberTypes) }
-
-// Known reports whether the schema lists t.
-func (t NumberType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t NumberType) Since() string { return numberTypes.since(string(t)) }
+func (NumberType) vocabulary() vocabulary { return numberTypes }
 
 // RelatedIdentifierType is the scheme of a related identifier. Values the schema does
-// not list pass through unchanged; [RelatedIdentifierType.Known] tells them.
+// not list pass through unchanged.
 type RelatedIdentifierType string
 
 // The values of [RelatedIdentifierType].
@@ -191,20 +183,10 @@ var relatedIdentifierTypes = vocabulary{
 	{"4.7", []string{"RAiD", "SWHID"}},
 }
 
-// RelatedIdentifierTypes returns the related identifier types of the schema, oldest release first.
-func RelatedIdentifierTypes() []RelatedIdentifierType {
-	return valuesOf[RelatedIdentifierType](relatedIdentifierTypes)
-}
+func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
 
-// Known reports whether the schema lists t.
-func (t RelatedIdentifierType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t RelatedIdentifierType) Since() string { return relatedIdentifierTypes.since(string(t)) }
-
-// RelationType is the relation of the resource to another one, read from the resource: resource IsPartOf other. Values the schema does
-// not list pass through unchanged; [RelationType.Known] tells them.
+// RelationType is the relation of the resource to another one, read from the resource:
+// resource IsPartOf other. Values the schema does not list pass through unchanged.
 type RelationType string
 
 // The values of [RelationType].
@@ -265,15 +247,7 @@ var relationTypes = vocabulary{
 	{"4.7", []string{"Other"}},
 }
 
-// RelationTypes returns the relation types of the schema, oldest release first.
-func RelationTypes() []RelationType { return valuesOf[RelationType](relationTypes) }
-
-// Known reports whether the schema lists t.
-func (t RelationType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t RelationType) Since() string { return relationTypes.since(string(t)) }
+func (RelationType) vocabulary() vocabulary { return relationTypes }
 
 // inverses pairs the relations that are each other's opposite.
 var inverses = [][2]RelationType{

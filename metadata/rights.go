@@ -30,9 +30,9 @@ var rightsElement = newElement("rights", textOnly,
 
 const maxRights = 2000
 
-func rightsRule(_ *CheckOptions, value string) *fault {
+func rightsRule(value string) *fault {
 	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault(CodeText, "the statement of rights is %d characters long, the service takes %d; write it shorter and give its address", n, maxRights)
+		return newFault(CodeLimit, "the statement of rights is %d characters long, the service takes %d; write it shorter and give its address", n, maxRights)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func checkSPDX(c *checker, p *path, r *Rights) {
 	}
 	list := spdxList()
 	if bare := trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
-		c.warn(CodeSPDX, p.dot("rightsIdentifier"), r.RightsIdentifier,
+		c.warn(CodeScheme, p.dot("rightsIdentifier"), r.RightsIdentifier,
 			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary{{"", list.ids}}.hint(bare))
 	}
 }

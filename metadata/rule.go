@@ -8,17 +8,21 @@ import (
 
 // A fault is what a rule finds in a value: a [Finding] without its place.
 type fault struct {
-	level   Level
+	warning bool
 	code    Code
 	message string
 }
 
-// A rule judges a single value; nil means that nothing is wrong. [Record.Check]
-// and [CheckXML] share the rules, so they cannot disagree about a value.
-type rule func(opts *CheckOptions, value string) *fault
+func (f *fault) at(p *path, value string) Finding {
+	return Finding{Warning: f.warning, Code: f.code, Path: p.String(), Value: value, Message: f.message}
+}
+
+// A rule judges a single value; nil means that nothing is wrong. Records and documents
+// share the rules, so they cannot disagree about a value.
+type rule func(value string) *fault
 
 func newFault(code Code, format string, args ...any) *fault {
-	return &fault{LevelError, code, fmt.Sprintf(format, args...)}
+	return &fault{false, code, fmt.Sprintf(format, args...)}
 }
 
 // warning returns a fault of the lower level; nil without a message.
@@ -26,7 +30,7 @@ func warning(code Code, message string) *fault {
 	if message == "" {
 		return nil
 	}
-	return &fault{LevelWarning, code, message}
+	return &fault{true, code, message}
 }
 
 var (
@@ -42,7 +46,7 @@ var (
 
 // required refuses a value of nothing but blanks.
 func required(what string) rule {
-	return func(_ *CheckOptions, value string) *fault {
+	return func(value string) *fault {
 		if strings.TrimSpace(value) != "" {
 			return nil
 		}
@@ -50,7 +54,7 @@ func required(what string) rule {
 	}
 }
 
-func yearRule(_ *CheckOptions, value string) *fault {
+func yearRule(value string) *fault {
 	value = trim(value)
 	switch {
 	case value == "":
@@ -63,7 +67,7 @@ func yearRule(_ *CheckOptions, value string) *fault {
 
 var languagePattern = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
-func languageRule(_ *CheckOptions, value string) *fault {
+func languageRule(value string) *fault {
 	value = trim(value)
 	if languagePattern.MatchString(value) {
 		return nil
@@ -75,28 +79,28 @@ func languageRule(_ *CheckOptions, value string) *fault {
 }
 
 // langRule is that of xml:lang, which may be empty.
-func langRule(opts *CheckOptions, value string) *fault {
+func langRule(value string) *fault {
 	if value == "" {
 		return nil
 	}
-	return languageRule(opts, value)
+	return languageRule(value)
 }
 
-func uriRule(_ *CheckOptions, value string) *fault {
+func uriRule(value string) *fault {
 	if isAnyURI(value) {
 		return nil
 	}
 	return newFault(CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, and have one # at most and no colon before the first slash but that of the scheme")
 }
 
-func relativeURI(_ *CheckOptions, value string) *fault {
+func relativeURI(value string) *fault {
 	if isAbsoluteURI(trim(value)) {
 		return nil
 	}
 	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")
 }
 
-func untypedURIWarning(_ *CheckOptions, value string) *fault {
+func untypedURIWarning(value string) *fault {
 	if isAnyURI(value) && isAbsoluteURI(value) {
 		return nil
 	}

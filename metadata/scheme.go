@@ -21,7 +21,6 @@ var (
 
 // A schemeRule is how the identifiers of a scheme can be checked.
 type schemeRule struct {
-	code   Code
 	prefix *regexp.Regexp // addresses the identifier may come in; nil is none
 	valid  func(bare string) string
 }
@@ -42,17 +41,17 @@ func (s schemeRule) bare(value string) string {
 func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 
 var (
-	orcidRule  = schemeRule{CodeORCID, address(`orcid\.org`), orcidFault}
-	isniRule   = schemeRule{CodeISNI, address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), isniFault}
-	rorRule    = schemeRule{CodeROR, regexp.MustCompile(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
-	gridRule   = schemeRule{CodeGRID, address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
-	funderRule = schemeRule{CodeFunderID, doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
-	doiRule    = schemeRule{CodeDOI, doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
-	arxivRule  = schemeRule{CodeArXiv, address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
-	swhidRule  = schemeRule{CodeSWHID, address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
-	issnRule   = schemeRule{CodeISSN, address(`portal\.issn\.org/resource/ISSN`), issnFault}
-	isbnRule   = schemeRule{CodeISBN, regexp.MustCompile(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
-	urlRule    = schemeRule{CodeURL, nil, urlFault}
+	orcidRule  = schemeRule{address(`orcid\.org`), orcidFault}
+	isniRule   = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), isniFault}
+	rorRule    = schemeRule{regexp.MustCompile(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
+	gridRule   = schemeRule{address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
+	funderRule = schemeRule{doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
+	doiRule    = schemeRule{doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
+	arxivRule  = schemeRule{address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
+	swhidRule  = schemeRule{address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
+	issnRule   = schemeRule{address(`portal\.issn\.org/resource/ISSN`), issnFault}
+	isbnRule   = schemeRule{regexp.MustCompile(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
+	urlRule    = schemeRule{nil, urlFault}
 
 	doiAddress = regexp.MustCompile(`^(?i:(?:https?://(?:dx\.)?doi\.org/)|doi:)`)
 )

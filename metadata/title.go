@@ -15,8 +15,8 @@ var titleElement = newElement("title", textOnly,
 	lang(func(t *Title) *string { return &t.Lang }),
 )
 
-// TitleType is the kind of a title that is not the main one. Values the schema does
-// not list pass through unchanged; [TitleType.Known] tells them.
+// TitleType is the kind of a title that is not the main one. Values the schema does not
+// list pass through unchanged.
 type TitleType string
 
 // The values of [TitleType].
@@ -31,12 +31,4 @@ var titleTypes = vocabulary{
 	{"4.0", []string{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}},
 }
 
-// TitleTypes returns the title types of the schema, oldest release first.
-func TitleTypes() []TitleType { return valuesOf[TitleType](titleTypes) }
-
-// Known reports whether the schema lists t.
-func (t TitleType) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t TitleType) Since() string { return titleTypes.since(string(t)) }
+func (TitleType) vocabulary() vocabulary { return titleTypes }

@@ -34,8 +34,8 @@ func (t *Types) UnmarshalJSON(data []byte) error {
 	return readJSON(data, t, typesElement.jsonObject().Read)
 }
 
-// ResourceTypeGeneral is the general type of a resource. Values the schema does
-// not list pass through unchanged; [ResourceTypeGeneral.Known] tells them.
+// ResourceTypeGeneral is the general type of a resource. Values the schema does not
+// list pass through unchanged.
 type ResourceTypeGeneral string
 
 // The values of [ResourceTypeGeneral].
@@ -91,12 +91,4 @@ var resourceTypes = vocabulary{
 	{"4.7", []string{"Poster", "Presentation"}},
 }
 
-// ResourceTypes returns the general resource types of the schema, oldest release first.
-func ResourceTypes() []ResourceTypeGeneral { return valuesOf[ResourceTypeGeneral](resourceTypes) }
-
-// Known reports whether the schema lists t.
-func (t ResourceTypeGeneral) Known() bool { return t.Since() != "" }
-
-// Since returns the version of the schema that added t, such as "4.4", and ""
-// when the schema does not list it.
-func (t ResourceTypeGeneral) Since() string { return resourceTypes.since(string(t)) }
+func (ResourceTypeGeneral) vocabulary() vocabulary { return resourceTypes }

@@ -3,7 +3,6 @@ package metadata
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -28,9 +27,18 @@ func (v vocabulary) since(value string) string {
 	return ""
 }
 
-func valuesOf[T ~string](v vocabulary) []T {
+// A Term is a value of one of the schema's vocabularies, such as a [DateType]. It may
+// be one that the schema does not list; [Since] tells.
+type Term interface {
+	~string
+	vocabulary() vocabulary
+}
+
+// Values returns the values of a vocabulary, those of the oldest version of the schema
+// first: Values[DateType]().
+func Values[T Term]() []T {
 	var out []T
-	for _, r := range v {
+	for _, r := range T.vocabulary("") {
 		for _, value := range r.values {
 			out = append(out, T(value))
 		}
@@ -38,26 +46,23 @@ func valuesOf[T ~string](v vocabulary) []T {
 	return out
 }
 
+// Since returns the version of the schema that added a value to its vocabulary, such as
+// "4.4", and "" if the schema does not list the value.
+func Since[T Term](value T) string { return value.vocabulary().since(string(value)) }
+
 // termOf asks for a value of a vocabulary.
 func termOf(v vocabulary, what string) datatype { return datatype{fault: term(v, what), word: true} }
 
 // term asks for a value of a vocabulary. An empty one is missing.
 func term(v vocabulary, what string) rule {
-	return func(opts *CheckOptions, value string) *fault {
-		since := v.since(value)
+	return func(value string) *fault {
 		switch {
 		case value == "":
 			return newFault(CodeRequired, "the %s is mandatory", what)
-		case since != "" && opts.Version != "" && later(since, opts.Version):
-			return newFault(CodeVocabulary, "the %s %s came with version %s of the schema, later than %s", what, value, since, opts.Version)
-		case since != "":
+		case v.since(value) != "":
 			return nil
 		}
-		f := newFault(CodeVocabulary, "the schema has no %s %q%s", what, value, v.hint(value))
-		if opts.UnknownTerms != "" {
-			f.level = opts.UnknownTerms
-		}
-		return f
+		return newFault(CodeVocabulary, "the schema has no %s %q%s", what, value, v.hint(value))
 	}
 }
 
@@ -69,15 +74,6 @@ func (v vocabulary) hint(value string) string {
 		return fmt.Sprintf("; did you mean %s?", nearest)
 	}
 	return ""
-}
-
-// later compares versions of kernel 4.
-func later(a, b string) bool {
-	minor := func(version string) int {
-		n, _ := strconv.Atoi(strings.TrimPrefix(version, "4."))
-		return n
-	}
-	return minor(a) > minor(b)
 }
 
 // terms that people write for values that have another name in the schema.

@@ -131,7 +131,7 @@ func TestParseXML_refuses(t *testing.T) {
 
 func TestParseXML_refusesWhatIsTooLong(t *testing.T) {
 	long := func() io.Reader {
-		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", metadata.MaxSize)), iotest.ErrReader(errors.New("read on")))
+		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", 10<<20)), iotest.ErrReader(errors.New("read on")))
 	}
 	_, err := metadata.ParseXML(long())
 	assert.EqualError(t, err, "metadata: line 2, column 10485750: the document is longer than 10485760 bytes")
@@ -142,6 +142,6 @@ func TestParseXML_passesOnTheErrorOfTheReader(t *testing.T) {
 	_, err := metadata.ParseXML(io.MultiReader(strings.NewReader("<resource>"), iotest.ErrReader(broken)))
 	assert.ErrorIs(t, err, broken)
 	assert.ErrorIs(t, metadata.ValidateXML(iotest.ErrReader(broken)), broken)
-	_, err = metadata.CheckXML(iotest.ErrReader(broken), nil)
+	_, err = metadata.FindingsXML(iotest.ErrReader(broken))
 	assert.ErrorIs(t, err, broken)
 }

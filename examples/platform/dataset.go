@@ -97,7 +97,7 @@ func (d *Dataset) Record(repository string) *metadata.Record {
 			person = person.ORCID(c.ORCID)
 		}
 		if c.Affiliation != "" {
-			person = person.At(c.Affiliation, c.ROR)
+			person = person.AffiliatedWith(c.Affiliation, c.ROR)
 		}
 		r.Creators = append(r.Creators, person)
 	}
@@ -109,7 +109,7 @@ func (d *Dataset) Record(repository string) *metadata.Record {
 // identifiers tell.
 func (d *Dataset) Check(repository string) (faults []string) {
 	for _, f := range d.Record(repository).Findings() {
-		if f.Level == metadata.LevelError || f.Code == metadata.CodeORCID || f.Code == metadata.CodeROR {
+		if !f.Warning || f.Code == metadata.CodeScheme {
 			faults = append(faults, f.Path+": "+f.Message)
 		}
 	}

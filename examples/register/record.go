@@ -18,7 +18,7 @@ func readRecord(data []byte, notes io.Writer) (mds.Document, error) {
 	doc, err := mds.Detect(data)
 	switch {
 	case err == nil && doc.ContentType == mds.XMLType:
-		found, err := metadata.CheckXML(bytes.NewReader(doc.Data), nil)
+		found, err := metadata.FindingsXML(bytes.NewReader(doc.Data))
 		if err != nil {
 			return doc, err
 		}
@@ -142,10 +142,11 @@ func report(found []metadata.Finding, notes io.Writer) error {
 		if f.Code == metadata.CodeIdentifier {
 			continue // the request names the DOI
 		}
-		fmt.Fprintf(notes, "%s: %v\n", f.Level, f)
-		if f.Level == metadata.LevelError {
+		if !f.Warning {
 			faults++
+			fmt.Fprint(notes, "error: ")
 		}
+		fmt.Fprintln(notes, f)
 	}
 	if faults > 0 {
 		return fmt.Errorf("errors in the record: %d; nothing was sent", faults)

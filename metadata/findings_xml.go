@@ -27,18 +27,15 @@ func ValidateXML(r io.Reader) error {
 	return faults(x.located())
 }
 
-// CheckXML returns what [Record.Findings] returns, errors and warnings, for a
-// document nobody has parsed, in the order of the document. See [ValidateXML].
-// No options are the defaults. The error is that of the reader.
-func CheckXML(r io.Reader, opts *CheckOptions) ([]Finding, error) {
+// FindingsXML returns what [Record.Findings] returns, errors and warnings, for a
+// document that nobody has parsed, in the order of the document; see [ValidateXML].
+// The error is that of the reader.
+func FindingsXML(r io.Reader) ([]Finding, error) {
 	s, err := readDocument(r)
 	if err != nil {
 		return nil, err
 	}
 	x := &xmlChecker{scanner: s, places: map[string]place{}}
-	if opts != nil {
-		x.opts = *opts
-	}
 	x.document()
 	if x.err == nil {
 		x.warnings(s.src)
@@ -131,7 +128,6 @@ func (s step) from(p *path, index int) *path {
 // xmlChecker compares a document with the schema, element by element.
 type xmlChecker struct {
 	*scanner
-	opts     CheckOptions
 	kernel   string // namespace of the record's elements
 	trail    []trace
 	findings []Finding
@@ -161,7 +157,7 @@ func (x *xmlChecker) document() {
 	}
 	if x.err != nil {
 		x.findings = append(x.findings, Finding{
-			Level: LevelError, Code: CodeSyntax, Message: x.err.Reason, Line: x.err.Line, Column: x.err.Column,
+			Code: CodeSyntax, Message: x.err.Reason, Line: x.err.Line, Column: x.err.Column,
 		})
 		x.offsets = append(x.offsets, len(x.src))
 	}
@@ -242,7 +238,7 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	case e.kind == inOrder && i < body.last:
 		x.add(x.start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.start, p, &fault{LevelWarning, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
+		x.add(x.start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -287,7 +283,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 	name := x.name
 	switch e.kind {
 	case untyped:
-		x.add(x.start, p, &fault{LevelWarning, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
+		x.add(x.start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
 	case textOnly:
 		x.add(x.start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
@@ -314,7 +310,7 @@ func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
 	for _, rule := range e.attributes {
 		if rule.mandatory && !slices.ContainsFunc(x.attrs, func(a tagAttribute) bool { return rule.names(a) }) {
 			f := newFault(CodeRequired, "the attribute %s is mandatory", rule.name)
-			if known := rule.fault(&x.opts, ""); known.code == CodeRequired {
+			if known := rule.fault(""); known.code == CodeRequired {
 				f = known
 			}
 			x.add(x.start, p.dot(rule.member), f, "")
@@ -344,7 +340,7 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a tagAttribute) {
 	if r.fault == nil {
 		return
 	}
-	f := r.fault(&x.opts, a.value)
+	f := r.fault(a.value)
 	switch {
 	case f == nil:
 		return
@@ -361,7 +357,7 @@ func unknownAttribute(e *elementRule, a tagAttribute) *fault {
 	}
 	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.name, vocabulary{{"", names}}.hint(a.name))
 	if e.kind == untyped {
-		f.level = LevelWarning
+		f.warning = true
 	}
 	return f
 }
@@ -378,7 +374,7 @@ func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBod
 	}
 	x.remember(p, e.text.member, start)
 	value := body.text.String()
-	if f := e.text.fault(&x.opts, value); f != nil {
+	if f := e.text.fault(value); f != nil {
 		x.add(start, p.dot(e.text.member), f, value)
 	}
 }
@@ -402,20 +398,20 @@ func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	case c.name == "polygonPoint":
 		return newFault(CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
 	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
-		return c.attributes[0].fault(&x.opts, "")
+		return c.attributes[0].fault("")
 	case c.name == "identifier", c.text.fault == nil:
 		return newFault(CodeRequired, "<%s> is missing in <%s>", c.name, parent.name)
 	}
-	return c.text.fault(&x.opts, "")
+	return c.text.fault("")
 }
 
 func (x *xmlChecker) add(offset int, p *path, f *fault, value string) {
 	if len(x.findings) == maxFindings {
 		return
 	}
-	x.findings = append(x.findings, Finding{
-		Level: f.level, Code: f.code, Path: p.String(), Value: value, Message: f.message, XPath: x.xpath(),
-	})
+	found := f.at(p, value)
+	found.XPath = x.xpath()
+	x.findings = append(x.findings, found)
 	x.offsets = append(x.offsets, offset)
 }
 
@@ -446,8 +442,8 @@ func (x *xmlChecker) warnings(src string) {
 	if err != nil {
 		return // the root is no record, which has been said
 	}
-	for _, f := range rec.Check(&x.opts) {
-		if f.Level != LevelWarning || f.Code == CodeVocabulary {
+	for _, f := range rec.Findings() {
+		if !f.Warning {
 			continue // found in the document already
 		}
 		where := x.placeOf(f.Path)

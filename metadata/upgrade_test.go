@@ -45,7 +45,7 @@ var oldNamespaces = []string{
 	"http://datacite.org/schema/kernel-3.0", "http://datacite.org/schema/kernel-3.1",
 }
 
-func TestLift(t *testing.T) {
+func TestUpgrade(t *testing.T) {
 	for _, namespace := range oldNamespaces {
 		t.Run(namespace, func(t *testing.T) {
 			read := func() *metadata.Record {
@@ -55,7 +55,7 @@ func TestLift(t *testing.T) {
 			}
 			old := read()
 			require.Error(t, old.Validate(), "it is not one of kernel 4")
-			r, err := metadata.Lift(old)
+			r, err := metadata.Upgrade(old)
 			require.NoError(t, err)
 			assert.Equal(t, read(), old, "the old record stays as it is")
 
@@ -83,15 +83,15 @@ func TestLift(t *testing.T) {
 			back, err := metadata.ParseXML(strings.NewReader(string(document)))
 			require.NoError(t, err)
 			assert.Equal(t, r, back)
-			again, err := metadata.Lift(r)
+			again, err := metadata.Upgrade(r)
 			require.NoError(t, err)
 			assert.Equal(t, r, again)
 		})
 	}
 }
 
-// What kernel 4 asks for and an old record does not have is named, and the rest is lifted.
-func TestLiftNamesWhatIsMissing(t *testing.T) {
+// What kernel 4 asks for and an old record does not have is named, and the rest is upgraded.
+func TestUpgradeNamesWhatIsMissing(t *testing.T) {
 	for _, tt := range []struct{ cut, path string }{
 		{"<resourceType resourceTypeGeneral=\"Film\">Notes</resourceType>", "types.resourceTypeGeneral"},
 		{"<publisher>Example Repository</publisher>", "publisher"},
@@ -100,7 +100,7 @@ func TestLiftNamesWhatIsMissing(t *testing.T) {
 		document := strings.Replace(oldDocument(oldNamespaces[1]), tt.cut, "", 1)
 		old, err := metadata.ParseXML(strings.NewReader(document))
 		require.NoError(t, err)
-		r, err := metadata.Lift(old)
+		r, err := metadata.Upgrade(old)
 		fault, ok := errors.AsType[*metadata.ValidationError](err)
 		require.True(t, ok, "%v", err)
 		require.Len(t, fault.Findings, 1, "%v", err)
@@ -110,7 +110,7 @@ func TestLiftNamesWhatIsMissing(t *testing.T) {
 }
 
 // A funder's identifier keeps its scheme where kernel 4 has it.
-func TestLiftFunders(t *testing.T) {
+func TestUpgradeFunders(t *testing.T) {
 	for scheme, want := range map[string]metadata.FunderIdentifierType{
 		"isni": "ISNI", "GRID": "GRID", "ror": "ROR", "FundRef": "Crossref Funder ID", "Crossref Funder": "Crossref Funder ID",
 		"Crossref Funder ID": "Crossref Funder ID", "VIAF": "Other", "": "Other",
@@ -118,7 +118,7 @@ func TestLiftFunders(t *testing.T) {
 		old := metadata.Record{Contributors: []metadata.Contributor{{Name: "F", ContributorType: "Funder", NameIdentifiers: []metadata.NameIdentifier{
 			{NameIdentifier: "1", NameIdentifierScheme: scheme, SchemeURI: "https://example.org/"},
 		}}}}
-		r, err := metadata.Lift(&old)
+		r, err := metadata.Upgrade(&old)
 		require.ErrorIs(t, err, metadata.ErrInvalid)
 		assert.Empty(t, r.Contributors)
 		assert.Equal(t, metadata.List[metadata.FundingReference]{
@@ -127,22 +127,22 @@ func TestLiftFunders(t *testing.T) {
 	}
 }
 
-// A valid record of kernel 4 is lifted already.
-func TestLiftLeavesKernel4Alone(t *testing.T) {
+// A valid record of kernel 4 is upgraded already.
+func TestUpgradeLeavesKernel4Alone(t *testing.T) {
 	r, _ := fullRecord(t)
 	require.NoError(t, asXML(r))
-	lifted, err := metadata.Lift(r)
+	upgraded, err := metadata.Upgrade(r)
 	require.NoError(t, err)
 	r.SchemaVersion = metadata.Namespace
-	assert.Equal(t, r, lifted)
+	assert.Equal(t, r, upgraded)
 }
 
-func TestLiftAgreesWithTheSchema(t *testing.T) {
+func TestUpgradeAgreesWithTheSchema(t *testing.T) {
 	validate := xmllint(t)
 	for _, namespace := range oldNamespaces {
 		old, err := metadata.ParseXML(strings.NewReader(oldDocument(namespace)))
 		require.NoError(t, err)
-		r, err := metadata.Lift(old)
+		r, err := metadata.Upgrade(old)
 		require.NoError(t, err)
 		document, err := r.XML()
 		require.NoError(t, err)

@@ -13,21 +13,14 @@ import (
 // sent. A record without a DOI passes, since the path of a request may name it. What
 // is refused as JSON alone has [CodeJSON]: a record that is sent as XML does without
 // it, with [ValidationError.Except].
-func (r *Record) Validate() error { return faults(r.Check(nil)) }
+func (r *Record) Validate() error { return faults(r.Findings()) }
 
 // Findings returns what [Record.Validate] reports, and warnings: what the
 // service takes but drops or changes, identifiers whose check digits are wrong,
 // dates it cannot read, and what goes against the schema's prose. Findings come
 // in the order of the record's properties.
-func (r *Record) Findings() []Finding { return r.Check(nil) }
-
-// Check returns the findings of [Record.Findings], as strict as the options say.
-// No options are the defaults.
-func (r *Record) Check(opts *CheckOptions) []Finding {
+func (r *Record) Findings() []Finding {
 	c := &checker{}
-	if opts != nil {
-		c.opts = *opts
-	}
 	c.characters(nil, reflect.ValueOf(r).Elem())
 	resourceElement.check(c, nil, r.withAlternates())
 	return c.findings
@@ -42,7 +35,6 @@ func (r *Record) unwritable() error {
 
 // checker collects what is wrong with a record.
 type checker struct {
-	opts     CheckOptions
 	findings []Finding
 }
 
@@ -79,33 +71,33 @@ func (p *path) String() string {
 func (c *checker) value(p *path, member, value string, d datatype) {
 	var f *fault
 	if d.fault != nil {
-		f = d.fault(&c.opts, value)
+		f = d.fault(value)
 	}
 	if f == nil && d.warning != nil {
-		f = d.warning(&c.opts, value)
+		f = d.warning(value)
 	}
 	if f != nil {
-		c.add(f.level, f.code, p.dot(member), value, f.message)
+		c.add(p.dot(member), value, f)
 	}
 }
 
 func (c *checker) fault(code Code, p *path, value, format string, args ...any) {
-	c.add(LevelError, code, p, value, fmt.Sprintf(format, args...))
+	c.add(p, value, newFault(code, format, args...))
 }
 
 func (c *checker) warn(code Code, p *path, value, format string, args ...any) {
-	c.add(LevelWarning, code, p, value, fmt.Sprintf(format, args...))
+	c.add(p, value, warning(code, fmt.Sprintf(format, args...)))
 }
 
-func (c *checker) add(level Level, code Code, p *path, value, message string) {
-	c.findings = append(c.findings, Finding{Level: level, Code: code, Path: p.String(), Value: value, Message: message})
+func (c *checker) add(p *path, value string, f *fault) {
+	c.findings = append(c.findings, f.at(p, value))
 }
 
 // scheme applies the rule of an identifier's scheme, as a warning: the service
 // has taken identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(trim(value)); message != "" {
-		c.warn(s.code, p, value, "%s", message)
+		c.warn(CodeScheme, p, value, "%s", message)
 	}
 }
 
@@ -118,7 +110,7 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
-			c.warn(CodeText, p, v.String(), "the service stores a DOI with this text of %d bytes, and shows it in no list and no audit: its index takes %d", n, maxIndexed)
+			c.warn(CodeLimit, p, v.String(), "the service stores a DOI with this text of %d bytes, and shows it in no list and no audit: its index takes %d", n, maxIndexed)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Lift makes a record of kernel 4 out of one of an older version of the schema, 2.x or
-// 3, which the service shows but no longer takes. old stays as it is; the result shares
-// with it what did not change. A record of kernel 4 comes back as it is, with [Namespace]
-// as its SchemaVersion.
+// Upgrade turns a record of kernel 2 or 3 into one of kernel 4. The service still shows
+// such records, and refuses them when they are sent again. old is not changed; the result
+// shares with it what stays the same. Of a record of kernel 4, only SchemaVersion changes,
+// to [Namespace].
 //
-// All that the older versions could say and kernel 4 says otherwise is taken over:
+// These values become what kernel 4 has for them:
 //
 //   - a contributor of the type Funder becomes a funding reference, and stays as a
 //     contributor of the type Other only if it has more than that can hold
@@ -20,20 +20,20 @@ import (
 //   - points and boxes in one text, and rights without a list, are read by [ParseXML]
 //     as those of kernel 4 already
 //
-// What kernel 4 asks for and the record does not have is not made up. Most often that is
-// the general type, which used to be optional. The error is then a [*ValidationError]
-// that names it, and comes with the record as far as it could be lifted.
-func Lift(old *Record) (*Record, error) {
+// Upgrade does not make up values that kernel 4 requires and the record lacks, most often
+// the general type, which used to be optional. It then returns the record as far as it
+// goes, and a [*ValidationError] that names what is missing.
+func Upgrade(old *Record) (*Record, error) {
 	if old == nil {
-		return nil, errors.New("metadata.Lift: old is nil")
+		return nil, errors.New("metadata.Upgrade: old is nil")
 	}
 	r := *old
 	r.SchemaVersion = Namespace
 	if r.Types.ResourceTypeGeneral == "Film" {
 		r.Types.ResourceTypeGeneral = ResourceTypeAudiovisual
 	}
-	r.liftFunders()
-	r.liftDates()
+	r.upgradeFunders()
+	r.upgradeDates()
 	invalid, _ := errors.AsType[*ValidationError](r.Validate())
 	if invalid == nil {
 		return &r, nil
@@ -43,7 +43,7 @@ func Lift(old *Record) (*Record, error) {
 
 const oldFunder ContributorType = "Funder"
 
-func (r *Record) liftFunders() {
+func (r *Record) upgradeFunders() {
 	isFunder := func(c Contributor) bool { return c.ContributorType == oldFunder }
 	if !slices.ContainsFunc(r.Contributors, isFunder) {
 		return
@@ -74,7 +74,7 @@ func (c *Contributor) funding() FundingReference {
 	id := c.NameIdentifiers[0]
 	f.FunderIdentifier, f.SchemeURI, f.FunderIdentifierType = id.NameIdentifier, id.SchemeURI, FunderOther
 	scheme := fold(id.NameIdentifierScheme)
-	for _, t := range FunderIdentifierTypes() {
+	for _, t := range Values[FunderIdentifierType]() {
 		if scheme == fold(string(t)) || aliases[scheme] == string(t) {
 			f.FunderIdentifierType = t
 		}
@@ -82,7 +82,7 @@ func (c *Contributor) funding() FundingReference {
 	return f
 }
 
-func (r *Record) liftDates() {
+func (r *Record) upgradeDates() {
 	isOld := func(d Date) bool { return d.DateType == "StartDate" || d.DateType == "EndDate" }
 	if !slices.ContainsFunc(r.Dates, isOld) {
 		return
