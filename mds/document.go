@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -41,9 +42,9 @@ const (
 
 // XML makes a Document of metadata XML, without a byte order mark and blanks in
 // front. The identifier in it may be empty: the DOI of the request counts. The
-// methods that write refuse XML that is not well formed, before anything is sent
-// ([metadata.CheckSyntax]). [metadata.ValidateXML] tells beforehand what else the
-// service would refuse; leave out its CodeIdentifier.
+// methods that write refuse XML that is not well formed, before anything is sent.
+// [metadata.ValidateXML] tells beforehand what else the service would refuse; leave out
+// its CodeIdentifier.
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
 
 // Record makes a Document of a typed record, after validating it. Its faults match
@@ -87,8 +88,8 @@ func (d Document) check() error {
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
 		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
 	case d.isXML() || kind == "application/xml" || kind == "text/xml":
-		if err := metadata.CheckSyntax(bytes.NewReader(d.Data)); err != nil {
-			return &datacite.FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + strings.TrimPrefix(err.Error(), "metadata: ")}
+		if err := xmlscan.Check(bytes.NewReader(d.Data)); err != nil {
+			return &datacite.FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()}
 		}
 	case !utf8.Valid(d.Data):
 		return &datacite.FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would put U+FFFD for what is not"}

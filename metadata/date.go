@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Date is a date or range in the life of the resource: 2024, 2024-05,
@@ -23,7 +25,7 @@ var dateElement = newElement("date", textOnly,
 )
 
 func dateWarning(value string) *fault {
-	return warning(CodeDate, dateFault(trim(value)))
+	return warning(CodeDate, dateFault(xmlscan.Trim(value)))
 }
 
 // DateType says which event a date belongs to. Values the schema does not list pass

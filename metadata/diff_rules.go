@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // An allowance is what the deployed service makes of a record, so that it is no
@@ -115,7 +117,7 @@ func squish(text string) string { return strings.Join(strings.Fields(text), " ")
 
 // bare is a text without what the service takes away around and in it.
 func bare(text string) string {
-	return strings.TrimSpace(newlines(strings.ReplaceAll(text, "\ufeff", "")))
+	return strings.TrimSpace(xmlscan.Newlines(strings.ReplaceAll(text, "\ufeff", "")))
 }
 
 func sameTrimmed(p pair) bool {

@@ -3,6 +3,8 @@ package metadata
 import (
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Attribute is an XML attribute the schema has no name for. On affiliations and
@@ -14,12 +16,12 @@ type Attribute struct{ Name, Value string }
 // other namespaces than XML's own are left out: their prefix would be lost.
 func (p *parser) extra(known []string) []Attribute {
 	var out []Attribute
-	for _, a := range p.attrs {
+	for _, a := range p.Attrs {
 		switch {
-		case a.space == xmlSpace:
-			out = append(out, Attribute{"xml:" + a.name, a.value})
-		case a.space == "" && !slices.Contains(known, a.name):
-			out = append(out, Attribute{a.name, a.value})
+		case a.Space == xmlscan.XMLSpace:
+			out = append(out, Attribute{"xml:" + a.Name, a.Value})
+		case a.Space == "" && !slices.Contains(known, a.Name):
+			out = append(out, Attribute{a.Name, a.Value})
 		}
 	}
 	return out
@@ -29,7 +31,7 @@ func (p *parser) extra(known []string) []Attribute {
 // have one more of this name.
 func canAdd(list []Attribute, known []string, name string) bool {
 	local := strings.TrimPrefix(name, "xml:")
-	isName := local != "" && nameLen(local) == len(local) && !strings.Contains(local, ":") && name != "xmlns"
+	isName := local != "" && xmlscan.NameLen(local) == len(local) && !strings.Contains(local, ":") && name != "xmlns"
 	return isName && !slices.Contains(known, name) &&
 		!slices.ContainsFunc(list, func(a Attribute) bool { return a.Name == name })
 }

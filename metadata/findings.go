@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Validate reports all that the service would refuse and all that the schema
@@ -96,7 +98,7 @@ func (c *checker) add(p *path, value string, f *fault) {
 // scheme applies the rule of an identifier's scheme, as a warning: the service
 // has taken identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
-	if message := s.fault(trim(value)); message != "" {
+	if message := s.fault(xmlscan.Trim(value)); message != "" {
 		c.warn(CodeScheme, p, value, "%s", message)
 	}
 }
@@ -106,7 +108,7 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if bad := badChar(v.String()); bad >= 0 {
+		if bad := xmlscan.BadChar(v.String()); bad >= 0 {
 			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
@@ -126,7 +128,7 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.breaks(p.dot("Breaks"), v)
 		}
 		for i := range v.NumField() {
-			if field := v.Field(i); field.Kind() != reflect.String || field.Len() > maxIndexed || badChar(field.String()) >= 0 {
+			if field := v.Field(i); field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 {
 				c.characters(p.dot(memberName(v.Type().Field(i))), field)
 			}
 		}

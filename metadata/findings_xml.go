@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // ValidateXML reports what [Record.Validate] reports, for a document nobody has
@@ -18,11 +20,11 @@ import (
 // An empty identifier is a fault here, of [CodeIdentifier]; see
 // [ValidationError.Except]. Any other error is that of the reader.
 func ValidateXML(r io.Reader) error {
-	s, err := readDocument(r)
+	s, err := openXML(r)
 	if err != nil {
 		return err
 	}
-	x := &xmlChecker{scanner: s}
+	x := &xmlChecker{Scanner: s}
 	x.document()
 	return faults(x.located())
 }
@@ -31,14 +33,14 @@ func ValidateXML(r io.Reader) error {
 // document that nobody has parsed, in the order of the document; see [ValidateXML].
 // The error is that of the reader.
 func FindingsXML(r io.Reader) ([]Finding, error) {
-	s, err := readDocument(r)
+	s, err := openXML(r)
 	if err != nil {
 		return nil, err
 	}
-	x := &xmlChecker{scanner: s, places: map[string]place{}}
+	x := &xmlChecker{Scanner: s, places: map[string]place{}}
 	x.document()
-	if x.err == nil {
-		x.warnings(s.src)
+	if x.Err() == nil {
+		x.warnings()
 	}
 	return x.located(), nil
 }
@@ -127,7 +129,7 @@ func (s step) from(p *path, index int) *path {
 
 // xmlChecker compares a document with the schema, element by element.
 type xmlChecker struct {
-	*scanner
+	*xmlscan.Scanner
 	kernel   string // namespace of the record's elements
 	trail    []trace
 	findings []Finding
@@ -147,54 +149,52 @@ type place struct {
 }
 
 func (x *xmlChecker) document() {
-	if x.err == nil && x.next() == startTag && x.root() {
-		x.kernel = x.space
-		x.trail = []trace{{name: x.name}}
+	if x.Next() == xmlscan.StartTag && x.root() {
+		x.kernel = x.Space
+		x.trail = []trace{{name: x.Name}}
 		x.element(&resourceElement.elementRule, nil)
 	}
-	for x.err == nil && x.next() != endOfDocument {
+	for x.Next() != xmlscan.End {
 		continue
 	}
-	if x.err != nil {
-		x.findings = append(x.findings, Finding{
-			Code: CodeSyntax, Message: x.err.Reason, Line: x.err.Line, Column: x.err.Column,
-		})
-		x.offsets = append(x.offsets, len(x.src))
+	if err := x.Err(); err != nil {
+		x.findings = append(x.findings, Finding{Code: CodeSyntax, Message: err.Reason, Line: err.Line, Column: err.Column})
+		x.offsets = append(x.offsets, len(x.Source()))
 	}
 }
 
 // root checks the root element and reports whether it is worth going on.
 func (x *xmlChecker) root() bool {
-	isRecord := x.name == "resource" && isKernel(x.space)
+	isRecord := x.Name == "resource" && isKernel(x.Space)
 	switch {
-	case isRecord && x.space == Namespace:
+	case isRecord && x.Space == Namespace:
 		return true
-	case isRecord && (strings.Contains(x.space, "/kernel-2") || strings.Contains(x.space, "/kernel-3")):
-		x.add(x.start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace %s", Namespace), x.space)
+	case isRecord && (strings.Contains(x.Space, "/kernel-2") || strings.Contains(x.Space, "/kernel-3")):
+		x.add(x.Start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace %s", Namespace), x.Space)
 	default:
-		x.add(x.start, nil, newFault(CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.space)
+		x.add(x.Start, nil, newFault(CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.Space)
 	}
 	return isRecord
 }
 
 // element checks the element whose start tag was read last, up to its end.
 func (x *xmlChecker) element(e *elementRule, p *path) {
-	depth, start := len(x.open), x.start
+	depth, start := x.Depth(), x.Start
 	x.remember(p, "", start)
 	x.attributesOf(e, p)
 	body := elementBody{seen: make([]int, len(e.particles)), items: map[string]int{}, findings: len(x.findings)}
 	for len(x.findings) < maxFindings {
-		switch x.next() {
-		case characters:
+		switch x.Next() {
+		case xmlscan.Text:
 			x.characters(e, p, &body)
-		case startTag:
+		case xmlscan.StartTag:
 			x.elementInside(e, p, &body)
-		case endTag:
-			if len(x.open) < depth {
+		case xmlscan.EndTag:
+			if x.Depth() < depth {
 				x.finish(e, p, start, &body)
 				return
 			}
-		case endOfDocument:
+		case xmlscan.End:
 			return
 		}
 	}
@@ -214,31 +214,31 @@ type elementBody struct {
 func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
 	switch e.kind {
 	case anyOrder, inOrder, nothing:
-		if trim(x.text) != "" && !body.stray {
+		if xmlscan.Trim(x.Text) != "" && !body.stray {
 			body.stray = true
-			x.add(x.start, p, newFault(CodeElement, "<%s> has no text of its own", e.name), trim(x.text))
+			x.add(x.Start, p, newFault(CodeElement, "<%s> has no text of its own", e.name), xmlscan.Trim(x.Text))
 		}
 	default:
 		if e.text.fault != nil {
-			body.text.WriteString(x.text)
+			body.text.WriteString(x.Text)
 		}
 	}
 }
 
 func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
-	i := e.find(x.name, body.last)
-	if i == len(e.particles) || x.space != x.kernel || e.particles[i].most == 0 {
+	i := e.find(x.Name, body.last)
+	if i == len(e.particles) || x.Space != x.kernel || e.particles[i].most == 0 {
 		x.unknown(e, p)
 		return
 	}
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.start, p, newFault(CodeElement, "<%s> is there more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> is there more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
-		x.add(x.start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
+		x.add(x.Start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -280,12 +280,12 @@ func geoRepeats(c *particle, seen int) bool {
 
 // unknown reports an element the schema does not have here, and skips it.
 func (x *xmlChecker) unknown(e *elementRule, p *path) {
-	name := x.name
+	name := x.Name
 	switch e.kind {
 	case untyped:
-		x.add(x.start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
+		x.add(x.Start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
 	case textOnly:
-		x.add(x.start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
 		var names []string
 		for _, c := range e.particles {
@@ -293,10 +293,10 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.start, p, newFault(CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
 	}
-	for depth := len(x.open); len(x.open) >= depth; {
-		if x.next() == endOfDocument {
+	for depth := x.Depth(); x.Depth() >= depth; {
+		if x.Next() == xmlscan.End {
 			return
 		}
 	}
@@ -304,58 +304,58 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 
 // attributesOf checks the attributes of the start tag read last.
 func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
-	for _, a := range x.attrs {
+	for _, a := range x.Attrs {
 		x.attributeOf(e, p, a)
 	}
 	for _, rule := range e.attributes {
-		if rule.mandatory && !slices.ContainsFunc(x.attrs, func(a tagAttribute) bool { return rule.names(a) }) {
+		if rule.mandatory && !slices.ContainsFunc(x.Attrs, func(a xmlscan.Attribute) bool { return rule.names(a) }) {
 			f := newFault(CodeRequired, "the attribute %s is mandatory", rule.name)
 			if known := rule.fault(""); known.code == CodeRequired {
 				f = known
 			}
-			x.add(x.start, p.dot(rule.member), f, "")
+			x.add(x.Start, p.dot(rule.member), f, "")
 		}
 	}
 }
 
-func (r *valueRule) names(a tagAttribute) bool { return a.name == r.local && a.space == r.space }
+func (r *valueRule) names(a xmlscan.Attribute) bool { return a.Name == r.local && a.Space == r.space }
 
-func (x *xmlChecker) attributeOf(e *elementRule, p *path, a tagAttribute) {
-	if a.space == xmlnsSpace || a.space == xsiSpace && a.name != "nil" {
+func (x *xmlChecker) attributeOf(e *elementRule, p *path, a xmlscan.Attribute) {
+	if a.Space == xmlscan.DeclarationSpace || a.Space == xmlscan.SchemaInstanceSpace && a.Name != "nil" {
 		return
 	}
 	i := slices.IndexFunc(e.attributes, func(r *valueRule) bool { return r.names(a) })
-	name := "@" + a.name
-	if a.space == xmlSpace {
-		name = "@xml:" + a.name
+	name := "@" + a.Name
+	if a.Space == xmlscan.XMLSpace {
+		name = "@xml:" + a.Name
 	}
 	x.trail = append(x.trail, trace{name: name})
 	defer func() { x.trail = x.trail[:len(x.trail)-1] }()
 	if i < 0 {
-		x.add(a.start, p.dot(e.text.member), unknownAttribute(e, a), a.value)
+		x.add(a.Start, p.dot(e.text.member), unknownAttribute(e, a), a.Value)
 		return
 	}
 	r := e.attributes[i]
-	x.remember(p, r.member, a.start)
+	x.remember(p, r.member, a.Start)
 	if r.fault == nil {
 		return
 	}
-	f := r.fault(a.value)
+	f := r.fault(a.Value)
 	switch {
 	case f == nil:
 		return
 	case f.code == CodeRequired && !r.mandatory:
 		f = newFault(CodeVocabulary, "the attribute %s is empty; leave it out", r.name)
 	}
-	x.add(a.start, p.dot(r.member), f, a.value)
+	x.add(a.Start, p.dot(r.member), f, a.Value)
 }
 
-func unknownAttribute(e *elementRule, a tagAttribute) *fault {
+func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	var names []string
 	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
-	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.name, vocabulary{{"", names}}.hint(a.name))
+	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.Name, vocabulary{{"", names}}.hint(a.Name))
 	if e.kind == untyped {
 		f.warning = true
 	}
@@ -437,8 +437,8 @@ func (x *xmlChecker) remember(p *path, member string, offset int) {
 }
 
 // warnings adds what only the record as a whole shows.
-func (x *xmlChecker) warnings(src string) {
-	rec, err := ParseXML(strings.NewReader(src))
+func (x *xmlChecker) warnings() {
+	rec, err := ParseXML(strings.NewReader(x.Source()))
 	if err != nil {
 		return // the root is no record, which has been said
 	}
@@ -477,7 +477,7 @@ func (x *xmlChecker) located() []Finding {
 	for _, i := range order {
 		f, offset := x.findings[i], x.offsets[i]
 		for ; done < offset; done++ {
-			switch c := x.src[done]; {
+			switch c := x.Source()[done]; {
 			case c == '\n':
 				line, column = line+1, 1
 			case c&0xC0 != 0x80: // the first byte of a character

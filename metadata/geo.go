@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // GeoLocation is a place the data come from or are about.
@@ -125,7 +127,7 @@ var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)
 // single precision, so 90.0000001 is 90.
 func degrees(most float32) rule {
 	return func(value string) *fault {
-		value = trim(value)
+		value = xmlscan.Trim(value)
 		if value == "" {
 			return newFault(CodeCoordinate, "the coordinate is missing; points have two and boxes have four")
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // AlternateIdentifier is another name of the resource, such as a local accession
@@ -26,7 +27,7 @@ var alternateElement = newElement("alternateIdentifier", textOnly,
 		func(a *AlternateIdentifier) *string { return &a.AlternateIdentifierType }).always(),
 	also(func(c *checker, p *path, a *AlternateIdentifier) {
 		switch {
-		case trim(a.AlternateIdentifier) == "":
+		case xmlscan.Trim(a.AlternateIdentifier) == "":
 			c.warn(CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
 		case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
 			c.warn(CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
@@ -58,7 +59,7 @@ func doiElement() part[Record] {
 }
 
 func identifierRule(value string) *fault {
-	if trim(value) == "" {
+	if xmlscan.Trim(value) == "" {
 		return newFault(CodeIdentifier, "the identifier is empty; the schema wants the DOI, the service takes it from the path of the request")
 	}
 	return nil
@@ -102,7 +103,7 @@ func (r *Record) isOwn(id Identifier) bool {
 	if id.IdentifierType != string(IdentifierDOI) {
 		return false
 	}
-	name := doiRule.bare(trim(id.Identifier))
+	name := doiRule.bare(xmlscan.Trim(id.Identifier))
 	return name == "" || strings.EqualFold(name, doiRule.bare(r.DOI))
 }
 

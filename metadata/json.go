@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 type (
@@ -102,7 +103,7 @@ func yearElement() part[Record] {
 	check := p.check
 	p.check = func(c *checker, at *path, r *Record) {
 		check(c, at, r)
-		if year := trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
+		if year := xmlscan.Trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
 			c.fault(CodeJSON, at.dot("publicationYear"), year, "the service makes a number of the year, and refuses JSON when it has fewer than four digits; XML is taken")
 		}
 	}

@@ -1,9 +1,12 @@
 package metadata
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // ParseXML reads the XML document of a record, as the metadata store keeps it
@@ -12,7 +15,7 @@ import (
 // It reads every version of the schema, with any prefix and with or without a
 // byte order mark; [Record].SchemaVersion says which one it was. It reads what
 // the schema would refuse: parts in the wrong order, missing parts, unknown
-// values. Elements it does not know are stepped over; [CheckXML] lists them.
+// values. Elements it does not know are skipped; [FindingsXML] lists them.
 // White space around a value is dropped, except in descriptions and rights. Where
 // the schema takes a blank for a name, the name is a blank.
 //
@@ -23,21 +26,40 @@ import (
 //
 // The error is a [*SyntaxError], or that of the reader.
 func ParseXML(r io.Reader) (*Record, error) {
-	s, err := readDocument(r)
+	s, err := openXML(r)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{scanner: s}
+	p := &parser{Scanner: s}
 	rec := p.document()
-	if p.err != nil {
-		return nil, p.err
+	if err := p.Err(); err != nil {
+		return nil, (*SyntaxError)(err)
 	}
 	return rec, nil
 }
 
+func openXML(r io.Reader) (*xmlscan.Scanner, error) {
+	s, err := xmlscan.Open(r)
+	if err != nil {
+		return nil, fmt.Errorf("metadata: %w", err)
+	}
+	return s, nil
+}
+
+// SyntaxError says where an XML document is not well formed, or is not one that this
+// package reads: not UTF-8, more than 10 MiB, nested too deep, with a document type
+// declaration.
+type SyntaxError struct {
+	Line, Column int // both from 1; columns count characters
+	Reason       string
+}
+
+// Error returns the place and the reason.
+func (e *SyntaxError) Error() string { return "metadata: " + (*xmlscan.Error)(e).Error() }
+
 // parser builds a record from the tokens of a document.
 type parser struct {
-	*scanner
+	*xmlscan.Scanner
 	kernel string // the namespace of the record's elements
 	loose  string // text beside the children of the element read last
 	breaks []int  // offsets of the <br/> elements in the content read last
@@ -51,17 +73,17 @@ func isKernel(space string) bool {
 }
 
 func (p *parser) document() *Record {
-	if p.err != nil || p.next() != startTag {
+	if p.Next() != xmlscan.StartTag {
 		return nil
 	}
-	if p.name != "resource" || !isKernel(p.space) {
-		p.fail(p.start, "the root element is not <resource xmlns=%q>", Namespace)
+	if p.Name != "resource" || !isKernel(p.Space) {
+		p.Fail(p.Start, "the root element is not <resource xmlns=%q>", Namespace)
 		return nil
 	}
-	p.kernel = p.space
-	rec := &Record{SchemaVersion: Text(p.space)}
+	p.kernel = p.Space
+	rec := &Record{SchemaVersion: Text(p.Space)}
 	resourceElement.read(p, rec)
-	for p.next() != endOfDocument {
+	for p.Next() != xmlscan.End {
 		continue // the scanner finds what does not belong behind the root
 	}
 	return rec
@@ -70,24 +92,24 @@ func (p *parser) document() *Record {
 // children steps through the elements inside the one just opened. What the loop
 // does not read of an element, and elements of other namespaces, are skipped.
 func (p *parser) children() iter.Seq[string] {
-	depth := len(p.open)
+	depth := p.Depth()
 	p.loose = ""
 	return func(yield func(string) bool) {
 		for {
-			switch p.next() {
-			case startTag:
-				if len(p.open) == depth+1 && p.space == p.kernel && !yield(p.name) {
+			switch p.Next() {
+			case xmlscan.StartTag:
+				if p.Depth() == depth+1 && p.Space == p.kernel && !yield(p.Name) {
 					return
 				}
-			case endTag:
-				if len(p.open) < depth {
+			case xmlscan.EndTag:
+				if p.Depth() < depth {
 					return
 				}
-			case characters:
-				if len(p.open) == depth && trim(p.text) != "" {
-					p.loose = p.text
+			case xmlscan.Text:
+				if p.Depth() == depth && xmlscan.Trim(p.Text) != "" {
+					p.loose = p.Text
 				}
-			case endOfDocument:
+			case xmlscan.End:
 				return
 			}
 		}
@@ -97,7 +119,7 @@ func (p *parser) children() iter.Seq[string] {
 // content reads the text of the element just opened, up to its end. Text of
 // elements inside belongs to it, and a <br/> is a line feed.
 func (p *parser) content() string {
-	depth := len(p.open)
+	depth := p.Depth()
 	p.breaks = nil
 	var first string
 	var more strings.Builder
@@ -109,19 +131,19 @@ func (p *parser) content() string {
 		more.WriteString(s)
 	}
 	for {
-		switch p.next() {
-		case characters:
-			add(p.text)
-		case startTag:
-			if p.name == "br" {
+		switch p.Next() {
+		case xmlscan.Text:
+			add(p.Text)
+		case xmlscan.StartTag:
+			if p.Name == "br" {
 				p.breaks = append(p.breaks, len(first)+more.Len())
 				add("\n")
 			}
-		case endTag:
-			if len(p.open) < depth {
+		case xmlscan.EndTag:
+			if p.Depth() < depth {
 				return first + more.String()
 			}
-		case endOfDocument:
+		case xmlscan.End:
 			return ""
 		}
 	}
@@ -133,7 +155,7 @@ func (p *parser) textOf(s spaces) string {
 	if s == preserved {
 		return text
 	}
-	value := trim(text)
+	value := xmlscan.Trim(text)
 	if value == "" && text != "" && s == oneBlank {
 		return " "
 	}
@@ -142,9 +164,9 @@ func (p *parser) textOf(s spaces) string {
 
 // attributeValue returns an attribute of the tag just read.
 func (p *parser) attributeValue(space, name string) string {
-	for i := range p.attrs {
-		if p.attrs[i].name == name && p.attrs[i].space == space {
-			return trim(p.attrs[i].value)
+	for i := range p.Attrs {
+		if p.Attrs[i].Name == name && p.Attrs[i].Space == space {
+			return xmlscan.Trim(p.Attrs[i].Value)
 		}
 	}
 	return ""

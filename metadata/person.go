@@ -3,6 +3,8 @@ package metadata
 import (
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Creator is a person or organization that made the resource. The personal form
@@ -190,7 +192,7 @@ var affiliationElement = newElement("affiliation", untyped,
 )
 
 func affiliationWarning(value string) *fault {
-	if trim(value) == "" {
+	if xmlscan.Trim(value) == "" {
 		return warning(CodeRequired, "the service drops affiliations without a name")
 	}
 	return nil

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Namespace is the XML namespace of every version of the schema's kernel 4.
@@ -66,7 +67,7 @@ type Record struct {
 
 // resourceElement is the root of the schema.
 var resourceElement = newElement("resource", anyOrder,
-	namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xsiSpace+`" xsi:schemaLocation="`+
+	namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+
 		Namespace+` https://schema.datacite.org/meta/kernel-4/metadata.xsd"`),
 	doiElement(),
 	nonEmptyList("creators", creatorElement, noCreator, func(r *Record) *List[Creator] { return &r.Creators }),

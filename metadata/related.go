@@ -1,5 +1,9 @@
 package metadata
 
+import (
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
+)
+
 // RelatedIdentifier names a resource this one is related to.
 // RelatedMetadataScheme, SchemeURI and SchemeType go with the relations
 // HasMetadata and IsMetadataFor only.
@@ -48,7 +52,7 @@ func (c *checker) relation(p *path, t RelationType, information string) {
 
 // related checks the identifier of a related resource by its type.
 func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
-	if trim(value) == "" {
+	if xmlscan.Trim(value) == "" {
 		c.warn(CodeRequired, p, value, "the related identifier is empty")
 	} else if s, ok := relatedSchemes[t]; ok {
 		c.scheme(p, value, s)

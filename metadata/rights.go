@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Rights is a licence or other statement of rights; the text may be empty when a
@@ -71,7 +73,7 @@ func checkSPDX(c *checker, p *path, r *Rights) {
 		return
 	}
 	list := spdxList()
-	if bare := trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
+	if bare := xmlscan.Trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
 		c.warn(CodeScheme, p.dot("rightsIdentifier"), r.RightsIdentifier,
 			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary{{"", list.ids}}.hint(bare))
 	}

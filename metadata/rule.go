@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // A fault is what a rule finds in a value: a [Finding] without its place.
@@ -55,7 +57,7 @@ func required(what string) rule {
 }
 
 func yearRule(value string) *fault {
-	value = trim(value)
+	value = xmlscan.Trim(value)
 	switch {
 	case value == "":
 		return newFault(CodeRequired, "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
@@ -68,7 +70,7 @@ func yearRule(value string) *fault {
 var languagePattern = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 func languageRule(value string) *fault {
-	value = trim(value)
+	value = xmlscan.Trim(value)
 	if languagePattern.MatchString(value) {
 		return nil
 	}
@@ -94,7 +96,7 @@ func uriRule(value string) *fault {
 }
 
 func relativeURI(value string) *fault {
-	if isAbsoluteURI(trim(value)) {
+	if isAbsoluteURI(xmlscan.Trim(value)) {
 		return nil
 	}
 	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")

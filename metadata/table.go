@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // A datatype says which texts a value may have.
@@ -229,7 +230,7 @@ func newAttribute[T any, S ~string](rule *valueRule, d datatype, field func(*T) 
 	}
 	rule.local = rule.name
 	if local, ok := strings.CutPrefix(rule.name, "xml:"); ok {
-		rule.space, rule.local = xmlSpace, local
+		rule.space, rule.local = xmlscan.XMLSpace, local
 	}
 	p.attribute = &attributePart[T]{
 		valueRule: rule, get: get, set: func(v *T, s string) { *field(v) = S(s) }, start: " " + rule.name + `="`,

@@ -1,12 +1,16 @@
 package metadata
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
+)
 
 // isAnyURI reports whether the service takes s where the schema asks for a URI.
 // It is the grammar of RFC 3986 as the service's XML library reads it: characters
 // that no URI may hold count as ordinary ones, and brackets may be in a fragment.
 func isAnyURI(s string) bool {
-	s = trim(s)
+	s = xmlscan.Trim(s)
 	if end := strings.IndexAny(s, ":/?#"); end >= 0 && s[end] == ':' {
 		// A colon this early ends a scheme, and nothing else.
 		if !isScheme(s[:end]) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // XML returns the record as the document the metadata store takes
@@ -109,7 +111,7 @@ var (
 
 func newEscapes(special map[byte]string) (e escapes) {
 	for c := range byte(' ') {
-		if !isBlank(c) {
+		if !xmlscan.IsBlank(c) {
 			e[c] = illegal
 		}
 	}
@@ -142,7 +144,7 @@ func (w *writer) escape(buf []byte, s string, table *escapes) []byte {
 // wide checks a character beyond ASCII and returns its length.
 func (w *writer) wide(s string) int {
 	r, size := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && size == 1 || !isChar(r) {
+	if r == utf8.RuneError && size == 1 || !xmlscan.IsChar(r) {
 		w.bad = true
 	}
 	return size

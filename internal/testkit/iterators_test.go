@@ -525,7 +525,7 @@ func TestNilArguments(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"metadata.ParseXML": read(metadata.ParseXML(nil)), "metadata.FindingsXML": read(metadata.FindingsXML(nil)),
-		"metadata.ValidateXML": metadata.ValidateXML(nil), "metadata.CheckSyntax": metadata.CheckSyntax(nil), "metadata.Upgrade": read(metadata.Upgrade(nil)),
+		"metadata.ValidateXML": metadata.ValidateXML(nil), "metadata.Upgrade": read(metadata.Upgrade(nil)),
 		"datacitetest.PutRecord": s.srv.PutRecord(nil), "datacitetest.PutReport": read(s.srv.PutReport(nil)), "datacitetest.Restore": s.srv.Restore(nil),
 	} {
 		require.Error(t, err, name)

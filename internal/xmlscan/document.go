@@ -1,4 +1,4 @@
-package metadata
+package xmlscan
 
 import (
 	"errors"
@@ -9,30 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// maxSize is the length in bytes of the longest XML document this package
-// reads. The service takes no more either.
+// maxSize is the length in bytes of the longest document that is read. DataCite takes no
+// more either.
 const maxSize = 10 << 20
 
-// SyntaxError says where an XML document is not well formed, or is not a
-// document this package reads: not UTF-8, too long, too deep, with a document
-// type declaration.
-type SyntaxError struct {
+// An Error says where a document is not well formed, or is not one that this package
+// reads: not UTF-8, too long, too deep, with a document type declaration.
+type Error struct {
 	Line, Column int // both from 1; columns count characters
 	Reason       string
 }
 
-// Error gives the place and the reason.
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("metadata: line %d, column %d: %s", e.Line, e.Column, e.Reason)
+// Error returns the place and the reason.
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
 }
 
-// fail notes the first error, at a byte offset.
-func (s *scanner) fail(offset int, format string, args ...any) {
+// Fail makes a reason the error at a byte offset, unless there is one.
+func (s *Scanner) Fail(offset int, format string, args ...any) {
 	if s.err != nil {
 		return
 	}
 	line, column := position(s.src, offset)
-	s.err = &SyntaxError{Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
+	s.err = &Error{Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
 }
 
 // position returns the line and column of a byte offset.
@@ -42,21 +41,21 @@ func position(src string, offset int) (line, column int) {
 	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[lineStart:]) + 1
 }
 
-// readDocument reads all of r and checks what holds for the document as a whole.
-// An error of the document itself is in the scanner.
-func readDocument(r io.Reader) (*scanner, error) {
+// Open reads all of r and checks what holds for the document as a whole. The error is that
+// of the reader; [Scanner.Err] has that of the document.
+func Open(r io.Reader) (*Scanner, error) {
 	src, err := readLimited(r)
 	if err != nil {
-		return nil, fmt.Errorf("metadata: reading the document: %w", err)
+		return nil, fmt.Errorf("reading the document: %w", err)
 	}
-	s := &scanner{src: strings.TrimPrefix(src, "\ufeff")}
+	s := &Scanner{src: strings.TrimPrefix(src, "\ufeff")}
 	if encoding := wideEncoding(src); encoding != "" {
-		s.fail(0, "the document is in %s; %s", encoding, onlyUTF8)
+		s.Fail(0, "the document is in %s; %s", encoding, onlyUTF8)
 	} else if len(src) > maxSize {
-		s.fail(maxSize, "the document is longer than %d bytes", maxSize)
+		s.Fail(maxSize, "the document is longer than %d bytes", maxSize)
 	} else {
 		s.declaration() // may say why the bytes are not UTF-8
-		if at := badChar(s.src); at >= 0 {
+		if at := BadChar(s.src); at >= 0 {
 			s.failAtBadChar(at)
 		}
 	}
@@ -83,13 +82,13 @@ func wideEncoding(src string) string {
 	return ""
 }
 
-func (s *scanner) failAtBadChar(at int) {
+func (s *Scanner) failAtBadChar(at int) {
 	r, size := utf8.DecodeRuneInString(s.src[at:])
 	if r == utf8.RuneError && size == 1 {
-		s.fail(at, "the byte 0x%02X is not UTF-8", s.src[at])
+		s.Fail(at, "the byte 0x%02X is not UTF-8", s.src[at])
 		return
 	}
-	s.fail(at, "XML cannot hold the character %U", r)
+	s.Fail(at, "XML cannot hold the character %U", r)
 }
 
 // readLimited reads r up to one byte more than is allowed.
@@ -119,13 +118,13 @@ func readLimited(r io.Reader) (string, error) {
 }
 
 // declaration reads the XML declaration, if there is one.
-func (s *scanner) declaration() {
+func (s *Scanner) declaration() {
 	if !strings.HasPrefix(s.src, "<?xml") || len(s.src) > 5 && isNameChar(rune(s.src[5])) {
 		return
 	}
 	body, _, found := strings.Cut(s.src[len("<?xml"):], "?>")
 	if !found {
-		s.fail(0, "the XML declaration does not end")
+		s.Fail(0, "the XML declaration does not end")
 		return
 	}
 	s.pos = len("<?xml") + len(body) + len("?>")
@@ -134,11 +133,11 @@ func (s *scanner) declaration() {
 	standalone, body := pseudoAttribute(body, "standalone")
 	switch {
 	case !strings.HasPrefix(version, "1.") || strings.Trim(version[2:], "0123456789") != "" || len(version) == 2:
-		s.fail(0, "the XML declaration gives no version 1.x")
-	case trim(body) != "", standalone != "" && standalone != "yes" && standalone != "no":
-		s.fail(0, "the XML declaration is not written correctly")
+		s.Fail(0, "the XML declaration gives no version 1.x")
+	case Trim(body) != "", standalone != "" && standalone != "yes" && standalone != "no":
+		s.Fail(0, "the XML declaration is not written correctly")
 	case !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(encoding)):
-		s.fail(0, "the document declares the encoding %q; %s", encoding, onlyUTF8)
+		s.Fail(0, "the document declares the encoding %q; %s", encoding, onlyUTF8)
 	}
 }
 
@@ -146,7 +145,7 @@ func (s *scanner) declaration() {
 // is not there, value is empty and rest is body.
 func pseudoAttribute(body, name string) (value, rest string) {
 	after, ok := strings.CutPrefix(strings.TrimLeft(body, blanks), name)
-	if !ok || body == "" || !isBlank(body[0]) {
+	if !ok || body == "" || !IsBlank(body[0]) {
 		return "", body
 	}
 	after, ok = strings.CutPrefix(strings.TrimLeft(after, blanks), "=")
@@ -161,16 +160,14 @@ func pseudoAttribute(body, name string) (value, rest string) {
 	return value, rest
 }
 
-// CheckSyntax returns nil if a document is well-formed XML in UTF-8, and else a
-// [*SyntaxError] or the error of the reader. The service repairs
-// what is not: it drops a "&" that stands alone, ends a document that breaks off,
-// and puts U+FFFD for other bytes.
-func CheckSyntax(r io.Reader) error {
-	s, err := readDocument(r)
+// Check returns nil if r is well-formed XML in UTF-8, and otherwise an [*Error] or that of
+// the reader.
+func Check(r io.Reader) error {
+	s, err := Open(r)
 	if err != nil {
 		return err
 	}
-	for s.err == nil && s.next() != endOfDocument {
+	for s.Next() != End {
 		continue
 	}
 	if s.err != nil {

@@ -1,4 +1,4 @@
-package metadata
+package xmlscan
 
 import (
 	"strconv"
@@ -9,20 +9,20 @@ import (
 // blanks are the characters XML counts as white space.
 const blanks = " \t\r\n"
 
-func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+func IsBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-func trim(s string) string {
-	for s != "" && isBlank(s[0]) {
+func Trim(s string) string {
+	for s != "" && IsBlank(s[0]) {
 		s = s[1:]
 	}
-	for s != "" && isBlank(s[len(s)-1]) {
+	for s != "" && IsBlank(s[len(s)-1]) {
 		s = s[:len(s)-1]
 	}
 	return s
 }
 
-// isChar reports whether an XML document may hold r (XML 1.0, production 2).
-func isChar(r rune) bool {
+// IsChar reports whether an XML document may hold r (XML 1.0, production 2).
+func IsChar(r rune) bool {
 	switch {
 	case r < ' ':
 		return r == '\t' || r == '\n' || r == '\r'
@@ -32,19 +32,19 @@ func isChar(r rune) bool {
 	return r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// badChar returns the offset of the first byte of s that an XML document cannot
+// BadChar returns the offset of the first byte of s that an XML document cannot
 // hold, and -1 when there is none.
-func badChar(s string) int {
+func BadChar(s string) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
-			if c < ' ' && !isBlank(c) {
+			if c < ' ' && !IsBlank(c) {
 				return i
 			}
 			i++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || !isChar(r) {
+		if r == utf8.RuneError && size == 1 || !IsChar(r) {
 			return i
 		}
 		i += size
@@ -76,8 +76,8 @@ func isNameChar(r rune) bool {
 		r >= 0x300 && r <= 0x36F || r >= 0x203F && r <= 0x2040
 }
 
-// nameLen returns the length of the XML name that s starts with, 0 if none.
-func nameLen(s string) int {
+// NameLen returns the length of the XML name that s starts with, 0 if none.
+func NameLen(s string) int {
 	for i, r := range s {
 		if r|0x20 >= 'a' && r|0x20 <= 'z' {
 			continue // as most are
@@ -89,8 +89,8 @@ func nameLen(s string) int {
 	return len(s)
 }
 
-// newlines turns CR LF and CR into LF, as XML asks of every reader.
-func newlines(s string) string {
+// Newlines turns CR LF and CR into LF, as XML asks of every reader.
+func Newlines(s string) string {
 	if strings.IndexByte(s, '\r') < 0 {
 		return s
 	}
@@ -101,7 +101,7 @@ func newlines(s string) string {
 var attributeBlanks = strings.NewReplacer("\t", " ", "\n", " ")
 
 // unescape resolves the references in raw, which begins at s.pos.
-func (s *scanner) unescape(raw string, inAttribute bool) string {
+func (s *Scanner) unescape(raw string, inAttribute bool) string {
 	amp := strings.IndexByte(raw, '&')
 	if amp < 0 {
 		return plain(raw, inAttribute)
@@ -114,12 +114,12 @@ func (s *scanner) unescape(raw string, inAttribute bool) string {
 		b.WriteString(plain(raw[done:amp], inAttribute))
 		end := strings.IndexByte(raw[amp:], ';')
 		if end < 0 {
-			s.fail(s.pos+amp, `"&" must start a reference such as &amp;`)
+			s.Fail(s.pos+amp, `"&" must start a reference such as &amp;`)
 			return ""
 		}
 		r, ok := reference(raw[amp+1 : amp+end])
 		if !ok {
-			s.fail(s.pos+amp, "the reference %.20s is not allowed", raw[amp:amp+end+1])
+			s.Fail(s.pos+amp, "the reference %.20s is not allowed", raw[amp:amp+end+1])
 			return ""
 		}
 		b.WriteRune(r)
@@ -131,7 +131,7 @@ func (s *scanner) unescape(raw string, inAttribute bool) string {
 }
 
 func plain(raw string, inAttribute bool) string {
-	raw = newlines(raw)
+	raw = Newlines(raw)
 	if inAttribute && strings.ContainsAny(raw, "\t\n") {
 		return attributeBlanks.Replace(raw)
 	}
@@ -164,5 +164,5 @@ func reference(name string) (rune, bool) {
 	if err != nil || n > utf8.MaxRune {
 		return 0, false
 	}
-	return rune(n), isChar(rune(n))
+	return rune(n), IsChar(rune(n))
 }
