@@ -170,6 +170,11 @@ func TestRecord_Findings(t *testing.T) {
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
 			}
 		}, []string{"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning required relatedIdentifiers[2].relationTypeInformation"}},
+		{"related item with a word on the relation", func(r *metadata.Record) {
+			r.RelatedItems = []metadata.RelatedItem{{
+				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationOther, RelationTypeInformation: "a word", Titles: []metadata.Title{{Title: "T"}},
+			}}
+		}, []string{"warning lossy relatedItems[0].relationTypeInformation"}},
 		{"related item's identifier", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},

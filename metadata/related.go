@@ -84,7 +84,12 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	mandatory("relatedItemType", resourceTypeGeneral, func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
 	mandatory("relationType", relationType, func(r *RelatedItem) *RelationType { return &r.RelationType }),
 	attribute("relationTypeInformation", anyText, func(r *RelatedItem) *string { return &r.RelationTypeInformation }),
-	also(func(c *checker, p *path, r *RelatedItem) { c.relation(p, r.RelationType, r.RelationTypeInformation) }),
+	also(func(c *checker, p *path, r *RelatedItem) {
+		c.relation(p, r.RelationType, r.RelationTypeInformation)
+		if r.RelationTypeInformation != "" {
+			c.warn(CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service does not have this in its JSON")
+		}
+	}),
 	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
 	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[RelatedItemCreator] { return &r.Creators }),
 	also(func(c *checker, p *path, r *RelatedItem) {
