@@ -175,6 +175,12 @@ func TestRecord_Findings(t *testing.T) {
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationOther, RelationTypeInformation: "a word", Titles: []metadata.Title{{Title: "T"}},
 			}}
 		}, []string{"warning lossy relatedItems[0].relationTypeInformation"}},
+		{"related item of a person with identifiers", func(r *metadata.Record) {
+			r.RelatedItems = []metadata.RelatedItem{{
+				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},
+				Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada").AffiliatedWith("Society", "")},
+			}}
+		}, []string{"warning lossy relatedItems[0].creators[0]"}},
 		{"related item's identifier", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},
@@ -327,7 +333,7 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 		assert.Equal(t, tt.want, got, tt.value)
 	}
 	assert.Equal(t, "a funder goes into fundingReferences", check(func(r *metadata.Record) {
-		r.Contributors = []metadata.Contributor{{Name: "F", ContributorType: "Funder"}}
+		r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "F"}, ContributorType: "Funder"}}
 	}))
 	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}

@@ -219,10 +219,10 @@ func eachChange(v reflect.Value, path string, visit func(path, what string)) {
 	case reflect.Struct:
 		for field, value := range v.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name == "" || name == "-" {
+			if !field.Anonymous && (name == "" || name == "-") {
 				name = strings.ToLower(field.Name)
 			}
-			eachChange(value, strings.TrimPrefix(path+"."+name, "."), visit)
+			eachChange(value, strings.Trim(path+"."+name, "."), visit)
 		}
 	}
 }

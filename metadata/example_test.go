@@ -155,7 +155,7 @@ func ExampleFindingsXML() {
 
 func ExamplePerson() {
 	ada := metadata.Person("Lovelace", "Ada").ORCID("https://orcid.org/0000-0001-5727-2427").AffiliatedWith("Analytical Society", "04wxnsj81")
-	editor := ada.AsContributor(metadata.ContributorEditor)
+	editor := metadata.Contributor{Creator: ada, ContributorType: metadata.ContributorEditor}
 	fmt.Println(ada.Name, ada.NameIdentifiers[0].NameIdentifier, ada.Affiliation[0].AffiliationIdentifier)
 	fmt.Println(editor.Name, editor.ContributorType)
 	// Output:

@@ -141,10 +141,10 @@ const maxIndexed = 32_766
 
 var indexedWords = []string{"description", "givenName", "familyName", "funderName", "relationTypeInformation", "date"}
 
-// memberName is how a field is called in a path.
+// memberName is how a field is called in a path, where an embedded one has no name.
 func memberName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "" || name == "-" {
+	if !f.Anonymous && (name == "" || name == "-") {
 		return f.Name
 	}
 	return name

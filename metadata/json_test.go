@@ -155,7 +155,7 @@ func TestRecord_writesJSON(t *testing.T) {
 	rec := metadata.Record{
 		Creators: []metadata.Creator{metadata.Organization("Analytical Society").ROR("https://ror.org/04wxnsj81")},
 		Contributors: []metadata.Contributor{
-			metadata.Person("Plato", "").AffiliatedWith("Academy", "").AsContributor(metadata.ContributorResearcher),
+			{Creator: metadata.Person("Plato", "").AffiliatedWith("Academy", ""), ContributorType: metadata.ContributorResearcher},
 		},
 		Publisher:       metadata.Publisher{Name: "P"},
 		PublicationYear: "0000",

@@ -22,42 +22,8 @@ type Creator struct {
 // Contributor is a person or organization that had another part in the resource,
 // named by ContributorType.
 type Contributor struct {
-	Name            string               `json:"name"`
-	NameType        NameType             `json:"nameType,omitempty"`
-	Lang            string               `json:"lang,omitempty"` // kept in XML; the service drops it from its JSON
-	GivenName       string               `json:"givenName,omitempty"`
-	FamilyName      string               `json:"familyName,omitempty"`
-	NameIdentifiers List[NameIdentifier] `json:"nameIdentifiers,omitzero"`
-	Affiliation     List[Affiliation]    `json:"affiliation,omitzero"`
-	ContributorType ContributorType      `json:"contributorType,omitempty"`
-}
-
-// RelatedItemCreator made a related item. Unlike a [Creator] it has neither
-// identifiers nor affiliations.
-type RelatedItemCreator struct {
-	Name       string   `json:"name"`
-	NameType   NameType `json:"nameType,omitempty"`
-	Lang       string   `json:"lang,omitempty"`
-	GivenName  string   `json:"givenName,omitempty"`
-	FamilyName string   `json:"familyName,omitempty"`
-}
-
-// RelatedItemContributor had another part in a related item.
-type RelatedItemContributor struct {
-	Name            string          `json:"name"`
-	NameType        NameType        `json:"nameType,omitempty"`
-	Lang            string          `json:"lang,omitempty"`
-	GivenName       string          `json:"givenName,omitempty"`
-	FamilyName      string          `json:"familyName,omitempty"`
+	Creator
 	ContributorType ContributorType `json:"contributorType,omitempty"`
-}
-
-// A personTable has the values that creators and contributors share, of resources
-// and of related items.
-type personTable[T any] struct {
-	element, what                     string
-	name, lang, givenName, familyName func(*T) *string
-	nameType                          func(*T) *NameType
 }
 
 const (
@@ -65,79 +31,67 @@ const (
 	maxPeople = 10_000 // the service is known to take that many
 )
 
-var creatorElement = newElement("creator", inOrder, personTable[Creator]{
-	element: "creatorName", what: "the name of a creator",
-	name:       func(c *Creator) *string { return &c.Name },
-	nameType:   func(c *Creator) *NameType { return &c.NameType },
-	lang:       func(c *Creator) *string { return &c.Lang },
-	givenName:  func(c *Creator) *string { return &c.GivenName },
-	familyName: func(c *Creator) *string { return &c.FamilyName },
-}.parts(
-	elements("nameIdentifiers", nameIdentifierElement, func(c *Creator) *List[NameIdentifier] { return &c.NameIdentifiers }),
-	elements("affiliation", affiliationElement, func(c *Creator) *List[Affiliation] { return &c.Affiliation }),
-)...)
+var (
+	creatorElement     = personElement("creator", theCreator, identification(theCreator)...)
+	contributorElement = personElement("contributor", theContributor, append(identification(theContributor), contributorTypePart)...)
 
-var contributorElement = newElement("contributor", inOrder, personTable[Contributor]{
-	element: "contributorName", what: "the name of a contributor",
-	name:       func(c *Contributor) *string { return &c.Name },
-	nameType:   func(c *Contributor) *NameType { return &c.NameType },
-	lang:       func(c *Contributor) *string { return &c.Lang },
-	givenName:  func(c *Contributor) *string { return &c.GivenName },
-	familyName: func(c *Contributor) *string { return &c.FamilyName },
-}.parts(
-	mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType { return &c.ContributorType }),
-	elements("nameIdentifiers", nameIdentifierElement, func(c *Contributor) *List[NameIdentifier] { return &c.NameIdentifiers }),
-	elements("affiliation", affiliationElement, func(c *Contributor) *List[Affiliation] { return &c.Affiliation }),
-)...)
+	// Those of related items have names only.
+	relatedItemCreatorElement     = personElement("creator", theCreator, nameOnly(creatorElement, theCreator)...)
+	relatedItemContributorElement = personElement("contributor", theContributor, append(nameOnly(contributorElement, theContributor), contributorTypePart)...)
 
-var relatedItemCreatorElement = newElement("creator", inOrder, personTable[RelatedItemCreator]{
-	element: "creatorName", what: "the name of a creator",
-	name:       func(c *RelatedItemCreator) *string { return &c.Name },
-	nameType:   func(c *RelatedItemCreator) *NameType { return &c.NameType },
-	lang:       func(c *RelatedItemCreator) *string { return &c.Lang },
-	givenName:  func(c *RelatedItemCreator) *string { return &c.GivenName },
-	familyName: func(c *RelatedItemCreator) *string { return &c.FamilyName },
-}.parts()...)
+	contributorTypePart = mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType { return &c.ContributorType })
+)
 
-var relatedItemContributorElement = newElement("contributor", inOrder, personTable[RelatedItemContributor]{
-	element: "contributorName", what: "the name of a contributor",
-	name:       func(c *RelatedItemContributor) *string { return &c.Name },
-	nameType:   func(c *RelatedItemContributor) *NameType { return &c.NameType },
-	lang:       func(c *RelatedItemContributor) *string { return &c.Lang },
-	givenName:  func(c *RelatedItemContributor) *string { return &c.GivenName },
-	familyName: func(c *RelatedItemContributor) *string { return &c.FamilyName },
-}.parts(
-	mandatory("contributorType", contributorType, func(c *RelatedItemContributor) *ContributorType { return &c.ContributorType }),
-)...)
+func theCreator(c *Creator) *Creator         { return c }
+func theContributor(c *Contributor) *Creator { return &c.Creator }
 
 var contributorType = termOf(contributorTypes, "contributor type")
 
-// parts are the rows that all have, and more.
-func (t personTable[T]) parts(more ...part[T]) []part[T] {
-	return append([]part[T]{
-		inside(once, newElement(t.element, textOnly,
-			text("name", datatype{fault: required(t.what), warning: referenceWarning, spaces: oneBlank}, t.name),
-			attribute("nameType", termOf(nameTypes, "name type"), t.nameType),
-			lang(t.lang),
+// personElement is an element with the names of a person or organization, and more.
+func personElement[T any](name string, person func(*T) *Creator, more ...part[T]) *element[T] {
+	return newElement(name, inOrder, append([]part[T]{
+		inside(once, newElement(name+"Name", textOnly,
+			text("name", datatype{fault: required("the name of a " + name), warning: referenceWarning, spaces: oneBlank},
+				func(v *T) *string { return &person(v).Name }),
+			attribute("nameType", termOf(nameTypes, "name type"), func(v *T) *NameType { return &person(v).NameType }),
+			lang(func(v *T) *string { return &person(v).Lang }),
 		)).always(),
-		untypedElement("givenName", unescapedText, t.givenName),
-		untypedElement("familyName", unescapedText, t.familyName),
-		also(t.check),
-	}, more...)
+		untypedElement("givenName", unescapedText, func(v *T) *string { return &person(v).GivenName }),
+		untypedElement("familyName", unescapedText, func(v *T) *string { return &person(v).FamilyName }),
+		also(func(c *checker, p *path, v *T) { c.person(p, person(v)) }),
+	}, more...)...)
 }
 
-// check warns of values that do not fit together.
-func (t personTable[T]) check(c *checker, p *path, v *T) {
-	name, nameType, lang := *t.name(v), *t.nameType(v), *t.lang(v)
-	alone := *t.givenName(v) == "" && *t.familyName(v) == ""
-	if lang != "" {
-		c.warn(CodeLossy, p.dot("lang"), lang, "the service keeps the language of a name in its XML only")
+func identification[T any](person func(*T) *Creator) []part[T] {
+	return []part[T]{
+		elements("nameIdentifiers", nameIdentifierElement, func(v *T) *List[NameIdentifier] { return &person(v).NameIdentifiers }),
+		elements("affiliation", affiliationElement, func(v *T) *List[Affiliation] { return &person(v).Affiliation }),
+	}
+}
+
+// nameOnly reads JSON like the whole element, and warns of what XML has no place for.
+func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
+	return []part[T]{
+		{table: func(e *element[T]) { e.item = whole.jsonItem() }},
+		also(func(c *checker, p *path, v *T) {
+			if len(person(v).NameIdentifiers)+len(person(v).Affiliation) > 0 {
+				c.warn(CodeLossy, p, person(v).Name, "the schema has no identifiers and affiliations for the people of a related item; they are left out")
+			}
+		}),
+	}
+}
+
+// person warns of values that do not fit together.
+func (c *checker) person(p *path, v *Creator) {
+	alone := v.GivenName == "" && v.FamilyName == ""
+	if v.Lang != "" {
+		c.warn(CodeLossy, p.dot("lang"), v.Lang, "the service keeps the language of a name in its XML only")
 	}
 	switch {
-	case nameType == NamePersonal && !strings.Contains(name, ",") && alone && !isStandIn(name):
-		c.warn(CodeConflict, p.dot("name"), name, "the name of a person is written Family, Given, or has a given and a family name beside it")
-	case nameType == NameOrganizational && !alone:
-		c.warn(CodeConflict, p.dot("nameType"), string(nameType), "an organization has neither given nor family name")
+	case v.NameType == NamePersonal && !strings.Contains(v.Name, ",") && alone && !isStandIn(v.Name):
+		c.warn(CodeConflict, p.dot("name"), v.Name, "the name of a person is written Family, Given, or has a given and a family name beside it")
+	case v.NameType == NameOrganizational && !alone:
+		c.warn(CodeConflict, p.dot("nameType"), string(v.NameType), "an organization has neither given nor family name")
 	}
 }
 
@@ -267,14 +221,6 @@ func (c Creator) AffiliatedWith(organization, ror string) Creator {
 	}
 	c.Affiliation = append(slices.Clip(c.Affiliation), a)
 	return c
-}
-
-// AsContributor returns the same person or organization as a contributor.
-func (c Creator) AsContributor(t ContributorType) Contributor {
-	return Contributor{
-		Name: c.Name, NameType: c.NameType, Lang: c.Lang, GivenName: c.GivenName, FamilyName: c.FamilyName,
-		NameIdentifiers: c.NameIdentifiers, Affiliation: c.Affiliation, ContributorType: t,
-	}
 }
 
 // ContributorType says what part a contributor had. Values the schema does not list

@@ -17,7 +17,7 @@ func plausible(seed uint64) *metadata.Record {
 		Publisher:       g.publisher(),
 		PublicationYear: metadata.Year(year),
 		Types: metadata.Types{
-			ResourceTypeGeneral: metadata.Values[metadata.ResourceTypeGeneral]()[g.IntN(len(metadata.Values[metadata.ResourceTypeGeneral]()))],
+			ResourceTypeGeneral: pick[metadata.ResourceTypeGeneral](g),
 			ResourceType:        g.pick("", "Census data", "Field notes & photographs", "Rapport d’étude", "R package"),
 		},
 		Language: metadata.Text(g.pick("", "en", "de", "fr", "en-GB", "eng", "zh")),
@@ -27,10 +27,10 @@ func plausible(seed uint64) *metadata.Record {
 		rec.Creators = append(rec.Creators, g.creator())
 	}
 	for range g.IntN(3) {
-		rec.Titles = append(rec.Titles, metadata.Title{Title: g.title(), TitleType: metadata.Values[metadata.TitleType]()[g.IntN(4)], Lang: g.pick("", "fr", "ja")})
+		rec.Titles = append(rec.Titles, metadata.Title{Title: g.title(), TitleType: pick[metadata.TitleType](g), Lang: g.pick("", "fr", "ja")})
 	}
 	for range g.IntN(3) {
-		rec.Contributors = append(rec.Contributors, g.creator().AsContributor(metadata.Values[metadata.ContributorType]()[g.IntN(len(metadata.Values[metadata.ContributorType]()))]))
+		rec.Contributors = append(rec.Contributors, metadata.Contributor{Creator: g.creator(), ContributorType: pick[metadata.ContributorType](g)})
 	}
 	for range g.IntN(5) {
 		rec.Subjects = append(rec.Subjects, g.subject())
@@ -55,7 +55,7 @@ func plausible(seed uint64) *metadata.Record {
 	}
 	for range g.IntN(4) {
 		rec.Descriptions = append(rec.Descriptions, metadata.Description{
-			Description: g.abstract(), DescriptionType: metadata.Values[metadata.DescriptionType]()[g.IntN(len(metadata.Values[metadata.DescriptionType]()))], Lang: g.pick("", "en", "es"),
+			Description: g.abstract(), DescriptionType: pick[metadata.DescriptionType](g), Lang: g.pick("", "en", "es"),
 		})
 	}
 	for range g.IntN(3) {
@@ -161,13 +161,13 @@ func (g *generator) subject() metadata.Subject {
 func (g *generator) date(year string) metadata.Date {
 	return metadata.Date{
 		Date:            g.pick(year, year+"-05", year+"-05-17", year+"-05-17T10:00:00Z", year+"-05-17T10:00:00+02:00", year+"/2025", year+"-01-01/"+year+"-12-31"),
-		DateType:        metadata.Values[metadata.DateType]()[g.IntN(len(metadata.Values[metadata.DateType]()))],
+		DateType:        pick[metadata.DateType](g),
 		DateInformation: g.pick("", "Start & end of the survey", "first version"),
 	}
 }
 
 func (g *generator) related() metadata.RelatedIdentifier {
-	r := metadata.RelatedIdentifier{RelationType: metadata.Values[metadata.RelationType]()[g.IntN(len(metadata.Values[metadata.RelationType]()))]}
+	r := metadata.RelatedIdentifier{RelationType: pick[metadata.RelationType](g)}
 	switch g.IntN(4) {
 	case 0:
 		r.RelatedIdentifier, r.RelatedIdentifierType = g.pick("10.5072/ABC", "https://doi.org/10.1000/182", "10.1002/(SICI)1096-8644(199601)99:1<1::AID-AJPA1>3.0.CO;2-1"), metadata.IdentifierDOI
@@ -258,23 +258,17 @@ func (g *generator) relatedItem() metadata.RelatedItem {
 		Publisher: g.pick("", "Wiley & Sons", "Éditions du Nord"), Edition: g.pick("", "2nd ed.", "Rev. & enl."),
 	}
 	if g.IntN(2) == 0 {
-		item.Number, item.NumberType = "7", metadata.Values[metadata.NumberType]()[g.IntN(4)]
+		item.Number, item.NumberType = "7", pick[metadata.NumberType](g)
 	}
 	if g.IntN(2) == 0 {
 		item.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: g.pick("10.5072/J", "https://doi.org/10.1000/182"), RelatedItemIdentifierType: metadata.IdentifierDOI}
 	}
-	person := func() metadata.Creator {
-		c := metadata.Person(g.pick(families...), g.pick(givens...))
-		return c
-	}
 	for range g.IntN(3) {
-		c := person()
-		item.Creators = append(item.Creators, metadata.RelatedItemCreator{Name: c.Name, NameType: c.NameType, GivenName: c.GivenName, FamilyName: c.FamilyName})
+		item.Creators = append(item.Creators, metadata.Person(g.pick(families...), g.pick(givens...)))
 	}
 	for range g.IntN(2) {
-		c := person()
-		item.Contributors = append(item.Contributors, metadata.RelatedItemContributor{
-			Name: c.Name, NameType: c.NameType, GivenName: c.GivenName, FamilyName: c.FamilyName, ContributorType: metadata.ContributorEditor,
+		item.Contributors = append(item.Contributors, metadata.Contributor{
+			Creator: metadata.Person(g.pick(families...), g.pick(givens...)), ContributorType: metadata.ContributorEditor,
 		})
 	}
 	return item

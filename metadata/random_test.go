@@ -37,6 +37,15 @@ func (g *generator) record() *metadata.Record {
 	g.fill(reflect.ValueOf(rec).Elem(), "")
 	rec.SchemaVersion = metadata.Namespace
 	rec.Identifiers = nil
+	for i := range rec.RelatedItems {
+		item := &rec.RelatedItems[i]
+		for n := range item.Creators {
+			item.Creators[n].NameIdentifiers, item.Creators[n].Affiliation = nil, nil
+		}
+		for n := range item.Contributors {
+			item.Contributors[n].NameIdentifiers, item.Contributors[n].Affiliation = nil, nil
+		}
+	}
 	rec.Types.SchemaOrg, rec.Types.Citeproc, rec.Types.BibTeX, rec.Types.RIS = "", "", "", ""
 	return rec
 }
@@ -264,4 +273,10 @@ func TestRecord_XMLOfFullRecordsIsValid(t *testing.T) {
 		require.NoError(t, err)
 		assert.NoError(t, lint(written), "seed %d", seed)
 	}
+}
+
+// pick returns some value of a vocabulary.
+func pick[T metadata.Term](g *generator) T {
+	terms := metadata.Values[T]()
+	return terms[g.IntN(len(terms))]
 }

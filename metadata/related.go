@@ -62,22 +62,22 @@ func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 // RelatedItem describes a related resource, such as the journal an article is
 // in, whether or not it has an identifier.
 type RelatedItem struct {
-	RelatedItemType         ResourceTypeGeneral          `json:"relatedItemType,omitempty"`
-	RelationType            RelationType                 `json:"relationType,omitempty"`
-	RelationTypeInformation string                       `json:"relationTypeInformation,omitempty"`
-	RelatedItemIdentifier   RelatedItemIdentifier        `json:"relatedItemIdentifier,omitzero"`
-	Creators                List[RelatedItemCreator]     `json:"creators,omitzero"`
-	Titles                  List[Title]                  `json:"titles,omitzero"`
-	PublicationYear         string                       `json:"publicationYear,omitempty"`
-	Volume                  string                       `json:"volume,omitempty"`
-	Issue                   string                       `json:"issue,omitempty"`
-	Number                  string                       `json:"number,omitempty"`
-	NumberType              NumberType                   `json:"numberType,omitempty"`
-	FirstPage               string                       `json:"firstPage,omitempty"`
-	LastPage                string                       `json:"lastPage,omitempty"`
-	Publisher               string                       `json:"publisher,omitempty"`
-	Edition                 string                       `json:"edition,omitempty"`
-	Contributors            List[RelatedItemContributor] `json:"contributors,omitzero"`
+	RelatedItemType         ResourceTypeGeneral   `json:"relatedItemType,omitempty"`
+	RelationType            RelationType          `json:"relationType,omitempty"`
+	RelationTypeInformation string                `json:"relationTypeInformation,omitempty"`
+	RelatedItemIdentifier   RelatedItemIdentifier `json:"relatedItemIdentifier,omitzero"`
+	Creators                List[Creator]         `json:"creators,omitzero"`
+	Titles                  List[Title]           `json:"titles,omitzero"`
+	PublicationYear         string                `json:"publicationYear,omitempty"`
+	Volume                  string                `json:"volume,omitempty"`
+	Issue                   string                `json:"issue,omitempty"`
+	Number                  string                `json:"number,omitempty"`
+	NumberType              NumberType            `json:"numberType,omitempty"`
+	FirstPage               string                `json:"firstPage,omitempty"`
+	LastPage                string                `json:"lastPage,omitempty"`
+	Publisher               string                `json:"publisher,omitempty"`
+	Edition                 string                `json:"edition,omitempty"`
+	Contributors            List[Contributor]     `json:"contributors,omitzero"`
 }
 
 var relatedItemElement = newElement("relatedItem", inOrder,
@@ -91,7 +91,7 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 		}
 	}),
 	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
-	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[RelatedItemCreator] { return &r.Creators }),
+	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[Creator] { return &r.Creators }),
 	also(func(c *checker, p *path, r *RelatedItem) {
 		if len(r.Titles) == 0 {
 			c.warn(CodeRequired, p.dot("titles"), "", "a related item needs a title")
@@ -107,7 +107,7 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	untypedElement("lastPage", unescapedText, func(r *RelatedItem) *string { return &r.LastPage }),
 	untypedElement("publisher", unescapedText, func(r *RelatedItem) *string { return &r.Publisher }),
 	untypedElement("edition", unescapedText, func(r *RelatedItem) *string { return &r.Edition }),
-	list("contributors", relatedItemContributorElement, func(r *RelatedItem) *List[RelatedItemContributor] { return &r.Contributors }),
+	list("contributors", relatedItemContributorElement, func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
 )
 
 // RelatedItemIdentifier names a related item.

@@ -115,9 +115,12 @@ func TestUpgradeFunders(t *testing.T) {
 		"isni": "ISNI", "GRID": "GRID", "ror": "ROR", "FundRef": "Crossref Funder ID", "Crossref Funder": "Crossref Funder ID",
 		"Crossref Funder ID": "Crossref Funder ID", "VIAF": "Other", "": "Other",
 	} {
-		old := metadata.Record{Contributors: []metadata.Contributor{{Name: "F", ContributorType: "Funder", NameIdentifiers: []metadata.NameIdentifier{
-			{NameIdentifier: "1", NameIdentifierScheme: scheme, SchemeURI: "https://example.org/"},
-		}}}}
+		old := metadata.Record{Contributors: []metadata.Contributor{{
+			ContributorType: "Funder",
+			Creator: metadata.Creator{Name: "F", NameIdentifiers: []metadata.NameIdentifier{
+				{NameIdentifier: "1", NameIdentifierScheme: scheme, SchemeURI: "https://example.org/"},
+			}},
+		}}}
 		r, err := metadata.Upgrade(&old)
 		require.ErrorIs(t, err, metadata.ErrInvalid)
 		assert.Empty(t, r.Contributors)
