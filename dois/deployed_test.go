@@ -199,23 +199,18 @@ func TestStatistics(t *testing.T) {
 		"viewsOverTime":[{"yearMonth":"2021-02","total":4},{"yearMonth":"2020-11","total":1},{"yearMonth":"2021-02","total":2},{"yearMonth":"soon","total":9}],
 		"downloadsOverTime":[],"citationsOverTime":[{"year":"2021","total":3},{"year":2019,"total":1}]}`)
 
-	views := r.Views()
-	require.Len(t, views, 2, "each month once")
-	assert.Equal(t, "2020-11-01", views[0].Start.Format("2006-01-02"), "the oldest first")
-	assert.Equal(t, 6, views[1].Total, "parts of a month are added up")
-	assert.Equal(t, 7, views.Total())
-	years := views.Yearly()
-	require.Len(t, years, 2)
-	assert.Equal(t, 2021, years[1].Start.Year())
-	assert.Equal(t, 6, years[1].Total)
+	months := r.ViewsOverTime.ByMonth()
+	assert.Equal(t, dois.Series{{YearMonth: "2020-11", Total: 1}, {YearMonth: "2021-02", Total: 6}}, months, "each month once, the oldest first, its parts added up")
+	assert.Equal(t, 7, months.Total())
+	want := dois.Series{{Year: "2020", Total: 1}, {Year: "2021", Total: 6}}
+	assert.Equal(t, want, months.ByYear())
+	assert.Equal(t, want, r.ViewsOverTime.ByYear())
 	assert.Len(t, r.ViewsOverTime, 4, "what was sent is still there")
 
-	assert.Empty(t, r.Downloads())
-	assert.Zero(t, r.Downloads().Total())
-	cited := r.CitedBy()
-	require.Len(t, cited, 2)
-	assert.Equal(t, 2019, cited[0].Start.Year())
-	assert.Equal(t, 4, cited.Total())
+	assert.Empty(t, r.DownloadsOverTime.ByMonth())
+	assert.Zero(t, r.DownloadsOverTime.Total())
+	assert.Equal(t, dois.Series{{Year: "2019", Total: 1}, {Year: "2021", Total: 3}}, r.CitationsOverTime.ByYear())
+	assert.Empty(t, r.CitationsOverTime.ByMonth(), "years have no months")
 }
 
 func TestExists(t *testing.T) {
@@ -274,34 +269,32 @@ func TestEvents(t *testing.T) {
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")})
 		require.NoError(t, err)
 
-		_, err = client.Hide(ctx, "10.5072/x", "")
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.Hide, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")))
-		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")), "once more changes nothing")
-		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
-		_, err = client.Register(ctx, "10.5072/x")
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)))
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.Register, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed)
 
-		hidden, err := client.Hide(ctx, "10.5072/x", "out of date")
+		hidden, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"})
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
-		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
 
-		for _, call := range []func() (*dois.Record, error){
-			func() (*dois.Record, error) { return client.Publish(ctx, "10.5072/typo") },
-			func() (*dois.Record, error) { return client.Register(ctx, "10.5072/typo") },
-			func() (*dois.Record, error) { return client.Hide(ctx, "10.5072/typo", "") },
-		} {
-			_, err := call()
+		for _, event := range []dois.Event{dois.Publish, dois.Register, dois.Hide} {
+			_, err := client.ChangeState(ctx, "10.5072/typo", event, nil)
 			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
 		}
+		_, err = client.ChangeState(ctx, "10.5072/x", "findable", nil)
+		require.ErrorIs(t, err, datacite.ErrInvalid, "a state is not an event")
 
 		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"})
 		require.NoError(t, err)
-		_, err = client.Publish(ctx, "10.5072/bare")
+		_, err = client.ChangeState(ctx, "10.5072/bare", dois.Publish, nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
