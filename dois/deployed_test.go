@@ -16,82 +16,11 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// TestFurtherFilters names the parameters of the deployed service that the
-// specification does not name, one by one.
+// TestFurtherFilters finds records by the filters that the specification does not name.
 func TestFurtherFilters(t *testing.T) {
-	for _, tt := range []struct {
-		opts dois.ListOptions
-		name string
-		want string
-	}{
-		{dois.ListOptions{IDs: []string{"10.5072/a", "https://doi.org/10.5072/B"}}, "ids", "10.5072/a,10.5072/B"},
-		{dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}, "state", "draft,registered"},
-		{dois.ListOptions{Published: "2019,2021"}, "published", "2019,2021"},
-		{dois.ListOptions{ResourceType: "table"}, "resource-type", "table"},
-		{dois.ListOptions{License: "cc-by-4.0"}, "license", "cc-by-4.0"},
-		{dois.ListOptions{Subject: "Ice"}, "subject", "Ice"},
-		{dois.ListOptions{FieldOfScience: "biological_sciences"}, "field-of-science", "biological_sciences"},
-		{dois.ListOptions{Source: "mds"}, "source", "mds"},
-		{dois.ListOptions{OtherAgencies: true}, "include_other_registration_agencies", "true"},
-		{dois.ListOptions{Enriched: true}, "enriched", "true"},
-		{dois.ListOptions{UserID: "0000-0001-2345-6789"}, "user-id", "0000-0001-2345-6789"},
-		{dois.ListOptions{AffiliationID: "04wxnsj81"}, "affiliation-id", "04wxnsj81"},
-		{dois.ListOptions{AffiliationCountry: "de,PT"}, "affiliation-country", "de,PT"},
-		{dois.ListOptions{FunderID: "10.13039/501100000780"}, "funder-id", "10.13039/501100000780"},
-		{dois.ListOptions{FundedBy: "00k4n6c32"}, "funded-by", "00k4n6c32"},
-		{dois.ListOptions{FundedBy: "00k4n6c32", FunderChildren: true}, "include-funder-child-organizations", "true"},
-		{dois.ListOptions{Re3dataID: "r3d1"}, "re3data-id", "r3d1"},
-		{dois.ListOptions{OpendoarID: "1"}, "opendoar-id", "1"},
-		{dois.ListOptions{Certificate: "CoreTrustSeal"}, "certificate", "CoreTrustSeal"},
-		{dois.ListOptions{ClientType: "repository"}, "client-type", "repository"},
-		{dois.ListOptions{MinCitations: 1}, "has-citations", "1"},
-		{dois.ListOptions{MinReferences: 1}, "has-references", "1"},
-		{dois.ListOptions{MinParts: 1}, "has-parts", "1"},
-		{dois.ListOptions{MinPartOf: 1}, "has-part-of", "1"},
-		{dois.ListOptions{MinVersions: 1}, "has-versions", "1"},
-		{dois.ListOptions{MinVersionOf: 1}, "has-version-of", "1"},
-		{dois.ListOptions{MinViews: 10}, "has-views", "10"},
-		{dois.ListOptions{MinDownloads: 10}, "has-downloads", "10"},
-		{dois.ListOptions{HasPerson: true}, "has-person", "true"},
-		{dois.ListOptions{HasAffiliation: true}, "has-affiliation", "true"},
-		{dois.ListOptions{HasOrganization: true}, "has-organization", "true"},
-		{dois.ListOptions{HasFunder: true}, "has-funder", "true"},
-		{dois.ListOptions{LinkStatus: "404"}, "link-check-status", "404"},
-		{dois.ListOptions{LinkHasSchemaOrg: "false"}, "link-check-has-schema-org", "false"},
-		{dois.ListOptions{LinkBodyHasPID: "true"}, "link-check-body-has-pid", "true"},
-		{dois.ListOptions{LinkFoundSchemaOrgID: true}, "link-check-found-schema-org-id", "true"},
-		{dois.ListOptions{LinkFoundDCID: true}, "link-check-found-dc-identifier", "true"},
-		{dois.ListOptions{LinkFoundCitationDOI: true}, "link-check-found-citation-doi", "true"},
-		{dois.ListOptions{MinLinkRedirects: 2}, "link-check-redirect-count-gte", "2"},
-		{dois.ListOptions{Composite: true}, "composite", "true"},
-		{dois.ListOptions{Include: []string{"client"}}, "include", "client"},
-		{dois.ListOptions{Facets: []string{"published", "states"}}, "facets", "published,states"},
-		{dois.ListOptions{Facets: []string{"published"}}, "disable-facets", "false"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			service := &archive{}
-			_, err := service.client(t).List(t.Context(), &tt.opts)
-			require.NoError(t, err)
-			require.Len(t, service.params, 1)
-			assert.Equal(t, tt.want, service.params[0].Get(tt.name))
-		})
-	}
-}
-
-// TestFurtherFiltersFind asks the service for what it can answer of them.
-func TestFurtherFiltersFind(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, library...)
-		seed(t, srv, `{"doi":"10.5072/gil","source":"mds","client":{"id":"demo.alpha","clientType":"raidRegistry","certificate":["CoreTrustSeal"],
-			"re3data":"https://doi.org/10.17616/r3","opendoar":"https://v2.sherpa.ac.uk/id/repository/7"},
-			"creators":[{"name":"Gil","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"},
-				{"nameIdentifier":"https://ror.org/021nxhr62","nameIdentifierScheme":"ROR"}],
-				"affiliation":[{"name":"DataCite","affiliationIdentifier":"https://ror.org/04wxnsj81","affiliationIdentifierScheme":"ROR"}]}],
-			"subjects":[{"subject":"FOS: Biological sciences","subjectScheme":"Fields of Science and Technology (FOS)"}],
-			"fundingReferences":[{"funderIdentifier":"https://doi.org/10.13039/501100000780","funderIdentifierType":"Crossref Funder ID"},
-				{"funderIdentifier":"https://ror.org/00k4n6c32","funderIdentifierType":"ROR"}],
-			"landingPage":{"status":404,"hasSchemaOrg":false,"bodyHasPid":true,"dcIdentifier":"x","citationDoi":"x","schemaOrgId":"x","redirectCount":3}}`,
-			`{"doi":"10.5072/out","agency":"crossref","titles":[{"title":"Elsewhere"}]}`)
+		seed(t, srv, further...)
 		for name, tt := range map[string]struct {
 			opts dois.ListOptions
 			want string
