@@ -28,23 +28,23 @@ type Wanted struct {
 	Place string // where it is in the source, such as "line 3", for messages; "" means its number
 }
 
-// A Kind is how a DOI differs from what is wanted.
-type Kind string
+// A DifferenceKind is how a DOI differs from what is wanted.
+type DifferenceKind string
 
 // The kinds of differences.
 const (
-	Missing   Kind = "missing"    // wanted, and not there, or not for the account to see
-	Extra     Kind = "extra"      // there, and not wanted
-	Changed   Kind = "changed"    // another URL, state or metadata than wanted; see Difference.Changes
-	Invalid   Kind = "invalid"    // not a draft, and with metadata that the service would refuse today; see Difference.Findings
-	OldSchema Kind = "old-schema" // with metadata of a version of the schema before 4, which the service takes no more
+	Missing   DifferenceKind = "missing"    // wanted, and not there, or not for the account to see
+	Extra     DifferenceKind = "extra"      // there, and not wanted
+	Changed   DifferenceKind = "changed"    // another URL, state or metadata than wanted; see Difference.Changes
+	Invalid   DifferenceKind = "invalid"    // not a draft, and with metadata that the service would refuse today; see Difference.Findings
+	OldSchema DifferenceKind = "old-schema" // with metadata of a version of the schema before 4, which the service takes no more
 )
 
 // A Difference is one between a DOI that is wanted and one at the service. A DOI may
 // have several, of different kinds.
 type Difference struct {
 	DOI      string // in lower case
-	Kind     Kind
+	Kind     DifferenceKind
 	Changes  []metadata.Change  // of Changed; besides the metadata there are the paths "url" and "state"
 	Findings []metadata.Finding // of Invalid: the errors
 	Wanted   *Wanted            // nil if it is not wanted
@@ -65,10 +65,10 @@ func (d *Difference) String() string {
 
 // AuditOptions say what is compared. ClientID, Prefix or both must be given.
 type AuditOptions struct {
-	ClientID string // DOIs of this repository account
-	Prefix   string // DOIs with this prefix, or of a comma list of prefixes
-	Kinds    []Kind // which differences to look for; nil means all
-	TempDir  string // for temporary files; "" means that of the system
+	ClientID string           // DOIs of this repository account
+	Prefix   string           // DOIs with this prefix, or of a comma list of prefixes
+	Kinds    []DifferenceKind // which differences to look for; nil means all
+	TempDir  string           // for temporary files; "" means that of the system
 
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
 }
@@ -132,7 +132,7 @@ func (o *AuditOptions) check() error {
 		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
 	}
 	for _, k := range o.Kinds {
-		if !slices.Contains([]Kind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
+		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
 			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
 		}
 	}
@@ -251,7 +251,9 @@ func (a *audit) list(ctx context.Context) error {
 	return nil
 }
 
-func (a *audit) looksFor(k Kind) bool { return a.opts.Kinds == nil || slices.Contains(a.opts.Kinds, k) }
+func (a *audit) looksFor(k DifferenceKind) bool {
+	return a.opts.Kinds == nil || slices.Contains(a.opts.Kinds, k)
+}
 
 // report reports the progress after each thousandth entry, and if n is 0.
 func (a *audit) report(n int) {
@@ -360,7 +362,7 @@ func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 
 // differences are those between a DOI that is wanted and one that was found; one of
 // them may be nil.
-func differences(name string, w *Wanted, f *Record, looksFor func(Kind) bool) (all []*Difference) {
+func differences(name string, w *Wanted, f *Record, looksFor func(DifferenceKind) bool) (all []*Difference) {
 	add := func(d Difference) {
 		if d.DOI, d.Wanted, d.Found = name, w, f; looksFor(d.Kind) {
 			all = append(all, &d)

@@ -77,19 +77,19 @@ func (h holding) write(t testing.TB, srv *datacitetest.Server) {
 
 // plant makes n of the DOIs differ, in every way there is, and returns the kinds by
 // DOI. Extra ones come on top.
-func (h holding) plant(t testing.TB, srv *datacitetest.Server, r *rand.Rand, n int) map[string][]dois.Kind {
+func (h holding) plant(t testing.TB, srv *datacitetest.Server, r *rand.Rand, n int) map[string][]dois.DifferenceKind {
 	t.Helper()
-	kinds := map[string][]dois.Kind{}
+	kinds := map[string][]dois.DifferenceKind{}
 	names := slices.Sorted(maps.Keys(h))
 	for i, at := range r.Perm(len(names))[:n] {
 		name := names[at]
 		w := h[name]
 		rec := dois.Record{Record: *w.Metadata, URL: w.URL, State: w.State}
 		rec.DOI = name
-		kinds[name] = []dois.Kind{dois.Changed}
+		kinds[name] = []dois.DifferenceKind{dois.Changed}
 		switch i % 8 {
 		case 0: // it is not there: nothing is put
-			kinds[name] = []dois.Kind{dois.Missing}
+			kinds[name] = []dois.DifferenceKind{dois.Missing}
 			require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: name}, State: dois.StateDraft}))
 			require.NoError(t, srv.DOIs().Delete(t.Context(), name))
 			continue
@@ -104,16 +104,16 @@ func (h holding) plant(t testing.TB, srv *datacitetest.Server, r *rand.Rand, n i
 		case 5:
 			rec.Subjects = []metadata.Subject{{Subject: "unwanted"}}
 		case 6:
-			kinds[name] = []dois.Kind{dois.Changed, dois.Invalid}
+			kinds[name] = []dois.DifferenceKind{dois.Changed, dois.Invalid}
 			rec.Titles = nil
 		case 7:
-			kinds[name] = []dois.Kind{dois.OldSchema}
+			kinds[name] = []dois.DifferenceKind{dois.OldSchema}
 			rec.SchemaVersion = "http://datacite.org/schema/kernel-3"
 		}
 		require.NoError(t, srv.PutRecord(&rec))
 		if i%8 == 1 {
 			extra := fmt.Sprintf("10.5072/extra-%d", i)
-			kinds[extra] = []dois.Kind{dois.Extra}
+			kinds[extra] = []dois.DifferenceKind{dois.Extra}
 			rec.DOI, rec.State = extra, dois.StateDraft
 			require.NoError(t, srv.PutRecord(&rec))
 		}
@@ -122,9 +122,9 @@ func (h holding) plant(t testing.TB, srv *datacitetest.Server, r *rand.Rand, n i
 }
 
 // differ collects the kinds of an audit by DOI.
-func differ(t testing.TB, diffs iter.Seq2[*dois.Difference, error]) map[string][]dois.Kind {
+func differ(t testing.TB, diffs iter.Seq2[*dois.Difference, error]) map[string][]dois.DifferenceKind {
 	t.Helper()
-	kinds := map[string][]dois.Kind{}
+	kinds := map[string][]dois.DifferenceKind{}
 	for d, err := range diffs {
 		require.NoError(t, err)
 		kinds[d.DOI] = append(kinds[d.DOI], d.Kind)
@@ -217,7 +217,7 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 		delete(h, "made")
 		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})), "the list does not have it yet")
 		srv.Advance(2 * time.Hour)
-		assert.Equal(t, map[string][]dois.Kind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
 	})
 }
 
@@ -235,7 +235,7 @@ func TestAuditOverBadLines(t *testing.T) {
 					h.put(t, srv)
 					planted := h.plant(t, srv, rand.New(rand.NewPCG(seed, 2)), 16)
 					bad.Store(true)
-					found := map[string][]dois.Kind{}
+					found := map[string][]dois.DifferenceKind{}
 					var end error
 					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix}) {
 						if end = err; err == nil {
@@ -263,12 +263,12 @@ func TestAuditOfSomeKinds(t *testing.T) {
 		h := newHolding(50)
 		h.put(t, srv)
 		planted := h.plant(t, srv, rand.New(rand.NewPCG(3, 4)), 16)
-		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.Kind{dois.Missing, dois.Extra, dois.OldSchema}}
+		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.OldSchema}}
 		for name, w := range h {
 			w.Metadata = nil
 			h[name] = w
 		}
-		maps.DeleteFunc(planted, func(_ string, kinds []dois.Kind) bool { return kinds[0] == dois.Changed })
+		maps.DeleteFunc(planted, func(_ string, kinds []dois.DifferenceKind) bool { return kinds[0] == dois.Changed })
 		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
 		assert.Contains(t, srv.Requests()[len(srv.Requests())-len(planted)-1].Query, "fields", "no metadata are asked for")
 		for _, kinds := range planted {
@@ -302,7 +302,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 	}{
 		"no scope":              {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
 		"no prefix":             {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
-		"no kind":               {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.Kind{"mising"}}, nil, datacite.ErrInvalid, "no kind of difference"},
+		"no kind":               {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "no kind of difference"},
 		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
 		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is that of wanted[0], too`},
 		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalidDOI, `datacite: line 9, DOI "10.5072/a" is that of line 2, too`},
@@ -394,10 +394,10 @@ func TestAuditOfMany(t *testing.T) {
 	}
 	bad.Store(false)
 	srv.Advance(time.Minute)
-	extra := map[string][]dois.Kind{}
+	extra := map[string][]dois.DifferenceKind{}
 	for name, kinds := range planted {
 		if slices.Contains(kinds, dois.Extra) {
-			extra[name] = []dois.Kind{dois.Extra}
+			extra[name] = []dois.DifferenceKind{dois.Extra}
 		}
 	}
 	assert.Equal(t, extra, differ(t, srv.DOIs().Audit(t.Context(), h.all(), scope)))
@@ -427,7 +427,7 @@ func TestAuditMemory(t *testing.T) {
 	dir, client := t.TempDir(), service.client(t)
 	calls, before, most := 0, inUse(), uint64(0)
 	opts := &dois.AuditOptions{
-		Prefix: datacitetest.Prefix, TempDir: dir, Kinds: []dois.Kind{dois.Missing, dois.Extra, dois.Changed},
+		Prefix: datacitetest.Prefix, TempDir: dir, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed},
 		Progress: func(dois.AuditProgress) {
 			if calls++; calls%5 == 0 {
 				most = max(most, inUse())

@@ -110,7 +110,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 			return err
 		}, dois.StateDraft},
 		{"Publish", func(t *testing.T, c *dois.Client) error {
-			_, err := c.Publish(t.Context(), "10.5072/a")
+			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.Publish, nil)
 			return err
 		}, dois.StateFindable},
 		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, ""},

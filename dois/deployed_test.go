@@ -16,82 +16,11 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// TestFurtherFilters names the parameters of the deployed service that the
-// specification does not name, one by one.
+// TestFurtherFilters finds records by the filters that the specification does not name.
 func TestFurtherFilters(t *testing.T) {
-	for _, tt := range []struct {
-		opts dois.ListOptions
-		name string
-		want string
-	}{
-		{dois.ListOptions{IDs: []string{"10.5072/a", "https://doi.org/10.5072/B"}}, "ids", "10.5072/a,10.5072/B"},
-		{dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}, "state", "draft,registered"},
-		{dois.ListOptions{Published: "2019,2021"}, "published", "2019,2021"},
-		{dois.ListOptions{ResourceType: "table"}, "resource-type", "table"},
-		{dois.ListOptions{License: "cc-by-4.0"}, "license", "cc-by-4.0"},
-		{dois.ListOptions{Subject: "Ice"}, "subject", "Ice"},
-		{dois.ListOptions{FieldOfScience: "biological_sciences"}, "field-of-science", "biological_sciences"},
-		{dois.ListOptions{Source: "mds"}, "source", "mds"},
-		{dois.ListOptions{OtherAgencies: true}, "include_other_registration_agencies", "true"},
-		{dois.ListOptions{Enriched: true}, "enriched", "true"},
-		{dois.ListOptions{UserID: "0000-0001-2345-6789"}, "user-id", "0000-0001-2345-6789"},
-		{dois.ListOptions{AffiliationID: "04wxnsj81"}, "affiliation-id", "04wxnsj81"},
-		{dois.ListOptions{AffiliationCountry: "de,PT"}, "affiliation-country", "de,PT"},
-		{dois.ListOptions{FunderID: "10.13039/501100000780"}, "funder-id", "10.13039/501100000780"},
-		{dois.ListOptions{FundedBy: "00k4n6c32"}, "funded-by", "00k4n6c32"},
-		{dois.ListOptions{FundedBy: "00k4n6c32", FunderChildren: true}, "include-funder-child-organizations", "true"},
-		{dois.ListOptions{Re3dataID: "r3d1"}, "re3data-id", "r3d1"},
-		{dois.ListOptions{OpendoarID: "1"}, "opendoar-id", "1"},
-		{dois.ListOptions{Certificate: "CoreTrustSeal"}, "certificate", "CoreTrustSeal"},
-		{dois.ListOptions{ClientType: "repository"}, "client-type", "repository"},
-		{dois.ListOptions{MinCitations: 1}, "has-citations", "1"},
-		{dois.ListOptions{MinReferences: 1}, "has-references", "1"},
-		{dois.ListOptions{MinParts: 1}, "has-parts", "1"},
-		{dois.ListOptions{MinPartOf: 1}, "has-part-of", "1"},
-		{dois.ListOptions{MinVersions: 1}, "has-versions", "1"},
-		{dois.ListOptions{MinVersionOf: 1}, "has-version-of", "1"},
-		{dois.ListOptions{MinViews: 10}, "has-views", "10"},
-		{dois.ListOptions{MinDownloads: 10}, "has-downloads", "10"},
-		{dois.ListOptions{HasPerson: true}, "has-person", "true"},
-		{dois.ListOptions{HasAffiliation: true}, "has-affiliation", "true"},
-		{dois.ListOptions{HasOrganization: true}, "has-organization", "true"},
-		{dois.ListOptions{HasFunder: true}, "has-funder", "true"},
-		{dois.ListOptions{LinkStatus: "404"}, "link-check-status", "404"},
-		{dois.ListOptions{LinkHasSchemaOrg: "false"}, "link-check-has-schema-org", "false"},
-		{dois.ListOptions{LinkBodyHasPID: "true"}, "link-check-body-has-pid", "true"},
-		{dois.ListOptions{LinkFoundSchemaOrgID: true}, "link-check-found-schema-org-id", "true"},
-		{dois.ListOptions{LinkFoundDCID: true}, "link-check-found-dc-identifier", "true"},
-		{dois.ListOptions{LinkFoundCitationDOI: true}, "link-check-found-citation-doi", "true"},
-		{dois.ListOptions{MinLinkRedirects: 2}, "link-check-redirect-count-gte", "2"},
-		{dois.ListOptions{Composite: true}, "composite", "true"},
-		{dois.ListOptions{Include: []string{"client"}}, "include", "client"},
-		{dois.ListOptions{Facets: []string{"published", "states"}}, "facets", "published,states"},
-		{dois.ListOptions{Facets: []string{"published"}}, "disable-facets", "false"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			service := &archive{}
-			_, err := service.client(t).List(t.Context(), &tt.opts)
-			require.NoError(t, err)
-			require.Len(t, service.params, 1)
-			assert.Equal(t, tt.want, service.params[0].Get(tt.name))
-		})
-	}
-}
-
-// TestFurtherFiltersFind asks the service for what it can answer of them.
-func TestFurtherFiltersFind(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, library...)
-		seed(t, srv, `{"doi":"10.5072/gil","source":"mds","client":{"id":"demo.alpha","clientType":"raidRegistry","certificate":["CoreTrustSeal"],
-			"re3data":"https://doi.org/10.17616/r3","opendoar":"https://v2.sherpa.ac.uk/id/repository/7"},
-			"creators":[{"name":"Gil","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"},
-				{"nameIdentifier":"https://ror.org/021nxhr62","nameIdentifierScheme":"ROR"}],
-				"affiliation":[{"name":"DataCite","affiliationIdentifier":"https://ror.org/04wxnsj81","affiliationIdentifierScheme":"ROR"}]}],
-			"subjects":[{"subject":"FOS: Biological sciences","subjectScheme":"Fields of Science and Technology (FOS)"}],
-			"fundingReferences":[{"funderIdentifier":"https://doi.org/10.13039/501100000780","funderIdentifierType":"Crossref Funder ID"},
-				{"funderIdentifier":"https://ror.org/00k4n6c32","funderIdentifierType":"ROR"}],
-			"landingPage":{"status":404,"hasSchemaOrg":false,"bodyHasPid":true,"dcIdentifier":"x","citationDoi":"x","schemaOrgId":"x","redirectCount":3}}`,
-			`{"doi":"10.5072/out","agency":"crossref","titles":[{"title":"Elsewhere"}]}`)
+		seed(t, srv, further...)
 		for name, tt := range map[string]struct {
 			opts dois.ListOptions
 			want string
@@ -199,23 +128,18 @@ func TestStatistics(t *testing.T) {
 		"viewsOverTime":[{"yearMonth":"2021-02","total":4},{"yearMonth":"2020-11","total":1},{"yearMonth":"2021-02","total":2},{"yearMonth":"soon","total":9}],
 		"downloadsOverTime":[],"citationsOverTime":[{"year":"2021","total":3},{"year":2019,"total":1}]}`)
 
-	views := r.Views()
-	require.Len(t, views, 2, "each month once")
-	assert.Equal(t, "2020-11-01", views[0].Start.Format("2006-01-02"), "the oldest first")
-	assert.Equal(t, 6, views[1].Total, "parts of a month are added up")
-	assert.Equal(t, 7, views.Total())
-	years := views.Yearly()
-	require.Len(t, years, 2)
-	assert.Equal(t, 2021, years[1].Start.Year())
-	assert.Equal(t, 6, years[1].Total)
+	months := r.ViewsOverTime.ByMonth()
+	assert.Equal(t, dois.Series{{YearMonth: "2020-11", Total: 1}, {YearMonth: "2021-02", Total: 6}}, months, "each month once, the oldest first, its parts added up")
+	assert.Equal(t, 7, months.Total())
+	want := dois.Series{{Year: "2020", Total: 1}, {Year: "2021", Total: 6}}
+	assert.Equal(t, want, months.ByYear())
+	assert.Equal(t, want, r.ViewsOverTime.ByYear())
 	assert.Len(t, r.ViewsOverTime, 4, "what was sent is still there")
 
-	assert.Empty(t, r.Downloads())
-	assert.Zero(t, r.Downloads().Total())
-	cited := r.CitedBy()
-	require.Len(t, cited, 2)
-	assert.Equal(t, 2019, cited[0].Start.Year())
-	assert.Equal(t, 4, cited.Total())
+	assert.Empty(t, r.DownloadsOverTime.ByMonth())
+	assert.Zero(t, r.DownloadsOverTime.Total())
+	assert.Equal(t, dois.Series{{Year: "2019", Total: 1}, {Year: "2021", Total: 3}}, r.CitationsOverTime.ByYear())
+	assert.Empty(t, r.CitationsOverTime.ByMonth(), "years have no months")
 }
 
 func TestExists(t *testing.T) {
@@ -274,34 +198,32 @@ func TestEvents(t *testing.T) {
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")})
 		require.NoError(t, err)
 
-		_, err = client.Hide(ctx, "10.5072/x", "")
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.Hide, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")))
-		assert.Equal(t, dois.StateRegistered, state(client.Register(ctx, "10.5072/x")), "once more changes nothing")
-		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
-		_, err = client.Register(ctx, "10.5072/x")
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)))
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.Register, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed)
 
-		hidden, err := client.Hide(ctx, "10.5072/x", "out of date")
+		hidden, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"})
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
-		assert.Equal(t, dois.StateFindable, state(client.Publish(ctx, "10.5072/x")))
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
 
-		for _, call := range []func() (*dois.Record, error){
-			func() (*dois.Record, error) { return client.Publish(ctx, "10.5072/typo") },
-			func() (*dois.Record, error) { return client.Register(ctx, "10.5072/typo") },
-			func() (*dois.Record, error) { return client.Hide(ctx, "10.5072/typo", "") },
-		} {
-			_, err := call()
+		for _, event := range []dois.Event{dois.Publish, dois.Register, dois.Hide} {
+			_, err := client.ChangeState(ctx, "10.5072/typo", event, nil)
 			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
 		}
+		_, err = client.ChangeState(ctx, "10.5072/x", "findable", nil)
+		require.ErrorIs(t, err, datacite.ErrInvalid, "a state is not an event")
 
 		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"})
 		require.NoError(t, err)
-		_, err = client.Publish(ctx, "10.5072/bare")
+		_, err = client.ChangeState(ctx, "10.5072/bare", dois.Publish, nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)

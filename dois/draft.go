@@ -41,16 +41,45 @@ var clearable = strings.Fields(`url reason contentUrl container creators contrib
 	language identifiers alternateIdentifiers relatedIdentifiers relatedItems sizes formats version rightsList descriptions
 	geoLocations fundingReferences`)
 
-// An Event changes the state of a DOI. The service ignores one that is not
-// possible in the present state.
+// An Event changes the state of a DOI. In a [Draft], the service ignores an event that the
+// current state does not allow; [Client.ChangeState] reports it.
 type Event string
 
-// The events.
+// The events. Register does not make a DOI findable, as registering it with package mds
+// does; Publish does.
 const (
-	Publish  Event = "publish"  // to findable
+	Publish  Event = "publish"  // from draft or registered to findable
 	Register Event = "register" // from draft to registered
 	Hide     Event = "hide"     // from findable to registered
 )
+
+// transitions are where the events lead, and from which states.
+var transitions = map[Event]struct {
+	to   State
+	from []State
+}{
+	Publish:  {StateFindable, []State{StateDraft, StateRegistered}},
+	Register: {StateRegistered, []State{StateDraft}},
+	Hide:     {StateRegistered, []State{StateFindable}},
+}
+
+// eventTo is the event that leads from one state to another; "" if none does.
+func eventTo(from, to State) Event {
+	for event, t := range transitions {
+		if t.to == to && slices.Contains(t.from, from) {
+			return event
+		}
+	}
+	return ""
+}
+
+// fault says why e is not an event; it is empty for one that is.
+func (e Event) fault() string {
+	if _, known := transitions[e]; known {
+		return ""
+	}
+	return fmt.Sprintf("%q is not an event: publish, register or hide", string(e))
+}
 
 // Draft returns what it takes to write the record again: change it and give it
 // to [Client.Update]. It is a copy and has the metadata, URL, ContentURL and Container; state
@@ -110,20 +139,14 @@ func (r *Record) plainAffiliations(list string) bool {
 	return false
 }
 
-func (e Event) known() bool { return slices.Contains([]Event{"", Publish, Register, Hide}, e) }
-
-func (e Event) unknown() error {
-	return &datacite.FieldError{Path: "Draft.Event", Reason: fmt.Sprintf("%q is not an event: publish, register or hide", string(e))}
-}
-
 // checked returns a copy of the draft with the name to create in DOI, if it may
 // be made.
 func (d *Draft) checked() (*Draft, error) {
 	switch {
 	case d == nil:
 		return nil, &datacite.FieldError{Path: "Draft", Reason: "is nil"}
-	case !d.Event.known():
-		return nil, d.Event.unknown()
+	case d.Event != "" && d.Event.fault() != "":
+		return nil, &datacite.FieldError{Path: "Draft.Event", Reason: d.Event.fault()}
 	case d.Prefix != "" && d.DOI != "":
 		return nil, &datacite.FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
 	case d.Prefix != "" && d.Record.DOI != "":
@@ -159,8 +182,8 @@ func (d *Draft) checkName(name string) error {
 	switch {
 	case d == nil:
 		return &datacite.FieldError{Path: "Draft", Reason: "is nil"}
-	case !d.Event.known():
-		return d.Event.unknown()
+	case d.Event != "" && d.Event.fault() != "":
+		return &datacite.FieldError{Path: "Draft.Event", Reason: d.Event.fault()}
 	case d.Prefix != "":
 		return &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
 	}

@@ -233,7 +233,7 @@ func ExampleClient_Audit() {
 	// dois: no repair: 10.5072/viewer is not wanted; decide what becomes of it
 }
 
-func ExampleRecord_Views() {
+func ExampleSeries_ByYear() {
 	srv := exampleService()
 	defer srv.Close()
 
@@ -241,8 +241,8 @@ func ExampleRecord_Views() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, year := range record.Views().Yearly() {
-		fmt.Println(year.Start.Year(), year.Total)
+	for _, year := range record.ViewsOverTime.ByYear() {
+		fmt.Println(year.Year, year.Total)
 	}
 	// Output:
 	// 2020 2

@@ -1,7 +1,12 @@
 package dois_test
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -33,6 +39,20 @@ var library = []string{
 		"titles":[{"title":"Glacier viewer"}]}`,
 	`{"doi":"10.5072/hid","state":"registered","created":"2018-03-01T00:00:00Z","titles":[{"title":"Withdrawn engine"}]}`,
 	`{"doi":"10.5072/dra","state":"draft","created":"2018-04-01T00:00:00Z","titles":[{"title":"Draft engine"}]}`,
+}
+
+// further is what the filters of the deployed service find beside library.
+var further = []string{
+	`{"doi":"10.5072/gil","source":"mds","publisher":{"name":"Gil Press"},"client":{"id":"demo.alpha","clientType":"raidRegistry","certificate":["CoreTrustSeal"],
+		"re3data":"https://doi.org/10.17616/r3","opendoar":"https://v2.sherpa.ac.uk/id/repository/7"},
+		"creators":[{"name":"Gil","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"},
+			{"nameIdentifier":"https://ror.org/021nxhr62","nameIdentifierScheme":"ROR"}],
+			"affiliation":[{"name":"DataCite","affiliationIdentifier":"https://ror.org/04wxnsj81","affiliationIdentifierScheme":"ROR"}]}],
+		"subjects":[{"subject":"FOS: Biological sciences","subjectScheme":"Fields of Science and Technology (FOS)"}],
+		"fundingReferences":[{"funderIdentifier":"https://doi.org/10.13039/501100000780","funderIdentifierType":"Crossref Funder ID"},
+			{"funderIdentifier":"https://ror.org/00k4n6c32","funderIdentifierType":"ROR"}],
+		"landingPage":{"status":404,"hasSchemaOrg":false,"bodyHasPid":true,"dcIdentifier":"x","citationDoi":"x","schemaOrgId":"x","redirectCount":3}}`,
+	`{"doi":"10.5072/out","agency":"crossref","titles":[{"title":"Elsewhere"}]}`,
 }
 
 func february(year int) time.Time { return time.Date(year, 2, 1, 0, 0, 0, 0, time.UTC) }
@@ -88,6 +108,67 @@ func TestListFilters(t *testing.T) {
 			})
 		})
 	}
+}
+
+// optionValues are values of options that are not given as just any text, number or flag.
+var optionValues = map[string]any{
+	"Sort": query.ByName.Desc(), "Prefix": "10.99999", "Registered": "1000", "Created": "1000", "Published": "1000",
+	"IDs": []string{"10.5072/ada"}, "States": []dois.State{dois.StateDraft}, "Fields": []string{"doi"}, "Include": []string{"client"}, "Facets": []string{"states"},
+}
+
+// Every option that becomes a parameter of its own changes what the embedded service
+// returns, and its parameter is among those for which there is evidence. A parameter that is
+// misspelled, or that the service does not know, changes nothing.
+func TestEveryOptionCounts(t *testing.T) {
+	known := ""
+	for _, row := range testkit.Table(t, "deployed-dois.md", "Parameters") {
+		known += " " + row[0] + " "
+	}
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		seed(t, srv, append(library, further...)...)
+		ask := func(opts dois.ListOptions) (shown []string, err error) {
+			opts.Page.Size = 100
+			found, err := srv.DOIs().List(t.Context(), &opts)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range found.Records {
+				shown = append(shown, string(r.Raw))
+			}
+			return append(shown, fmt.Sprint(found.Meta, found.Included)), nil
+		}
+		plain, err := ask(dois.ListOptions{})
+		require.NoError(t, err)
+		for field := range reflect.TypeFor[dois.ListOptions]().Fields() {
+			if field.Tag.Get("url") == "-" || field.Name == "Composite" && !deployed(t) {
+				continue // not a parameter of its own, or not specified
+			}
+			t.Run(field.Name, func(t *testing.T) {
+				name, _, _ := strings.Cut(field.Tag.Get("url"), ",")
+				assert.Contains(t, known, " "+strings.ReplaceAll(name, "_", "-")+" ", "it has no row in datacitetest/deployed-dois.md")
+				var opts dois.ListOptions
+				value := reflect.ValueOf(&opts).Elem().FieldByIndex(field.Index)
+				switch given := optionValues[field.Name]; {
+				case given != nil:
+					value.Set(reflect.ValueOf(given))
+				case value.Kind() == reflect.String:
+					value.SetString("nonsense")
+				case value.CanInt():
+					value.SetInt(1_000_000)
+				case value.Kind() == reflect.Bool:
+					value.SetBool(true)
+				default:
+					t.Fatal("give it a value in optionValues")
+				}
+				shown, err := ask(opts)
+				if e, refused := errors.AsType[*datacite.Error](err); refused && e.StatusCode != 0 {
+					return // the service knows the parameter, and not this value
+				}
+				require.NoError(t, err)
+				assert.False(t, slices.Equal(plain, shown), "the service ignores the parameter")
+			})
+		}
+	})
 }
 
 // The service in operation does not take a consortium for a provider, as the

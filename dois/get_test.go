@@ -61,7 +61,7 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 				_, errExists := c.Exists(t.Context(), name)
 				_, errXML := c.Open(t.Context(), name, dois.DataCiteXML)
 				_, errUpdate := c.Update(t.Context(), name, &dois.Draft{URL: "https://example.org/"})
-				_, errHide := c.Hide(t.Context(), name, "")
+				_, errHide := c.ChangeState(t.Context(), name, dois.Hide, nil)
 				for _, err := range []error{errGet, errExists, errXML, errUpdate, errHide, c.Delete(t.Context(), name)} {
 					require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 					assert.ErrorContains(t, err, "another DOI")

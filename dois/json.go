@@ -44,9 +44,9 @@ var recordJSON = jsonlex.NewObject(append(append(
 	jsonlex.Text("updated", func(r *Record) *Timestamp { return &r.Updated }),
 	jsonlex.Word("prefix", func(r *Record) *string { return &r.Prefix }),
 	jsonlex.Text("suffix", func(r *Record) *string { return &r.Suffix }),
-	jsonlex.List("viewsOverTime", func(r *Record) *[]MonthCount { return &r.ViewsOverTime }, monthJSON.Item),
-	jsonlex.List("downloadsOverTime", func(r *Record) *[]MonthCount { return &r.DownloadsOverTime }, monthJSON.Item),
-	jsonlex.List("citationsOverTime", func(r *Record) *[]YearCount { return &r.CitationsOverTime }, yearJSON.Item),
+	jsonlex.List("viewsOverTime", func(r *Record) *Series { return &r.ViewsOverTime }, countJSON.Item),
+	jsonlex.List("downloadsOverTime", func(r *Record) *Series { return &r.DownloadsOverTime }, countJSON.Item),
+	jsonlex.List("citationsOverTime", func(r *Record) *Series { return &r.CitationsOverTime }, countJSON.Item),
 	jsonlex.Member[Record]{Name: "landingPage", Read: readLandingPage},
 	jsonlex.Member[Record]{Name: "xml", Read: func(d *decoder, r *Record) { r.MetadataXML = d.Base64() }},
 ), relations...)...)
@@ -66,14 +66,10 @@ var containerJSON = jsonlex.NewObject(
 	jsonlex.List("identifiers", func(c *Container) *[]metadata.Identifier { return &c.Identifiers }, jsonlex.Shared[metadata.Identifier]().Item),
 )
 
-var monthJSON = jsonlex.NewObject(
-	jsonlex.Text("yearMonth", func(c *MonthCount) *string { return &c.YearMonth }),
-	jsonlex.Int("total", func(c *MonthCount) *int { return &c.Total }),
-)
-
-var yearJSON = jsonlex.NewObject(
-	jsonlex.Word("year", func(c *YearCount) *metadata.Text { return &c.Year }),
-	jsonlex.Int("total", func(c *YearCount) *int { return &c.Total }),
+var countJSON = jsonlex.NewObject(
+	jsonlex.Text("yearMonth", func(c *Count) *string { return &c.YearMonth }),
+	jsonlex.Word("year", func(c *Count) *metadata.Text { return &c.Year }),
+	jsonlex.Int("total", func(c *Count) *int { return &c.Total }),
 )
 
 var landingPageJSON = jsonlex.NewObject(

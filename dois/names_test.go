@@ -90,9 +90,9 @@ func anyCall(t *testing.T, r *rand.Rand, c *dois.Client, name string) (string, e
 	case 1:
 		err = c.Delete(ctx, name)
 	case 2:
-		record, err = c.Hide(ctx, name, "")
+		record, err = c.ChangeState(ctx, name, dois.Hide, nil)
 	case 3:
-		record, err = c.Publish(ctx, name)
+		record, err = c.ChangeState(ctx, name, dois.Publish, nil)
 	case 4:
 		record, err = c.Get(ctx, name, nil)
 	case 5:

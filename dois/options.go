@@ -203,7 +203,7 @@ func (f *faults) add(path, reason string, args ...any) {
 func (o *ListOptions) check() error {
 	var f faults
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		f = append(f, &datacite.FieldError{Path: "ListOptions", Reason: "cannot be sent: " + err.Error(), Err: err})
+		f = append(f, err)
 	}
 	o.checkValues(&f)
 	o.checkNames(&f)

@@ -56,9 +56,9 @@ type Record struct {
 	// always.
 	Prefix            string       `json:"prefix,omitempty"`
 	Suffix            string       `json:"suffix,omitempty"`
-	ViewsOverTime     []MonthCount `json:"viewsOverTime,omitempty"` // as sent; see Views
-	DownloadsOverTime []MonthCount `json:"downloadsOverTime,omitempty"`
-	CitationsOverTime []YearCount  `json:"citationsOverTime,omitempty"`
+	ViewsOverTime     Series       `json:"viewsOverTime,omitempty"` // as sent, in parts; see Series.ByMonth
+	DownloadsOverTime Series       `json:"downloadsOverTime,omitempty"`
+	CitationsOverTime Series       `json:"citationsOverTime,omitempty"`
 	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if it was not checked
 	MetadataXML       []byte       `json:"xml,omitempty"`         // the metadata XML, decoded; nil if there is none
 	Provider          string       `json:"provider,omitempty"`    // id of the member

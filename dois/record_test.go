@@ -91,8 +91,8 @@ func TestRecordFields(t *testing.T) {
 
 				assert.Equal(t, "10.5072", r.Prefix, "prefix")
 				assert.Equal(t, "full", r.Suffix, "suffix")
-				assert.Equal(t, []dois.MonthCount{{YearMonth: "2020-01", Total: 5}, {YearMonth: "2020-02", Total: 6}}, r.ViewsOverTime, "viewsOverTime")
-				assert.Equal(t, []dois.YearCount{{Year: "2021", Total: 3}}, r.CitationsOverTime, "citationsOverTime")
+				assert.Equal(t, dois.Series{{YearMonth: "2020-01", Total: 5}, {YearMonth: "2020-02", Total: 6}}, r.ViewsOverTime, "viewsOverTime")
+				assert.Equal(t, dois.Series{{Year: "2021", Total: 3}}, r.CitationsOverTime, "citationsOverTime")
 				assert.Equal(t, "example", r.Provider, "provider")
 				assert.Equal(t, "example.repo", r.Client)
 				assert.Equal(t, []string{"10.5072/cited"}, r.References, "references")

@@ -145,7 +145,7 @@ func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (dra
 		return nil, false, err
 	}
 	left := func(now *Record) []*Difference { // what is still to be repaired
-		return differences(name, wanted, now, func(k Kind) bool {
+		return differences(name, wanted, now, func(k DifferenceKind) bool {
 			return k == Missing || k == Changed || slices.ContainsFunc(diffs, func(d *Difference) bool { return d.Kind == k })
 		})
 	}
@@ -192,11 +192,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 		was = found.State
 	}
 	if state != "" && state != was {
-		draft.Event = map[State]Event{StateFindable: Publish, StateRegistered: Register}[state]
-		if was == StateFindable {
-			draft.Event = map[State]Event{StateRegistered: Hide}[state]
-		}
-		if draft.Event == "" {
+		if draft.Event = eventTo(was, state); draft.Event == "" {
 			return nil, fmt.Errorf("%w: %s is %s and cannot become %s", ErrNoRepair, w.DOI, was, state)
 		}
 	}
@@ -211,7 +207,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	}
 	if draft.DOI == "" && draft.URL == "" && draft.Event == "" && draft.SchemaVersion == "" && len(draft.Clear) == 0 {
 		if attributes, err := members(draft.Record); err != nil || len(attributes) == 0 {
-			return nil, cmp.Or(err, fmt.Errorf("%w: of %s nothing else is wanted", ErrNoRepair, w.DOI))
+			return nil, cmp.Or(err, fmt.Errorf("%w: %s: nothing that is wanted differs from what is stored", ErrNoRepair, w.DOI))
 		}
 	}
 	return draft, nil

@@ -117,7 +117,7 @@ func TestRepairDryRunWritesNothing(t *testing.T) {
 		h := newHolding(40)
 		h.put(t, srv)
 		planted := h.plant(t, srv, rand.New(rand.NewPCG(1, 1)), 24)
-		before, kinds, drafts := writes(srv), map[dois.Kind]int{}, 0
+		before, kinds, drafts := writes(srv), map[dois.DifferenceKind]int{}, 0
 		for r, err := range c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}) {
 			require.NoError(t, err)
 			assert.False(t, r.Changed)
@@ -130,7 +130,7 @@ func TestRepairDryRunWritesNothing(t *testing.T) {
 			}
 			require.NoError(t, r.Err)
 		}
-		assert.Equal(t, map[dois.Kind]int{dois.Missing: 3, dois.Extra: 3, dois.Changed: 18, dois.Invalid: 3, dois.OldSchema: 3}, kinds)
+		assert.Equal(t, map[dois.DifferenceKind]int{dois.Missing: 3, dois.Extra: 3, dois.Changed: 18, dois.Invalid: 3, dois.OldSchema: 3}, kinds)
 		assert.Equal(t, 27, drafts)
 		assert.Equal(t, before, writes(srv))
 	})

@@ -2,90 +2,59 @@ package dois
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A MonthCount is what was counted in one month, such as "2021-07".
-type MonthCount struct {
-	YearMonth string `json:"yearMonth"`
-	Total     int    `json:"total"`
-}
-
-// A YearCount is what was counted in one year, such as "2021".
-type YearCount struct {
-	Year  metadata.Text `json:"year"`
-	Total int           `json:"total"`
-}
-
-// A Series is what was counted over time, oldest first, each period once.
+// A Series is what was counted over time. The service sends some periods in several parts
+// and in no fixed order; ByMonth and ByYear put them together.
 type Series []Count
 
-// A Count is what was counted in one period: the month or the year that begins
-// at Start, in UTC.
+// A Count is what was counted in one month or in one year.
 type Count struct {
-	Start time.Time
-	Total int
+	YearMonth string        `json:"yearMonth,omitempty"` // such as "2021-07", for views and downloads
+	Year      metadata.Text `json:"year,omitempty"`      // such as "2021", for citations
+	Total     int           `json:"total"`
 }
 
-// Views returns the views of the record, month by month. The service sends some
-// months in several parts; here they are added up. Months in an unreadable form
-// are left out; ViewsOverTime has them.
-func (r *Record) Views() Series { return monthly(r.ViewsOverTime) }
-
-// Downloads returns the downloads of the record, in the way of Views.
-func (r *Record) Downloads() Series { return monthly(r.DownloadsOverTime) }
-
-// CitedBy returns the citations of the record, year by year, in the way of Views.
-func (r *Record) CitedBy() Series {
-	var s Series
-	for _, c := range r.CitationsOverTime {
-		s = s.add("2006", string(c.Year), c.Total)
-	}
-	return s.merged()
+// ByMonth returns each month once, with all its counts added up, the oldest first. Counts
+// without a readable month are left out.
+func (s Series) ByMonth() Series {
+	return s.by("2006-01", func(c Count) Count { return Count{YearMonth: c.YearMonth} })
 }
 
-func monthly(counts []MonthCount) Series {
-	var s Series
-	for _, c := range counts {
-		s = s.add("2006-01", c.YearMonth, c.Total)
-	}
-	return s.merged()
-}
-
-func (s Series) add(layout, period string, total int) Series {
-	start, err := time.Parse(layout, period)
-	if err != nil {
-		return s
-	}
-	return append(s, Count{start, total})
-}
-
-// merged sorts the series and adds up what belongs to one period.
-func (s Series) merged() Series {
-	slices.SortStableFunc(s, func(a, b Count) int { return a.Start.Compare(b.Start) })
-	var out Series
-	for _, c := range s {
-		if n := len(out); n > 0 && out[n-1].Start.Equal(c.Start) {
-			out[n-1].Total += c.Total
-			continue
+// ByYear returns each year once, with all its counts added up, the oldest first. Counts
+// without a readable month or year are left out.
+func (s Series) ByYear() Series {
+	return s.by("2006", func(c Count) Count {
+		if month, err := time.Parse("2006-01", c.YearMonth); err == nil {
+			return Count{Year: metadata.Text(month.Format("2006"))}
 		}
-		out = append(out, c)
+		return Count{Year: c.Year}
+	})
+}
+
+// by adds up the counts of which period makes the same.
+func (s Series) by(layout string, period func(Count) Count) (out Series) {
+	totals := map[Count]int{}
+	for _, c := range s {
+		totals[period(c)] += c.Total
 	}
+	for c, total := range totals {
+		if _, err := time.Parse(layout, c.period()); err == nil {
+			c.Total = total
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Count) int { return strings.Compare(a.period(), b.period()) })
 	return out
 }
 
-// Yearly returns the series by year.
-func (s Series) Yearly() Series {
-	out := make(Series, len(s))
-	for i, c := range s {
-		out[i] = Count{time.Date(c.Start.Year(), 1, 1, 0, 0, 0, 0, time.UTC), c.Total}
-	}
-	return out.merged()
-}
+func (c Count) period() string { return c.YearMonth + string(c.Year) }
 
-// Total returns the sum of all periods.
+// Total returns the sum of all counts.
 func (s Series) Total() int {
 	sum := 0
 	for _, c := range s {

@@ -84,45 +84,47 @@ func (d *Draft) answer() string {
 	return params.Encode(d.Answer.values())
 }
 
-// Publish makes a DOI findable. The DOI must have a URL and complete metadata;
-// what is missing is in the Details of the [*datacite.Error].
+// EventOptions are the optional settings of [Client.ChangeState].
+type EventOptions struct {
+	Reason string // shown in Record.Reason, such as why a DOI is hidden
+}
+
+// ChangeState takes a DOI to another state:
 //
-// Publish, Register and Hide look at the DOI first and then send PUT /dois/{doi}
-// with an event. The service would ignore an event that the state of the DOI does
-// not allow, and make a DOI that it does not know; here that is [datacite.ErrNotAllowed]
-// and [datacite.ErrNotFound]. A DOI that is in the state already is left alone.
-func (c *Client) Publish(ctx context.Context, doiName string) (*Record, error) {
-	return c.event(ctx, "dois.Publish", doiName, &Draft{Event: Publish}, StateFindable, StateDraft, StateRegistered)
-}
-
-// Register makes a draft a registered DOI: it resolves and is not found by
-// searching. It needs what [Client.Publish] needs.
-func (c *Client) Register(ctx context.Context, doiName string) (*Record, error) {
-	return c.event(ctx, "dois.Register", doiName, &Draft{Event: Register}, StateRegistered, StateDraft)
-}
-
-// Hide takes a findable DOI out of the search index. It goes on resolving, and
-// [Client.Publish] makes it findable again. The reason is shown in
-// Record.Reason; "" gives none.
-func (c *Client) Hide(ctx context.Context, doiName, reason string) (*Record, error) {
-	return c.event(ctx, "dois.Hide", doiName, &Draft{Event: Hide, Reason: reason}, StateRegistered, StateFindable)
-}
-
-// event takes a DOI from one of the states to another.
-func (c *Client) event(ctx context.Context, op, doiName string, draft *Draft, to State, from ...State) (*Record, error) {
+//   - [Publish] makes a draft or a registered DOI findable,
+//   - [Register] makes a draft registered: it resolves, and searching does not find it,
+//   - [Hide] makes a findable DOI registered. Publish reverses it.
+//
+// Publish and Register need a URL and complete metadata; what is missing is in the
+// Details of the [*datacite.Error]. A DOI that is in the new state already is left as it
+// is. An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
+// [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
+// the record is read first.
+//
+// ChangeState sends GET and PUT /dois/{doi}. nil options mean the defaults.
+func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, opts *EventOptions) (*Record, error) {
+	change, known := transitions[event]
+	if !known {
+		return nil, &datacite.FieldError{Path: "event", Reason: event.fault()}
+	}
+	const op = "dois.ChangeState"
 	found, err := c.Get(ctx, doiName, &GetOptions{Affiliation: true, Publisher: true})
 	if err != nil {
 		return nil, err
 	}
-	if found.State == to {
+	if found.State == change.to {
 		return found, nil
 	}
-	if !slices.Contains(from, found.State) {
-		return nil, notAllowed(op, found, to)
+	if !slices.Contains(change.from, found.State) {
+		return nil, notAllowed(op, found, change.to)
+	}
+	draft := &Draft{Event: event}
+	if opts != nil {
+		draft.Reason = opts.Reason
 	}
 	changed, err := c.update(ctx, op, found.DOI, draft)
-	if err == nil && changed.State != to {
-		return nil, notAllowed(op, changed, to)
+	if err == nil && changed.State != change.to {
+		return nil, notAllowed(op, changed, change.to)
 	}
 	return changed, err
 }

@@ -248,7 +248,7 @@ var otherNames = map[string]Field{
 	"type": FieldResourceTypeGeneral, "resourcetypegeneral": FieldResourceTypeGeneral, "resourcetype": FieldResourceType,
 	"relatedidentifier": FieldRelatedIdentifier, "relationtype": FieldRelationType,
 	"alternateidentifiers": FieldAlternateIdentifier, "alternateidentifiers.alternateidentifier": FieldAlternateIdentifier,
-	"alternateidentifiers.alternateidentifiertype": FieldAlternateIdentifierType, "identifier": FieldAlternateIdentifier,
+	"alternateidentifiers.alternateidentifiertype": "identifiers.identifierType", "identifier": FieldAlternateIdentifier,
 	"funder": FieldFunderName, "license": FieldRightsIdentifier, "rights": FieldRightsIdentifier,
 	"state": FieldState, "client": FieldClientID, "clientid": FieldClientID, "providerid": FieldProviderID,
 	"views": FieldViewCount, "viewcount": FieldViewCount, "viewsovertime": FieldViewCount,

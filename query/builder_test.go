@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -186,7 +187,7 @@ func TestInexpressible(t *testing.T) {
 		{"no kind", FromSyntax(&syntax.Node{})},
 	} {
 		err := Check(test.expr)
-		require.ErrorIs(t, err, ErrInvalid, test.reason)
+		require.ErrorIs(t, err, datacite.ErrInvalid, test.reason)
 		require.ErrorContains(t, err, test.reason)
 		_, err = Parse(test.expr.String())
 		require.Error(t, err, "%s: %s", test.reason, test.expr)

@@ -8,27 +8,19 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// ErrInvalid is matched by every [*Error].
-var ErrInvalid = errors.New("the service would refuse it or read it as something else")
-
-// An Error says which part of a query, sort order, page or sample cannot be sent, and why.
-type Error struct {
-	Part   string // the part of the query as text, or the name of a parameter
-	Reason string
+// refused is the fault of a parameter that cannot be sent.
+func refused(parameter, format string, args ...any) error {
+	return &datacite.FieldError{Path: parameter, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Error names the part and the reason.
-func (e *Error) Error() string { return fmt.Sprintf("query: %s: %s", e.Part, e.Reason) }
-
-// Is matches [ErrInvalid].
-func (e *Error) Is(target error) bool { return target == ErrInvalid }
-
 // Check returns an error for every part of expr that the service, as specified
-// or as deployed, would refuse or read as something else. Each is an [*Error]
-// and matches [ErrInvalid]. A nil expression means no query and has no fault.
+// or as deployed, would refuse or read as something else. Each is a
+// [*datacite.FieldError] whose Reason begins with the part. A nil expression means no query
+// and has no fault.
 //
 // A query that Check accepts cannot reach beyond its place in a larger one. A [Raw]
 // text that is the whole query is accepted if the deployed service reads it as written.
@@ -46,7 +38,7 @@ func Check(expr Expr) error {
 // says. Slashes need no backslash in it, as that service adds one itself.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
-		return &Error{Part: excerpt(text), Reason: fmt.Sprintf(format, args...)}
+		return refused("query", "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
 	}
 	served, err := parse(withSlashes(renameFields(text)))
 	if err != nil {
@@ -83,7 +75,7 @@ func (c *checker) check(n *syntax.Node) error {
 }
 
 func (c *checker) fault(part, format string, args ...any) {
-	c.errs = append(c.errs, &Error{Part: part, Reason: fmt.Sprintf(format, args...)})
+	c.errs = append(c.errs, refused("query", "%s: %s", part, fmt.Sprintf(format, args...)))
 }
 
 // node checks n, which is searched in field unless it has one itself.

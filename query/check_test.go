@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 )
 
@@ -52,7 +53,7 @@ func TestCheckRefuses(t *testing.T) {
 		e, err := Parse(text)
 		require.NoError(t, err, text)
 		err = Check(e)
-		require.ErrorIs(t, err, ErrInvalid, text)
+		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 		assert.ErrorContains(t, err, reason, text)
 		assert.Error(t, Check(And(Term("x"), e)), text)
 	}
@@ -74,8 +75,8 @@ func TestCheckAccepts(t *testing.T) {
 func TestCheckReportsAll(t *testing.T) {
 	err := Check(And(FieldPublicationYear.Like("20*"), FieldViewCount.Is("many"), Or()))
 	require.Error(t, err)
-	assert.Equal(t, 3, strings.Count(err.Error(), "query: "))
-	assert.ErrorContains(t, err, "query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
+	assert.Equal(t, 3, strings.Count(err.Error(), "datacite: query "))
+	assert.ErrorContains(t, err, "datacite: query publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
 }
 
 func TestCheckLimits(t *testing.T) {
@@ -111,7 +112,7 @@ func TestCheckRaw(t *testing.T) {
 		"publicationYear:20*":       "a year takes no wildcard",
 	} {
 		err := Check(Raw(text))
-		require.ErrorIs(t, err, ErrInvalid, text)
+		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 		assert.ErrorContains(t, err, reason, text)
 	}
 	for _, text := range []string{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -58,7 +59,7 @@ func ExampleField_Between() {
 	// Output:
 	// publicationYear:[2010 TO *]
 	// created:[2015 TO 2016-07}
-	// query: publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
+	// datacite: query publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
 }
 
 func ExampleField_BetweenTimes() {
@@ -113,9 +114,9 @@ func ExampleExplicit() {
 func ExampleCheck() {
 	err := query.Check(query.And(query.FieldTitle.Is("climate"), query.FieldPublicationYear.Like("20*")))
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, query.ErrInvalid))
+	fmt.Println(errors.Is(err, datacite.ErrInvalid))
 	// Output:
-	// query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]
+	// datacite: query publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]
 	// true
 }
 
@@ -138,6 +139,6 @@ func ExampleCheckList() {
 	fmt.Println(err)
 	fmt.Println(query.CheckList(query.All(), query.ByCreated, query.Page{Size: 1000, Cursor: "1"}, query.Sample{}))
 	// Output:
-	// query: page number 11 of 1000 records: by number the service shows the first 10000 records, and would return another page again; use a cursor
+	// datacite: page number 11 of 1000 records is beyond the first 10000 records, and the service would return another page again; use a cursor
 	// <nil>
 }

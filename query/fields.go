@@ -1,8 +1,8 @@
 package query
 
-// The fields of the DOI record (specification §2.2) and further ones that the
-// deployed service can search. Those without a remark are texts. A keyword is
-// compared as a whole and with its case, unless the remark says otherwise.
+// Fields of the DOI record (specification §2.2) and others that the deployed service can
+// search. Any other name works as a [Field], too. Fields without a remark hold text. A
+// keyword is compared as a whole and with its case, unless the remark says otherwise.
 const (
 	FieldDOI             Field = "doi"    // keyword, any case; see Field.IsDOI
 	FieldPrefix          Field = "prefix" // keyword
@@ -12,54 +12,26 @@ const (
 	FieldDescription     Field = "descriptions.description"
 	FieldSubject         Field = "subjects.subject"
 
-	FieldCreatorName                 Field = "creators.name"
-	FieldCreatorNameType             Field = "creators.nameType" // keyword
-	FieldCreatorGivenName            Field = "creators.givenName"
-	FieldCreatorFamilyName           Field = "creators.familyName"
-	FieldCreatorNameIdentifier       Field = "creators.nameIdentifiers.nameIdentifier"       // keyword; see Field.IsORCID
-	FieldCreatorNameIdentifierScheme Field = "creators.nameIdentifiers.nameIdentifierScheme" // keyword
+	FieldCreatorName           Field = "creators.name"
+	FieldCreatorGivenName      Field = "creators.givenName"
+	FieldCreatorFamilyName     Field = "creators.familyName"
+	FieldCreatorNameIdentifier Field = "creators.nameIdentifiers.nameIdentifier" // keyword; see Field.IsORCID
 
-	// FieldCreatorAffiliation is for records with plain affiliations, which
-	// the specification has by default; the deployed service stores objects.
-	FieldCreatorAffiliation                 Field = "creators.affiliation"
-	FieldCreatorAffiliationName             Field = "creators.affiliation.name"
-	FieldCreatorAffiliationSchemeURI        Field = "creators.affiliation.schemeUri"                   // keyword
-	FieldCreatorAffiliationIdentifier       Field = "creators.affiliation.affiliationIdentifier"       // keyword
-	FieldCreatorAffiliationIdentifierScheme Field = "creators.affiliation.affiliationIdentifierScheme" // keyword
+	FieldCreatorAffiliationName       Field = "creators.affiliation.name"
+	FieldCreatorAffiliationIdentifier Field = "creators.affiliation.affiliationIdentifier" // keyword
 
-	FieldPublisher                 Field = "publisher"
-	FieldPublisherName             Field = "publisher.name"
-	FieldPublisherSchemeURI        Field = "publisher.schemeUri"                 // keyword
-	FieldPublisherIdentifier       Field = "publisher.publisherIdentifier"       // keyword, any case
-	FieldPublisherIdentifierScheme Field = "publisher.publisherIdentifierScheme" // keyword
-	FieldPublisherLang             Field = "publisher.lang"                      // keyword
+	FieldPublisher           Field = "publisher"
+	FieldPublisherName       Field = "publisher.name"
+	FieldPublisherIdentifier Field = "publisher.publisherIdentifier" // keyword, any case
 
-	FieldResourceTypeGeneral   Field = "types.resourceTypeGeneral"                // keyword, such as Dataset
-	FieldResourceType          Field = "types.resourceType"                       // keyword, any case
-	FieldRelationType          Field = "relatedIdentifiers.relationType"          // keyword, such as IsPartOf
-	FieldRelatedIdentifier     Field = "relatedIdentifiers.relatedIdentifier"     // keyword, any case; see Field.IsDOI
-	FieldRelatedIdentifierType Field = "relatedIdentifiers.relatedIdentifierType" // keyword
+	FieldResourceTypeGeneral Field = "types.resourceTypeGeneral"            // keyword, such as Dataset
+	FieldResourceType        Field = "types.resourceType"                   // keyword, any case
+	FieldRelationType        Field = "relatedIdentifiers.relationType"      // keyword, such as IsPartOf
+	FieldRelatedIdentifier   Field = "relatedIdentifiers.relatedIdentifier" // keyword, any case; see Field.IsDOI
 
 	FieldViewCount     Field = "viewCount"     // count
 	FieldDownloadCount Field = "downloadCount" // count
 	FieldCitationCount Field = "citationCount" // count
-)
-
-// Attributes that a record has only with detail (specification §2.2). The
-// deployed service does not search them under these names; [Advise] names the
-// fields to use instead.
-const (
-	FieldViewsOverTime        Field = "viewsOverTime"
-	FieldCitationsOverTime    Field = "citationsOverTime"
-	FieldProvider             Field = "provider"
-	FieldReferences           Field = "references"
-	FieldCitations            Field = "citations"
-	FieldParts                Field = "parts"
-	FieldPartOf               Field = "partOf"
-	FieldVersions             Field = "versions"
-	FieldVersionOf            Field = "versionOf"
-	FieldXML                  Field = "xml"
-	FieldAlternateIdentifiers Field = "alternateIdentifiers"
 )
 
 // Further fields of the deployed service.
@@ -75,13 +47,12 @@ const (
 	FieldContributorAffiliationName       Field = "contributors.affiliation.name"
 	FieldContributorAffiliationIdentifier Field = "contributors.affiliation.affiliationIdentifier" // keyword
 
-	FieldAlternateIdentifier     Field = "identifiers.identifier"     // keyword, any case
-	FieldAlternateIdentifierType Field = "identifiers.identifierType" // keyword
-	FieldFunderName              Field = "fundingReferences.funderName"
-	FieldFunderIdentifier        Field = "fundingReferences.funderIdentifier" // keyword, any case
-	FieldAwardNumber             Field = "fundingReferences.awardNumber"      // keyword
-	FieldRightsIdentifier        Field = "rightsList.rightsIdentifier"        // keyword, any case, such as cc-by-4.0
-	FieldGeoLocationPlace        Field = "geoLocations.geoLocationPlace"      // keyword
+	FieldAlternateIdentifier Field = "identifiers.identifier" // keyword, any case
+	FieldFunderName          Field = "fundingReferences.funderName"
+	FieldFunderIdentifier    Field = "fundingReferences.funderIdentifier" // keyword, any case
+	FieldAwardNumber         Field = "fundingReferences.awardNumber"      // keyword
+	FieldRightsIdentifier    Field = "rightsList.rightsIdentifier"        // keyword, any case, such as cc-by-4.0
+	FieldGeoLocationPlace    Field = "geoLocations.geoLocationPlace"      // keyword
 
 	FieldReferenceCount Field = "reference_count" // count
 	FieldPartCount      Field = "part_count"      // count
@@ -91,12 +62,11 @@ const (
 	FieldUpdated    Field = "updated"    // date
 	FieldRegistered Field = "registered" // date
 
-	FieldState          Field = "aasm_state"      // keyword: draft, registered or findable
-	FieldClientID       Field = "client_id"       // keyword
-	FieldProviderID     Field = "provider_id"     // keyword
-	FieldOrganizationID Field = "organization_id" // keyword
-	FieldAffiliationID  Field = "affiliation_id"  // keyword
-	FieldFunderROR      Field = "funder_rors"     // keyword
+	FieldState         Field = "aasm_state"     // keyword: draft, registered or findable
+	FieldClientID      Field = "client_id"      // keyword
+	FieldProviderID    Field = "provider_id"    // keyword
+	FieldAffiliationID Field = "affiliation_id" // keyword
+	FieldFunderROR     Field = "funder_rors"    // keyword
 )
 
 // fieldsOf lists the fields that the deployed service can search, by kind, with or
@@ -112,13 +82,13 @@ var fieldsOf = map[fieldKind][]Field{
 	},
 	keywordField: {
 		FieldPrefix, FieldSuffix, FieldLanguage, FieldVersion, FieldSchemaVersion, FieldState, FieldClientID, FieldProviderID,
-		FieldOrganizationID, FieldAffiliationID, FieldFunderROR, "funder_parent_rors", FieldGeoLocationPlace, FieldAwardNumber,
-		FieldCreatorNameType, FieldCreatorNameIdentifier, FieldCreatorNameIdentifierScheme, FieldCreatorAffiliationSchemeURI,
-		FieldCreatorAffiliationIdentifier, FieldCreatorAffiliationIdentifierScheme,
+		"organization_id", FieldAffiliationID, FieldFunderROR, "funder_parent_rors", FieldGeoLocationPlace, FieldAwardNumber,
+		"creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme", "creators.affiliation.schemeUri",
+		FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
 		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier,
 		"contributors.nameType", "contributors.nameIdentifiers.nameIdentifierScheme",
-		FieldPublisherIdentifierScheme, FieldPublisherSchemeURI, FieldPublisherLang,
-		FieldResourceTypeGeneral, FieldRelationType, FieldRelatedIdentifierType, FieldAlternateIdentifierType,
+		"publisher.publisherIdentifierScheme", "publisher.schemeUri", "publisher.lang",
+		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", "identifiers.identifierType",
 		"titles.titleType", "titles.lang", "descriptions.descriptionType", "descriptions.lang", "dates.dateType",
 		"subjects.subjectScheme", "subjects.schemeUri", "subjects.valueUri", "subjects.classificationCode", "subjects.lang",
 		"types.schemaOrg", "types.citeproc", "types.bibtex", "types.ris", "sizes", "formats", "source", "agency",
@@ -139,9 +109,9 @@ var fieldsOf = map[fieldKind][]Field{
 		"part_of_count", "version_of_count",
 	},
 	objectField: {
-		"titles", "creators", FieldCreatorAffiliation, "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
+		"titles", "creators", "creators.affiliation", "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
 		"descriptions", "subjects", "types", "relatedIdentifiers", "relatedItems", "identifiers", "dates", "rightsList",
-		"fundingReferences", "geoLocations", "container", "landingPage", "client", FieldProvider, "creators_and_contributors",
+		"fundingReferences", "geoLocations", "container", "landingPage", "client", "provider", "creators_and_contributors",
 	},
 }
 

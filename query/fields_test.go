@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -22,12 +23,12 @@ var fieldKinds = map[string][]Field{
 		FieldContributorAffiliationName, FieldFunderName,
 	},
 	"keyword": {
-		FieldPrefix, FieldSuffix, FieldCreatorNameType, FieldCreatorNameIdentifier, FieldCreatorNameIdentifierScheme,
-		FieldCreatorAffiliationSchemeURI, FieldCreatorAffiliationIdentifier, FieldCreatorAffiliationIdentifierScheme,
-		FieldPublisherSchemeURI, FieldPublisherIdentifier, FieldPublisherIdentifierScheme, FieldPublisherLang,
-		FieldResourceTypeGeneral, FieldRelationType, FieldRelatedIdentifierType, FieldLanguage, FieldVersion, FieldSchemaVersion,
-		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier, FieldAlternateIdentifierType,
-		FieldAwardNumber, FieldGeoLocationPlace, FieldState, FieldClientID, FieldProviderID, FieldOrganizationID, FieldAffiliationID,
+		FieldPrefix, FieldSuffix, "creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme",
+		"creators.affiliation.schemeUri", FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
+		"publisher.schemeUri", FieldPublisherIdentifier, "publisher.publisherIdentifierScheme", "publisher.lang",
+		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", FieldLanguage, FieldVersion, FieldSchemaVersion,
+		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier, "identifiers.identifierType",
+		FieldAwardNumber, FieldGeoLocationPlace, FieldState, FieldClientID, FieldProviderID, "organization_id", FieldAffiliationID,
 		FieldFunderROR,
 	},
 	"keyword, any case": {
@@ -113,7 +114,7 @@ func TestFieldsRefuseWhatTheServiceRefuses(t *testing.T) {
 	for _, kind := range []string{"year", "date", "count"} {
 		for _, f := range fieldKinds[kind] {
 			for _, e := range []Expr{f.StartsWith("20"), f.Like("2?"), f.Fuzzy("2015", 1), f.Is("abc"), f.Is("2010-2015"), f.Between("x", ""), f.Match(Raw("2010 2011"))} {
-				require.ErrorIs(t, Check(e), ErrInvalid, e)
+				require.ErrorIs(t, Check(e), datacite.ErrInvalid, e)
 				texts = append(texts, e.String())
 			}
 		}

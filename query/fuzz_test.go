@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -56,7 +57,7 @@ func FuzzBuild(f *testing.F) {
 		e := query.And(anyExpr(r, 3, []string{a, b, c}))
 		for n := range syntax.Walk(query.Syntax(e)) {
 			if n.Kind == syntax.KindInvalid {
-				require.ErrorIs(t, query.Check(e), query.ErrInvalid, "%q %+v", e, n)
+				require.ErrorIs(t, query.Check(e), datacite.ErrInvalid, "%q %+v", e, n)
 				_, err := query.Parse(e.String())
 				require.Error(t, err, e.String())
 				return

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -93,7 +94,7 @@ func TestEveryLiteralArrives(t *testing.T) {
 				f := oneOf(r, query.FieldTitle, query.FieldDOI, "x", "a.b")
 				e := kind.build(f, v)
 				if inexpressible(kind.name, v) {
-					require.ErrorIs(t, query.Check(e), query.ErrInvalid, "%q", v)
+					require.ErrorIs(t, query.Check(e), datacite.ErrInvalid, "%q", v)
 					require.Equal(t, "()", e.String(), "%q", v)
 					continue
 				}
@@ -153,7 +154,7 @@ func TestFieldsAreRenamedByTheService(t *testing.T) {
 	want := map[query.Field]string{
 		query.FieldPublicationYear:       "publication_year",
 		query.FieldPublisherName:         "publisher_obj.name",
-		query.FieldPublisherLang:         "publisher_obj.lang",
+		"publisher.lang":                 "publisher_obj.lang",
 		query.FieldPublisher:             "publisher",
 		query.FieldVersion:               "version_info",
 		query.FieldSchemaVersion:         "schema_version",

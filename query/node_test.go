@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
@@ -50,7 +51,7 @@ func TestNodesAreData(t *testing.T) {
 		{Kind: syntax.KindGroup, Clauses: []syntax.Clause{{Sign: 9, Node: word("a")}}}, {Kind: syntax.KindTerm, Text: "a", Boost: new(float32(-1))},
 		{Kind: syntax.KindPhrase, Slop: new(-1)}, {Kind: syntax.KindRegexp, Text: "a/b"}, {Kind: syntax.KindRange, Range: &syntax.Range{Low: "*"}},
 	} {
-		assert.ErrorIs(t, Check(FromSyntax(n)), ErrInvalid, "%+v", n)
+		assert.ErrorIs(t, Check(FromSyntax(n)), datacite.ErrInvalid, "%+v", n)
 		assert.Contains(t, FromSyntax(n).String(), "()")
 	}
 }

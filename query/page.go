@@ -1,9 +1,6 @@
 package query
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // A Page says which part of the results to return (specification §4.2). The
 // zero value is the first page of 25 records.
@@ -22,23 +19,22 @@ const (
 	pageWindow      = 10_000
 )
 
-// Check returns an [*Error] for a page that the service would refuse or
-// silently replace by another one.
-func (p Page) Check() error {
+// check refuses a page that the service would refuse or silently replace by another one.
+func (p Page) check() error {
 	size := p.Size
 	if size == 0 {
 		size = defaultPageSize
 	}
 	switch {
 	case p.Number < 0:
-		return &Error{Part: fmt.Sprintf("page number %d", p.Number), Reason: "pages are counted from 1"}
+		return refused("page", "number is %d; pages are counted from 1", p.Number)
 	case p.Size < 0 || p.Size > maxPageSize:
-		return &Error{Part: fmt.Sprintf("page size %d", p.Size), Reason: fmt.Sprintf("a page has 1 to %d records", maxPageSize)}
+		return refused("page", "size is %d; a page has 1 to %d records", p.Size, maxPageSize)
 	case p.Number > 0 && p.Cursor != "":
-		return &Error{Part: "page with a number and a cursor", Reason: "only one of them can say where the page begins"}
+		return refused("page", "has a number and a cursor; only one of them can say where the page begins")
 	case p.Number > pageWindow/size:
-		return &Error{Part: fmt.Sprintf("page number %d of %d records", p.Number, size), Reason: fmt.Sprintf(
-			"by number the service shows the first %d records, and would return another page again; use a cursor", pageWindow)}
+		return refused("page", "number %d of %d records is beyond the first %d records, and the service would return another page again; use a cursor",
+			p.Number, size, pageWindow)
 	}
 	return nil
 }
@@ -58,42 +54,42 @@ const (
 	GroupResourceType = "resource-type"
 )
 
-// Check returns an [*Error] for a sample that the service would refuse or
-// ignore.
-func (s Sample) Check() error {
+// check refuses a sample that the service would refuse or ignore.
+func (s Sample) check() error {
 	switch s.Group {
 	case "", GroupClient, GroupProvider, GroupResourceType:
 	default:
-		return &Error{Part: fmt.Sprintf("sample group %q", s.Group), Reason: "the groups are client, provider and resource-type"}
+		return refused("sample", "group is %q; the groups are client, provider and resource-type", s.Group)
 	}
 	switch {
 	case s.Size < 0:
-		return &Error{Part: fmt.Sprintf("sample size %d", s.Size), Reason: "a sample has at least one record of each group"}
+		return refused("sample", "size is %d; a sample has at least one record of each group", s.Size)
 	case s.Random && s.Group != "":
-		return &Error{Part: "random sample of groups", Reason: "the service takes a random sample or one of groups"}
+		return refused("sample", "is random and has a group; the service takes a random sample or one of groups")
 	case s.Size > 0 && s.Group == "":
-		return &Error{Part: fmt.Sprintf("sample size %d", s.Size), Reason: "it has no effect without a group; a random sample has the size of the page"}
+		return refused("sample", "size is %d, which has no effect without a group; a random sample has the size of the page", s.Size)
 	}
 	return nil
 }
 
 // CheckList checks the parts of a list request and whether they can be combined. A nil
-// expression means no query. The error has all faults, each as an [*Error].
+// expression means no query. The error joins all faults, each a [*datacite.FieldError]
+// whose Path is query, sort, page or sample.
 func CheckList(expr Expr, s Sort, p Page, sample Sample) error {
-	return errors.Join(Check(expr), s.Check(), p.Check(), sample.Check(), checkTogether(s, p, sample))
+	return errors.Join(Check(expr), s.check(), p.check(), sample.check(), checkTogether(s, p, sample))
 }
 
 func checkTogether(s Sort, p Page, sample Sample) error {
 	sampled := sample.Random || sample.Group != ""
 	switch {
 	case p.Cursor != "" && s != "" && s != ByCreated:
-		return &Error{Part: "sort with a cursor", Reason: "a cursor walks in the order of creation and the service ignores any other; use ByCreated or none"}
+		return refused("sort", "is %q beside a cursor, which goes by the order of creation, and the service ignores any other; use ByCreated or none", string(s))
 	case sampled && p.Cursor != "":
-		return &Error{Part: "sample with a cursor", Reason: "a sample is one response, which a cursor cannot walk through"}
+		return refused("sample", "stands beside a cursor; a sample is one response, which a cursor cannot walk through")
 	case sampled && p.Number > 1:
-		return &Error{Part: "sample with a page number", Reason: "a sample is one response; another page would be another sample"}
+		return refused("sample", "stands beside a page number; a sample is one response, and another page would be another sample")
 	case sample.Random && s != "":
-		return &Error{Part: "sort of a random sample", Reason: "a random sample is in random order and the service ignores any other"}
+		return refused("sort", "is %q beside a random sample, which is in random order; the service ignores any other", string(s))
 	}
 	return nil
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 )
 
 func TestSort(t *testing.T) {
 	for _, s := range []Sort{"", ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount, ByTitle, ByRelevance} {
-		assert.NoError(t, s.Check(), s)
-		assert.NoError(t, s.Desc().Check(), s)
+		assert.NoError(t, CheckList(nil, s, Page{}, Sample{}), s)
+		assert.NoError(t, CheckList(nil, s.Desc(), Page{}, Sample{}), s)
 		assert.Equal(t, s.Desc(), s.Desc().Desc(), s)
 	}
 	assert.Equal(t, Sort("-created"), ByCreated.Desc())
 	assert.Equal(t, ByRelevance, ByRelevance.Desc())
 	for _, s := range []Sort{"date", "-relevance", "--name", "-", "Name"} {
-		assert.ErrorIs(t, s.Check(), ErrInvalid, s)
+		assert.ErrorIs(t, CheckList(nil, s, Page{}, Sample{}), datacite.ErrInvalid, s)
 	}
 }
 
@@ -37,7 +38,7 @@ func TestCheckList(t *testing.T) {
 		{name: "nothing"},
 		{name: "a query", expr: Term("a"), sort: ByTitle.Desc(), page: Page{Number: 4, Size: 100}},
 		{name: "a bad query", expr: And(), reason: "at least one"},
-		{name: "a bad sort", sort: "date", reason: "no such order"},
+		{name: "a bad sort", sort: "date", reason: "not an order"},
 		{name: "page 0 of nothing", page: Page{Number: -1}, reason: "counted from 1"},
 		{name: "a negative size", page: Page{Size: -1}, reason: "1 to 1000"},
 		{name: "a size that is clamped", page: Page{Size: 1001}, reason: "1 to 1000"},
@@ -69,11 +70,11 @@ func TestCheckList(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.ErrorIs(t, err, ErrInvalid)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, test.reason)
-			fault, ok := errors.AsType[*Error](err)
+			fault, ok := errors.AsType[*datacite.FieldError](err)
 			require.True(t, ok)
-			assert.NotEmpty(t, fault.Part)
+			assert.Contains(t, []string{"query", "sort", "page", "sample"}, fault.Path)
 		})
 	}
 }

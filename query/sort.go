@@ -1,9 +1,6 @@
 package query
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A Sort is an order of the results (specification §4.2.2). The zero value
 // leaves the order to the service, which puts the last updated first.
@@ -32,9 +29,9 @@ func (s Sort) Desc() Sort {
 	return "-" + s
 }
 
-// Check returns an [*Error] for an order that the service does not know. The
-// service would silently take its default order.
-func (s Sort) Check() error {
+// check refuses an order that the service does not know. The service would silently use
+// its default order.
+func (s Sort) check() error {
 	switch Sort(strings.TrimPrefix(string(s), "-")) {
 	case ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount, ByTitle:
 		return nil
@@ -42,5 +39,5 @@ func (s Sort) Check() error {
 	if s == "" || s == ByRelevance {
 		return nil
 	}
-	return &Error{Part: fmt.Sprintf("sort %q", string(s)), Reason: "the service knows no such order"}
+	return refused("sort", "%q is not an order that the service knows", string(s))
 }

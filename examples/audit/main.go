@@ -145,9 +145,9 @@ func readSettings(args []string, p program) (s settings, err error) {
 }
 
 // kinds are those that the choices are of.
-func kinds(only []string) (all []dois.Kind) {
+func kinds(only []string) (all []dois.DifferenceKind) {
 	for _, choice := range only {
-		kind := dois.Kind(choice)
+		kind := dois.DifferenceKind(choice)
 		if slices.Contains([]string{"url", "state", "metadata"}, choice) {
 			kind = dois.Changed
 		}
@@ -194,7 +194,7 @@ func run(ctx context.Context, args []string, p program) error {
 }
 
 // show writes down the differences, and counts them, and the DOIs that can be repaired.
-func show(ctx context.Context, client *dois.Client, s *settings, p program) (counts map[dois.Kind]int, writes int, err error) {
+func show(ctx context.Context, client *dois.Client, s *settings, p program) (counts map[dois.DifferenceKind]int, writes int, err error) {
 	w, err := newWriter(p.out, s.format)
 	if err != nil {
 		return nil, 0, err
@@ -202,7 +202,7 @@ func show(ctx context.Context, client *dois.Client, s *settings, p program) (cou
 	opts := s.audit
 	m := meter{out: p.notes, live: p.live, began: time.Now()}
 	opts.Progress = m.tell
-	counts, last := map[dois.Kind]int{}, ""
+	counts, last := map[dois.DifferenceKind]int{}, ""
 	for d, err := range differences(ctx, client, s, &opts) {
 		if err != nil {
 			return nil, 0, errors.Join(err, w.close())

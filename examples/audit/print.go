@@ -19,7 +19,7 @@ type writer struct {
 
 // A row is one thing that differs.
 type row struct {
-	Kind   dois.Kind `json:"kind"`
+	Kind   dois.DifferenceKind `json:"kind"`
 	DOI    string    `json:"doi"`
 	Path   string    `json:"path,omitempty"`
 	Wanted string    `json:"wanted,omitempty"`

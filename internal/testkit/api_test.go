@@ -71,6 +71,25 @@ func declarationsIn(t *testing.T, file string) map[string]bool {
 // and field of the public packages.
 func exportedAPI(t *testing.T) map[string]bool {
 	lines := map[string]bool{}
+	for _, file := range publicFiles(t) {
+		w := &apiWriter{fset: file.fset, pkg: path.Join("datacite", file.dir), lines: lines}
+		for _, d := range file.parsed.Decls {
+			w.declaration(d)
+		}
+	}
+	return lines
+}
+
+// A sourceFile is one of a package in the folder dir of the module.
+type sourceFile struct {
+	dir    string
+	fset   *token.FileSet
+	parsed *ast.File
+}
+
+// publicFiles are the files of the public packages, without tests.
+func publicFiles(t *testing.T) (all []sourceFile) {
+	t.Helper()
 	for name := range imports(t) {
 		if strings.Contains(name, "internal/") || strings.HasPrefix(name, "examples/") {
 			continue
@@ -85,13 +104,10 @@ func exportedAPI(t *testing.T) map[string]bool {
 			fset := token.NewFileSet()
 			parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
-			w := &apiWriter{fset: fset, pkg: path.Join("datacite", dir), lines: lines}
-			for _, d := range parsed.Decls {
-				w.declaration(d)
-			}
+			all = append(all, sourceFile{dir, fset, parsed})
 		}
 	}
-	return lines
+	return all
 }
 
 type apiWriter struct {

@@ -8,14 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"io/fs"
 	"iter"
 	"maps"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,6 +36,7 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
 const looped = 6 // what each loop goes over
@@ -139,6 +139,40 @@ func row(i int) reports.Row {
 		DOI: fmt.Sprintf("10.5072/t%d", i), Title: "Table", YOP: "1998", URI: "https://example.org/", Platform: "example", Publisher: "Example Press",
 		Date: "1999-10-01", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Count: 1,
 	}
+}
+
+func event(i int) counter.Event {
+	return counter.Event{
+		DOI: fmt.Sprintf("10.5072/t%d", i), Time: time.Date(1999, time.October, 1+i, 0, 0, 0, 0, time.UTC), URL: "/dataset.xhtml", User: "ada",
+	}
+}
+
+// eventLines, accessLog and dataverseLog are the same events in three formats.
+func eventLines() string {
+	var lines strings.Builder
+	for i := range looped {
+		_ = json.NewEncoder(&lines).Encode(event(i))
+	}
+	return lines.String()
+}
+
+func accessLog() string {
+	var lines strings.Builder
+	for i := range looped {
+		e := event(i)
+		fmt.Fprintf(&lines, "192.0.2.1 - %s [%s] \"GET /doi/%s HTTP/1.1\" 200 5 \"-\" \"-\"\n", e.User, e.Time.Format("02/Jan/2006:15:04:05 -0700"), e.DOI)
+	}
+	return lines.String()
+}
+
+func dataverseLog() string {
+	var lines strings.Builder
+	for i := range looped {
+		e := event(i)
+		fields := []string{e.Time.Format(time.RFC3339), "192.0.2.1", "-", "-", e.User, e.URL, e.DOI, "-", "-", "-", "Table", "Example Press", "-", "-", "-", "-", "-", "-", "-"}
+		lines.WriteString(strings.Join(fields, "\t") + "\n")
+	}
+	return lines.String()
 }
 
 // watched calls watch at each Read.
@@ -256,6 +290,25 @@ var loops = map[string]loop{
 	"reports.Each": func(context.Context, *scene, func()) iter.Seq[error] {
 		return over(reports.Each(report(0).Datasets))
 	},
+	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
+	},
+	"counter.ReadJSON": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(counter.ReadJSON(watched{strings.NewReader(eventLines()), watch}, nil))
+	},
+	"counter.ReadAccessLog": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(counter.ReadAccessLog(watched{strings.NewReader(accessLog()), watch}, &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.*)`)}}, nil))
+	},
+	"counter.ReadLog": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(counter.ReadLog(watched{strings.NewReader(dataverseLog()), watch}, nil))
+	},
+	"counter.Descriptions.Describe": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		var about counter.Descriptions
+		if err := last(over(counter.ReadLog(strings.NewReader(dataverseLog()), &counter.LogOptions{Descriptions: &about}))); err != nil {
+			return failed(err)
+		}
+		return over(about.Describe(source(watch, func(i int) reports.Dataset { return report(0).Datasets[i] })))
+	},
 	"reports.Group": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(reports.Group(source(watch, row), nil))
 	},
@@ -307,6 +360,7 @@ func leaving(t *testing.T, begin loop, password string, leave, cancelled int) (v
 		}
 		if cancelled < 0 && password == datacitetest.Password {
 			require.NoError(t, end)
+			require.Positive(t, values)
 		}
 		points = int(point.Load())
 	})
@@ -316,19 +370,10 @@ func leaving(t *testing.T, begin loop, password string, leave, cancelled int) (v
 // sequences finds the exported functions and methods that return a sequence.
 func sequences(t *testing.T) (found []string) {
 	t.Helper()
-	for _, dir := range []string{"query", "query/syntax", "metadata", "doi", "dois", "dois/archive", "mds", "reports", "datacitetest"} {
-		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
-		require.NoError(t, err)
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-			require.NoError(t, err)
-			for _, d := range parsed.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok && returnsSequence(f) {
-					found = append(found, filepath.Base(dir)+"."+qualified(f))
-				}
+	for _, file := range publicFiles(t) {
+		for _, d := range file.parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && returnsSequence(f) {
+				found = append(found, file.parsed.Name.Name+"."+qualified(f))
 			}
 		}
 	}
@@ -399,12 +444,12 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	"a folder of archives": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, act}, nil).All()))
 	},
-	"ReaderOptions.Members": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+	"Options.Members of an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewFolderReader(fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, &archive.Options{
 			Members: func(string) bool { act(); return true },
 		}).All()))
 	},
-	"ReaderOptions.Skip": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+	"Options.Skip of an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewReader(strings.NewReader("{\n"+recorded()), &archive.Options{
 			Skip: func(*archive.Error) bool { act(); return true },
 		}).All()))
