@@ -99,7 +99,7 @@ func (s *submission) send(ctx context.Context, i int) (sight, error) {
 	}
 	request := body{Body: s.lock.Watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
 	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
-	request.Before = s.lock.UnderWay
+	request.Before = s.lock.Sending
 	s.listed = nil
 	a, err := s.client.requestStored(ctx, request)
 	switch {

@@ -83,7 +83,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	return &trial{
 		T: t, rand: r, srv: srv, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
 		header: header("Example", time.October), want: all(1 + r.IntN(17)),
-		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute, SpoolMemory: 1 + r.Int64N(2000)},
+		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute},
 	}
 }
 

@@ -13,9 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
-	"github.com/datacite-go/datacite-go/internal/spool"
+	"github.com/datacite-go/datacite-go/internal/tempfile"
 )
 
 // MaxSubsetBytes is the most compressed bytes that the deployed service stores
@@ -27,8 +31,15 @@ type SubmitOptions struct {
 	ID      string // id of the report, a UUID; "" means that of the report that is there already, else DeriveID
 	HelpURL string // goes into the exception that says the report is compressed
 
-	BadRows BadRows // what to do with an invalid dataset; 0 means StopAtBadRows
-	Repeats Repeats // what to do with a DOI that occurs twice; 0 means RefuseRepeats
+	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
+	// source that is sorted by DOI. Each is checked first. Different or several periods,
+	// and sums that overflow, are a [*datacite.FieldError]; everything but the counts is
+	// taken from the first one. Without it, and for datasets that are not consecutive, a
+	// repeated DOI is a fault: the service's consumer keeps one entry for each DOI.
+	MergeRepeats bool
+	// LeaveOut is called with the faults of each dataset that is left out because of
+	// them, the first 100, and its DOI, or "". If LeaveOut is nil, a fault is an error.
+	LeaveOut func(doi string, faults []*datacite.FieldError)
 	// AllowImpossible sends counts that cannot be: in a month and for one access
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
@@ -41,8 +52,7 @@ type SubmitOptions struct {
 	Level       int   // compression from 1, fast, to 9, small; 0 means 6
 	Workers     int   // how many compress at once; 0 means 2, or 1 on a single processor
 
-	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
-	TempDir     string // folder for temporary files; "" means the system's
+	TempDir string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
 
 	// LockDir is the folder that holds, for each report, its lock and a record of
 	// what was last sent and seen. Runs that share it, of whatever account, never
@@ -52,7 +62,8 @@ type SubmitOptions struct {
 	// a systemd service with PrivateTmp, has a /tmp of its own: name a folder that all
 	// runs share and that lasts. One that several accounts write to has to have the
 	// sticky bit (mode 1777), as /tmp has; each can then delay the others' runs, and
-	// no more. The records are a few bytes each, and stay.
+	// no more. A record has a few bytes, and is removed by a later run of the same
+	// account once it is a week old.
 	LockDir string
 
 	// MaxProcessing is the longest time that the service may go on processing a
@@ -99,9 +110,7 @@ type Receipt struct {
 	Subsets  []Subset // those of Datasets; the service keeps no order of them
 	Datasets int64    // in all subsets
 
-	Sent    int                    // how many of the Subsets this call sent; the others were stored before
-	Faults  []*datacite.FieldError // of the datasets that were left out, the first 100
-	Skipped int64                  // datasets that were left out
+	Sent int // how many of the Subsets this call sent; the others were stored before
 }
 
 // A Subset is one compressed part of a report.
@@ -157,33 +166,21 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
-	temp, err := spool.TempFile(o.TempDir)
-	if err = cmp.Or(err, spool.RemoveTemp(temp)); err != nil {
-		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) is unusable: %w", err)
+	s := &submission{client: c, account: account, header: h.withCompressed(o.HelpURL), options: o}
+	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
+		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
 	}
-	year, month := h.ReportingPeriod.yearMonth()
-	byName, err := c.lock(o.LockDir, strings.ToLower(h.CreatedBy), year, month)
-	if err != nil {
+	defer tempfile.Remove(s.bodies)
+	if s.lock, err = c.lock(o.LockDir, &h); err != nil {
 		return nil, err
 	}
-	defer byName.Release()
-
-	s := &submission{
-		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o,
-		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
-	}
-	defer s.spool.Close()
+	defer s.lock.Release()
 	if err := s.build(ctx, src); err != nil {
 		return nil, err
 	}
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
-	// What names the service takes for equal shows only now.
-	if s.lock, err = c.lock(o.LockDir, strings.ToLower(s.id)); err != nil {
-		return nil, err
-	}
-	defer s.lock.Release()
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
@@ -191,13 +188,16 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
 	return &Receipt{
 		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
-		Sent: s.sent, Faults: s.faults, Skipped: s.skipped,
+		Sent: s.sent,
 	}, nil
 }
 
-// lock excludes other runs on this machine.
-func (c *Client) lock(folder string, key ...string) (*runlock.Lock, error) {
-	lock, err := runlock.Take(folder, strings.Join(append(key, c.core.BaseURL()), "\n"))
+// lock excludes other runs on this machine. The service finds a report by the creator's
+// name and the month, and its database compares names without regard to case and accents.
+func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
+	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
+	year, month := h.ReportingPeriod.yearMonth()
+	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, c.core.BaseURL()))
 	switch {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
@@ -214,9 +214,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
 	out.MaxBytes = cmp.Or(o.MaxBytes, MaxSubsetBytes)
-	out.Level = cmp.Or(o.Level, 6)
+	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
-	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
 	out.LockDir = cmp.Or(o.LockDir, runlock.Folder())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
@@ -230,9 +229,6 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxBytes", out.MaxBytes, 1, MaxSubsetBytes},
 		{"Level", int64(out.Level), 1, 9},
 		{"Workers", int64(out.Workers), 1, 1024},
-		{"SpoolMemory", out.SpoolMemory, 1, 1 << 50},
-		{"BadRows", int64(out.BadRows), 0, int64(LeaveOutBadRows)},
-		{"Repeats", int64(out.Repeats), 0, int64(MergeRepeats)},
 		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
@@ -260,10 +256,8 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // subsets that Progress was told of as stored
 	sent     int
-	spool    spool.Spool            // the bodies of the plan
-	faults   []*datacite.FieldError // of the datasets left out, the first ones
-	skipped  int64                  // how many those are
-	sums     []contentSum           // of the first subsets of the plan, where needed
+	bodies   *os.File     // of the plan, one after the other
+	sums     []contentSum // of the first subsets of the plan, where needed
 
 	// Subsets that are stored, and hold just what the first covered planned ones
 	// do: another compressor made them, or they were cut elsewhere.
@@ -316,7 +310,7 @@ func (s *submission) body(i int) *io.SectionReader {
 	for _, p := range s.plan[:i] {
 		at += p.Bytes
 	}
-	return io.NewSectionReader(&s.spool, at, s.plan[i].Bytes)
+	return io.NewSectionReader(s.bodies, at, s.plan[i].Bytes)
 }
 
 // subsets are those that hold the first n planned ones.
