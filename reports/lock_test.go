@@ -334,7 +334,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, waits)
 		last := waits[len(waits)-1]
-		assert.Equal(t, "the last request of an earlier run may still be under way", last.Reason)
+		assert.Equal(t, "the last request of an earlier run may still be in progress", last.Reason)
 		assert.GreaterOrEqual(t, last.Until.Sub(start), 4*time.Minute)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 	})
