@@ -102,7 +102,7 @@ func TestLargestEntry(t *testing.T) {
 	d.Title = ""
 	send := func(size int) (*reports.Receipt, error) {
 		d.Title = strings.Repeat("x", size)
-		return c.Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset(1), d}), nil)
+		return c.Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset(1), d}), nil)
 	}
 	_, err := send(16 << 20)
 	e, ok := errors.AsType[*datacite.FieldError](err)

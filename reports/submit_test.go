@@ -248,7 +248,7 @@ func TestWarnings(t *testing.T) {
 	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
 	d.Performance[0].Instance[1].Count = 0
 	var warned []string
-	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{d}), &reports.SubmitOptions{
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d}), &reports.SubmitOptions{
 		Warn: func(f reports.Finding) { warned = append(warned, f.String()) },
 	})
 	require.NoError(t, err, "a warning stops nothing")
@@ -578,9 +578,9 @@ func TestReadingSubsets(t *testing.T) {
 	assert.Len(t, got.Datasets, 1, "never counted twice")
 }
 
-func TestEach(t *testing.T) {
+func TestSource(t *testing.T) {
 	n := 0
-	for d, err := range reports.Each([]reports.Dataset{dataset(0), dataset(1)}) {
+	for d, err := range reports.Source([]reports.Dataset{dataset(0), dataset(1)}) {
 		require.NoError(t, err)
 		require.Equal(t, dataset(n), d)
 		n++

@@ -133,7 +133,7 @@ func TestWatcherShowsBothStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		d := reports.Dataset{DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}}}
-		w := &watcher{show: newMeter(&out), in: &input{datasets: reports.Each([]reports.Dataset{d, d, d}), isTable: true}}
+		w := &watcher{show: newMeter(&out), in: &input{datasets: reports.Source([]reports.Dataset{d, d, d}), isTable: true}}
 		for _, err := range w.datasets() {
 			require.NoError(t, err)
 		}

@@ -253,8 +253,8 @@ var loops = map[string]loop{
 		}
 		return over(datasets)
 	},
-	"reports.Each": func(context.Context, *scene, func()) iter.Seq[error] {
-		return over(reports.Each(report(0).Datasets))
+	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
+		return over(reports.Source(report(0).Datasets))
 	},
 	"reports.Group": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(reports.Group(source(watch, row), nil))
