@@ -199,7 +199,7 @@ func ExampleServer_StoredReports() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	large := usage(5)
-	_, err := srv.Reports().Submit(ctx, large.Header, reports.Each(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2})
+	_, err := srv.Reports().Submit(ctx, large.Header, reports.Source(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

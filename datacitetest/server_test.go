@@ -284,7 +284,7 @@ func TestStoredReports(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		large, small := usage(5), usage(1)
 		large.Header.CreatedBy = "Large Repository"
-		receipt, err := srv.Reports().Submit(t.Context(), large.Header, reports.Each(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+		receipt, err := srv.Reports().Submit(t.Context(), large.Header, reports.Source(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 		require.NoError(t, err)
 		created, err := srv.Reports().Create(t.Context(), small)
 		require.NoError(t, err)
@@ -333,7 +333,7 @@ func TestLostSubset(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true, Faults: datacitetest.First(faults...).When(datacitetest.Writes)})
 				defer srv.Close()
 				sent := usage(5)
-				_, err := srv.Reports().Submit(t.Context(), sent.Header, reports.Each(sent.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+				_, err := srv.Reports().Submit(t.Context(), sent.Header, reports.Source(sent.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
 				require.NoError(t, err)
 				assert.Len(t, srv.StoredReports()[0].Subsets, 3)
 			})

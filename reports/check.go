@@ -392,26 +392,15 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	}
 }
 
-// BadRows says what [Client.Submit] does with an invalid dataset.
-type BadRows int
-
-const (
-	// StopAtBadRows fails before anything is sent, naming the first faults.
-	StopAtBadRows BadRows = iota
-	// LeaveOutBadRows sends the others. Receipt.Faults says what was wrong.
-	LeaveOutBadRows
-)
-
-// mostFaults bounds the list of faults of a source of any length.
-const mostFaults = 100
+// maxFaults bounds the list of faults of a source of any length.
+const maxFaults = 100
 
 // A checker finds the datasets of a source that may be sent.
 type checker struct {
 	validator
-	badRows BadRows
-	stopped bool // by a fault: nothing will be sent
-	leftOut []*datacite.FieldError
-	skipped int64
+	leaveOut func(doi string, faults []*datacite.FieldError) // nil: a fault stops the submission
+	leftOut  int64
+	stopped  bool // by a fault: nothing will be sent
 }
 
 // An entry is a dataset that may be sent, and how. It is valid until the next
@@ -438,10 +427,10 @@ func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error]
 			before := len(c.faults)
 			c.dataset(e.number, &d)
 			e.json = c.encode(e.json[:0], e.number, &d)
-			if c.passes(before) && !yield(e, nil) {
+			if c.passes(before, &d) && !yield(e, nil) {
 				return
 			}
-			if len(c.faults) >= mostFaults {
+			if len(c.faults) >= maxFaults {
 				break
 			}
 		}
@@ -451,19 +440,18 @@ func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error]
 	}
 }
 
-// passes tells whether an entry is to be sent, given the number of faults before it.
-func (c *checker) passes(before int) bool {
+// passes reports whether a dataset is to be sent, given the number of faults before it.
+func (c *checker) passes(before int, d *Dataset) bool {
 	faults := c.faults[before:]
 	switch {
 	case len(faults) == 0:
 		return !c.stopped
-	case c.badRows == StopAtBadRows:
+	case c.leaveOut == nil:
 		c.stopped = true
 		return false
 	}
-	room := mostFaults - len(c.leftOut)
-	c.leftOut = append(c.leftOut, faults[:min(len(faults), room)]...)
+	c.leaveOut(string(appendDOI(nil, d)), slices.Clone(faults))
 	c.faults = c.faults[:before]
-	c.skipped++
+	c.leftOut++
 	return false
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // An answer to the k-th subset repeats all subsets before it.
-func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
+func TestScanResponseMeasuresWhatItDrops(t *testing.T) {
 	sizes := []int{0, 1, 2, 3, 100_000, 100_001, 100_002}
 	var subsets, sums []string
 	for i, size := range sizes {
@@ -33,7 +33,7 @@ func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
 		"at once":      strings.NewReader(answer),
 		"byte by byte": iotest.OneByteReader(strings.NewReader(answer)),
 	} {
-		s, err := scanAnswer(r)
+		s, err := scanResponse(r)
 		require.NoError(t, err, name)
 		assert.Equal(t, "an id", s.ID)
 		assert.True(t, s.Header.compressed())
@@ -44,7 +44,7 @@ func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
 			assert.Equal(t, Subset{Checksum: sums[i], Bytes: int64(sizes[i])}, part)
 		}
 	}
-	s, err := scanAnswer(strings.NewReader(`{"report-subsets":[null,{"id":7,"gzip":null,"checksum":"a"}],"report-datasets":[{"gzip":"AAAA","checksum":"b"}],"gzip":"AA==","checksum":"c"}`))
+	s, err := scanResponse(strings.NewReader(`{"report-subsets":[null,{"id":7,"gzip":null,"checksum":"a"}],"report-datasets":[{"gzip":"AAAA","checksum":"b"}],"gzip":"AA==","checksum":"c"}`))
 	require.NoError(t, err)
 	var found []int64
 	for _, part := range s.Subsets {
@@ -53,7 +53,7 @@ func TestScanAnswerMeasuresWhatItDrops(t *testing.T) {
 	assert.Equal(t, []int64{0, 0, 3, 1}, found, "wherever they are")
 	require.ErrorContains(t, s.damage, "subset 1 has no data")
 	for end := 0; end < len(answer); end += 997 {
-		_, err := scanAnswer(strings.NewReader(answer[:end]))
+		_, err := scanResponse(strings.NewReader(answer[:end]))
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut off at %d", end)
 	}
 }

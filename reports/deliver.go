@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// deliver makes the service hold the plan. What to do next is decided by
-// [delivery]; here it is done.
+// deliver makes the service hold the plan. [delivery] decides what to do next, and
+// deliver does it.
 func (s *submission) deliver(ctx context.Context) error {
 	left, others, err := s.lock.Last()
 	if err != nil {
@@ -35,16 +35,16 @@ func (s *submission) deliver(ctx context.Context) error {
 			if err != nil {
 				cause = err
 			}
-			d = d.saw(seen, asked, time.Now())
+			d = d.looked(seen, asked, time.Now())
 		case send:
 			d = d.sending(next.subset)
-			answer, err := s.send(ctx, next.subset)
+			shows, err := s.send(ctx, next.subset)
 			switch cause = err; {
 			case err == nil:
 				s.sent++
-				d = d.answered(answer, time.Now())
+				d = d.responded(shows, time.Now())
 			case errors.Is(err, datacite.ErrUnclear) && !permanent(err):
-				d = d.lostAnswer(time.Now())
+				d = d.responseLost(time.Now())
 			case !neverSent(err):
 				s.note(d) // if it fails, the next run only waits longer
 				return s.stopped(d, d.without(), s.explain(next.subset, err))
@@ -86,34 +86,34 @@ func (s *submission) wait(ctx context.Context, next step, stored int) error {
 }
 
 // send sends subset i once: by PUT if it is the first, else by POST. It returns
-// what the answer shows.
-func (s *submission) send(ctx context.Context, i int) (sight, error) {
+// what the response shows.
+func (s *submission) send(ctx context.Context, i int) (view, error) {
 	method, path := http.MethodPost, "/reports"
 	if i == 0 {
 		method, path = http.MethodPut, "/reports/"+s.id
 		s.accepted, s.covered = nil, 0
 	}
 	request := body{Body: s.lock.Watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
-	request.Replay = transport.IfUnsent // a lost PUT may still be at work, too
-	request.Before = s.lock.UnderWay
+	request.Replay = transport.IfUnsent // the service may still be processing a lost PUT, too
+	request.Before = s.lock.Sending
 	s.listed = nil
 	a, err := s.client.requestStored(ctx, request)
 	switch {
 	case err != nil:
-		return sight{}, err
+		return view{}, err
 	case !strings.EqualFold(a.ID, s.id):
-		return sight{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
+		return view{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
 	case len(a.Subsets) == 0: // a service that does not list them, as the specification allows
-		return sight{kind: shown, first: i + 1}, nil
+		return view{kind: shown, first: i + 1}, nil
 	}
 	if first, ok := s.holds(a); ok && first == i+1 {
-		return sight{kind: shown, first: first, state: a.state()}, nil
+		return view{kind: shown, first: first, state: a.state()}, nil
 	}
-	s.listed = a.Subsets // which may hold the same, and only a look can tell
-	return sight{}, nil
+	s.listed = a.Subsets // only a look can show whether they hold the same datasets
+	return view{}, nil
 }
 
-// also is what stopped a run, after what was wrong before.
+// also joins what stopped a run with the failure before it.
 func also(before, err error) error {
 	if before == nil {
 		return err
@@ -121,7 +121,7 @@ func also(before, err error) error {
 	return fmt.Errorf("%w; then %w", before, err)
 }
 
-// explain adds to the error of a refused subset what can be done.
+// explain adds advice to the error of a refused subset.
 func (s *submission) explain(i int, err error) error {
 	if i == 0 && errors.Is(err, datacite.ErrConflict) {
 		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it with List, and submit with its id, or under another name",
@@ -133,14 +133,14 @@ func (s *submission) explain(i int, err error) error {
 	return err
 }
 
-// stopped makes the error of a run that cannot go on.
+// stopped makes the error of a run that cannot continue.
 func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 	err = transport.Within("reports.Submit", err)
 	switch {
 	case state == Broken:
 		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.failing).Round(time.Second), err)
 	case state == Disturbed && d.written:
-		err = fmt.Errorf("%w: the service holds something else than the first %d subsets of this report", ErrBusy, d.stored)
+		err = fmt.Errorf("%w: the service holds something other than the first %d subsets of this report", ErrBusy, d.stored)
 	case state == Disturbed:
 		err = fmt.Errorf("%w: report %s changed while nothing was sent", ErrBusy, s.id)
 	}
@@ -156,14 +156,14 @@ func (s *submission) stopped(d delivery, state SubmitState, err error) error {
 	}
 }
 
-// neverSent tells whether no connection could be made.
+// neverSent reports whether no connection could be made.
 func neverSent(err error) bool {
 	e, ok := errors.AsType[*datacite.Error](err)
 	return ok && e.StatusCode == 0 && e.Attempts > 0 && !e.Unclear
 }
 
-// permanent recognises the failures of the deployed service that are really
-// about the request.
+// permanent reports whether a failure of the deployed service is really a fault of the
+// request, which it would refuse again.
 func permanent(err error) bool {
 	e, ok := errors.AsType[*datacite.Error](err)
 	if !ok || e.StatusCode != http.StatusInternalServerError {

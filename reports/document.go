@@ -203,8 +203,8 @@ func (s *storedReport) state() uint64 {
 	return state
 }
 
-// scanAnswer reads a report as the service shows it.
-func scanAnswer(r io.Reader) (storedReport, error) {
+// scanResponse reads a report as the service shows it.
+func scanResponse(r io.Reader) (storedReport, error) {
 	dec := newDecoder()
 	dec.budget = jsonlex.NewBudget(maxMemory)
 	d := newDocument(r, dec)

@@ -59,7 +59,7 @@ func TestAuthentication(t *testing.T) {
 			_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			assert.Empty(t, srv.Requests(), "nothing was sent")
-			_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Each(report("", 1).Datasets), nil)
+			_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Source(report("", 1).Datasets), nil)
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		})
 		t.Run("403 token expired", func(t *testing.T) {

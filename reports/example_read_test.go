@@ -51,7 +51,7 @@ func ExampleClient_Verify() {
 	client := srv.Reports()
 	ctx := context.Background()
 	r := report("Example Repository", 2)
-	receipt, err := client.Submit(ctx, r.Header, reports.Each(r.Datasets), nil)
+	receipt, err := client.Submit(ctx, r.Header, reports.Source(r.Datasets), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // usage stands for a repository's database.
 func usage(period reports.Period) iter.Seq2[reports.Dataset, error] {
-	return reports.Each([]reports.Dataset{{
+	return reports.Source([]reports.Dataset{{
 		Title: "Glacier length", YOP: "2024", Platform: "Example Repository", Publisher: "Example Repository",
 		DataType:    reports.DataTypeDataset,
 		PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},

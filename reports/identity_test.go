@@ -88,7 +88,7 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, receipt.ReportID)
 		assert.Equal(t, "Example", receipt.Header.CreatedBy, "as stored")
-		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by is %q, and stays "Example", as in the stored report`, name)}, warned)
+		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by is %q; the stored report keeps "Example"`, name)}, warned)
 		require.NoError(t, c.Verify(t.Context(), receipt))
 		assert.Len(t, stored(t, c, first.ReportID), 7)
 
@@ -228,7 +228,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 			assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
 			assert.Less(t, time.Since(start), time.Hour)
 			require.Len(t, waits, 5, "no answer shows that a write has ended, so each takes MaxProcessing")
-			assert.Contains(t, reason, "the answer to the last request was lost")
+			assert.Contains(t, reason, "the response to the last request was lost")
 		})
 	}
 }

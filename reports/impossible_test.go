@@ -56,7 +56,7 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 			}
 			srv := server(t)
 			submit := func(opts *reports.SubmitOptions) error {
-				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset}), opts)
+				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), opts)
 				return err
 			}
 			n, err := group(nil)
@@ -94,8 +94,8 @@ func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	dataset.Performance[0].Instance[0].Count = 3
 	dataset.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{Country: "de", Count: 2}, {Country: "fr", Count: 2}}
 	srv := server(t)
-	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset}), nil)
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), nil)
 	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts cannot be: they add up to 4, and the count is 3")
-	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset}), &reports.SubmitOptions{AllowImpossible: true})
+	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{AllowImpossible: true})
 	assert.NoError(t, err)
 }

@@ -123,30 +123,49 @@ func TestACrowdOfProcesses(t *testing.T) {
 	}
 }
 
-// lockPaths are where a run keeps its locks and its record, learned from one that
+// lockPaths are where a run keeps its lock and its record, learned from one that
 // holds them.
-func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (byName, byID, record string) {
+func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (lock, record string) {
 	t.Helper()
 	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-		found, err := filepath.Glob(dir + "/*.lock")
+		found, err := filepath.Glob(dir + "/*")
 		require.NoError(t, err)
-		require.Len(t, found, 1)
-		byName = found[0]
+		require.Len(t, found, 1, "one lock")
+		lock = found[0]
 		yield(dataset(0), nil)
-	}, &reports.SubmitOptions{LockDir: dir, Progress: func(p reports.Progress) {
-		if p.Stage == reports.Sending {
-			found, err := filepath.Glob(fmt.Sprintf("%s/*.%d", dir, os.Getuid()))
-			require.NoError(t, err)
-			require.Len(t, found, 1)
-			record = found[0]
-			byID = strings.TrimSuffix(record, filepath.Ext(record)) + ".lock"
-			require.FileExists(t, byID)
-		}
-	}})
+	}, &reports.SubmitOptions{LockDir: dir})
 	require.NoError(t, err)
-	require.NoFileExists(t, byID, "the lock is gone, and the record stays")
-	require.FileExists(t, record)
-	return byName, byID, record
+	found, err := filepath.Glob(dir + "/*")
+	require.NoError(t, err)
+	require.Len(t, found, 1, "the lock is gone, and the record stays")
+	require.Equal(t, ".lock", filepath.Ext(lock))
+	record = fmt.Sprintf("%s.%d", strings.TrimSuffix(lock, ".lock"), os.Getuid())
+	require.Equal(t, record, found[0])
+	return lock, record
+}
+
+// A run removes what runs for other reports left a week ago, as tests leave it that have
+// a server of their own each.
+func TestOldRecordsAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	submit := func() {
+		_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: dir})
+		require.NoError(t, err)
+	}
+	left := func() []string {
+		found, err := filepath.Glob(dir + "/*")
+		require.NoError(t, err)
+		return found
+	}
+	for range 5 {
+		submit()
+	}
+	require.Len(t, left(), 5)
+	for _, path := range left() {
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -8)))
+	}
+	submit()
+	assert.Len(t, left(), 1)
 }
 
 // What lies where the lock or its record should be is neither followed nor
@@ -160,33 +179,32 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 	directory := func(path string) error { return os.Mkdir(path, 0o700) }
 	fifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	link := func(path string) error { return os.Symlink(elsewhere, path) }
-	const byName, byID, record = 0, 1, 2
+	const lock, record = 0, 1
 	for _, tt := range []struct {
 		name  string
 		file  int
 		place func(path string) error
 		fails string
 	}{
-		{"a directory instead of the first lock", byName, directory, "is no regular file"},
-		{"a directory", byID, directory, "is no regular file"},
-		{"a FIFO", byID, fifo, "is no regular file"},
-		{"a symbolic link", byID, link, "is no regular file"},
-		{"a record that is a directory", record, directory, "is no regular file"},
-		{"a record that is a FIFO", record, fifo, "is no regular file"},
-		{"a record that is a symbolic link", record, link, "is no regular file"},
+		{"a directory", lock, directory, "is not a regular file"},
+		{"a FIFO", lock, fifo, "is not a regular file"},
+		{"a symbolic link", lock, link, "is not a regular file"},
+		{"a record that is a directory", record, directory, "is not a regular file"},
+		{"a record that is a FIFO", record, fifo, "is not a regular file"},
+		{"a record that is a symbolic link", record, link, "is not a regular file"},
 		{"an empty record", record, write(""), ""},
 		{"a damaged record", record, write("2026-11-22T1"), ""},
 		{"an endless record", record, write(strings.Repeat("x", 1<<20)), ""},
 		{"a record from the future", record, write("32503680000000000000 0"), ""},
-		{"a lock that another account left", byID, func(path string) error {
+		{"a lock that another account left", lock, func(path string) error {
 			return errors.Join(write("")(path), os.Chown(path, 12345, -1))
 		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			srv := server(t)
-			var paths [3]string
-			paths[byName], paths[byID], paths[record] = lockPaths(t, srv, dir)
+			var paths [2]string
+			paths[lock], paths[record] = lockPaths(t, srv, dir)
 			require.NoError(t, os.Remove(paths[record]))
 			err := tt.place(paths[tt.file])
 			if errors.Is(err, os.ErrPermission) {
@@ -266,12 +284,13 @@ func TestOneReportOneLock(t *testing.T) {
 		_, err = c.Submit(t.Context(), h, src, &reports.SubmitOptions{LockDir: dir})
 		return err
 	}
-	upper := header("EXAMPLE", time.October)
+	upper, accents := header("EXAMPLE", time.October), header("Exámple", time.October)
 	upper.ReportingPeriod.BeginDate = upper.ReportingPeriod.EndDate
 	require.NoError(t, submit(srv.URL, header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
 		for _, url := range []string{srv.URL, srv.URL + "/", strings.Replace(srv.URL, "http", "HTTP", 1)} {
 			require.ErrorIs(t, submit(url, upper, datasets(1)), reports.ErrBusy, url)
 		}
+		require.ErrorIs(t, submit(srv.URL, accents, datasets(1)), reports.ErrBusy)
 		require.NoError(t, submit(srv.URL, header("Example", time.September), datasets(1)), "another month")
 		yield(dataset(0), nil)
 	}))
@@ -315,7 +334,7 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, waits)
 		last := waits[len(waits)-1]
-		assert.Equal(t, "the last request of an earlier run may still be under way", last.Reason)
+		assert.Equal(t, "the last request of an earlier run may still be in progress", last.Reason)
 		assert.GreaterOrEqual(t, last.Until.Sub(start), 4*time.Minute)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 	})

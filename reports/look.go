@@ -16,22 +16,22 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// look compares what the service holds with the plan. An error comes with its
-// kind; unseen is one that another look cannot fix.
-func (s *submission) look(ctx context.Context) (sight, error) {
+// look compares what the service holds with the plan. With an error, the kind of the view
+// tells what it means; unseen means that another look would fail as well.
+func (s *submission) look(ctx context.Context) (view, error) {
 	request := reading("reports.Submit", s.id)
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)
 	switch {
 	case errors.Is(err, datacite.ErrNotFound):
-		return sight{kind: shown}, nil
+		return view{kind: shown}, nil
 	case err != nil:
-		return sight{kind: failure(err)}, err
+		return view{kind: failure(err)}, err
 	}
 	if err := s.mayWrite(stored); err != nil {
-		return sight{}, err
+		return view{}, err
 	}
-	seen := sight{kind: shown, state: stored.state()}
+	seen := view{kind: shown, state: stored.state()}
 	if stored.Shown == 0 && len(stored.Subsets) == 0 {
 		return seen, nil
 	}
@@ -43,13 +43,13 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	if seen.first, ok = s.holds(stored); ok && stored.Shown == 0 {
 		return seen, nil
 	}
-	// Another release of a compressor may have made the subsets, or a service
-	// shows datasets and no subsets.
+	// Another release may have compressed the subsets differently, or the service
+	// shows datasets instead of subsets.
 	var held []Subset
 	seen.first, held, err = s.holdsContent(ctx)
 	switch {
 	case err != nil:
-		return sight{kind: failure(err)}, err
+		return view{kind: failure(err)}, err
 	case seen.first == 0:
 		seen.foreign = true
 	case len(held) > 0:
@@ -60,9 +60,8 @@ func (s *submission) look(ctx context.Context) (sight, error) {
 	return seen, nil
 }
 
-// mayWrite compares the report that is stored under our id with the one that a
-// POST would add to. A PUT is never refused for that: it would replace somebody
-// else's report.
+// mayWrite checks that the report stored under our id is the one to which a POST would
+// add. The service does not: a PUT would replace the report of another account.
 func (s *submission) mayWrite(stored *storedReport) error {
 	if err := stored.belongsTo(s.account); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (s *submission) mayWrite(stored *storedReport) error {
 	return nil
 }
 
-// belongsTo fails if the report shows another account than that of the token.
+// belongsTo returns an error if the report shows an account other than that of the token.
 func (s *storedReport) belongsTo(account string) error {
 	if s.Account == "" || account == "" || strings.EqualFold(s.Account, account) {
 		return nil
@@ -91,14 +90,14 @@ func (s *storedReport) conflict(what, is, ours string) error {
 	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", datacite.ErrConflict, what, s.ID, is, ours)
 }
 
-// holds tells how many of the planned subsets are stored, if they are the first
-// ones and nothing else is.
+// holds returns how many of the planned subsets are stored; ok if they are the first
+// ones and nothing else is stored.
 func (s *submission) holds(stored *storedReport) (first int, ok bool) {
 	first = s.covered + len(stored.Subsets) - len(s.accepted)
 	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets, s.subsets(first))
 }
 
-// sameSubsets compares lists without regard to order.
+// sameSubsets reports whether two lists are equal, in any order.
 func sameSubsets(a, b []Subset) bool { return slices.Equal(sortedChecksums(a), sortedChecksums(b)) }
 
 func sortedChecksums(subsets []Subset) []string {
@@ -110,10 +109,9 @@ func sortedChecksums(subsets []Subset) []string {
 	return sums
 }
 
-// failure tells what the error of a look means. Failures that pass are a service
-// that cannot be reached, and one that cannot read a report because it is being
-// written.
-func failure(err error) sightKind {
+// failure returns what the error of a look means. Two failures may pass: the service
+// cannot be reached, or it cannot read a report because it is being written.
+func failure(err error) viewKind {
 	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
 	case !ok || errors.Is(err, datacite.ErrTooLarge):
@@ -127,15 +125,14 @@ func failure(err error) sightKind {
 	return unseen
 }
 
-// A contentSum tells sets of datasets apart without regard to their order: how
-// many there are, and the sum of the SHA-256 of each, in four lanes.
+// A contentSum identifies a set of datasets in any order: their number, and the sum of
+// their SHA-256 checksums in four lanes.
 type contentSum struct {
 	datasets int64
 	lanes    [4]uint64
 }
 
-// add adds a dataset, as it would be sent. It makes the entry in the memory of
-// the last one.
+// add adds a dataset in the form in which it would be sent. It reuses the memory of entry.
 func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
 	if *entry, err = appendDataset((*entry)[:0], d); err != nil {
 		return err
@@ -148,10 +145,10 @@ func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
 	return nil
 }
 
-// holdsContent reads the stored datasets and tells how many of the planned
-// subsets they are, if they are those of the first ones and nothing else; 0 if
-// not. It serves a service that shows no subsets, and subsets that another
-// release of a compressor made: those are returned.
+// holdsContent reads the stored datasets and returns how many of the planned subsets
+// hold the same, from the first one on; 0 if none do, or something else is stored. It is
+// for a service that shows no subsets, and for subsets that another release
+// compressed differently, which it returns.
 func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset, err error) {
 	r, err := s.client.open(ctx, "reports.Submit", s.id, nil)
 	if err != nil {
@@ -163,7 +160,7 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 	case err != nil && c.broken.Load():
 		return 0, nil, err
 	case err != nil:
-		return 0, nil, nil // damaged data are not ours
+		return 0, nil, nil // we did not send damaged data
 	}
 	var planned contentSum
 	for i := range s.plan {
@@ -185,7 +182,7 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 	return 0, nil, nil
 }
 
-// sum is that of planned subset i, worked out once, from the spooled body.
+// sum returns the sum of planned subset i, computed once from its body.
 func (s *submission) sum(i int) (contentSum, error) {
 	for len(s.sums) <= i {
 		r, err := NewReader(s.body(len(s.sums)))

@@ -63,7 +63,7 @@ const (
 	reply
 )
 
-func (s *server) see() (c contents, kind sightKind) {
+func (s *server) see() (c contents, kind viewKind) {
 	switch {
 	case !s.exists:
 		return c, shown

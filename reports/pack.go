@@ -15,33 +15,31 @@ import (
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
-// build reads src to its end and packs what may be sent into the spool.
+// build reads src to its end and packs what may be sent into the temporary file.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
-	c := &checker{validator: validator{most: mostFaults, warn: s.options.Warn, possible: !s.options.AllowImpossible}, badRows: s.options.BadRows}
+	c := &checker{validator: validator{most: maxFaults, warn: s.options.Warn, possible: !s.options.AllowImpossible}, leaveOut: s.options.LeaveOut}
 	c.header(&s.header)
 	if err := c.err(); err != nil {
 		return err
 	}
 	entries := c.entries(src)
-	if s.options.Repeats == MergeRepeats {
+	if s.options.MergeRepeats {
 		entries = c.merged(entries)
 	}
 	repeats := repeat.NewFinder(s.options.TempDir)
 	defer repeats.Close() // the temporary file is of no further use
-	err := pack(ctx, s.header, items(entries, repeats), s.options, &s.spool, func(p Subset) error {
+	err := pack(ctx, s.header, items(entries, repeats), s.options, s.bodies, func(p Subset) error {
 		s.plan = append(s.plan, p)
 		s.progress(Progress{Stage: Building}, len(s.plan))
 		return nil
 	})
-	s.faults, s.skipped = c.leftOut, c.skipped
 	switch {
 	case c.stopped:
 		return c.err()
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
-	case len(s.plan) == 0 && c.skipped > 0:
-		nothing := &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.skipped)}
-		return &ValidationError{append([]*datacite.FieldError{nothing}, c.leftOut...)}
+	case len(s.plan) == 0 && c.leftOut > 0:
+		return &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.leftOut)}
 	case len(s.plan) == 0:
 		return &datacite.FieldError{Path: "report-datasets", Reason: "is empty; the service takes no report without datasets"}
 	}
@@ -100,7 +98,7 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o Su
 
 // noRepeats fails if a DOI occurred twice.
 func noRepeats(repeats *repeat.Finder) error {
-	found, count, err := repeats.Repeats(mostFaults)
+	found, count, err := repeats.Repeats(maxFaults)
 	if err != nil {
 		return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)
 	}

@@ -16,72 +16,71 @@ import (
 // the other whenever the report is read or written. What follows (the evidence
 // for each rule is in datacitetest/deployed-reports.md):
 //
-//  1. A POST adds its subset each time it arrives. It is sent again only after
-//     it was seen not to have arrived.
-//  2. Of two writes at once one document is lost, and the report is permanently
-//     unreadable. So nothing is sent while another write of this machine may be under
-//     way, or one of another machine of which something is seen. A write goes on
-//     after its connection is gone; MaxProcessing bounds for how long.
+//  1. A POST adds its subset each time it arrives. It is sent again only after a look
+//     has shown that it did not arrive.
+//  2. If two writes happen at once, one document is lost and the report is permanently
+//     unreadable. So nothing is sent while another write of this machine may be in
+//     progress, or a visible one of another machine. A write continues after its
+//     connection is closed, for up to MaxProcessing.
 //  3. While a POST adds to a report that has a document, GET fails until the new
-//     document is stored. So a subset that is seen then proves that its POST has
-//     ended.
-//  4. While a PUT is under way, and as long as a report has no document (a write
+//     document is stored. So a subset that GET shows proves that its POST has ended.
+//  4. While a PUT is in progress, and as long as a report has no document (a write
 //     was refused or died), GET shows a subset as soon as it has a row, and the
-//     document may still come, or fail to come. Then what is seen proves nothing,
-//     not even that the report is complete, and only time does. From outside, a
-//     report is known to have a document once a write of this run was answered.
-//  5. Subsets have no order: what is compared is the set.
-//  6. A PUT is not refused for being somebody else's report, or for leaving it
-//     half replaced. So everything is looked at before the first one.
+//     document may be stored later or never. Then only time proves anything, even that
+//     the report is complete. A run knows that a report has a document once it has
+//     received the response to a write.
+//  5. Subsets have no order: they are compared as a set.
+//  6. The service does not refuse a PUT to the report of another account, or one that
+//     leaves a report half replaced. So Submit looks at the report before the first PUT.
 //
-// A delivery is what a run knows. Submit asks it for the next step, takes the
-// step, and tells it the result, until the step is to finish or to stop. The
-// delivery is a plain value and asks no clock, so a test can explore all that may
-// happen: see TestEveryInterleaving.
+// A delivery is what a run knows. Submit asks it for the next step, carries out the
+// step, and reports the result, until the step is finish or stop. A delivery is a
+// plain value that reads no clock, so a test can explore every sequence of events:
+// see TestEveryInterleaving.
 type delivery struct {
 	subsets       int // planned
 	maxProcessing time.Duration
 	maxOutage     time.Duration
 	firstPause    time.Duration // between two looks; each further one is twice as long
 
-	seen    sight     // by the last look, or in the last answer
-	asked   time.Time // when that look began: what it shows is no newer
-	seenAt  time.Time // when it ended, or when the last write was lost
+	seen    view      // in the last look or the last response
+	asked   time.Time // when that look began: what it shows is not newer
+	seenAt  time.Time // when it ended, or when the last response was lost
 	looks   int       // since the last write
-	failing time.Time // since when looks fail; zero if the last one did not
+	failing time.Time // since when looks fail; zero if the last one succeeded
 
-	stored  int       // the first subsets, known to be stored by this run or found by it
-	lost    bool      // the answer to subset stored was lost
-	until   time.Time // no write of which we know is under way from then on
+	stored  int       // the first planned subsets, which this run has stored or found
+	lost    bool      // the response to the write of subset stored was lost
+	until   time.Time // from then on no known write is in progress
 	written bool      // this run has sent something
-	sound   bool      // a write of this run was answered: the report has a document
+	sound   bool      // this run received the response to a write: the report has a document
 	tries   int       // how often subset stored was sent
 
-	suspect bool           // the report could not be read before anything was sent: somebody else wrote
-	watched sight          // what there was when this run began to wait for another program
+	suspect bool           // the report was unreadable before this run sent anything: another program wrote
+	watched view           // what was stored when this run began to wait for another program
 	left    runlock.Record // by an earlier run of this account on this machine
 }
 
-// A sight is what the service shows of a report, compared with the plan.
-type sight struct {
-	kind    sightKind
-	first   int    // it holds the first planned subsets, so many, ...
-	foreign bool   // ... or something else than that, such as another report
-	state   uint64 // tells what is stored from anything else; 0: not known
+// A view is what the service shows of a report, compared with the plan.
+type view struct {
+	kind    viewKind
+	first   int    // how many of the planned subsets it holds, from the first one on
+	foreign bool   // it holds something else, such as another report
+	state   uint64 // a hash of what is stored; 0 if not known
 }
 
-type sightKind int
+type viewKind int
 
 const (
-	unseen      sightKind = iota // no look since something was sent
-	unreachable                  // the service does not answer
-	unreadable                   // the service cannot read the report: it is being written, or broken
-	shown                        // as first and foreign say; a report that does not exist has no subsets
+	unseen      viewKind = iota // no look since something was sent
+	unreachable                 // the service does not respond
+	unreadable                  // the service cannot read the report: it is being written, or broken
+	shown                       // see first and foreign; a report that does not exist has no subsets
 )
 
-// newDelivery begins a run. Left is what an earlier run on this machine noted, and
-// others is when a request of another account on it may have been under way; both
-// zero if there is none.
+// newDelivery begins a run. Left is the record of an earlier run on this machine, and
+// others is when a request of another account on it may have been in progress; both are
+// zero if there was none.
 func newDelivery(subsets int, o SubmitOptions, left runlock.Record, others time.Time) delivery {
 	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: o.MaxOutage, firstPause: time.Second, left: left}
 	for _, request := range []runlock.Record{left, {At: others}} {
@@ -92,7 +91,7 @@ func newDelivery(subsets int, o SubmitOptions, left runlock.Record, others time.
 	return d
 }
 
-// record is what the next run has to know; false if nothing new is known.
+// record returns what the next run has to know, or false if nothing is new.
 func (d delivery) record() (runlock.Record, bool) {
 	switch {
 	case d.lost:
@@ -114,11 +113,11 @@ func (d delivery) record() (runlock.Record, bool) {
 // A step is what to do next.
 type step struct {
 	do     action
-	at     time.Time // of look: when
-	until  time.Time // of look: the latest end of the wait
-	why    string    // of look: what is waited for
-	subset int       // of send: 0 by PUT, the others by POST
-	state  SubmitState
+	at     time.Time   // of look: when
+	until  time.Time   // of look: the latest end of the wait
+	why    string      // of look: the reason for the wait
+	subset int         // of send: 0 by PUT, the others by POST
+	state  SubmitState // of stop
 }
 
 type action int
@@ -127,15 +126,15 @@ const (
 	look action = iota
 	send
 	finish
-	stop // with a state: the run cannot go on
+	stop // the run cannot continue
 )
 
-// mostTries is how often a subset is sent that was seen not to have arrived.
-const mostTries = 5
+// maxTries is how often a subset is sent that did not arrive.
+const maxTries = 5
 
 // next decides what to do at the time now.
 func (d delivery) next(now time.Time) step {
-	over := !now.Before(d.until) // nothing that we know of is under way
+	over := !now.Before(d.until) // no known write is in progress
 	again := step{do: look, at: d.seenAt.Add(d.pause()), until: d.until, why: d.waitingFor()}
 	if !d.failing.IsZero() {
 		again.until = later(d.until, d.failing.Add(d.maxOutage))
@@ -155,8 +154,8 @@ func (d delivery) next(now time.Time) step {
 	case d.seen.kind != shown:
 		return again
 
-	// A write may be under way. Of a lost POST to a sound report a look can tell
-	// that it has ended; see saw. Of anything else only time can.
+	// A write may be in progress. A look can show that a POST to a sound report has
+	// ended; see looked. Otherwise only time can.
 	case !over:
 		if !d.lost || !d.sound || d.until.Before(again.at) {
 			again.at = d.until
@@ -165,12 +164,12 @@ func (d delivery) next(now time.Time) step {
 	case d.asked.Before(d.until):
 		return step{do: look, at: now}
 
-	// Nothing is under way, and the report is as it was seen.
+	// Nothing is in progress, and the report is as it was seen.
 	case d.seen.first == d.subsets && !d.seen.foreign:
 		return step{do: finish}
 	case d.disturbed():
 		return step{do: stop, state: Disturbed}
-	case d.tries == mostTries:
+	case d.tries == maxTries:
 		return step{do: stop, state: d.without()}
 	case d.seen.foreign:
 		return step{do: send, subset: 0}
@@ -178,20 +177,20 @@ func (d delivery) next(now time.Time) step {
 	return step{do: send, subset: d.seen.first}
 }
 
-// disturbed tells whether the report is not what this run has left, or changed
-// while it waited for another program.
+// disturbed reports whether the report is not as this run left it, or changed
+// while the run waited for another program.
 func (d delivery) disturbed() bool {
 	switch {
 	case !d.written:
 		return d.watched.kind == shown && d.watched != d.seen
-	case d.stored == 0: // a PUT did not arrive: what was there is there, or nothing
+	case d.stored == 0: // a PUT did not arrive: the old report is there, or nothing
 		return !d.seen.foreign && d.seen.first > 0
 	}
 	return d.seen.foreign || d.seen.first != d.stored
 }
 
-// saw takes in what a look showed that began at asked and ended now.
-func (d delivery) saw(s sight, asked, now time.Time) delivery {
+// looked records what a look showed that began at asked and ended now.
+func (d delivery) looked(s view, asked, now time.Time) delivery {
 	over := !asked.Before(d.until)
 	d.seen, d.asked, d.seenAt, d.looks = s, asked, now, d.looks+1
 	if s.kind != shown {
@@ -211,9 +210,9 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 			d.stored, d.tries = s.first, 0
 		}
 	case !d.written && d.watched.kind == unseen && (d.suspect || part && !d.ours(s)):
-		// Another program is at work, or it left a part and no record of its last
-		// request on this machine. If nothing changes while a request could be
-		// in progress, that is not so. An earlier run may have begun to wait.
+		// Another program is writing, or it has stored a part and left no record on
+		// this machine. If nothing changes for MaxProcessing, no request is in
+		// progress. An earlier run may have begun this wait.
 		since := now
 		if d.left.State == s.state && s.state != 0 && !d.suspect {
 			since = d.left.At
@@ -223,33 +222,32 @@ func (d delivery) saw(s sight, asked, now time.Time) delivery {
 	return d
 }
 
-// ours tells whether an earlier run of this account left what is seen, or a request
-// that made it so. Some services show datasets of what they called subsets in the
-// answer to a write.
-func (d delivery) ours(s sight) bool {
+// ours reports whether an earlier run of this account left what is seen, or sent a request
+// that stored it. Some services list subsets in the response to a write, and show
+// datasets later.
+func (d delivery) ours(s view) bool {
 	if d.left.State == 0 {
 		return !d.left.At.IsZero()
 	}
 	return d.left.At.Equal(runlock.Idle) && (d.left.State == s.state || d.left.State&1 != s.state&1)
 }
 
-// sending takes in that a subset is about to be sent.
+// sending records that a subset is about to be sent.
 func (d delivery) sending(subset int) delivery {
-	d.stored, d.written, d.tries, d.looks, d.seen = subset, true, d.tries+1, 0, sight{}
+	d.stored, d.written, d.tries, d.looks, d.seen = subset, true, d.tries+1, 0, view{}
 	d.failing, d.until = time.Time{}, time.Time{}
 	return d
 }
 
-// answered takes in that the service has carried out what was sent, and what its
-// answer shows; unseen if that does not tell.
-func (d delivery) answered(s sight, now time.Time) delivery {
+// responded records that the service has stored what was sent, and what its response
+// shows; unseen if it does not show that.
+func (d delivery) responded(s view, now time.Time) delivery {
 	d.stored, d.sound, d.tries, d.seen, d.seenAt = d.stored+1, true, 0, s, now
 	return d
 }
 
-// lostAnswer takes in that it is not known whether the service carries out what
-// was sent.
-func (d delivery) lostAnswer(now time.Time) delivery {
+// responseLost records that it is unknown whether the service stores what was sent.
+func (d delivery) responseLost(now time.Time) delivery {
 	d.lost, d.until, d.seenAt = true, now.Add(d.maxProcessing), now
 	return d
 }
@@ -266,19 +264,19 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// without is the state of a report that the next subset did not get into.
+// without is the state of a report to which the next subset was not added.
 func (d delivery) without() SubmitState {
 	switch {
 	case d.stored > 0:
 		return Incomplete
-	case d.tries > 1: // a PUT that did not arrive whole may have removed what was there
+	case d.tries > 1: // a PUT that did not arrive completely may have removed the old report
 		return Unclear
 	}
 	return Untouched
 }
 
-// failed is the state of a report that cannot be looked at. A report that is being
-// written cannot be read either.
+// failed is the state of a report that cannot be read. While a report is being
+// written it cannot be read either.
 func (d delivery) failed() SubmitState {
 	if d.seen.kind == unreadable && !d.asked.Before(d.until) && d.asked.Sub(d.failing) >= d.maxProcessing {
 		return Broken
@@ -286,7 +284,7 @@ func (d delivery) failed() SubmitState {
 	return d.interrupted()
 }
 
-// interrupted is the state of a run that ends in the middle.
+// interrupted is the state of a report whose run ends early.
 func (d delivery) interrupted() SubmitState {
 	if d.lost {
 		return Unclear
@@ -294,7 +292,7 @@ func (d delivery) interrupted() SubmitState {
 	return d.without()
 }
 
-// waitingFor says why there is a wait.
+// waitingFor is the reason for a wait.
 func (d delivery) waitingFor() string {
 	switch {
 	case d.seen.kind == unreachable:
@@ -302,11 +300,11 @@ func (d delivery) waitingFor() string {
 	case d.seen.kind == unreadable:
 		return "the service cannot read the report, which is normal while it is written"
 	case d.lost:
-		return "the answer to the last request was lost, and the service may still be working on it"
+		return "the response to the last request was lost, and the service may still be working on it"
 	case d.watched.kind == shown:
 		return "another program may be writing to the report"
 	case d.written:
 		return "the service has to show what it stored"
 	}
-	return "the last request of an earlier run may still be under way"
+	return "the last request of an earlier run may still be in progress"
 }

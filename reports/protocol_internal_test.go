@@ -51,7 +51,7 @@ type world struct {
 	running  bool
 	waiting  int8 // the request whose answer is waited for, or -1
 	looking  bool // a look that takes long has seen ...
-	glimpse  sight
+	glimpse  view
 	lookedAt time.Time // ... then
 	record   runlock.Record
 	before   contents // what the report showed when the run began
@@ -113,14 +113,14 @@ func (w *world) begin(subsets int) {
 	w.delivery = newDelivery(subsets, o, w.record, time.Time{})
 	w.delivery.firstPause = time.Minute
 	w.running, w.result = true, step{}
-	var kind sightKind
+	var kind viewKind
 	w.before, kind = w.see()
 	w.unknown = kind != shown || w.busy()
 }
 
-// sight is how a run reads what the service shows.
-func (w *world) sight(c contents, ours bool) sight {
-	s := sight{kind: shown}
+// view is how a run reads what the service shows.
+func (w *world) view(c contents, ours bool) view {
+	s := view{kind: shown}
 	total := uint8(0)
 	for content, n := range c {
 		total += n
@@ -181,8 +181,8 @@ func (w world) moves() (list []move) {
 		if w.quietUntil(end) {
 			may("the look ends", func(n *world) {
 				n.pass(end)
-				n.delivery = n.delivery.saw(n.glimpse, n.lookedAt, epoch)
-				n.looking, n.glimpse, n.lookedAt = false, sight{}, time.Time{}
+				n.delivery = n.delivery.looked(n.glimpse, n.lookedAt, epoch)
+				n.looking, n.glimpse, n.lookedAt = false, view{}, time.Time{}
 			})
 		}
 	case w.waiting >= 0:
@@ -210,23 +210,23 @@ func (w *world) act(may, fault func(string, func(*world))) {
 		may(label, func(n *world) {
 			n.pass(next.at)
 			c, kind := n.see()
-			s := sight{kind: kind}
+			s := view{kind: kind}
 			if kind == shown {
-				s = n.sight(c, n.ours)
+				s = n.view(c, n.ours)
 			}
-			n.delivery = n.delivery.saw(s, epoch, epoch)
+			n.delivery = n.delivery.looked(s, epoch, epoch)
 		})
 		fault(label+", which takes long", func(n *world) {
 			n.pass(next.at)
 			c, kind := n.see()
-			n.looking, n.lookedAt, n.glimpse = true, epoch, sight{kind: kind}
+			n.looking, n.lookedAt, n.glimpse = true, epoch, view{kind: kind}
 			if kind == shown {
-				n.glimpse = n.sight(c, n.ours)
+				n.glimpse = n.view(c, n.ours)
 			}
 		})
 		fault(label+", without an answer", func(n *world) {
 			n.pass(next.at)
-			n.delivery = n.delivery.saw(sight{kind: unreachable}, epoch, epoch)
+			n.delivery = n.delivery.looked(view{kind: unreachable}, epoch, epoch)
 		})
 		fault("the run is killed", func(n *world) { n.kill() })
 	case send:
@@ -246,7 +246,7 @@ func (w *world) act(may, fault func(string, func(*world))) {
 		})
 		fault(label+", which never arrives", func(n *world) {
 			begin(n)
-			n.delivery = n.delivery.lostAnswer(epoch)
+			n.delivery = n.delivery.responseLost(epoch)
 		})
 		fault(label+", without a connection", func(n *world) { begin(n) })
 	default:
@@ -272,7 +272,7 @@ func (w *world) lose() {
 	r := &w.work[w.waiting]
 	r.lost, r.until = true, epoch.Add(modelProcessing)
 	w.waiting = -1
-	w.delivery = w.delivery.lostAnswer(epoch)
+	w.delivery = w.delivery.responseLost(epoch)
 	w.record = runlock.Record{At: epoch}
 }
 
@@ -299,14 +299,14 @@ func (w *world) end(i int8, ok bool) {
 	}
 	w.waiting = -1
 	if !ok {
-		w.delivery = w.delivery.lostAnswer(epoch)
+		w.delivery = w.delivery.responseLost(epoch)
 		return
 	}
-	s := w.sight(r.rendered, true)
+	s := w.view(r.rendered, true)
 	if s.foreign || s.first != int(r.content)+1 {
-		s = sight{} // only a look can tell
+		s = view{} // only a look can tell
 	}
-	w.delivery = w.delivery.answered(s, epoch)
+	w.delivery = w.delivery.responded(s, epoch)
 }
 
 // quietUntil tells whether all work that has to be over by then is.
@@ -389,7 +389,7 @@ func (w *world) untrue() string {
 	c, kind := w.see()
 	d := w.delivery
 	holds := func(n int) bool {
-		s := w.sight(c, w.ours || w.result.state == Unclear)
+		s := w.view(c, w.ours || w.result.state == Unclear)
 		return kind == shown && !s.foreign && s.first == n
 	}
 	same := w.unknown || kind == shown && c == w.before

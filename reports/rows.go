@@ -47,9 +47,9 @@ type GroupOptions struct {
 	// of order is an error.
 	Sorted bool
 
-	// AddRepeats adds up rows that count the same: the same DOI, date, metric,
+	// MergeRepeats adds up rows that count the same: the same DOI, date, metric,
 	// access method and country. Without it the later one is a fault.
-	AddRepeats bool
+	MergeRepeats bool
 
 	// AllowImpossible lets counts pass that cannot be, as SubmitOptions.AllowImpossible.
 	AllowImpossible bool
@@ -117,7 +117,7 @@ type checkedRow struct {
 }
 
 // checked yields the rows that name a DOI: those without faults, if a fault is an
-// error. It ends at mostFaults faults.
+// error. It ends at maxFaults faults.
 func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, error] {
 	return func(yield func(*checkedRow, error) bool) {
 		number := 0
@@ -139,7 +139,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 			} else if !yield(r, nil) {
 				return
 			}
-			if len(g.faults) >= mostFaults {
+			if len(g.faults) >= maxFaults {
 				return
 			}
 		}
@@ -152,7 +152,7 @@ func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
 		g.LeaveOut(doi, faults)
 		return
 	}
-	g.faults = append(g.faults, faults[:min(len(faults), mostFaults-len(g.faults))]...)
+	g.faults = append(g.faults, faults[:min(len(faults), maxFaults-len(g.faults))]...)
 }
 
 // check notes what is wrong, unless the source did so.
@@ -278,7 +278,7 @@ type group struct {
 	places   [5]string
 	counts   map[countKey]tally
 	sums     map[countKey]int64     // over countries and days
-	faults   []*datacite.FieldError // the first mostFaults
+	faults   []*datacite.FieldError // the first maxFaults
 }
 
 // A countKey is what rows count.
@@ -304,12 +304,12 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	p.describe(g, &r.Row)
 	day, _ := r.Date.Time() // it has been checked
 	key := countKey{Month(day.Year(), day.Month()), r.Metric, r.Access, r.Country, Day(day)}
-	if g.AddRepeats {
+	if g.MergeRepeats {
 		key.day = ""
 	}
 	before, again := p.counts[key]
 	switch {
-	case again && !g.AddRepeats:
+	case again && !g.MergeRepeats:
 		p.fault(&datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi)})
 		return
 	case again:
@@ -326,7 +326,7 @@ func (p *group) add(g *grouping, r *checkedRow) {
 }
 
 func (p *group) fault(faults ...*datacite.FieldError) {
-	p.faults = append(p.faults, faults[:min(len(faults), mostFaults-len(p.faults))]...)
+	p.faults = append(p.faults, faults[:min(len(faults), maxFaults-len(p.faults))]...)
 }
 
 // describe takes the texts that it does not have yet.

@@ -189,11 +189,11 @@ func TestGroupAndItsSource(t *testing.T) {
 	}
 }
 
-func TestGroupAddsRepeatsIfTold(t *testing.T) {
+func TestGroupMergesRepeatsIfTold(t *testing.T) {
 	a, b := use("10.5072/a", 1, "de", 1), use("10.5072/a", 1, "de", 2)
 	a.Title, b.Title = "Glacier", "Volcano"
 	var warned []string
-	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{AddRepeats: true, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }})
+	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{MergeRepeats: true, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
 	assert.Equal(t, "Glacier", list[0].Title)

@@ -83,7 +83,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 	return &trial{
 		T: t, rand: r, srv: srv, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
 		header: header("Example", time.October), want: all(1 + r.IntN(17)),
-		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute, SpoolMemory: 1 + r.Int64N(2000)},
+		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute},
 	}
 }
 
@@ -110,9 +110,9 @@ func (tr *trial) before() {
 	case 0: // a shorter report of this month
 		_, err = tr.clean.Submit(tr.Context(), tr.header, datasets(2), &tr.opts)
 	case 1: // the report itself
-		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Each(tr.want), &tr.opts)
+		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Source(tr.want), &tr.opts)
 	case 2: // a part of it
-		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Each(tr.want[:len(tr.want)-len(tr.want)/3]), &tr.opts)
+		_, err = tr.clean.Submit(tr.Context(), tr.header, reports.Source(tr.want[:len(tr.want)-len(tr.want)/3]), &tr.opts)
 	case 3: // an uncompressed one
 		_, err = tr.clean.Create(tr.Context(), &reports.Report{Header: tr.header, Datasets: all(1)})
 	}
@@ -133,7 +133,7 @@ func (tr *trial) run(outcomes map[string]int) {
 		before := tr.stored()
 		ctx, kill := context.WithCancel(tr.Context())
 		tr.net.killAfter(tr.rand.IntN(12), kill)
-		receipt, err := tr.client.Submit(ctx, tr.header, reports.Each(tr.want), &tr.opts)
+		receipt, err := tr.client.Submit(ctx, tr.header, reports.Source(tr.want), &tr.opts)
 		tr.net.killAfter(-1, nil)
 		kill()
 		outcome := tr.judge(receipt, err, before, unseen)

@@ -55,7 +55,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 			}
 		}
 	}
-	opts := &reports.SubmitOptions{TempDir: folder, LockDir: folder, MaxDatasets: 2, SpoolMemory: 1, Progress: func(reports.Progress) { look() }}
+	opts := &reports.SubmitOptions{TempDir: folder, LockDir: folder, MaxDatasets: 2, Progress: func(reports.Progress) { look() }}
 	_, err = client.Submit(t.Context(), header("Example", time.October), looking(datasets(6)), opts)
 	require.NoError(t, err)
 	require.NotZero(t, files, "there were files to look into")

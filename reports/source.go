@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Each makes a source for [Client.Submit] of a slice.
-func Each(datasets []Dataset) iter.Seq2[Dataset, error] {
+// Source returns an iterator over a slice, for [Client.Submit].
+func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		for _, d := range datasets {
 			if !yield(d, nil) {

@@ -102,7 +102,7 @@ func TestLargestEntry(t *testing.T) {
 	d.Title = ""
 	send := func(size int) (*reports.Receipt, error) {
 		d.Title = strings.Repeat("x", size)
-		return c.Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{dataset(1), d}), nil)
+		return c.Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset(1), d}), nil)
 	}
 	_, err := send(16 << 20)
 	e, ok := errors.AsType[*datacite.FieldError](err)
@@ -127,13 +127,20 @@ func TestNothingIsLeftToSend(t *testing.T) {
 			}
 		}
 	}
-	for _, repeats := range []reports.Repeats{reports.RefuseRepeats, reports.MergeRepeats} {
+	for _, merge := range []bool{false, true} {
 		srv := server(t)
-		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows, Repeats: repeats})
-		v, ok := errors.AsType[*reports.ValidationError](err)
-		require.True(t, ok, "%v", err)
-		assert.Len(t, v.Faults, 101)
-		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 entries break a rule; report-datasets[0].data-type")
+		leftOut := 0
+		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{
+			MergeRepeats: merge,
+			LeaveOut: func(doi string, faults []*datacite.FieldError) {
+				leftOut++
+				assert.Empty(t, doi)
+				assert.Contains(t, faults[0].Path, ".data-type")
+			},
+		})
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 entries break a rule")
+		assert.Equal(t, 150, leftOut)
 		assert.Empty(t, writes(srv))
 	}
 }
@@ -165,7 +172,7 @@ func TestSpellingsOfADOI(t *testing.T) {
 	others := []string{"10.5072/\u212ait", "10.5072/K\u0130t", "10.5072/k%69t"}
 	c := server(t).Reports()
 	h := header("Example", time.October)
-	merge := &reports.SubmitOptions{Repeats: reports.MergeRepeats}
+	merge := &reports.SubmitOptions{MergeRepeats: true}
 	receipt, err := c.Submit(t.Context(), h, spelled(nil, append(same, others...)...), merge)
 	require.NoError(t, err)
 	got := stored(t, c, receipt.ReportID)
@@ -219,7 +226,7 @@ func TestMergingRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
-			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats, AllowImpossible: true})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{MergeRepeats: true, AllowImpossible: true})
 			_, ok := errors.AsType[*datacite.FieldError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -237,11 +244,13 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 			d.DataType = "book"
 		}
 	}, "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/b", "10.5072/b", "10.5072/c")
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{Repeats: reports.MergeRepeats, BadRows: reports.LeaveOutBadRows})
+	var leftOut []*datacite.FieldError
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{
+		MergeRepeats: true, LeaveOut: func(_ string, faults []*datacite.FieldError) { leftOut = append(leftOut, faults...) },
+	})
 	require.NoError(t, err)
-	assert.EqualValues(t, 3, receipt.Skipped)
-	require.Len(t, receipt.Faults, 3)
-	assert.Equal(t, "report-datasets[5].data-type", receipt.Faults[2].Path)
+	require.Len(t, leftOut, 3)
+	assert.Equal(t, "report-datasets[5].data-type", leftOut[2].Path)
 	got := stored(t, c, receipt.ReportID)
 	require.Len(t, got, 3)
 	for i, want := range []int64{14, 7, 7} {
@@ -341,7 +350,7 @@ func TestASourceThatNeverEnds(t *testing.T) {
 		}
 	}
 	_, err := srv.Reports().Submit(ctx, header("Example", time.October), src, &reports.SubmitOptions{
-		MaxDatasets: 100, SpoolMemory: 1, TempDir: dir, LockDir: t.TempDir(),
+		MaxDatasets: 100, TempDir: dir, LockDir: t.TempDir(),
 		Progress: func(p reports.Progress) {
 			if p.Subsets == 20 {
 				cancel()

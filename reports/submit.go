@@ -13,9 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
-	"github.com/datacite-go/datacite-go/internal/spool"
+	"github.com/datacite-go/datacite-go/internal/tempfile"
 )
 
 // MaxSubsetBytes is the most compressed bytes that the deployed service stores
@@ -24,48 +28,54 @@ const MaxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
-	ID      string // id of the report, a UUID; "" means that of the report that is there already, else DeriveID
-	HelpURL string // goes into the exception that says the report is compressed
+	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
+	HelpURL string // for the exception that says that the report is compressed
 
-	BadRows BadRows // what to do with an invalid dataset; 0 means StopAtBadRows
-	Repeats Repeats // what to do with a DOI that occurs twice; 0 means RefuseRepeats
+	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
+	// source that is sorted by DOI. Each dataset is checked first. Everything but the
+	// counts is taken from the first one. Datasets with different or several periods
+	// cannot be merged, which is a [*datacite.FieldError]. Any other repeated DOI is a
+	// fault: consumers of the report keep one entry for each DOI.
+	MergeRepeats bool
 	// AllowImpossible sends counts that cannot be: in a month and for one access
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
 	AllowImpossible bool
-	Warn            func(Finding)  // called for each finding that does not stop the submission
-	Progress        func(Progress) // called after each subset is built or stored, and before each wait; must not block
+	// LeaveOut is called for each dataset that has faults and is therefore left out, with
+	// its DOI ("" if it has none) and the first 100 faults. If LeaveOut is nil, a fault
+	// is an error.
+	LeaveOut func(doi string, faults []*datacite.FieldError)
+	Warn     func(Finding)  // called for each finding that does not stop the submission
+	Progress func(Progress) // called after each subset is built or stored, and before each wait; must not block
 
-	MaxDatasets int   // most datasets in a subset; 0 means 50,000, which is also the most
-	MaxBytes    int64 // most compressed bytes in a subset; 0 means MaxSubsetBytes
-	Level       int   // compression from 1, fast, to 9, small; 0 means 6
-	Workers     int   // how many compress at once; 0 means 2, or 1 on a single processor
+	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
+	MaxBytes    int64  // most compressed bytes in a subset; 0 means MaxSubsetBytes
+	Level       int    // compression from 1, fast, to 9, small; 0 means 6
+	Workers     int    // goroutines that compress; 0 means 2, or 1 on a single processor
+	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
 
-	SpoolMemory int64  // bytes of finished subsets held in memory until they are sent; more go to a temporary file; 0 means 1 MiB
-	TempDir     string // folder for temporary files; "" means the system's
-
-	// LockDir is the folder that holds, for each report, its lock and a record of
-	// what was last sent and seen. Runs that share it, of whatever account, never
-	// submit one report at once, and know what the others left. "" means that of the
-	// environment variable DATACITE_LOCK_DIR, or else /tmp, whatever TMPDIR says, and
-	// %ProgramData% on Windows: all accounts of the machine share it. A container, and
-	// a systemd service with PrivateTmp, has a /tmp of its own: name a folder that all
-	// runs share and that lasts. One that several accounts write to has to have the
-	// sticky bit (mode 1777), as /tmp has; each can then delay the others' runs, and
-	// no more. The records are a few bytes each, and stay.
+	// LockDir is the folder that holds a lock and a record of the last request for each
+	// report. Runs that share the folder, whatever their account, never submit the same
+	// report at once, and know what earlier runs did. "" means the folder in the
+	// environment variable DATACITE_LOCK_DIR, or else /tmp, regardless of TMPDIR
+	// (%ProgramData% on Windows), which all accounts of the machine share. A container,
+	// or a systemd service with PrivateTmp, has a /tmp of its own: name a persistent
+	// folder that all runs share. If several accounts write to it, it must have the
+	// sticky bit (mode 1777) as /tmp has; then an account can delay the runs of
+	// others, but not harm them. A record is a few bytes; a later run of the same account
+	// removes it after a week.
 	LockDir string
 
-	// MaxProcessing is the longest time that the service may go on processing a
-	// request after its connection was lost. Until then nothing else is written,
-	// unless the service shows that it has finished. 0 means 5 minutes: the deployed
-	// service took 20 to 50 seconds for a full subset on a machine of its own,
-	// gateways give up after 60, and a service under load needs several times as
-	// long. If every answer is lost, each subset takes this long.
+	// MaxProcessing is the longest time for which the service may continue to process a
+	// request after its connection was lost. Until then nothing else is written, unless
+	// the service shows that it has finished. 0 means 5 minutes: the deployed service
+	// took 20 to 50 seconds for a full subset on a machine of its own, and needs several
+	// times as long under load. If every response is lost, each subset takes this long.
 	MaxProcessing time.Duration
 	// MaxOutage is how long the service may be unreachable, or unable to read the
-	// report, before Submit gives up. 0 means 30 minutes, several times
-	// MaxProcessing: a report is unreadable while another program writes to it, so
-	// with less than MaxProcessing Submit never calls it broken.
+	// report, before Submit gives up. 0 means 30 minutes. A report is unreadable while
+	// another program writes to it, so if MaxOutage is less than MaxProcessing, Submit
+	// never returns ErrBroken.
 	MaxOutage time.Duration
 }
 
@@ -76,75 +86,72 @@ type Stage string
 const (
 	Building Stage = "building" // reading, checking and compressing the datasets
 	Sending  Stage = "sending"
-	Waiting  Stage = "waiting" // before the next look at the service; Progress.Reason says why
+	Waiting  Stage = "waiting" // before the next look at the service; see Progress.Reason
 )
 
-// Progress tells how far a submission has come.
+// Progress is how far a submission has come.
 type Progress struct {
 	Stage    Stage
 	ReportID string // "" while building
 	Subsets  int    // built, or stored, so far
-	Total    int    // subsets of the whole report; 0 while it is being built
+	Total    int    // subsets of the whole report; 0 while building
 	Datasets int64  // in the Subsets
 	Bytes    int64  // of the Subsets, compressed
 
-	Reason string    // while waiting: what for
-	Until  time.Time // while waiting: the latest end; it may end sooner
+	Reason string    // of a wait
+	Until  time.Time // the latest end of a wait
 }
 
-// A Receipt says what the service holds after [Client.Submit].
+// A Receipt is what the service holds after [Client.Submit].
 type Receipt struct {
 	ReportID string
 	Header   Header   // as stored
-	Subsets  []Subset // those of Datasets; the service keeps no order of them
+	Subsets  []Subset // in the order of the datasets; the service keeps no order
 	Datasets int64    // in all subsets
 
-	Sent    int                    // how many of the Subsets this call sent; the others were stored before
-	Faults  []*datacite.FieldError // of the datasets that were left out, the first 100
-	Skipped int64                  // datasets that were left out
+	Sent int // how many of the Subsets this call sent; the others were stored before
 }
 
 // A Subset is one compressed part of a report.
 type Subset struct {
-	Checksum string // SHA-256 of the compressed bytes, in hexadecimal digits; the service uses the same
+	Checksum string // SHA-256 of the compressed bytes, in hexadecimal digits, as the service computes it
 	Datasets int    // 0 if not known, for a part that another program compressed
 	Bytes    int64  // compressed
 }
 
-// Submit makes the service's report of the header's creator and month hold
-// exactly the datasets of src, each once, and running it again changes nothing.
+// Submit makes the stored report of the header's creator and month hold exactly the
+// datasets of src, each once. Submitting the same data again sends nothing.
 //
-// First src is read to its end: every dataset is validated and compressed, and
-// subsets of at most 50,000 are kept in memory or in a temporary file, which a src
-// that never ends fills until ctx ends. Faults are
-// returned as a [*ValidationError], an error of src is wrapped; nothing has changed
-// on the service then. Then Submit looks at what the service holds, and does
-// nothing if that is the report, goes on where an earlier run stopped, or starts
-// over. It sends a PUT, which clears what was there, and a POST for each further
-// subset, strictly one after the other (specification §4.1, Large reports, 4).
+// First, Submit reads src to its end: it checks and compresses each dataset, and keeps
+// the subsets in a temporary file. Faults are returned as a [*ValidationError], and an
+// error of src is wrapped; nothing has been sent by then. A src that never ends fills the
+// folder until ctx ends.
 //
-// A POST adds its subset each time it arrives, and two writes at once make a
-// report permanently unreadable. So when an answer is lost, Submit waits and looks
-// before it sends anything again (MaxProcessing); Progress gives the reason. If it
-// cannot finish, the error is a [*SubmitError] that says what is stored; running
-// Submit again with the same data goes on from there.
+// Then Submit compares the data with the stored report. It sends nothing if they are the
+// same, continues where an earlier run stopped, or starts over. It sends a PUT, which
+// replaces the stored report by the first subset, and a POST for each further subset,
+// one after the other (specification §4.1, Large reports, 4). When a response is lost,
+// Submit waits and looks before it sends anything again, since a POST adds its subset
+// each time it arrives and two writes at once make a report permanently unreadable.
 //
-// The service lets any account replace any report. Submit compares the account
-// that a stored report shows, if it shows one, with that of the token, and its
-// creator and month with the header's; if they differ it sends nothing, and the error matches
+// If it cannot finish, the error is a [*SubmitError] that says what is stored. Submit the
+// same data again to continue.
+//
+// A second run for the same report fails with [ErrBusy] while the first one is
+// alive, and a run after one that was killed waits until its last request must have
+// ended. That holds for all runs that share SubmitOptions.LockDir. Another run is
+// noticed only by what it stores: submit a report from one machine.
+//
+// The service lets any account replace any report. Submit compares the account, the
+// creator and the month of the stored report, as far as it shows them, with those of the
+// token and the header; if they differ, it sends nothing and the error matches
 // [datacite.ErrConflict]. The name of the creator and the report id of a stored report
-// never change: the service treats "repo" as "Repo". Warn is called, and
+// never change, although the service treats "repo" as "Repo": Warn is called, and
 // Receipt.Header has them as stored.
 //
-// The header gets the exception 69 that compressed reports carry. A missing,
-// malformed or expired token, and a folder that cannot hold temporary files, are
-// errors before src is read. All callbacks run on the caller's goroutine.
-//
-// Two runs must not submit one report at the same time, since the service has no
-// lock. On one machine the second one fails with [ErrBusy] while the first is alive,
-// and a run after one that was killed waits until a request that may still be in
-// progress has certainly ended. Across machines, a run only notices changes between
-// its looks and unexpected subsets in answers: submit a report from one machine.
+// Submit adds exception 69 to the header, which compressed reports carry. An invalid or
+// expired token and an unusable TempDir or LockDir are errors before src is read. All
+// callbacks run on the caller's goroutine.
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (*Receipt, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -157,47 +164,39 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)
 	}
-	temp, err := spool.TempFile(o.TempDir)
-	if err = cmp.Or(err, spool.RemoveTemp(temp)); err != nil {
-		return nil, fmt.Errorf("reports.Submit: the folder for temporary files (SubmitOptions.TempDir, or TMPDIR in the environment) is unusable: %w", err)
+	s := &submission{client: c, account: account, header: h.withCompressed(o.HelpURL), options: o}
+	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
+		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
 	}
-	year, month := h.ReportingPeriod.yearMonth()
-	byName, err := c.lock(o.LockDir, strings.ToLower(h.CreatedBy), year, month)
-	if err != nil {
+	defer tempfile.Remove(s.bodies)
+	if s.lock, err = c.lock(o.LockDir, &h); err != nil {
 		return nil, err
 	}
-	defer byName.Release()
-
-	s := &submission{
-		client: c, account: account, header: h.withCompressed(o.HelpURL), options: o,
-		spool: spool.Spool{Memory: o.SpoolMemory, Dir: o.TempDir},
-	}
-	defer s.spool.Close()
+	defer s.lock.Release()
 	if err := s.build(ctx, src); err != nil {
 		return nil, err
 	}
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
-	// What names the service takes for equal shows only now.
-	if s.lock, err = c.lock(o.LockDir, strings.ToLower(s.id)); err != nil {
-		return nil, err
-	}
-	defer s.lock.Release()
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
-	h = s.header
-	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
-	return &Receipt{
-		ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
-		Sent: s.sent, Faults: s.faults, Skipped: s.skipped,
-	}, nil
+	return s.receipt(), nil
 }
 
-// lock excludes other runs on this machine.
-func (c *Client) lock(folder string, key ...string) (*runlock.Lock, error) {
-	lock, err := runlock.Take(folder, strings.Join(append(key, c.core.BaseURL()), "\n"))
+func (s *submission) receipt() *Receipt {
+	h := s.header
+	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
+	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent}
+}
+
+// lock excludes other runs on this machine. The service finds a report by the creator's
+// name and the month, and its database compares names without regard to case and accents.
+func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
+	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
+	year, month := h.ReportingPeriod.yearMonth()
+	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, c.core.BaseURL()))
 	switch {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
@@ -214,9 +213,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
 	out.MaxBytes = cmp.Or(o.MaxBytes, MaxSubsetBytes)
-	out.Level = cmp.Or(o.Level, 6)
+	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
-	out.SpoolMemory = cmp.Or(o.SpoolMemory, 1<<20)
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
 	out.LockDir = cmp.Or(o.LockDir, runlock.Folder())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
@@ -230,9 +228,6 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxBytes", out.MaxBytes, 1, MaxSubsetBytes},
 		{"Level", int64(out.Level), 1, 9},
 		{"Workers", int64(out.Workers), 1, 1024},
-		{"SpoolMemory", out.SpoolMemory, 1, 1 << 50},
-		{"BadRows", int64(out.BadRows), 0, int64(LeaveOutBadRows)},
-		{"Repeats", int64(out.Repeats), 0, int64(MergeRepeats)},
 		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
@@ -258,24 +253,22 @@ type submission struct {
 
 	plan     []Subset
 	whole    bool // the plan is complete
-	reported int  // subsets that Progress was told of as stored
+	reported int  // stored subsets that Progress was called for
 	sent     int
-	spool    spool.Spool            // the bodies of the plan
-	faults   []*datacite.FieldError // of the datasets left out, the first ones
-	skipped  int64                  // how many those are
-	sums     []contentSum           // of the first subsets of the plan, where needed
+	bodies   *os.File     // of the plan, one after the other
+	sums     []contentSum // of the first subsets of the plan, where needed
 
-	// Subsets that are stored, and hold just what the first covered planned ones
-	// do: another compressor made them, or they were cut elsewhere.
+	// Stored subsets that hold the same datasets as the first covered planned ones:
+	// another release compressed them differently, or cut them at other places.
 	accepted []Subset
 	covered  int
-	listed   []Subset // by the last answer, if they are not those that were expected
+	listed   []Subset // in the last response, if they are not the expected ones
 }
 
-// findReport decides which report to write: the one asked for, the one that is
-// there, or the one whose id follows from creator and month. Since the service
-// finds the report of a POST by creator and month alone, another id for the same
-// month would send the later subsets into the other report.
+// findReport decides which report to write: the one with the given id, the stored one,
+// or a new one with an id derived from creator and month. Since the service finds the
+// report of a POST by creator and month alone, another id for the same month would
+// send the later subsets to the other report.
 func (s *submission) findReport(ctx context.Context) error {
 	found, err := s.client.find(ctx, "reports.Submit", s.header)
 	asked := s.options.ID
@@ -294,32 +287,32 @@ func (s *submission) findReport(ctx context.Context) error {
 	return nil
 }
 
-// keep notes what the service never changes of a stored report.
+// keep notes what the service never changes of a stored report, and warns of it once.
 func (s *submission) keep(stored *Header) {
-	if s.kept.CreatedBy != "" || s.options.Warn == nil {
-		s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
+	known := s.kept.CreatedBy != ""
+	s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
+	if known || s.options.Warn == nil {
 		return
 	}
-	s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
 	for _, m := range []struct{ name, sent, stored string }{
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if m.sent != m.stored {
-			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q, and stays %q, as in the stored report", m.sent, m.stored), true})
+			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), true})
 		}
 	}
 }
 
-// body is that of planned subset i.
+// body returns the body of planned subset i.
 func (s *submission) body(i int) *io.SectionReader {
 	var at int64
 	for _, p := range s.plan[:i] {
 		at += p.Bytes
 	}
-	return io.NewSectionReader(&s.spool, at, s.plan[i].Bytes)
+	return io.NewSectionReader(s.bodies, at, s.plan[i].Bytes)
 }
 
-// subsets are those that hold the first n planned ones.
+// subsets returns the subsets that hold the datasets of the first n planned ones.
 func (s *submission) subsets(n int) []Subset {
 	return slices.Concat(s.accepted, s.plan[min(s.covered, n):n])
 }
@@ -331,7 +324,7 @@ func (s *submission) datasets(n int) (sum int64) {
 	return sum
 }
 
-// progress tells that the first done subsets are built or stored.
+// progress reports that the first done subsets are built or stored.
 func (s *submission) progress(p Progress, done int) {
 	if s.options.Progress == nil {
 		return

@@ -188,15 +188,20 @@ func bad(n int) iter.Seq2[reports.Dataset, error] {
 	}
 }
 
-func TestBadRowsCanBeLeftOut(t *testing.T) {
+func TestDatasetsCanBeLeftOut(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.Reports()
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{BadRows: reports.LeaveOutBadRows})
+		var leftOut []string
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
+			LeaveOut: func(doi string, faults []*datacite.FieldError) {
+				require.Len(t, faults, 1)
+				leftOut = append(leftOut, doi+" "+faults[0].Path)
+			},
+		})
 		require.NoError(t, err)
 		assert.EqualValues(t, 5, receipt.Datasets)
-		assert.EqualValues(t, 5, receipt.Skipped)
-		require.Len(t, receipt.Faults, 5)
-		assert.Equal(t, "report-datasets[3].data-type", receipt.Faults[1].Path, "rows are counted as in the source")
+		require.Len(t, leftOut, 5)
+		assert.Equal(t, dataset(3).DatasetID[0].Value+" report-datasets[3].data-type", leftOut[1], "datasets are counted as in the source")
 		assert.Len(t, stored(t, c, receipt.ReportID), 5)
 	})
 }
@@ -224,7 +229,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
 		assert.Empty(t, writes(srv))
 
-		receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+		receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{MergeRepeats: true})
 		require.NoError(t, err)
 		assert.EqualValues(t, 3, receipt.Datasets)
 		got := stored(t, c, receipt.ReportID)
@@ -233,7 +238,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		assert.EqualValues(t, 7, got[2].Performance[0].Instance[0].Count)
 		assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
 
-		_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{Repeats: reports.MergeRepeats})
+		_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{MergeRepeats: true})
 		require.ErrorIs(t, err, datacite.ErrInvalid, "not side by side")
 	})
 }
@@ -243,7 +248,7 @@ func TestWarnings(t *testing.T) {
 	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
 	d.Performance[0].Instance[1].Count = 0
 	var warned []string
-	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Each([]reports.Dataset{d}), &reports.SubmitOptions{
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d}), &reports.SubmitOptions{
 		Warn: func(f reports.Finding) { warned = append(warned, f.String()) },
 	})
 	require.NoError(t, err, "a warning stops nothing")
@@ -433,26 +438,26 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 	})
 }
 
-func TestSpooledToAFile(t *testing.T) {
+func TestNoFilesAreLeft(t *testing.T) {
 	dir := t.TempDir()
 	c := server(t).Reports()
 	locks := t.TempDir()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 500, TempDir: dir, LockDir: locks})
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: locks})
 	require.NoError(t, err)
 	assert.Equal(t, all(100), stored(t, c, receipt.ReportID))
 	left, err := filepath.Glob(dir + "/*")
 	require.NoError(t, err)
-	assert.Empty(t, left, "no spool")
+	assert.Empty(t, left, "no temporary file")
 	left, err = filepath.Glob(locks + "/*.lock")
 	require.NoError(t, err)
 	assert.Empty(t, left, "no lock")
 
-	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1, TempDir: dir + "/none"})
+	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// TestDiskThatFails takes the folder away while subsets are spooled: nothing is
-// sent, because the spool fails, or the record of the first request cannot be made.
+// TestDiskThatFails takes the folder away while subsets are built: nothing is
+// sent, because the record of the first request cannot be made.
 func TestDiskThatFails(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		dir := t.TempDir()
@@ -466,7 +471,7 @@ func TestDiskThatFails(t *testing.T) {
 					return
 				}
 			}
-		}, &reports.SubmitOptions{MaxDatasets: 10, SpoolMemory: 1000, TempDir: dir, LockDir: dir})
+		}, &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: dir})
 		require.ErrorIs(t, err, os.ErrNotExist)
 		assert.Empty(t, writes(srv), "nothing was sent")
 	})
@@ -573,9 +578,9 @@ func TestReadingSubsets(t *testing.T) {
 	assert.Len(t, got.Datasets, 1, "never counted twice")
 }
 
-func TestEach(t *testing.T) {
+func TestSource(t *testing.T) {
 	n := 0
-	for d, err := range reports.Each([]reports.Dataset{dataset(0), dataset(1)}) {
+	for d, err := range reports.Source([]reports.Dataset{dataset(0), dataset(1)}) {
 		require.NoError(t, err)
 		require.Equal(t, dataset(n), d)
 		n++

@@ -26,7 +26,7 @@ type input struct {
 
 	warnings []reports.Finding // the first mostWarnings
 	warned   int
-	faults   []string // of the datasets of a table that were left out, the first mostFaults
+	faults   []string // of the datasets that were left out, the first mostFaults
 	leftOut  int      // datasets, and rows that name none
 }
 
@@ -72,16 +72,22 @@ func (in *input) openTable(ctx context.Context, s settings, show *meter) {
 		tableSettings: s.table, name: in.file.name, open: in.file.inflated,
 		progress: func(rows int64) { show.at("Reading", in.file.fraction(), rows, "rows") },
 	}
-	opts := &reports.GroupOptions{AddRepeats: s.repeats == reports.MergeRepeats, Warn: in.warn}
-	if s.badRows == reports.LeaveOutBadRows {
-		opts.LeaveOut = in.leaveOut
-	}
+	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, Warn: in.warn, LeaveOut: in.leavingOut(s)}
 	in.datasets = reports.Group(t.rows(ctx), opts)
 }
 
 func (in *input) close() { _ = in.file.close() } // it was only read
 
-// leaveOut counts a dataset of a table that is left out.
+// leavingOut is the function that is told of datasets left out; nil if a fault stops the
+// program.
+func (in *input) leavingOut(s settings) func(string, []*datacite.FieldError) {
+	if !s.leaveOut {
+		return nil
+	}
+	return in.leaveOut
+}
+
+// leaveOut counts a dataset that is left out.
 func (in *input) leaveOut(_ string, faults []*datacite.FieldError) {
 	in.leftOut++
 	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {

@@ -175,7 +175,7 @@ func (p *program) submit(ctx context.Context, s settings, in *input, show *meter
 	defer closeService()
 	watch := &watcher{show: show, in: in, dryRun: s.dryRun}
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
-		HelpURL: s.helpURL, BadRows: s.badRows, Repeats: s.repeats,
+		HelpURL: s.helpURL, MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s),
 		Warn: in.warn, Progress: watch.progress,
 		MaxDatasets: s.maxDatasets, MaxProcessing: s.maxProcessing,
 	})

@@ -80,7 +80,7 @@ func looks(m *meter, latest time.Duration, reason string, pauses ...time.Duratio
 // waits are those of a lost answer.
 func waits(m *meter) {
 	const s = time.Second
-	looks(m, 300*s, "the answer to the last request was lost", 1*s)
+	looks(m, 300*s, "the response to the last request was lost", 1*s)
 	looks(m, 1800*s, "the service cannot read the report", 2*s, 4*s, 8*s, 16*s)
 }
 
@@ -91,15 +91,15 @@ func TestWaitsInAMail(t *testing.T) {
 		m.at("Sending", 0.25, 1, "datasets")
 		waits(m)
 		m.at("Sending", 0.5, 2, "datasets")
-		looks(m, 300*time.Second, "the answer to the last request was lost", time.Second)
+		looks(m, 300*time.Second, "the response to the last request was lost", time.Second)
 		m.at("Sending", 1, 4, "datasets")
 		m.end()
 		assert.Equal(t, strings.Join([]string{
 			"Sending   25%  1 datasets",
-			"Waiting until 00:05:00 at the latest (5m0s): the answer to the last request was lost",
+			"Waiting until 00:05:00 at the latest (5m0s): the response to the last request was lost",
 			"Waiting until 00:30:01 at the latest (30m0s): the service cannot read the report",
 			"Sending   50%  2 datasets",
-			"Waiting until 00:05:31 at the latest (5m0s): the answer to the last request was lost",
+			"Waiting until 00:05:31 at the latest (5m0s): the response to the last request was lost",
 			"Sending  100%  4 datasets",
 			"",
 		}, "\n"), out.String())
@@ -116,7 +116,7 @@ func TestWaitsOnATerminal(t *testing.T) {
 		m.end()
 		assert.Equal(t, []string{
 			"",
-			"Sending  [============            ]  50%  2 datasets\nWaiting: the answer to the last request was lost\n",
+			"Sending  [============            ]  50%  2 datasets\nWaiting: the response to the last request was lost\n",
 			"Waiting  until 00:05:00 at the latest (5m0s)",
 			"Waiting: the service cannot read the report\n",
 			"Waiting  until 00:30:01 at the latest (30m0s)",
@@ -133,7 +133,7 @@ func TestWatcherShowsBothStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		d := reports.Dataset{DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}}}
-		w := &watcher{show: newMeter(&out), in: &input{datasets: reports.Each([]reports.Dataset{d, d, d}), isTable: true}}
+		w := &watcher{show: newMeter(&out), in: &input{datasets: reports.Source([]reports.Dataset{d, d, d}), isTable: true}}
 		for _, err := range w.datasets() {
 			require.NoError(t, err)
 		}

@@ -38,13 +38,10 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 		DryRun: s.dryRun, InMemory: s.inMemory(), Service: service, ReportID: stored.ReportID,
 		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
-		LeftOut: stored.Skipped + int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
+		LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
 	}
 	for _, part := range stored.Subsets {
 		r.Subsets = append(r.Subsets, subset(part))
-	}
-	for _, f := range stored.Faults {
-		r.Faults = append(r.Faults, f.Path+" "+f.Reason)
 	}
 	if r.InMemory {
 		r.Service = ""

@@ -29,8 +29,8 @@ type settings struct {
 	json   bool
 	quiet  bool
 
-	badRows       reports.BadRows
-	repeats       reports.Repeats
+	leaveOut      bool // datasets that break a rule
+	mergeRepeats  bool
 	helpURL       string
 	maxDatasets   int
 	maxProcessing time.Duration
@@ -142,14 +142,10 @@ func (s *settings) apply(o options, files []string) (err error) {
 	if s.file = o.csv; !s.csv {
 		s.file = files[0]
 	}
-	if s.badRows, err = choice("-bad-rows", o.badRows, map[string]reports.BadRows{
-		"stop": reports.StopAtBadRows, "leave-out": reports.LeaveOutBadRows,
-	}); err != nil {
+	if s.leaveOut, err = choice("-bad-rows", o.badRows, map[string]bool{"stop": false, "leave-out": true}); err != nil {
 		return err
 	}
-	if s.repeats, err = choice("-repeats", o.repeats, map[string]reports.Repeats{
-		"refuse": reports.RefuseRepeats, "merge": reports.MergeRepeats,
-	}); err != nil {
+	if s.mergeRepeats, err = choice("-repeats", o.repeats, map[string]bool{"refuse": false, "merge": true}); err != nil {
 		return err
 	}
 	return s.applyHeader(o)

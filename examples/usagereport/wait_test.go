@@ -68,7 +68,7 @@ func interrupted(t *testing.T, after time.Duration) context.Context {
 	return ctx
 }
 
-const lostAnswer = `the answer to the last request was lost, and the service may still be working on it\n`
+const lostAnswer = `the response to the last request was lost, and the service may still be working on it\n`
 
 func TestALostAnswer(t *testing.T) {
 	for _, l := range []loss{
@@ -96,7 +96,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		{method: http.MethodPut, arrives: true}, {method: http.MethodPut}, {method: http.MethodPost, stored: 1},
 	} {
 		slowly(t, l, func(t *testing.T, srv *service, file string) {
-			const earlierRun = `the last request of an earlier run may still be under way\n`
+			const earlierRun = `the last request of an earlier run may still be in progress\n`
 			first := srv.submits(interrupted(t, time.Minute), file)
 			require.Equal(t, exitIncomplete, first.code, first.errors)
 			assert.Regexp(t, lostAnswer, first.errors)

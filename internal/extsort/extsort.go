@@ -14,7 +14,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/datacite-go/datacite-go/internal/spool"
+	"github.com/datacite-go/datacite-go/internal/tempfile"
 )
 
 // A Sorter sorts records by their keys. Records of one key keep their order.
@@ -56,7 +56,7 @@ func (s *Sorter) sort() {
 // spill writes what is held to the file, as a run.
 func (s *Sorter) spill() (err error) {
 	if s.file == nil {
-		if s.file, err = spool.TempFile(s.Dir); err != nil {
+		if s.file, err = tempfile.Create(s.Dir); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Sorter) cursors() (list cursors, err error) {
 }
 
 // Close removes the temporary file.
-func (s *Sorter) Close() error { return spool.RemoveTemp(s.file) }
+func (s *Sorter) Close() error { return tempfile.Remove(s.file) }
 
 // A cursor is the next record of a run.
 type cursor struct {

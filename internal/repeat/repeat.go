@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/datacite-go/datacite-go/internal/spool"
+	"github.com/datacite-go/datacite-go/internal/tempfile"
 )
 
 // A Repeat is two entries with the same name.
@@ -75,7 +75,7 @@ func (f *Finder) See(i int, name []byte) error {
 // write moves the recent entries of a partition to the file.
 func (f *Finder) write(p *partition) error {
 	if f.file == nil {
-		file, err := spool.TempFile(f.dir)
+		file, err := tempfile.Create(f.dir)
 		if err != nil {
 			return err
 		}
@@ -153,4 +153,4 @@ func eachRepeat(all []seenName, table []uint32, note func(Repeat)) []uint32 {
 }
 
 // Close removes the temporary file.
-func (f *Finder) Close() error { return spool.RemoveTemp(f.file) }
+func (f *Finder) Close() error { return tempfile.Remove(f.file) }

@@ -7,7 +7,7 @@ import (
 	"os/user"
 )
 
-// account names this account.
+// account returns the id of this account.
 func account() (string, error) {
 	u, err := user.Current()
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package runlock keeps two runs from doing one job at once on this machine, and
-// lets a run know what an earlier one left.
+// Package runlock keeps two runs on this machine from doing the same job at once, and
+// tells a run what an earlier one left behind.
 //
-// The runs may belong to different accounts. The lock is a file that is never
-// written to. Beside it each account has a record that nobody else may write, so
-// another account can delay a run, and never make it go on too early.
+// The runs may belong to different accounts. The lock is an empty file, which its
+// holder removes. Beside it each account has a record that only this account can
+// write, so another account can delay a run but cannot make it continue too early. A
+// record is removed by a later run of its account, once nobody has used it for a week.
 package runlock
 
 import (
@@ -23,12 +24,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrHeld: another run has the lock.
+// ErrHeld means that another run holds the lock.
 var ErrHeld = errors.New("another run on this machine holds the lock")
 
-// Folder is the one that all runs on this machine share, whatever their account:
-// that of DATACITE_LOCK_DIR, or else one where programs may leave files, and nobody
-// can remove those of others.
+// Folder returns the folder that all runs on this machine share, whatever their
+// account: DATACITE_LOCK_DIR, or else one in which every account may create files, and
+// only remove its own.
 func Folder() string {
 	folder := "/tmp"
 	if runtime.GOOS == "windows" {
@@ -37,27 +38,34 @@ func Folder() string {
 	return cmp.Or(os.Getenv("DATACITE_LOCK_DIR"), folder, os.TempDir())
 }
 
-// A Record is what a run leaves to the next one.
+// A Record is what a run tells the next one.
 type Record struct {
-	At    time.Time // when a request may have been under way, or State was seen
-	State uint64    // what the job had come to; 0 if At is that of a request
+	At    time.Time // when a request may have been in progress, or State was seen
+	State uint64    // the state of the job; 0 if At is the time of a request
 }
 
-// Idle is the time of a record when no request can be under way.
+// Idle is the time of a record that says that no request can be in progress.
 var Idle = time.Unix(0, 0)
 
-// A Lock is held by one run. The operating system frees it when the run dies.
+// kept is how long a record or a lock file stays that nobody uses. It is longer than the
+// time between two runs of a daily job: without its record a run may have to wait again.
+const kept = 7 * 24 * time.Hour
+
+// prefix begins the names of all files.
+const prefix = "datacite-go-"
+
+// A Lock is held by one run. The operating system releases it when the process dies.
 type Lock struct {
-	folder, path string // path is that of all its files, without what tells them apart
+	folder, path string // path is common to all files of the job, before their extension
 	file         *flock.Flock
 	record       string // path of this account's record
 
 	mu    sync.Mutex
-	noted Record // zero: none
+	noted Record // zero if there is none
 }
 
-// Take takes the lock of the job that key names, in a folder that may be shared
-// with other accounts, or fails with [ErrHeld] at once.
+// Take takes the lock of the job that key identifies, in a folder that may be shared
+// with other accounts. It does not wait: it fails with [ErrHeld].
 func Take(folder, key string) (*Lock, error) {
 	info, err := os.Stat(folder)
 	switch {
@@ -66,33 +74,38 @@ func Take(folder, key string) (*Lock, error) {
 	case !info.IsDir() || !isSafe(info):
 		return nil, fmt.Errorf("%s is not a folder in which nobody else can replace a file (mode %v)", folder, info.Mode())
 	}
+	name := sha256.Sum256([]byte(key))
+	return take(folder, fmt.Sprintf("%s%x", prefix, name[:8]))
+}
+
+// take takes the lock of the job whose files begin with name.
+func take(folder, name string) (*Lock, error) {
 	user, err := account()
 	if err != nil {
 		return nil, err
 	}
-	name := sha256.Sum256([]byte(key))
-	path := filepath.Join(folder, fmt.Sprintf("datacite-go-%x", name[:8]))
+	path := filepath.Join(folder, name)
 	l := &Lock{folder: folder, path: path, record: path + "." + user}
 	for taken := false; !taken; {
-		if taken, err = l.take(l.path + ".lock"); err != nil {
+		if taken, err = l.try(l.path + ".lock"); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
 }
 
-// take takes the lock, unless the run that had it removed the file in the
+// try takes the lock, unless the run that held it removed the file in the
 // meantime: then no other run sees that file, and there may be another one.
-func (l *Lock) take(path string) (bool, error) {
+func (l *Lock) try(path string) (bool, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o644)
 	if err == nil {
-		err = errors.Join(file.Chmod(0o644), file.Close()) // whatever the umask: other accounts have to read it
+		err = errors.Join(file.Chmod(0o644), file.Close()) // whatever the umask: other accounts must be able to read it
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%s is no regular file", path)
+		return false, fmt.Errorf("%s is not a regular file", path)
 	}
 	l.file = flock.New(path, flock.SetFlag(os.O_RDONLY))
 	switch taken, err := l.file.TryLock(); {
@@ -113,14 +126,19 @@ func (l *Lock) take(path string) (bool, error) {
 	return false, l.file.Close()
 }
 
-// Release frees the lock. The record stays.
+// Release releases the lock and removes its file. The record stays.
 func (l *Lock) Release() {
-	_ = os.Remove(l.file.Path()) // while it is held; where that is not allowed, it stays
+	path := l.file.Path()
+	_ = os.Remove(path) // while it is held; where that is not allowed, it stays
 	_ = l.file.Close()
+	if runtime.GOOS == "windows" { // which removes no file that is open
+		_ = os.Remove(path)
+	}
 }
 
-// Last returns what earlier runs left: the record of this account, and when the
-// other accounts may have had a request under way; zero if there is none.
+// Last returns what earlier runs left: the record of this account, and when
+// other accounts may have had a request in progress; zero values if there is nothing.
+// It also removes the files of other jobs that this account left a week ago.
 func (l *Lock) Last() (own Record, others time.Time, err error) {
 	entries, err := os.ReadDir(l.folder)
 	if err != nil {
@@ -128,7 +146,11 @@ func (l *Lock) Last() (own Record, others time.Time, err error) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(l.folder, e.Name())
-		if !strings.HasPrefix(path, l.path+".") || path == l.file.Path() {
+		switch job, _, _ := strings.Cut(e.Name(), "."); {
+		case !strings.HasPrefix(job, prefix) || path == l.file.Path():
+			continue
+		case filepath.Join(l.folder, job) != l.path:
+			l.sweep(path, job)
 			continue
 		}
 		r, err := read(path, path == l.record)
@@ -144,14 +166,36 @@ func (l *Lock) Last() (own Record, others time.Time, err error) {
 	return own, others, nil
 }
 
-// read reads a record, of this account if own.
+// sweep removes a file of another job if it is old and belongs to this account. It does so
+// under the lock of that job, which may have used the file again before.
+func (l *Lock) sweep(path, job string) {
+	if !isOld(path) {
+		return
+	}
+	other, err := take(l.folder, job)
+	if err != nil {
+		return // the job is at work, or the file is not ours to remove
+	}
+	defer other.Release()
+	if isOld(path) {
+		_ = os.Remove(path)
+	}
+}
+
+// isOld reports whether a file of this account has not been written for long.
+func isOld(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > kept
+}
+
+// read reads a record, which must belong to this account if own is true.
 func read(path string, own bool) (r Record, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
 		return r, err
 	case !info.Mode().IsRegular() || own && !isOwn(info):
-		return r, fmt.Errorf("%s is no regular file of this account", path)
+		return r, fmt.Errorf("%s is not a regular file of this account", path)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -166,7 +210,7 @@ func read(path string, own bool) (r Record, err error) {
 	return r.past(), nil
 }
 
-// past mends the record of a clock that was set back.
+// past corrects a record from the future: the clock was set back.
 func (r Record) past() Record {
 	if now := time.Now(); r.At.After(now) {
 		r.At = now
@@ -181,13 +225,13 @@ func (l *Lock) Note(r Record) error {
 	return l.note(r)
 }
 
-// note replaces the record in one step: a run that dies leaves the old one or
-// the new one. The caller has the mutex.
+// note replaces the record atomically: a run that dies leaves the old one or
+// the new one. The caller holds the mutex.
 func (l *Lock) note(r Record) error {
 	if r.State == l.noted.State && r.At.Equal(l.noted.At) {
 		return nil
 	}
-	file, err := os.CreateTemp(l.folder, "datacite-go-new-*")
+	file, err := os.CreateTemp(l.folder, prefix+"new-*")
 	if err != nil {
 		return err
 	}
@@ -203,8 +247,8 @@ func (l *Lock) note(r Record) error {
 	return nil
 }
 
-// UnderWay records that a request is under way now.
-func (l *Lock) UnderWay() error { return l.Note(Record{At: time.Now()}) }
+// Sending records that a request is being sent now.
+func (l *Lock) Sending() error { return l.Note(Record{At: time.Now()}) }
 
 // A Body is what a request carries.
 type Body interface {
@@ -212,8 +256,8 @@ type Body interface {
 	Size() int64
 }
 
-// Watch makes the record follow a body that takes long to send, since the
-// service begins its work when it has all of it.
+// Watch returns a body that keeps the record current while it is read: sending it may
+// take long, and the service begins its work when it has received all of it.
 func (l *Lock) Watch(b Body) Body { return &watchedBody{b, l} }
 
 type watchedBody struct {
@@ -222,11 +266,11 @@ type watchedBody struct {
 }
 
 func (b *watchedBody) ReadAt(p []byte, at int64) (int, error) {
-	const often = 5 * time.Second
+	const interval = 5 * time.Second
 	l := b.lock
 	l.mu.Lock()
 	var err error
-	if now := time.Now(); l.noted.State == 0 && l.noted.At.After(Idle) && now.Sub(l.noted.At) > often {
+	if now := time.Now(); l.noted.State == 0 && l.noted.At.After(Idle) && now.Sub(l.noted.At) > interval {
 		err = l.note(Record{At: now})
 	}
 	l.mu.Unlock()

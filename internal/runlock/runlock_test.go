@@ -54,7 +54,7 @@ func TestTheRecord(t *testing.T) {
 		assert.Zero(t, last(), "nobody was here")
 
 		l := take(t, f, "a")
-		require.NoError(t, l.UnderWay())
+		require.NoError(t, l.Sending())
 		sent := time.Now()
 		l.Release() // as if it had been killed
 		time.Sleep(time.Minute)
@@ -79,7 +79,7 @@ func TestABodyThatTakesLong(t *testing.T) {
 			require.NoError(t, err)
 			return own.At
 		}
-		require.NoError(t, l.UnderWay())
+		require.NoError(t, l.Sending())
 		body := l.Watch(bytes.NewReader(make([]byte, 100)))
 		for i := range 10 {
 			time.Sleep(3 * time.Second)
@@ -125,13 +125,51 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 	}
 }
 
+// Old files of other jobs are removed, unless the job is at work, they are young, or
+// they do not belong to this account.
+func TestSweep(t *testing.T) {
+	f := t.TempDir()
+	record := func(key string) string {
+		l := take(t, f, key)
+		require.NoError(t, l.Sending())
+		found, err := filepath.Glob(f + "/*.lock")
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		l.Release()
+		return strings.TrimSuffix(found[0], "lock") + strconv.Itoa(os.Getuid())
+	}
+	young, old, busy, foreign := record("young"), record("old"), record("busy"), record("foreign")
+	killed := strings.TrimSuffix(old, filepath.Ext(old)) + ".lock"
+	unfinished, other := filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
+	for _, path := range []string{killed, unfinished, other} {
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+	}
+	for _, path := range []string{old, busy, foreign, killed, unfinished, other} {
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -8)))
+	}
+	left := []string{young, busy, other}
+	if os.Getuid() == 0 {
+		require.NoError(t, os.Chown(foreign, 12345, -1))
+		left = append(left, foreign)
+	}
+	working := take(t, f, "busy")
+	l := take(t, f, "mine")
+	_, _, err := l.Last()
+	require.NoError(t, err)
+	l.Release()
+	working.Release()
+	found, err := filepath.Glob(f + "/*")
+	require.NoError(t, err)
+	assert.ElementsMatch(t, left, found)
+}
+
 // Other accounts need no right but to read, whatever the umask.
 func TestTheFilesAreReadable(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	f := t.TempDir()
 	l := take(t, f, "a")
 	defer l.Release()
-	require.NoError(t, l.UnderWay())
+	require.NoError(t, l.Sending())
 	files, err := os.ReadDir(f)
 	require.NoError(t, err)
 	require.Len(t, files, 2)

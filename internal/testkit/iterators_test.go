@@ -287,8 +287,8 @@ var loops = map[string]loop{
 		}
 		return over(datasets)
 	},
-	"reports.Each": func(context.Context, *scene, func()) iter.Seq[error] {
-		return over(reports.Each(report(0).Datasets))
+	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
+		return over(reports.Source(report(0).Datasets))
 	},
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))

@@ -65,7 +65,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 	wrong = append(negative(submission), "ID")
 	rc, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}, Token: "a.b.c"})
 	require.NoError(t, err)
-	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Each(nil), submission)
+	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Source(nil), submission)
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)
 	}

@@ -220,7 +220,7 @@ func TestWireReportSubsets(t *testing.T) {
 	all, ctx := play(t, "reports-subsets"), t.Context()
 	r := usageReport(5)
 	r.Header.ReportingPeriod = reports.Month(2025, time.November)
-	receipt, err := all.reports.Submit(ctx, r.Header, reports.Each(r.Datasets), &reports.SubmitOptions{
+	receipt, err := all.reports.Submit(ctx, r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{
 		MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs", MaxOutage: 1, MaxProcessing: 1, // a request that is not on the cassette fails at once
 	})
 	require.NoError(t, err)

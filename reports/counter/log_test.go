@@ -205,7 +205,7 @@ func TestDescriptionsNeedDatasetsInOrder(t *testing.T) {
 		{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}},
 	}
 	var err error
-	for _, err = range new(counter.Descriptions).Describe(reports.Each(datasets)) {
+	for _, err = range new(counter.Descriptions).Describe(reports.Source(datasets)) {
 	}
 	assert.ErrorContains(t, err, "datasets have 10.5072/a after 10.5072/b; sort them by DOI")
 }

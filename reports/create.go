@@ -1,0 +1,171 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Stored is the service's response to a report that was sent.
+type Stored struct {
+	ID      string
+	Header  Header   // as stored; after Put the deployed service returns what was sent
+	Subsets []Subset // compressed parts of the report, in no order; their Datasets are 0
+
+	// Existing is true if the service already had a report of this creator and period,
+	// and returned it: what was sent was not stored.
+	Existing bool
+}
+
+// Create stores a new report under an id that the service chooses. If the service
+// already holds a report of the same creator and begin date, it stores nothing and
+// returns that one, with Existing true; use [Client.Put] to replace it.
+//
+// The report is validated first. It is sent compressed, with exception 69, if its JSON
+// is longer than 10 MB (specification §8) or its header has that exception. Since the
+// service would add a compressed report to an existing one, Create looks for one before it
+// sends: of the same creator and begin date, or what the deployed service regards as the
+// same, which is the same month and a name that differs in case or accents. If that
+// report shows another account, the error matches [datacite.ErrConflict].
+//
+// If another program creates the report at the same time, the service adds the data to
+// it; the error matches [datacite.ErrConflict] and gives the number of subsets. After a
+// lost response, or a gateway's 429 or 503, a compressed report is not sent again: the
+// error matches [datacite.ErrUnclear]. Look for the report with List.
+//
+// Create sends POST /reports (specification §4.1).
+func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
+	const op = "reports.Create"
+	body, err := newBody(r)
+	if err != nil {
+		return nil, err
+	}
+	if !body.compressed {
+		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
+		if err != nil {
+			return nil, err
+		}
+		existing, err := stored.differs(r)
+		if err != nil {
+			return nil, err
+		}
+		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing}, nil
+	}
+	found, err := c.find(ctx, op, r.Header)
+	if err != nil {
+		return nil, err
+	}
+	if found != nil {
+		return c.existing(ctx, op, found)
+	}
+	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
+}
+
+// existing returns the report that is stored already. A report of another account is an
+// error, as the service refuses an uncompressed POST for it.
+func (c *Client) existing(ctx context.Context, op string, found *Summary) (*Stored, error) {
+	account, err := c.token.account(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	stored, err := c.scan(ctx, op, found.ID)
+	if err == nil {
+		err = stored.belongsTo(account)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: reading the existing report: %w", op, err)
+	}
+	return &Stored{ID: found.ID, Header: found.Header, Subsets: stored.Subsets, Existing: true}, nil
+}
+
+// storeAlone sends a compressed body, which must become the only content of the report.
+func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body) (*Stored, error) {
+	stored, err := c.requestStored(ctx, b.request(op, method, path))
+	if err != nil {
+		return nil, err
+	}
+	if stored.damage != nil {
+		return nil, fmt.Errorf("%s: report %.40q: %w: %w", op, stored.ID, datacite.ErrIncomplete, stored.damage)
+	}
+	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
+		return nil, fmt.Errorf("%s: %w: report %.40q holds %d subsets instead of this one; another program writes to it", op, datacite.ErrConflict, stored.ID, n)
+	}
+	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
+}
+
+// Put stores a report under an id that the caller chooses, a UUID, and replaces the
+// report that has this id. Sending it twice has the same effect as once. The service does
+// not check who owns a report: Put also replaces that of another account. Validation and
+// compression are those of [Client.Create].
+//
+// Put sends every member of the header, also an empty one, because the deployed service
+// keeps the old value of a missing member, and would drop the datasets of a plain report
+// that replaces a compressed one. A response without the datasets is an error that
+// matches [datacite.ErrIncomplete]. CreatedBy, ReportID and the month of a stored report
+// never change.
+//
+// Put sends PUT /reports/{id} (specification §3.2, §4.1).
+func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
+	if err := checkUUID("id", id); err != nil {
+		return nil, err
+	}
+	body, err := newBody(r)
+	if err != nil {
+		return nil, err
+	}
+	if !body.compressed {
+		stored, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
+		if err != nil {
+			return nil, err
+		}
+		if stored.Datasets != nil && len(stored.Datasets) == 0 {
+			return nil, fmt.Errorf("reports.Put: report %s: %w: the response contains none of the %d datasets that were sent", id, datacite.ErrIncomplete, len(r.Datasets))
+		}
+		return &Stored{ID: stored.ID, Header: stored.Header}, nil
+	}
+	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
+}
+
+// storePlain sends an uncompressed body and returns the report in the response. Its
+// Datasets are nil if the response has no list of them.
+func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, error) {
+	var stored Report
+	r.Read = func(d *jsonlex.Decoder) error {
+		dec := newDecoder()
+		dec.budget, dec.kept = d.Budget(), true
+		stored = Report{}
+		stored.read(d.Lexer, dec)
+		if d.Err() == nil && stored.ID == "" {
+			return errors.New("it holds no report with an id")
+		}
+		return d.Err()
+	}
+	_, err := c.authorized(ctx, r)
+	return &stored, err
+}
+
+// differs reports whether the service returned a report other than r. The status does
+// not tell: it is 201 for both.
+func (a *Report) differs(r *Report) (bool, error) {
+	h := a.Header
+	if h.Created != r.Header.Created || h.ReportID != r.Header.ReportID || h.ReportingPeriod != r.Header.ReportingPeriod {
+		return true, nil
+	}
+	if a.Datasets == nil {
+		return false, fmt.Errorf("reports.Create: %w: it has no list report-datasets", datacite.ErrUnreadable)
+	}
+	got, err := json.Marshal(a.Datasets)
+	if err != nil {
+		return false, err
+	}
+	want, err := json.Marshal(r.Datasets)
+	return !bytes.Equal(got, want), err
+}

@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// compressAbove is the size of a report's JSON, in bytes, above which Create
+// and Put send it compressed (specification §8).
+const compressAbove = 10_000_000
+
+// A body is a request body of interface A.
+type body struct {
+	transport.Body
+	compressed bool
+	checksum   string // of a compressed body that is in memory
+}
+
+func newBody(r *Report) (body, error) {
+	if r == nil {
+		return body{}, &datacite.FieldError{Path: "report", Reason: "is nil"}
+	}
+	if err := r.Validate(); err != nil {
+		return body{}, err
+	}
+	plain := *r
+	plain.ID = ""
+	compressed := plain.Header.compressed()
+	data, err := json.Marshal(plain)
+	if err == nil && !compressed && len(data) > compressAbove {
+		compressed = true
+		plain.Header = plain.Header.withCompressed("")
+		data, err = json.Marshal(plain)
+	}
+	if err != nil || !compressed {
+		return body{Body: bytes.NewReader(data)}, err
+	}
+	data, err = gzipbody.Compress(data)
+	sum := sha256.Sum256(data)
+	return body{bytes.NewReader(data), true, hex.EncodeToString(sum[:])}, err
+}
+
+// compressed reports whether the header says that the body is compressed.
+func (h *Header) compressed() bool {
+	return slices.ContainsFunc(h.Exceptions, func(e Exception) bool { return e.Code == CodeCompressed })
+}
+
+// withCompressed adds the exception that a compressed report carries, unless the header
+// has it already (specification §4.1, Large reports, 5).
+func (h Header) withCompressed(helpURL string) Header {
+	if h.compressed() {
+		return h
+	}
+	h.Exceptions = append(slices.Clone(h.Exceptions), Exception{
+		Code:     CodeCompressed,
+		Severity: "warning",
+		Message:  "Report is compressed using gzip",
+		HelpURL:  helpURL,
+		Data:     "usage data needs to be uncompressed",
+	})
+	return h
+}
+
+// request returns the request that stores a body, with the headers of specification
+// §4.1. A compressed POST adds a subset each time it arrives, so it is sent again only if
+// it certainly did not arrive.
+func (b body) request(op, method, path string) transport.Request {
+	r := transport.Request{
+		Op: op, Method: method, Path: path, Body: b.Body,
+		Accept: transport.JSONType, ContentType: transport.JSONType, Access: transport.Required,
+	}
+	if b.compressed {
+		r.ContentType, r.ContentEncoding = transport.GzipType, "gzip"
+		r.Stream, r.Unbounded = true, true
+		if method == http.MethodPost {
+			r.Replay = transport.IfUnsent
+		}
+	}
+	return r
+}
+
+// requestStored sends a request and reads from the response what is stored. The response
+// contains every subset of the report, so it is not kept in memory.
+func (c *Client) requestStored(ctx context.Context, r transport.Request) (*storedReport, error) {
+	res, err := c.authorized(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	stored, err := scanResponse(&boundedReader{src: res.Body, count: new(int64), limit: c.maxReport})
+	if err == nil && stored.ID == "" {
+		err = errors.New("it holds no report with an id")
+	}
+	if err != nil {
+		return nil, c.core.Unreadable(r, res, err)
+	}
+	return &stored, nil
+}
+
+// scan reads what the service holds of a report, but for its datasets.
+func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
+	return c.requestStored(ctx, reading(op, id))
+}
+
+// reading returns the request that reads a report.
+func reading(op, id string) transport.Request {
+	return transport.Request{
+		Op: op, Method: http.MethodGet, Path: "/reports/" + id, Accept: transport.JSONType, Stream: true, Unbounded: true,
+	}
+}
+
+// authorized sends a request. If the service does not accept the token, and there is a
+// source that may have a newer one, it sends the request once more: nothing has been done
+// before a 401.
+func (c *Client) authorized(ctx context.Context, r transport.Request) (*transport.Response, error) {
+	res, err := c.core.Do(ctx, r)
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
+		res, err = c.core.Do(ctx, r)
+	}
+	return res, err
+}
