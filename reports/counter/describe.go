@@ -93,10 +93,13 @@ func (a description) describe(d *reports.Dataset) {
 			d.DatasetID[i].Value = a.doi
 		}
 	}
-	title, publisher, publisherName, authors, date, url, year := f[0], f[1], f[2], f[3], f[4], f[7], f[8]
+	title, publisher, publisherCode, authors, date, url, year := f[0], f[1], f[2], f[3], f[4], f[7], f[8]
+	if publisher == "grid" && publisherCode == "tbd" { // Dataverse writes these for every dataset
+		publisher = ""
+	}
 	d.Title, d.Publisher = cmp.Or(d.Title, title), cmp.Or(d.Publisher, publisher)
 	d.URI, d.YOP = cmp.Or(d.URI, url), cmp.Or(d.YOP, year)
-	if id := publisherID.FindStringSubmatch(publisherName); id != nil && d.PublisherID == nil {
+	if id := publisherID.FindStringSubmatch(publisherCode); id != nil && d.PublisherID == nil {
 		scheme, value := strings.ToLower(id[1]), id[2]
 		if scheme == "grid" && !strings.HasPrefix(value, "grid.") {
 			value = "grid." + value

@@ -200,6 +200,19 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
+// TestDataverseNamesNoPublisher: for every dataset it writes the publisher "grid" with
+// the id "tbd" (MakeDataCountLoggingServiceBean.java).
+func TestDataverseNamesNoPublisher(t *testing.T) {
+	about := &counter.Descriptions{}
+	events := counter.ReadLog(strings.NewReader(line("publisher", "grid", "publisher_id", "tbd")), &counter.LogOptions{Descriptions: about})
+	for d, err := range about.Describe(reports.Group(counter.Count(events, nil), &reports.GroupOptions{Sorted: true})) {
+		require.NoError(t, err)
+		assert.Equal(t, "Rain in Spain", d.Title)
+		assert.Empty(t, d.Publisher)
+		assert.Empty(t, d.PublisherID)
+	}
+}
+
 func TestDescriptionsNeedDatasetsInOrder(t *testing.T) {
 	datasets := []reports.Dataset{
 		{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}},

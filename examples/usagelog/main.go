@@ -1,0 +1,343 @@
+// Command usagelog counts the accesses in log files by the COUNTER Code of Practice for
+// Research Data, and makes the usage report of a month. It can take the place of
+// counter-processor.
+//
+//	usagelog -month 2026-10 -name "My Repository" -o report.json /var/log/mdc/counter_2026-*.log
+//
+// docs/counting.md says what is counted. -h tells the rest.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	_ "time/tzdata" // for -zone on systems without a database of time zones
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+const usage = `Count the accesses in log files, and make the usage report of a month.
+
+  usagelog [flags] -month YYYY-MM -name NAME FILE...                 count, and show the counts
+  usagelog [flags] -month YYYY-MM -name NAME -o report.json FILE...  and write the report
+  usagelog [flags] -month YYYY-MM -name NAME -send -api URL FILE...  and submit it
+
+FILE is a log, plain or compressed with gzip, bzip2 or zstd; "-" is standard input.
+Give the logs of all servers, in any order, and that of the first day of the next month:
+double clicks across midnight need it. Other months in the logs are not counted.
+
+Formats:
+  dataverse  what Dataverse and Dryad write for counter-processor
+  combined   access log of a web server; -investigations and -requests find the DOI in
+             the path, as the first group
+  json       events as JSON, one a line (package reports/counter, type Event)
+
+Environment:
+  DATACITE_TOKEN                         with -send: the token for usage reports
+  DATACITE_USERNAME, DATACITE_PASSWORD   optional, with -describe URL: to see registered
+                                         and draft DOIs, too
+  TMPDIR                                 folder for temporary files
+  DATACITE_LOCK_DIR                      with -send: folder for locks, the same for all
+                                         runs on a machine; /tmp without it
+
+Output: a summary on standard output, or on standard error if the report goes to
+standard output (-o -). Standard error gets errors and, if it is a terminal, progress.
+Nothing is written or sent before all logs have been read without a fault. A report is
+submitted once: running it again with the same logs changes nothing.
+
+Exit codes:
+  0    done
+  1    the submission did not finish; run it again, and it goes on from what is stored
+  2    the flags, the logs or another file are at fault; nothing was sent
+  3    the service failed; nothing was changed
+  130  interrupted by Ctrl-C or SIGTERM; run it again
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	p := program{getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// A program is the command with what it uses of the world.
+type program struct {
+	getenv         func(string) string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	now            func() time.Time
+}
+
+func (p *program) run(ctx context.Context, args []string) int {
+	s, err := readSettings(args, p.stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		err = p.count(ctx, s)
+	}
+	if err == nil {
+		return 0
+	}
+	return p.explain(ctx, err)
+}
+
+// explain prints what went wrong, and returns the exit code.
+func (p *program) explain(ctx context.Context, err error) int {
+	const name = "usagelog:"
+	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
+		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Faults))
+		for _, f := range faults.Faults {
+			fmt.Fprintln(p.stderr, " ", f.Path, f.Reason)
+		}
+		return 2
+	}
+	fmt.Fprintln(p.stderr, name, err)
+	stopped, sent := errors.AsType[*reports.SubmitError](err)
+	_, unverified := errors.AsType[*unverifiedError](err)
+	_, service := errors.AsType[*serviceError](err)
+	switch {
+	case ctx.Err() != nil:
+		return 130
+	case unverified || sent && stopped.State != reports.Untouched || errors.Is(err, reports.ErrBusy):
+		return 1
+	case errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrTokenExpired), errors.Is(err, datacite.ErrInvalid), errors.Is(err, datacite.ErrConflict):
+		return 2
+	case service || sent:
+		return 3
+	}
+	return 2
+}
+
+// A serviceError is a request that failed.
+type serviceError struct{ error }
+
+func (e *serviceError) Unwrap() error { return e.error }
+
+// An unverifiedError is a report that was stored, and could not be read back.
+type unverifiedError struct{ error }
+
+func (e *unverifiedError) Error() string {
+	return "the report was stored, but reading it back failed: " + e.error.Error()
+}
+func (e *unverifiedError) Unwrap() error { return e.error }
+
+// settings are what the command line says.
+type settings struct {
+	files               []string
+	format              string
+	name, platform      string
+	publisher           string
+	month               time.Time // first day
+	zone                *time.Location
+	paths               *counter.Paths // nil: of Dataverse
+	robots, machines    *counter.Agents
+	geoip, describe     string
+	leaveOut            bool
+	output, api         string
+	send                bool
+	memory              int // bytes for each thing that is sorted
+	investigs, requests expressions
+}
+
+// expressions are a flag that may be repeated.
+type expressions []*regexp.Regexp
+
+func (e *expressions) String() string {
+	var all []string
+	for _, r := range *e {
+		all = append(all, r.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func (e *expressions) Set(text string) error {
+	r, err := regexp.Compile(text)
+	if err != nil {
+		return err
+	}
+	*e = append(*e, r)
+	return nil
+}
+
+func readSettings(args []string, out io.Writer) (*settings, error) {
+	s := &settings{}
+	flags := flag.NewFlagSet("usagelog", flag.ContinueOnError)
+	month := flags.String("month", "", "the month to count, as `YYYY-MM`")
+	zone := flags.String("zone", "UTC", "time zone of the repository, in which months, days and hours begin, such as Europe/Berlin")
+	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; a short list is built in")
+	machines := flags.String("machines", "", "`file` of user agents that are programs, likewise")
+	badLines := flags.String("bad-lines", "stop", "lines that cannot be read: stop, or leave-out")
+	flags.StringVar(&s.format, "format", "dataverse", "format of the logs: dataverse, combined or json")
+	flags.StringVar(&s.name, "name", "", "`name` of the repository, as in all of its reports")
+	flags.StringVar(&s.platform, "platform", "", "`platform` of the datasets; -name without it")
+	flags.StringVar(&s.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
+	flags.Var(&s.investigs, "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
+	flags.Var(&s.requests, "requests", "`pattern` that is found in paths of requests, likewise")
+	flags.StringVar(&s.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
+	flags.StringVar(&s.describe, "describe", "", "where titles and publishers come from that the logs do not have: `URL` of a DOI query service such as "+datacite.Production.API+", or an archive, a file or a folder of records")
+	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
+	flags.BoolVar(&s.send, "send", false, "submit the report")
+	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
+	flags.IntVar(&s.memory, "memory", 32, "`MiB` of events that are sorted in memory; more go to temporary files")
+	words, given, err := arguments.Parse(flags, usage, args, out)
+	if err != nil {
+		return nil, err
+	}
+	s.files, s.leaveOut = words, *badLines == "leave-out"
+	if s.platform == "" {
+		s.platform = s.name
+	}
+	switch {
+	case *month == "" || s.name == "":
+		return nil, errors.New("-month and -name are needed; -h shows the flags")
+	case len(words) == 0:
+		return nil, errors.New("no log is given; - is standard input")
+	case !slices.Contains([]string{"dataverse", "combined", "json"}, s.format):
+		return nil, fmt.Errorf("-format is %q, not dataverse, combined or json", s.format)
+	case *badLines != "stop" && *badLines != "leave-out":
+		return nil, fmt.Errorf("-bad-lines is %q, not stop or leave-out", *badLines)
+	case s.send != given["api"]:
+		return nil, errors.New("-send and -api belong together: -send -api " + datacite.Test.API)
+	case given["investigations"] != given["requests"]:
+		return nil, errors.New("-investigations and -requests belong together")
+	case s.format == "combined" && !given["requests"]:
+		return nil, errors.New("-format combined needs -investigations and -requests, which find the DOI in a path")
+	case s.format == "json" && given["requests"]:
+		return nil, errors.New("-investigations and -requests have no effect with -format json, which says what a request is")
+	case s.memory < 1 || s.memory > 1<<20:
+		return nil, fmt.Errorf("-memory is %d, not between 1 and %d", s.memory, 1<<20)
+	}
+	s.memory <<= 20
+	if given["requests"] {
+		s.paths = &counter.Paths{Investigations: s.investigs, Requests: s.requests}
+	}
+	if s.month, err = time.Parse("2006-01", *month); err != nil {
+		return nil, fmt.Errorf("-month is %q, not YYYY-MM", *month)
+	}
+	if s.zone, err = time.LoadLocation(*zone); err != nil {
+		return nil, fmt.Errorf("-zone: %w", err)
+	}
+	if s.robots, err = readAgents("-robots", *robots); err != nil {
+		return nil, err
+	}
+	if s.robots != nil {
+		s.robots = s.robots.Without(counter.GeneralPurpose()...)
+	}
+	s.machines, err = readAgents("-machines", *machines)
+	return s, err
+}
+
+// readAgents reads a list of user agents; nil is the one that is built in.
+func readAgents(flag, name string) (*counter.Agents, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	defer file.Close()
+	list, err := counter.ReadAgents(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", flag, name, err)
+	}
+	if len(list.Patterns()) == 0 {
+		return nil, fmt.Errorf("%s: %s has no pattern", flag, name)
+	}
+	return list, nil
+}
+
+// header is that of the report. It is the same for the same logs, so that running it
+// again changes nothing: the report of a month that is over is from the day after it.
+func (s *settings) header(now time.Time) reports.Header {
+	created := s.month.AddDate(0, 1, 0)
+	if today := now.In(s.zone); reports.Day(today) < reports.Day(created) {
+		created = today
+	}
+	return reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: s.name, Created: reports.Day(created), ReportingPeriod: reports.Month(s.month.Year(), s.month.Month()),
+	}
+}
+
+// count reads the logs, and writes and sends the report.
+func (p *program) count(ctx context.Context, s *settings) (err error) {
+	header := s.header(p.now())
+	client, err := p.reports(s)
+	if err != nil {
+		return err
+	}
+	in, err := openLogs(ctx, s, p)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	about, err := p.describer(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer about.close()
+	out, err := newOutput(s.output, header, p.stdout)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+
+	totals := &totals{}
+	datasets := in.describe(reports.Group(in.rows(), &reports.GroupOptions{Sorted: true}))
+	datasets = about.describe(ctx, datasets)
+	datasets = out.write(totals.add(in.complete(datasets)))
+	var receipt *reports.Receipt
+	if s.send {
+		receipt, err = send(ctx, client, header, datasets, in.meter)
+	} else {
+		err = drain(datasets)
+	}
+	in.meter.clear()
+	if err != nil {
+		return err
+	}
+	summary := p.stdout
+	if s.output == "-" {
+		summary = p.stderr
+	}
+	if err := in.print(summary, header, totals); err != nil {
+		return err
+	}
+	return printEnd(summary, s, receipt)
+}
+
+// reports is a client of the service to send to; nil without -send.
+func (p *program) reports(s *settings) (*reports.Client, error) {
+	if !s.send {
+		return nil, nil
+	}
+	token := p.getenv("DATACITE_TOKEN")
+	if token == "" {
+		return nil, errors.New("-send needs a token in the environment variable DATACITE_TOKEN")
+	}
+	return reports.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Token: token, UserAgent: "usagelog"})
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&fs.ModeCharDevice != 0
+}

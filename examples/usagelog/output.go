@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// An output is the file for the report. It appears under its name when it is whole.
+type output struct {
+	header reports.Header
+	name   string   // "" without one
+	file   *os.File // beside it; nil for standard output, and when it has its name
+	w      *bufio.Writer
+}
+
+func newOutput(name string, header reports.Header, stdout io.Writer) (*output, error) {
+	o := &output{header: header, name: name}
+	switch name {
+	case "":
+	case "-":
+		o.w = bufio.NewWriter(stdout)
+	default:
+		file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+		if err != nil {
+			return nil, fmt.Errorf("-o: %w", err)
+		}
+		o.file, o.w = file, bufio.NewWriterSize(file, 256<<10)
+	}
+	return o, nil
+}
+
+// write writes the report while its datasets go by.
+func (o *output) write(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+	if o.w == nil {
+		return datasets
+	}
+	return func(yield func(reports.Dataset, error) bool) {
+		before := `{"report-header":`
+		err := o.json(&before, o.header)
+		before = `,"report-datasets":[` + "\n"
+		for d, failed := range datasets {
+			if err = cmp.Or(failed, err); err == nil {
+				err = o.json(&before, d)
+				before = ",\n"
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+		if err == nil {
+			err = o.end()
+		}
+		if err != nil {
+			yield(reports.Dataset{}, err)
+		}
+	}
+}
+
+func (o *output) json(before *string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	o.w.WriteString(*before) // a bufio.Writer returns its error later, too
+	_, err = o.w.Write(data)
+	return err
+}
+
+// end gives the file its name.
+func (o *output) end() error {
+	o.w.WriteString("\n]}\n")
+	if err := o.w.Flush(); err != nil || o.file == nil {
+		return err
+	}
+	const readable = 0o644 // by Dataverse, which runs as another user
+	err := cmp.Or(o.file.Chmod(readable), o.file.Sync(), o.file.Close(), os.Rename(o.file.Name(), o.name))
+	if err == nil {
+		o.file = nil
+	}
+	return err
+}
+
+// discard removes what is not whole.
+func (o *output) discard() {
+	if o.file != nil {
+		_ = o.file.Close()
+		_ = os.Remove(o.file.Name())
+	}
+}
+
+func drain(datasets iter.Seq2[reports.Dataset, error]) error {
+	for _, err := range datasets {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send submits the report, and compares what is stored with it.
+func send(ctx context.Context, client *reports.Client, header reports.Header, datasets iter.Seq2[reports.Dataset, error], show *meter) (*reports.Receipt, error) {
+	var broken error // what ended the datasets
+	receipt, err := client.Submit(ctx, header, func(yield func(reports.Dataset, error) bool) {
+		for d, err := range datasets {
+			if broken = err; !yield(d, err) {
+				return
+			}
+		}
+	}, &reports.SubmitOptions{Progress: func(p reports.Progress) {
+		switch p.Stage {
+		case reports.Waiting:
+			show.say("waiting until %s at the latest: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
+		case reports.Sending:
+			show.say("sent %d of %d subsets", p.Subsets, p.Total)
+		}
+	}})
+	switch {
+	case broken != nil:
+		return nil, broken
+	case err != nil:
+		return nil, &serviceError{err}
+	}
+	if err := client.Verify(ctx, receipt); err != nil {
+		return nil, &unverifiedError{err}
+	}
+	return receipt, nil
+}
+
+// totals are of the whole report.
+type totals struct {
+	datasets, untitled int64
+	counts             counts
+	most               []used // the ten most used datasets
+}
+
+// counts are total and unique investigations and requests.
+type counts [4]int64
+
+var metrics = [...]reports.MetricType{
+	reports.TotalDatasetInvestigations, reports.UniqueDatasetInvestigations, reports.TotalDatasetRequests, reports.UniqueDatasetRequests,
+}
+
+type used struct {
+	doi, title string
+	counts     counts
+}
+
+// add adds up the datasets while they go by.
+func (t *totals) add(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		for d, err := range datasets {
+			if err == nil {
+				t.addOne(&d)
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+func (t *totals) addOne(d *reports.Dataset) {
+	t.datasets++
+	if lacks(d) {
+		t.untitled++
+	}
+	u := used{doi: d.DatasetID[0].Value, title: d.Title}
+	for _, p := range d.Performance {
+		for _, i := range p.Instance {
+			u.counts[slices.Index(metrics[:], i.MetricType)] += i.Count
+		}
+	}
+	for i, n := range u.counts {
+		t.counts[i] += n
+	}
+	const shown = 10
+	at, _ := slices.BinarySearchFunc(t.most, u, func(a, b used) int { return cmp.Compare(b.counts[0], a.counts[0]) })
+	for at < len(t.most) && t.most[at].counts[0] == u.counts[0] {
+		at++ // of equal ones the first
+	}
+	if at < shown {
+		t.most = slices.Insert(t.most, at, u)
+		t.most = t.most[:min(len(t.most), shown)]
+	}
+}
+
+// print prints what became of the lines, and the most used datasets.
+func (in *logs) print(out io.Writer, header reports.Header, t *totals) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(n int64, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t %s\n", thousands(n), fmt.Sprintf(format, args...))
+	}
+	l, e := in.lines, in.events
+	line(l.Lines(), "lines in %d files", len(in.files))
+	line(l.Comments, "comments and empty lines")
+	line(l.Other, "neither investigations nor requests")
+	line(l.Faulty, "could not be read")
+	line(l.Events, "accesses")
+	line(e.OtherMonths, "in other months than %s", in.month.Format("2006-01"))
+	line(e.NoDataset, "without a dataset")
+	line(e.Robots, "by robots")
+	line(e.DoubleClicks, "double clicks")
+	line(e.Counted, "counted")
+	line(t.datasets, "datasets")
+	if t.untitled > 0 {
+		line(t.untitled, "of them without a title or publisher; -describe and -publisher give them")
+	}
+	for i, name := range metrics {
+		line(t.counts[i], "%s", strings.ReplaceAll(string(name), "-dataset-", " "))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nMost used\tInvestigations\tunique\tRequests\tunique\tTitle")
+	for _, u := range t.most {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.doi, thousands(u.counts[0]), thousands(u.counts[1]), thousands(u.counts[2]), thousands(u.counts[3]), short(u.title))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nReport of %s, %s to %s\n", header.CreatedBy, header.ReportingPeriod.BeginDate, header.ReportingPeriod.EndDate)
+	return err
+}
+
+// printEnd prints where the report is.
+func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
+	switch {
+	case s.output != "" && s.output != "-":
+		_, err = fmt.Fprintln(out, "  written to", s.output)
+	case s.output == "" && !s.send:
+		_, err = fmt.Fprintln(out, "  neither written nor sent; -o writes it, -send submits it")
+	}
+	if r == nil || err != nil {
+		return err
+	}
+	if r.Sent == 0 {
+		_, err = fmt.Fprintf(out, "  stored before as report %s at %s; nothing was sent\n", r.ReportID, s.api)
+		return err
+	}
+	_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
+	return err
+}
+
+// short cuts a long title.
+func short(title string) string {
+	const most = 60
+	if utf8.RuneCountInString(title) <= most {
+		return title
+	}
+	return string([]rune(title)[:most-1]) + "…"
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// A meter shows progress in one line of a terminal.
+type meter struct {
+	out   io.Writer
+	on    bool // out is a terminal
+	shown time.Time
+}
+
+func (m *meter) reading(done, size, events int64) {
+	if !m.on || time.Since(m.shown) < 100*time.Millisecond {
+		return
+	}
+	m.shown = time.Now()
+	percent := ""
+	if size > 0 {
+		percent = fmt.Sprintf("%3d%% ", min(100, 100*done/size))
+	}
+	m.say("reading %s%s accesses", percent, thousands(events))
+}
+
+func (m *meter) say(format string, args ...any) {
+	if m.on {
+		fmt.Fprintf(m.out, "\r"+format+"\x1b[K", args...)
+	}
+}
+
+func (m *meter) clear() { m.say("") }
