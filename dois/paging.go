@@ -228,14 +228,7 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		if failures >= w.client.attempts {
 			return nil, err
 		}
-		pause(ctx, time.Duration(failures)*time.Second)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
+		_ = transport.Sleep(ctx, time.Duration(failures)*time.Second) // asking again finds the end of ctx
 	}
 }
 

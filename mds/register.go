@@ -282,7 +282,7 @@ func (r *registration) readBack(ctx context.Context) error {
 		if pause > 4*time.Second {
 			return fmt.Errorf("its URL is %.500q, not %q", address, r.done.URL)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := transport.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

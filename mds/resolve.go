@@ -90,9 +90,6 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
 		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
 	}
-	if r == nil {
-		return &datacite.FieldError{Path: "r", Reason: "is nil"}
-	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))
 	for {
@@ -109,21 +106,9 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 		case left <= 0:
 			return fmt.Errorf("%w: %s leads to %.500q", ErrNotResolved, name, found)
 		}
-		if err := sleep(ctx, min(pause, left)); err != nil {
+		if err := transport.Sleep(ctx, min(pause, left)); err != nil {
 			return fmt.Errorf("mds.WaitResolved: %s: %w", name, err)
 		}
 		pause = min(pause+pause/2, longest)
-	}
-}
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/checkdigit"
 )
 
 // What identifiers look like, without the address they may come in.
@@ -79,7 +81,7 @@ func orcidFault(bare string) string {
 	switch {
 	case !orcidPattern.MatchString(bare):
 		return "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise"
-	case !mod112(strings.ReplaceAll(bare, "-", "")):
+	case !hasCheckDigit(strings.ReplaceAll(bare, "-", "")):
 		return misfit("ORCID")
 	}
 	return ""
@@ -90,7 +92,7 @@ func isniFault(bare string) string {
 	switch {
 	case !isniPattern.MatchString(bare):
 		return "an ISNI has 16 digits, such as 0000 0001 2103 2683"
-	case !mod112(digits):
+	case !hasCheckDigit(digits):
 		return misfit("ISNI")
 	}
 	return ""
@@ -100,26 +102,19 @@ func misfit(scheme string) string {
 	return "the check digit of this " + scheme + " does not fit its other digits, so at least one digit is wrong"
 }
 
-// mod112 checks 16 digits, the last of which may be X, by ISO 7064 MOD 11-2.
-func mod112(digits string) bool {
-	total := 0
-	for _, c := range digits[:15] {
-		total = (total + int(c-'0')) * 2
-	}
-	check := (12 - total%11) % 11
-	return digits[15:] == "X" && check == 10 || digits[15:] == strconv.Itoa(check)
-}
+// hasCheckDigit looks at 16 digits, the last of which may be X.
+func hasCheckDigit(digits string) bool { return digits[15] == checkdigit.Mod11(digits[:15]) }
 
 func rorFault(bare string) string {
 	bare = strings.ToLower(bare)
 	if !rorPattern.MatchString(bare) {
 		return "a ROR looks like https://ror.org/04wxnsj81"
 	}
-	n := 0 // the remainder: the whole number needs 37 bits
+	number := uint64(0)
 	for _, c := range bare[1:7] {
-		n = (n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)) % 97
+		number = number<<5 | uint64(strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c))
 	}
-	if check, _ := strconv.Atoi(bare[7:]); check != 98-n*100%97 {
+	if check, _ := strconv.ParseUint(bare[7:], 10, 8); check != checkdigit.Mod97(number) {
 		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/checkdigit"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -45,23 +46,10 @@ func orcid(id string) (string, bool) {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	s = strings.ReplaceAll(strings.TrimSpace(s), "-", "")
-	if len(s) != 16 || !consistsOf(s[:15], "0123456789") || s[15:] != checkDigit(s[:15]) {
+	if len(s) != 16 || !consistsOf(s[:15], "0123456789") || s[15] != checkdigit.Mod11(s[:15]) {
 		return "", false
 	}
 	return s[:4] + "-" + s[4:8] + "-" + s[8:12] + "-" + s[12:], true
-}
-
-// checkDigit computes ISO 7064 mod 11-2.
-func checkDigit(digits string) string {
-	total := 0
-	for i := range len(digits) {
-		total = (total + int(digits[i]-'0')) * 2
-	}
-	d := (12 - total%11) % 11
-	if d == 10 {
-		return "X"
-	}
-	return strconv.Itoa(d)
 }
 
 // Years looks for values from the first of January of one year to the end of

@@ -79,14 +79,10 @@ func (s *submission) wait(ctx context.Context, next step, stored int) error {
 		return context.Cause(ctx)
 	}
 	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: later(next.at, next.until)}, stored)
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if transport.Sleep(ctx, left) != nil {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // send sends subset i once: by PUT if it is the first, else by POST. It returns

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/checkdigit"
 )
 
 // alphabet has no i, l, o and u, which people misread (Crockford's base 32).
@@ -28,11 +30,8 @@ func suffix(number uint32) string {
 	for i, rest := suffixDigits-1, number; i >= 0; i, rest = i-1, rest>>5 {
 		digits[i] = alphabet[rest&31]
 	}
-	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], checkDigits(number))
+	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], checkdigit.Mod97(uint64(number)))
 }
-
-// checkDigits follows ISO 7064, mod 97-10.
-func checkDigits(number uint32) uint64 { return 98 - uint64(number)*100%97 }
 
 // CheckSuffix says whether a suffix is one that [NewSuffix] or the service could
 // have made. The check digits catch every mistyped character. Case and hyphens
@@ -50,7 +49,7 @@ func CheckSuffix(text string) error {
 		}
 		number = number<<5 | uint32(digit)
 	}
-	if plain[suffixDigits:] != fmt.Sprintf("%02d", checkDigits(number)) {
+	if plain[suffixDigits:] != fmt.Sprintf("%02d", checkdigit.Mod97(uint64(number))) {
 		return &NameError{text, "has check digits that do not match; it is mistyped"}
 	}
 	return nil
