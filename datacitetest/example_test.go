@@ -20,7 +20,7 @@ var ctx = context.Background()
 
 // glacier is the metadata of a dataset.
 func glacier() mds.Document {
-	doc, err := mds.Record(&metadata.Record{
+	doc, err := mds.NewDocument(&metadata.Record{
 		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
 		Titles:          []metadata.Title{{Title: "Glacier length"}},
 		Publisher:       metadata.Publisher{Name: "Example Repository"},

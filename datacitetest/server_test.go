@@ -471,7 +471,7 @@ func TestSaveAndRestore(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
 		require.NoError(t, err)
-		require.NoError(t, srv.MDS().AddMedium(t.Context(), datacitetest.Prefix+"/a", mds.Medium{Type: "text/csv", URL: "https://repo.example.org/a.csv"}))
+		require.NoError(t, srv.MDS().AddMedia(t.Context(), datacitetest.Prefix+"/a", mds.Media{Type: "text/csv", URL: "https://repo.example.org/a.csv"}))
 		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
 		require.NoError(t, err)
 		created, err := srv.Reports().Create(t.Context(), usage(3))
@@ -493,7 +493,7 @@ func TestSaveAndRestore(t *testing.T) {
 		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
 		require.NoError(t, err)
 		assert.Equal(t, "https://repo.example.org/a", address)
-		media, err := next.MDS().Media(t.Context(), datacitetest.Prefix+"/a")
+		media, err := next.MDS().ListMedia(t.Context(), datacitetest.Prefix+"/a")
 		require.NoError(t, err)
 		assert.Len(t, media, 1)
 		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})

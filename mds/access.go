@@ -9,17 +9,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-// CheckAccess says whether the client's account may register DOIs under a prefix
-// with URLs like the one given, without writing anything. It returns nil if it
-// may; otherwise [datacite.ErrUnauthorized] for a login that is not accepted or an account
-// that the service does not know, and [datacite.ErrForbidden], [datacite.ErrBadRequest] or
-// [datacite.ErrInvalid] for a prefix or domain that is not the account's.
+// CheckAccess returns nil if the client's account may register DOIs under a prefix
+// with URLs like the one given. It writes nothing. The error is
+// [datacite.ErrUnauthorized] for a wrong login, and [datacite.ErrForbidden],
+// [datacite.ErrBadRequest] or [datacite.ErrInvalid] for a prefix or domain that is not
+// the account's.
 //
-// Reading cannot tell: the deployed service answers many reads to anybody. So
-// CheckAccess asks to register a random name of the prefix that has no metadata.
-// The service checks the login, the prefix and the domain, and then refuses, as
-// specification §7 (412) says it must. The deployed one refuses before it looks at
-// the domain, so that a wrong domain does not show.
+// Reading does not test a login: the deployed service lets anybody read much. So
+// CheckAccess asks to register a random name of the prefix, which has no metadata. The
+// service checks the login, the prefix and the domain, and then refuses
+// (specification §7, 412). The deployed one refuses before it checks the domain, so a
+// wrong domain is not found.
 //
 // CheckAccess sends PUT /doi/{doi}.
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {

@@ -77,7 +77,7 @@ func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
 		"Salt & Pepper", "a < b > c", "H<sub>2</sub>O, <i>in situ</i>, <br/> & <br>", "]]> \" '", "&lt;i&gt; &amp;", "zero\ufeffwidth", "\u200bé\u0301\U0001F9CA", "a\u00a0b\u0085c",
 	} {
 		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-			doc, err := mds.Record(&metadata.Record{
+			doc, err := mds.NewDocument(&metadata.Record{
 				Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: title}}, PublicationYear: "2026",
 				Publisher: metadata.Publisher{Name: title}, Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 			})

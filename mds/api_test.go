@@ -23,9 +23,9 @@ var (
 	_ func(*mds.Client, context.Context, string, string, mds.Document) (*mds.Registration, error) = (*mds.Client).Register
 	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).Hide
 	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).DeleteDraft
-	_ func(*mds.Client, context.Context) iter.Seq2[string, error]                                 = (*mds.Client).DOIs
+	_ func(*mds.Client, context.Context) iter.Seq2[string, error]                                 = (*mds.Client).FirstPrefixDOIs
 	_ func([]byte) mds.Document                                                                   = mds.XML
-	_ func(*metadata.Record) (mds.Document, error)                                                = mds.Record
+	_ func(*metadata.Record) (mds.Document, error)                                                = mds.NewDocument
 	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer
 	_ func(*datacitetest.Server) *mds.Client                                                      = (*datacitetest.Server).MDS
 	_ datacite.Limiter                                                                            = (*rate.Limiter)(nil)

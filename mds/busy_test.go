@@ -68,7 +68,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Serve
 	}
 }
 
-// drafts are found as the documentation of MintOnServer says.
+// drafts lists the drafts of the prefix, the newest first.
 func drafts(t *testing.T, srv *datacitetest.Server) []string {
 	t.Helper()
 	found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Prefix: datacitetest.Prefix, States: []dois.State{dois.StateDraft}, Sort: query.ByCreated.Desc()})
@@ -87,9 +87,9 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 		made func(*testing.T, *datacitetest.Server) int // seen where the documentation says to look
 	}{
 		{
-			"MintOnServer",
+			"Do",
 			func(ctx context.Context, c *mds.Client) error {
-				minted, err := c.MintOnServer(ctx, datacitetest.Prefix, record("A"))
+				minted, err := mintByService(ctx, c, datacitetest.Prefix, record("A"))
 				if minted != "" {
 					return fmt.Errorf("%s and %w", minted, err)
 				}
@@ -98,12 +98,12 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 			func(t *testing.T, srv *datacitetest.Server) int { return len(drafts(t, srv)) },
 		},
 		{
-			"AddMedium",
+			"AddMedia",
 			func(ctx context.Context, c *mds.Client) error {
-				return c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+				return c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: address})
 			},
 			func(t *testing.T, srv *datacitetest.Server) int {
-				media, err := srv.MDS().Media(t.Context(), name)
+				media, err := srv.MDS().ListMedia(t.Context(), name)
 				require.NoError(t, err)
 				return len(media)
 			},
@@ -188,7 +188,7 @@ func TestRegisterAtABusyGateway(t *testing.T) {
 			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
 			g.means(t, err)
-			assert.ErrorContains(t, err, "its URL may not be")
+			assert.ErrorContains(t, err, "setting the URL failed")
 		})
 	})
 }

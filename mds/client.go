@@ -17,11 +17,9 @@ type Client struct {
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent
 // yet.
 //
-// Username and Password are required; an API key of the deployed service may stand for
-// the password. Tokens are not used.
-//
-// Each field of cfg that is missing or wrong is a [*datacite.FieldError]; the error joins
-// them.
+// Username and Password are required; the password may be an API key of the deployed
+// service. Tokens are not used. The error joins a [*datacite.FieldError] for each field
+// of cfg that is missing or wrong.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {
@@ -34,18 +32,8 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	return &Client{core: core}, nil
 }
 
-// WithOldNames returns a client whose writes accept DOI names with characters that new
-// names cannot have (specification §2.3), such as "<" or "+". Older DOIs have them.
-// Names that the deployed service would take for another one, such as those with "#",
-// stay refused.
-func (c *Client) WithOldNames() *Client {
-	old := *c
-	old.oldNames = true
-	return &old
-}
-
-// Do sends a request of the caller's own to the metadata store, with the client's login,
-// limits, retries and errors, for what this package does not cover.
+// Do sends a request that this package has no method for, with the client's login,
+// limits, retries and errors.
 func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Response, error) {
 	return c.core.Custom(ctx, "mds.Do", r)
 }

@@ -11,13 +11,16 @@ import (
 	"strings"
 )
 
+// Documents are compared as XML rather than as records (metadata.Diff), because Ensure
+// must write every difference: those in elements that a Record does not have, in order,
+// and those that the service makes by itself in records, which Diff leaves out.
+
 // A leaf is a text or an attribute of an XML document, or an element without
-// either: where it stands, and what it says.
+// either: its path and its value.
 type leaf struct{ path, text string }
 
-// leaves writes down what an XML document says, in its order. Left out are
-// comments, blanks around texts, namespace declarations, schema locations and the
-// DOI's own identifier.
+// leaves lists the content of an XML document in its order, without comments, blanks
+// around texts, namespace declarations, schema locations and the DOI's own identifier.
 func leaves(data []byte) ([]leaf, error) {
 	var w leafWriter
 	decoder := newDecoder(data)
@@ -46,9 +49,9 @@ func leaves(data []byte) ([]leaf, error) {
 	}
 }
 
-// oneLine makes blanks of line breaks, as XML wants it in attributes and encoding/xml
-// does not do it.
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+// normalAttribute replaces line breaks by blanks, as XML prescribes for attributes and
+// encoding/xml does not do.
+var normalAttribute = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
 
 type leafWriter struct {
 	leaves []leaf
@@ -66,7 +69,7 @@ func (w *leafWriter) start(e xml.StartElement) {
 	w.flush()
 	path := "/" + e.Name.Local
 	if len(w.open) == 0 {
-		w.leaves = append(w.leaves, leaf{path + " namespace", oneLine.Replace(e.Name.Space)})
+		w.leaves = append(w.leaves, leaf{path + " namespace", normalAttribute.Replace(e.Name.Space)})
 	} else {
 		parent := &w.open[len(w.open)-1]
 		parent.count[e.Name.Local]++
@@ -79,7 +82,7 @@ func (w *leafWriter) start(e xml.StartElement) {
 	})
 	for _, a := range attributes {
 		if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" && !strings.HasSuffix(a.Name.Local, "chemaLocation") {
-			w.leaves = append(w.leaves, leaf{path + "/@" + a.Name.Local, oneLine.Replace(a.Value)})
+			w.leaves = append(w.leaves, leaf{path + "/@" + a.Name.Local, normalAttribute.Replace(a.Value)})
 		}
 	}
 }
@@ -93,8 +96,8 @@ func (w *leafWriter) end() {
 	w.open = w.open[:len(w.open)-1]
 }
 
-// flush keeps the text before a tag. Outside the root element stands at most a byte
-// order mark.
+// flush keeps the text before a tag. A byte order mark before the root element is left
+// out.
 func (w *leafWriter) flush() {
 	if text := strings.Trim(w.text.String(), " \t\r\n"); text != "" && len(w.open) > 0 {
 		w.leaves = append(w.leaves, leaf{w.open[len(w.open)-1].path, text})
@@ -105,12 +108,12 @@ func (w *leafWriter) flush() {
 // maxAlterations bounds the list of what was altered.
 const maxAlterations = 20
 
-// alterations says where stored metadata differ from those that were given, in
-// words for people. There are none if both say the same, given as seen shows it.
+// alterations describes where stored metadata differ from those that were given, after
+// seen was applied to the texts given. There are none if both have the same content.
 func alterations(given, stored []byte, seen func(string) string) []string {
 	a, err := leaves(given)
 	if err != nil {
-		return []string{"the metadata were not XML; the service made XML of them"}
+		return []string{"the metadata were not XML; the service turned them into XML"}
 	}
 	b, err := leaves(stored)
 	switch {
@@ -136,8 +139,8 @@ func alterations(given, stored []byte, seen func(string) string) []string {
 	return out
 }
 
-// without returns the leaves of a that are not in b, as they are shown, each as often
-// as it is missing there.
+// without returns the leaves of a that are not in b, after shown was applied, each as
+// often as it is missing there.
 func without(a, b []leaf, shown func(leaf) leaf) []leaf {
 	count := map[leaf]int{}
 	for _, l := range b {
@@ -152,8 +155,8 @@ func without(a, b []leaf, shown func(leaf) leaf) []leaf {
 	return out
 }
 
-// rewritten are the parts of a document that the deployed service replaces,
-// wherever they stand: tags become text, and U+FEFF is left out.
+// rewritten makes the replacements that the deployed service makes anywhere in a
+// document: tags become text, and U+FEFF is left out.
 var rewritten = func() *strings.Replacer {
 	pairs := []string{"\ufeff", ""}
 	for _, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
@@ -169,12 +172,12 @@ func newDecoder(data []byte) *xml.Decoder {
 	return decoder
 }
 
-// sameAddress tells whether two URLs are the same but for what a service may
-// normalise: the case of the host and of percent-encoding, whether a character
-// beyond ASCII is encoded, and the empty path.
-func sameAddress(a, b string) bool { return a == b || a != "" && plainAddress(a) == plainAddress(b) }
+// sameURL reports whether two URLs are the same but for what a service may normalise:
+// the case of the host and of percent-encoding, whether a character beyond ASCII is
+// encoded, and the empty path.
+func sameURL(a, b string) bool { return a == b || a != "" && plainURL(a) == plainURL(b) }
 
-func plainAddress(address string) string {
+func plainURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address

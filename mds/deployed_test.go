@@ -31,7 +31,9 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 		done, err := c.Register(ctx, name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, want, done.Change)
-		assert.Equal(t, mds.StatusOK, done.MetadataStatus, "without the name in brackets")
+		status, err := c.PutMetadata(ctx, name, record("A"))
+	require.NoError(t, err)
+	assert.Equal(t, mds.StatusOK, status, "without the name in brackets")
 	}
 	done, err := c.Ensure(ctx, name, address, record("A"), nil)
 	require.NoError(t, err)
@@ -43,7 +45,7 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 	minted, err := c.Mint(ctx, datacitetest.Prefix, record("B"))
 	require.NoError(t, err)
 	require.NoError(t, c.DeleteDraft(ctx, minted))
-	minted, err = c.MintOnServer(ctx, datacitetest.Prefix, record("B"))
+	minted, err = mintByService(ctx, c, datacitetest.Prefix, record("B"))
 	require.NoError(t, err)
 	assert.Equal(t, strings.ToLower(minted), minted)
 	assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
@@ -77,7 +79,7 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 			_, errPut := c.PutMetadata(ctx, other, record("B"))
 			_, errURL := c.PutURL(ctx, other, address)
 			_, errRegister := c.Register(ctx, other, address, record("B"))
-			errMedium := c.AddMedium(ctx, other, mds.Medium{Type: "text/csv", URL: address})
+			errMedium := c.AddMedia(ctx, other, mds.Media{Type: "text/csv", URL: address})
 			_, errState := c.State(ctx, other)
 			_, errGet := c.Metadata(ctx, other)
 			for _, err := range []error{
@@ -97,8 +99,7 @@ func TestPrefixesOfWhichTheDeployedServiceTakesAPart(t *testing.T) {
 	for _, prefix := range []string{"10.507224", "10.5072.1", "10.507"} {
 		_, errPut := c.PutMetadata(ctx, prefix+"/x", record("A"))
 		_, errMint := c.Mint(ctx, prefix, record("A"))
-		_, errRemote := c.MintOnServer(ctx, prefix, record("A"))
-		for _, err := range []error{errPut, errMint, errRemote, c.CheckAccess(ctx, prefix, address)} {
+		for _, err := range []error{errPut, errMint, c.CheckAccess(ctx, prefix, address)} {
 			require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 		}
 		items := func(yield func(mds.Item, error) bool) {
@@ -166,7 +167,7 @@ func TestPrefixOfAnotherAccount(t *testing.T) {
 		_, c := newDeployed(t)
 		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
 		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
-		_, err := c.MintOnServer(t.Context(), "10.70000", record("A"))
+		_, err := mintByService(t.Context(), c, "10.70000", record("A"))
 		require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
 	})
 }
@@ -206,13 +207,13 @@ func TestMoreMediaThanTheServiceLists(t *testing.T) {
 	findable(t, srv, name)
 	for i := range 31 {
 		if i == 24 {
-			all, err := c.Media(ctx, name)
+			all, err := c.ListMedia(ctx, name)
 			require.NoError(t, err)
 			assert.Len(t, all, 24)
 		}
-		require.NoError(t, c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: fmt.Sprintf("%s/%d", address, i)}))
+		require.NoError(t, c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: fmt.Sprintf("%s/%d", address, i)}))
 	}
-	some, err := c.Media(ctx, name)
+	some, err := c.ListMedia(ctx, name)
 	require.ErrorIs(t, err, datacite.ErrIncomplete)
 	require.Len(t, some, 25, "what there is comes with the error")
 	assert.Equal(t, address+"/30", some[0].URL, "the newest first")

@@ -11,14 +11,14 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// How the schema validator names an element, and how the service does.
+// How the schema validator and the service name an element.
 var (
 	namedElement = regexp.MustCompile(`^(?:\d+:\d+: )?(?:[A-Z]+: )?Element '(?:\{[^}]*\})?([^']+)'`)
 	leadingName  = regexp.MustCompile(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
 )
 
-// explainRefusal adds to a refusal of metadata the element that stands where the fault
-// is; and what the service may mean by 404.
+// explainRefusal adds to a refusal of metadata the element at the fault, and to a 404
+// what the service may mean by it.
 func explainRefusal(err error, doc Document) error {
 	why := errUnknownAccount
 	if !doc.isXML() {
@@ -75,8 +75,8 @@ func knownElement(doc Document, name string) bool {
 	return false
 }
 
-// elements ranges over the start tags of an XML document: local name, and the
-// line on which the tag ends, which is what validators name.
+// elements ranges over the start tags of an XML document: local name, and the line on
+// which the tag ends, which is the one that validators name.
 func elements(doc Document) func(yield func(string, int) bool) {
 	return func(yield func(string, int) bool) {
 		if kind, _, _ := mime.ParseMediaType(doc.ContentType); kind != "application/xml" {

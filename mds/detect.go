@@ -12,33 +12,34 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// Detect makes a Document of metadata in one of the formats that the service
-// takes and keeps, and finds out which one it is as the deployed service does: by
-// the bytes. A byte order mark and blanks in front are left out. Known are
+// Detect makes a Document of metadata in one of the formats that the service keeps. It
+// recognises the format by the bytes, as the deployed service does. A byte order mark
+// and blanks in front are left out. The formats are
 //
-//   - DataCite XML, by the namespace of its root element;
-//   - schema.org JSON-LD whose "@context" is the text "http://schema.org" or
-//     "https://schema.org", or begins so;
-//   - Codemeta of version 1, by its "@context";
-//   - DataCite JSON, by a "schema-version" that begins like the namespace; the
-//     "schemaVersion" of the DOI API is another format;
-//   - Crosscite, by "types" and "publication_year";
-//   - Citeproc JSON, by the "date-parts" of "issued", with a DOI in "id" or "DOI";
-//   - RIS with a line "DO", and BibTeX of one entry with a field doi.
+//   - DataCite XML ([XMLType]), by the namespace of its root element;
+//   - schema.org JSON-LD (application/vnd.schemaorg.ld+json) whose "@context" is a text
+//     that begins with "http://schema.org" or "https://schema.org";
+//   - Codemeta version 1 (application/vnd.codemeta.ld+json), by its "@context";
+//   - DataCite JSON (application/vnd.datacite.datacite+json), by a "schema-version" that
+//     begins like the namespace; the "schemaVersion" of the DOI API is another format;
+//   - Crosscite (application/vnd.crosscite.crosscite+json), by "types" and
+//     "publication_year";
+//   - Citeproc JSON (application/vnd.citationstyles.csl+json), by the "date-parts" of
+//     "issued", with any DOI in "id" or "DOI";
+//   - RIS (application/x-research-info-systems) with a line "DO";
+//   - BibTeX (application/x-bibtex) of one entry with a field doi.
 //
-// Without a DOI in them the service answers to the last three that it has not found
-// it; which DOI it is does not count.
+// The last three are not found by the service without some DOI in them.
 //
-// Anything else is a [*datacite.FieldError], as is what is not well formed. So are Crossref
-// XML and the addresses of pages, which the specification has (§4.3) and the
-// deployed service does not keep; a [Document] of [TypeCrossref] or [TypePage] can
-// still be written down for a service that does.
+// Anything else is a [*datacite.FieldError], as is text that is not well formed. So are
+// Crossref XML and addresses of pages, which the specification has (§4.3) and the
+// deployed service does not keep; a [Document] made by hand can still hold them.
 //
 // The service turns other formats into XML. What the new text does not have, such
 // as a description, stays as it was registered before.
 func Detect(data []byte) (Document, error) {
 	text := trimFront(data)
-	contentType, reason := "", "is in no format that the service takes"
+	contentType, reason := "", "is in no format that the service accepts"
 	switch {
 	case len(text) == 0:
 		reason = "is empty"
@@ -62,7 +63,7 @@ func Detect(data []byte) (Document, error) {
 
 var pageAddress = regexp.MustCompile(`^https?://\S+\s*$`)
 
-// detectXML looks at the root element. The well-formedness is checked later.
+// detectXML looks at the root element. Whether the rest is well formed is checked later.
 func detectXML(text []byte) (contentType, reason string) {
 	decoder := newDecoder(text)
 	decoder.Strict = false
@@ -75,7 +76,7 @@ func detectXML(text []byte) (contentType, reason string) {
 		switch {
 		case !ok:
 			continue
-		case strings.HasPrefix(root.Name.Space, "http://datacite.org/schema/kernel"):
+		case strings.HasPrefix(root.Name.Space, kernelPrefix):
 			return XMLType, ""
 		case strings.HasPrefix(root.Name.Space, "http://www.crossref.org/"), root.Name.Local == "doi_records":
 			return "", "is Crossref XML, which the service accepts and keeps nothing of"
@@ -85,40 +86,50 @@ func detectXML(text []byte) (contentType, reason string) {
 }
 
 const (
+	typeRIS          = "application/x-research-info-systems"
+	typeBibTeX       = "application/x-bibtex"
+	typeSchemaOrg    = "application/vnd.schemaorg.ld+json"
+	typeCiteproc     = "application/vnd.citationstyles.csl+json"
+	typeCodemeta     = "application/vnd.codemeta.ld+json"
+	typeDataCiteJSON = "application/vnd.datacite.datacite+json"
+	typeCrosscite    = "application/vnd.crosscite.crosscite+json"
+)
+
+const (
 	kernelPrefix    = "http://datacite.org/schema/kernel"
 	codemetaContext = "https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld"
 )
 
 func detectJSON(text []byte) (contentType, reason string) {
-	var members map[string]json.RawMessage // a struct would take "doi" for "DOI"
+	var members map[string]json.RawMessage // a struct would read "doi" into DOI
 	if err := json.Unmarshal(text, &members); err != nil {
 		return "", "is not well-formed JSON: " + err.Error()
 	}
 	var issued map[string]json.RawMessage
-	_ = json.Unmarshal(members["issued"], &issued) // what is no object has no parts
+	_ = json.Unmarshal(members["issued"], &issued) // empty if it is not an object
 	context, version := textIn(members["@context"]), textIn(members["schema-version"])
 	switch {
 	case strings.HasPrefix(context, "http://schema.org"), strings.HasPrefix(context, "https://schema.org"):
-		return TypeSchemaOrg, ""
+		return typeSchemaOrg, ""
 	case context == codemetaContext:
-		return TypeCodemeta, ""
+		return typeCodemeta, ""
 	case strings.HasPrefix(version, kernelPrefix):
-		return TypeDataCiteJSON, ""
+		return typeDataCiteJSON, ""
 	case present(members["types"]) && present(members["publication_year"]):
-		return TypeCrosscite, ""
+		return typeCrosscite, ""
 	case present(members["types"]):
 		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
 	case present(issued["date-parts"]) && !idForm.MatchString(cmp.Or(textIn(members["id"]), textIn(members["DOI"]))):
 		return "", `is Citeproc JSON without a DOI in "id" or "DOI": the service would not find it`
 	case present(issued["date-parts"]):
-		return TypeCiteproc, ""
+		return typeCiteproc, ""
 	case members["@context"] != nil:
-		return "", `is JSON-LD whose "@context" the service does not know; it takes the text "https://schema.org" or ` + codemetaContext
+		return "", `is JSON-LD whose "@context" the service does not know; it accepts the text "https://schema.org" or ` + codemetaContext
 	}
-	return "", "is JSON in no format that the service takes"
+	return "", "is JSON in no format that the service accepts"
 }
 
-// textIn is the text that a member is, if it is one.
+// textIn returns the text of a member, "" if it is not a text.
 func textIn(member json.RawMessage) string {
 	var text string
 	_ = json.Unmarshal(member, &text)
@@ -127,7 +138,7 @@ func textIn(member json.RawMessage) string {
 
 var idForm = regexp.MustCompile(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
 
-// present tells whether a member is there and has something in it.
+// present reports whether a member exists and is not empty.
 func present(member json.RawMessage) bool {
 	switch strings.Join(strings.Fields(string(member)), "") {
 	case "", "null", "false", "{}", "[]", `""`:
@@ -142,7 +153,7 @@ func detectRIS(text []byte) (contentType, reason string) {
 	if !doiLine.Match(text) {
 		return "", `is RIS without a line "DO  - ": the service would not find the DOI`
 	}
-	return TypeRIS, ""
+	return typeRIS, ""
 }
 
 var (
@@ -154,22 +165,22 @@ var (
 func detectBibTeX(text []byte) (contentType, reason string) {
 	m := bibTeXEntry.FindSubmatchIndex(text)
 	if m == nil {
-		return "", "is in no format that the service takes; in BibTeX an entry and its key must come first"
+		return "", "is in no format that the service accepts; in BibTeX an entry and its key must come first"
 	}
 	switch kind := strings.ToLower(string(text[m[2]:m[3]])); kind {
 	case "comment", "string", "preamble":
-		return "", fmt.Sprintf("is BibTeX with @%s before the entry, with which the service can do nothing", kind)
+		return "", fmt.Sprintf("is BibTeX with @%s before the entry, which the service cannot read", kind)
 	}
 	entry, rest, closed := cutBraces(text[bytes.IndexByte(text, '{'):])
 	switch {
 	case !closed:
 		return "", "is BibTeX whose entry does not end"
 	case bibTeXNext.Match(rest):
-		return "", "is BibTeX of more than one entry; the service takes the first"
+		return "", "is BibTeX of more than one entry; the service keeps only the first"
 	case !bibTeXDOI.Match(entry):
 		return "", "is BibTeX without a field doi: the service would not find the DOI"
 	}
-	return TypeBibTeX, ""
+	return typeBibTeX, ""
 }
 
 // cutBraces cuts text after the brace that closes the first one.

@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	doc := mds.XML(record) // or mds.Record for a typed record
+//	doc := mds.XML(record) // or mds.NewDocument for a typed record
 //	done, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc)
 //	if err != nil {
 //		return err

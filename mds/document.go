@@ -2,6 +2,7 @@ package mds
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -9,13 +10,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A Document is metadata as they travel: bytes and what they are. [XML] and
-// [Record] make one of metadata XML, [Detect] of any format that the service
-// takes.
+// A Document is metadata as they are sent: bytes and their content type. [NewDocument]
+// makes one of a typed record, [XML] of metadata XML, and [Detect] of any format that
+// the service accepts.
+//
+// The service recognises the format by the bytes. It reads application/json and forms
+// as parameters; documents with such a type are refused.
 type Document struct {
 	ContentType string
 	Data        []byte
@@ -24,56 +30,38 @@ type Document struct {
 // XMLType is the content type of metadata XML (specification §4.3).
 const XMLType = "application/xml;charset=UTF-8"
 
-// Content types of the other formats that the service takes; specification §4.3
-// leaves them open. The service recognises the format by the bytes. Any type
-// will do except application/json and forms, which it would read as parameters;
-// they are refused.
-const (
-	TypeRIS          = "application/x-research-info-systems"
-	TypeBibTeX       = "application/x-bibtex"
-	TypeSchemaOrg    = "application/vnd.schemaorg.ld+json"
-	TypeCiteproc     = "application/vnd.citationstyles.csl+json"
-	TypeCodemeta     = "application/vnd.codemeta.ld+json"
-	TypeDataCiteJSON = "application/vnd.datacite.datacite+json"
-	TypeCrosscite    = "application/vnd.crosscite.crosscite+json"
-	TypeCrossref     = XMLType                    // XML is XML, whatever the schema; the deployed service takes Crossref and keeps nothing of it
-	TypePage         = "text/plain;charset=UTF-8" // the address of a page with schema.org inside; the deployed service refuses it
-)
-
 // XML makes a Document of metadata XML, without a byte order mark and blanks in
 // front. The identifier in it may be empty: the DOI of the request counts. The
 // methods that write refuse XML that is not well formed, before anything is sent.
-// [metadata.ValidateXML] tells beforehand what else the service would refuse; leave out
+// [metadata.ValidateXML] finds what else the service would refuse; leave out
 // its CodeIdentifier.
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
 
-// Record makes a Document of a typed record, after validating it. Its faults match
-// [datacite.ErrInvalid], and are a [*metadata.ValidationError].
-func Record(r *metadata.Record) (Document, error) {
-	if r == nil {
+// NewDocument validates a record and makes a Document of it. An error is a
+// [*datacite.FieldError], and a [*metadata.ValidationError] with all faults of the
+// record.
+func NewDocument(record *metadata.Record) (Document, error) {
+	if record == nil {
 		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
 	}
-	if invalid, ok := errors.AsType[*metadata.ValidationError](r.Validate()); ok {
+	if invalid, ok := errors.AsType[*metadata.ValidationError](record.Validate()); ok {
 		if err := invalid.Except(metadata.CodeJSON); err != nil {
-			return Document{}, &recordError{err}
+			return Document{}, recordError(err)
 		}
 	}
-	data, err := r.XML()
+	data, err := record.XML()
 	if err != nil {
-		return Document{}, &recordError{err}
+		return Document{}, recordError(err)
 	}
 	return XML(data), nil
 }
 
-// A recordError is a fault of a record. It matches datacite.ErrInvalid.
-type recordError struct{ err error }
+func recordError(err error) error {
+	return &datacite.FieldError{Path: "record", Reason: strings.TrimPrefix(err.Error(), "metadata: record "), Err: err}
+}
 
-func (e *recordError) Error() string        { return "mds.Record: " + e.err.Error() }
-func (e *recordError) Unwrap() error        { return e.err }
-func (e *recordError) Is(target error) bool { return target == datacite.ErrInvalid }
-
-// check refuses what cannot be sent, what the service reads as something else
-// than metadata, and what it would repair and call a success.
+// check refuses what cannot be sent, what the service does not read as metadata, and
+// what it would repair and accept.
 func (d Document) check() error {
 	kind, _, _ := mime.ParseMediaType(d.ContentType)
 	switch {
@@ -82,7 +70,7 @@ func (d Document) check() error {
 	case d.ContentType == "":
 		return &datacite.FieldError{Path: "doc.ContentType", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"}
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return &datacite.FieldError{Path: "doc.ContentType", Reason: "has a character that a header cannot hold"}
+		return &datacite.FieldError{Path: "doc.ContentType", Reason: "has a character that is not allowed in a header"}
 	case kind == "":
 		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
@@ -92,7 +80,7 @@ func (d Document) check() error {
 			return &datacite.FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()}
 		}
 	case !utf8.Valid(d.Data):
-		return &datacite.FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would put U+FFFD for what is not"}
+		return &datacite.FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"}
 	}
 	return nil
 }
@@ -100,7 +88,79 @@ func (d Document) check() error {
 // isXML looks at the bytes, as the service does.
 func (d Document) isXML() bool { return bytes.HasPrefix(trimFront(d.Data), []byte("<")) }
 
-// trimFront leaves out what the service stumbles over in some formats.
+// trimFront leaves out a byte order mark and blanks, with which the service does not
+// recognise some formats.
 func trimFront(data []byte) []byte {
 	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+}
+
+// Metadata returns the metadata that are registered for a DOI, as the service stores
+// them: it replaces the identifier, and turns other formats into XML. A DOI without
+// metadata is [ErrNoMetadata]. The deployed service garbles characters beyond ASCII:
+// such metadata come with [ErrGarbled]. Do not store them again; read them with
+// Client.XML of package dois.
+//
+// Metadata sends GET /metadata/{doi} (specification §4.3).
+func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
+	name, err := readable(doiName)
+	if err != nil {
+		return nil, err
+	}
+	const op = "mds.Metadata"
+	doc, err := c.metadata(ctx, op, name)
+	if err == nil && garbled(doc.Data) {
+		err = garbledError(op, name)
+	}
+	return doc, err
+}
+
+func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
+	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Long: true}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(res.Data, []byte("\ufeff")))
+	if len(text) == 0 {
+		return nil, c.absent(request, res, ErrNoMetadata)
+	}
+	if text[0] != '<' {
+		return nil, c.core.Unreadable(request, res, errors.New("it is not XML"))
+	}
+	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
+}
+
+// PutMetadata stores metadata for a DOI. A DOI that the service does not know
+// becomes a draft, a registered one becomes findable again (specification §3.1).
+// Sending it twice has the same effect as once.
+//
+// PutMetadata sends PUT /metadata/{doi} (specification §4.3).
+func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) (Status, error) {
+	name, err := c.writable(doiName)
+	if err != nil {
+		return "", err
+	}
+	return c.putMetadata(ctx, "mds.PutMetadata", name, doc)
+}
+
+func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document) (Status, error) {
+	if err := doc.check(); err != nil {
+		return "", err
+	}
+	request := transport.Request{
+		Op: op, Method: "PUT", Path: "/metadata/" + doi.Store.Path(name),
+		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
+	}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return "", explainRefusal(err, doc)
+	}
+	status, err := c.accepted(request, res)
+	if err != nil {
+		return "", err
+	}
+	if stored, ok := storedName(res); ok && !doi.Equal(stored, name) {
+		return "", c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI))
+	}
+	return status, nil
 }

@@ -17,15 +17,15 @@ import (
 // formats are small documents of everything that Detect knows.
 var formats = map[string]struct{ contentType, text string }{
 	"DataCite XML": {mds.XMLType, string(record("Glacier length").Data)},
-	"schema.org":   {mds.TypeSchemaOrg, `{"@context":"https://schema.org","@type":"Dataset","name":"Glacier length","author":{"name":"Ada Lovelace"},"publisher":{"name":"R"},"datePublished":"2026"}`},
-	"Codemeta": {mds.TypeCodemeta, `{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","title":"Glacier length",
+	"schema.org":   {"application/vnd.schemaorg.ld+json", `{"@context":"https://schema.org","@type":"Dataset","name":"Glacier length","author":{"name":"Ada Lovelace"},"publisher":{"name":"R"},"datePublished":"2026"}`},
+	"Codemeta": {"application/vnd.codemeta.ld+json", `{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","title":"Glacier length",
 		"name":"Glacier length","author":{"name":"Ada Lovelace"},"agents":[{"@type":"person","givenName":"Ada","familyName":"Lovelace"}],"publisher":"R","datePublished":"2026"}`},
-	"DataCite JSON": {mds.TypeDataCiteJSON, `{"schema-version":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],
+	"DataCite JSON": {"application/vnd.datacite.datacite+json", `{"schema-version":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],
 		"titles":[{"title":"Glacier length"}],"publisher":"R","publicationYear":2026}`},
-	"Crosscite": {mds.TypeCrosscite, `{"types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":"R","publication_year":2026}`},
-	"Citeproc":  {mds.TypeCiteproc, `{"type":"dataset","DOI":"10.5072/glacier-7","title":"Glacier length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
-	"RIS":       {mds.TypeRIS, "TY  - DATA\r\nT1  - Glacier length\r\nAU  - Lovelace, Ada\r\nPB  - R\r\nPY  - 2026\r\nDO  - 10.5072/glacier-7\r\nER  - \r\n"},
-	"BibTeX":    {mds.TypeBibTeX, "@misc{a,\n  title = {Glacier length},\n  author = {Lovelace, Ada},\n  publisher = {R},\n  doi = {10.5072/glacier-7},\n  year = {2026}\n}\n"},
+	"Crosscite": {"application/vnd.crosscite.crosscite+json", `{"types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":"R","publication_year":2026}`},
+	"Citeproc":  {"application/vnd.citationstyles.csl+json", `{"type":"dataset","DOI":"10.5072/glacier-7","title":"Glacier length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
+	"RIS":       {"application/x-research-info-systems", "TY  - DATA\r\nT1  - Glacier length\r\nAU  - Lovelace, Ada\r\nPB  - R\r\nPY  - 2026\r\nDO  - 10.5072/glacier-7\r\nER  - \r\n"},
+	"BibTeX":    {"application/x-bibtex", "@misc{a,\n  title = {Glacier length},\n  author = {Lovelace, Ada},\n  publisher = {R},\n  doi = {10.5072/glacier-7},\n  year = {2026}\n}\n"},
 }
 
 func TestDetect(t *testing.T) {
@@ -43,35 +43,35 @@ func TestDetect(t *testing.T) {
 	for _, text := range []string{"% by hand\n" + bibTeX, "Exported\n\n" + bibTeX, strings.ToUpper(bibTeX)} {
 		doc, err := mds.Detect([]byte(text))
 		require.NoError(t, err, text)
-		assert.Equal(t, mds.TypeBibTeX, doc.ContentType)
+		assert.Equal(t, "application/x-bibtex", doc.ContentType)
 	}
 	xml := formats["DataCite XML"].text
 	for text, fault := range map[string]string{
 		"":                                     "is empty",
 		" \n":                                  "is empty",
-		"hello":                                "in no format that the service takes",
-		"ada@example.org":                      "in no format that the service takes",
-		"@":                                    "in no format that the service takes",
-		"@ misc{":                              "in no format that the service takes",
-		"@ misc{a, title={b}}":                 "in no format that the service takes",
+		"hello":                                "in no format that the service accepts",
+		"ada@example.org":                      "in no format that the service accepts",
+		"@":                                    "in no format that the service accepts",
+		"@ misc{":                              "in no format that the service accepts",
+		"@ misc{a, title={b}}":                 "in no format that the service accepts",
 		"@misc{title={b}, doi={c}}":            "an entry and its key must come first",
 		"@misc{a, title={b}}":                  "without a field doi",
 		"@misc{a, doi={b}":                     "does not end",
 		bibTeX + bibTeX:                        "more than one entry",
 		"@string{a=\"b\"}\n" + bibTeX:          "must come first",
 		"TY  - DATA\nT1  - a\nDO  -\n":         `without a line "DO  - "`,
-		"TY - DATA":                            "in no format that the service takes",
+		"TY - DATA":                            "in no format that the service accepts",
 		"https://a.example":                    "the address of a page",
-		"https://a.example and more":           "in no format that the service takes",
-		"[1]":                                  "in no format that the service takes",
+		"https://a.example and more":           "in no format that the service accepts",
+		"[1]":                                  "in no format that the service accepts",
 		"{":                                    "not well-formed JSON",
-		`{"title":"Glacier length"}`:           "in no format that the service takes",
+		`{"title":"Glacier length"}`:           "in no format that the service accepts",
 		`{"@context":["https://schema.org"]}`:  `whose "@context" the service does not know`,
 		`{"@context":"http://www.schema.org"}`: `whose "@context" the service does not know`,
 		`{"@context":"https://doi.org/10.5063/schema/codemeta-2.0"}`:                                            `whose "@context" the service does not know`,
 		`{"schemaVersion":"http://datacite.org/schema/kernel-4","types":{"ris":"DATA"},"publicationYear":2026}`: "keeps nothing of it",
 		`{"issued":{"date-parts":[[2026]]},"doi":"10.5072/a"}`:                                                  `without a DOI in "id" or "DOI"`,
-		`{"issued":"2026"}`:              "in no format that the service takes",
+		`{"issued":"2026"}`:              "in no format that the service accepts",
 		"<!-- nothing -->":               "without a root element",
 		"<resource/>":                    "namespace may be missing",
 		"<doi_records/>":                 "Crossref XML, which the service accepts and keeps nothing of",
@@ -115,8 +115,7 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 			_, errRegister := c.Register(t.Context(), "10.5072/a", address, doc)
 			_, errEnsure := c.Ensure(t.Context(), "10.5072/a", address, doc, nil)
 			_, errMint := c.Mint(t.Context(), datacitetest.Prefix, doc)
-			_, errRemote := c.MintOnServer(t.Context(), datacitetest.Prefix, doc)
-			for _, err := range []error{errPut, errRegister, errEnsure, errMint, errRemote} {
+			for _, err := range []error{errPut, errRegister, errEnsure, errMint} {
 				require.ErrorIs(t, err, datacite.ErrInvalid)
 				assert.ErrorContains(t, err, "doc.Data is not")
 			}
@@ -153,7 +152,7 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 	crossref := `<doi_records><doi_record><crossref><journal><journal_metadata><full_title>J</full_title></journal_metadata>
 		<journal_article><titles><title>Glacier length</title></titles><contributors><person_name><given_name>Ada</given_name><surname>Lovelace</surname></person_name></contributors>
 		<publication_date><year>2026</year></publication_date></journal_article></journal></crossref></doi_record></doi_records>`
-	for contentType, text := range map[string]string{mds.TypeCrossref: crossref, mds.TypePage: "https://repo.example.org/glacier/7"} {
+	for contentType, text := range map[string]string{mds.XMLType: crossref, "text/plain;charset=UTF-8": "https://repo.example.org/glacier/7"} {
 		srv := newServer(t, nil)
 		_, err := srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: contentType, Data: []byte(text)})
 		require.NoError(t, err)
@@ -161,10 +160,10 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
-	_, err := mds.Record(nil)
+func TestNewDocument(t *testing.T) {
+	_, err := mds.NewDocument(nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	_, err = mds.Record(&metadata.Record{})
+	_, err = mds.NewDocument(&metadata.Record{})
 	require.ErrorIs(t, err, metadata.ErrInvalid)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	invalid, ok := errors.AsType[*metadata.ValidationError](err)

@@ -9,27 +9,34 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Conditions of this interface alone, to ask for with [errors.Is] like those of package
-// datacite. The status codes are those of specification §4.3 and §7 and, where the
-// deployed service differs, its own.
+// Conditions of this interface alone, for [errors.Is] like those of package datacite.
+// The status codes are those of specification §4.3 and §7 and, where the deployed
+// service differs, its own.
 var (
 	// ErrMetadataMissing: PutURL came before PutMetadata (412, or a 422 that says
 	// "Can't be blank").
 	ErrMetadataMissing error = &transport.Condition{Text: "mds: metadata must be uploaded first"}
-	// ErrTimeout: the service gave up waiting for the one behind it (408).
+	// ErrTimeout: the store got no response from the service behind it in time (408).
 	ErrTimeout error = &transport.Condition{Text: "mds: service timed out", Passes: true}
 	// ErrNoMetadata: the DOI is known and has no metadata (204).
 	ErrNoMetadata = errors.New("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = errors.New("mds: no URL registered")
-	// ErrGarbled: what was read is not what is stored. The deployed service puts a "?"
-	// for each byte of every character beyond ASCII in what it reads out; what it
-	// stores is right. The text comes with the error. A text that really has "??"
-	// gives the same error. Client.XML of package dois reads both unharmed.
+	// ErrGarbled: what was read may not be what is stored. The deployed service sends
+	// "?" for each byte of every character beyond ASCII; what it stores is right. The
+	// garbled text comes with the error. A stored text with "??" of its own gives the
+	// same error. Client.XML of package dois reads both as they are stored.
 	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
+	// ErrHalfRegistered: a registration stored the metadata, and setting the URL
+	// failed. If the error matches [datacite.ErrUnclear], too, the URL may be stored all
+	// the same.
+	ErrHalfRegistered = errors.New("mds: the metadata are stored, setting the URL failed")
+	// ErrUnconfirmed: the service accepted a registration, and reading the DOI back
+	// failed or showed something else. The service may be slow.
+	ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}
 )
 
-// explain finds out what a refusal means beyond its status.
+// explain recognises the conditions of this interface.
 func explain(e *datacite.Error) {
 	switch {
 	case metadataMissing(e):
@@ -39,28 +46,28 @@ func explain(e *datacite.Error) {
 	}
 }
 
-// metadataMissing recognises the two answers to a URL without metadata: that of
-// the specification, and that of the deployed service, whose complaint is about
-// the title, the creators and so on of an empty record.
+// metadataMissing recognises the two responses to a URL without metadata: that of
+// the specification, and that of the deployed service, which names the title, the
+// creators and so on of an empty record.
 func metadataMissing(e *datacite.Error) bool {
 	return e.StatusCode == http.StatusPreconditionFailed ||
 		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
 }
 
-// Two things that the deployed service may mean by 404 when it is to make a DOI,
-// which cannot be what it does not find.
+// What the deployed service may mean by 404 in response to a write that makes a DOI if
+// it does not exist.
 var (
 	errUnknownAccount error = &transport.Condition{
-		Text:    "the deployed service responds like this to an account that it does not know",
+		Text:    "the deployed service responds like this to an unknown account",
 		General: datacite.ErrUnauthorized,
 	}
 	errForeignFormat error = &transport.Condition{
-		Text:    "the deployed service responds like this if it finds no DOI in the metadata, and to an account that it does not know",
+		Text:    "the deployed service responds like this to metadata without a DOI and to an unknown account",
 		General: datacite.ErrInvalid,
 	}
 )
 
-// notMade explains a 404 to a request that makes or changes a DOI.
+// notMade explains a 404 in response to a write.
 func notMade(err error, why error) error {
 	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound {
 		e.Err = why
@@ -69,6 +76,6 @@ func notMade(err error, why error) error {
 	return err
 }
 
-// errOtherDOI: the service stored the metadata under another name than it was
-// given. To send them again would make another one.
+// errOtherDOI: the service stored the metadata under another name than the one given.
+// Sending them again would make another DOI.
 var errOtherDOI error = &transport.Condition{Text: "another DOI was made or changed"}

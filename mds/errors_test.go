@@ -25,8 +25,8 @@ var sentinels = []error{
 // TestEveryAnswerOfTheDeployedService goes through what the public service is
 // known to answer, each with the one condition that it is.
 func TestEveryAnswerOfTheDeployedService(t *testing.T) {
-	const get, getMetadata, put, putMetadata, mint, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "MintOnServer", "Hide", "DeleteDraft"
-	const dois, media, addMedium = "DOIs", "Media", "AddMedium"
+	const get, getMetadata, put, putMetadata, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "Hide", "DeleteDraft"
+	const dois, media, addMedia = "FirstPrefixDOIs", "ListMedia", "AddMedia"
 	for _, tt := range []struct {
 		call   string
 		status int
@@ -71,8 +71,7 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 		{putMetadata, 415, "Metadata format not recognized", datacite.ErrMediaType},
 		{putMetadata, 422, "Can't be blank", datacite.ErrInvalid},
 		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported", datacite.ErrInvalid},
-		{mint, 201, "OK (10.5072/EY2X-5W17)", nil},
-		{mint, 403, "Access is denied", datacite.ErrForbidden},
+		{putMetadata, 403, "Access is denied", datacite.ErrForbidden},
 		{del, 200, "OK", nil},
 		{del, 404, "DOI not found", datacite.ErrNotFound},
 		{del, 405, "Method not allowed", datacite.ErrNotAllowed},
@@ -86,9 +85,9 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 		{media, 200, "text/csv=https://repo.example.org/a.csv", nil},
 		{media, 404, "No media for the DOI", datacite.ErrNotFound},
 		{media, 404, "DOI is unknown to MDS", datacite.ErrNotFound},
-		{addMedium, 200, "OK", nil},
-		{addMedium, 200, "Media type and URL missing", datacite.ErrInvalid},
-		{addMedium, 422, "Is invalid", datacite.ErrInvalid},
+		{addMedia, 200, "OK", nil},
+		{addMedia, 200, "Media type and URL missing", datacite.ErrInvalid},
+		{addMedia, 422, "Is invalid", datacite.ErrInvalid},
 	} {
 		t.Run(fmt.Sprintf("%s %d %.30s", tt.call, tt.status, tt.body), func(t *testing.T) {
 			kind := plain
@@ -111,8 +110,6 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 				_, err = c.PutURL(t.Context(), name, address)
 			case putMetadata:
 				_, err = c.PutMetadata(t.Context(), name, record("A"))
-			case mint:
-				_, err = c.MintOnServer(t.Context(), "10.5072", record("A"))
 			case hide:
 				err = c.Hide(t.Context(), name)
 			case del:
@@ -120,9 +117,9 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 			case dois:
 				_, err = list(t, c)
 			case media:
-				_, err = c.Media(t.Context(), name)
-			case addMedium:
-				err = c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: "https://repo.example.org/a.csv"})
+				_, err = c.ListMedia(t.Context(), name)
+			case addMedia:
+				err = c.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: "https://repo.example.org/a.csv"})
 			}
 			if tt.want == nil {
 				require.NoError(t, err)
@@ -157,8 +154,6 @@ func TestTemporary(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.False(t, datacite.Temporary(err), "the caller did not want to wait")
 	assert.False(t, datacite.Temporary(&datacite.FieldError{}))
-	assert.True(t, datacite.Temporary(&mds.HalfRegisteredError{Err: &datacite.Error{StatusCode: 502}}))
-	assert.False(t, datacite.Temporary(&mds.HalfRegisteredError{Err: &datacite.Error{StatusCode: 403}}))
 }
 
 func TestRefusedMetadataSayWhere(t *testing.T) {

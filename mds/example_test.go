@@ -19,7 +19,7 @@ import (
 
 // glacier is a small complete record.
 func glacier() mds.Document {
-	doc, err := mds.Record(&metadata.Record{
+	doc, err := mds.NewDocument(&metadata.Record{
 		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
 		Titles:          []metadata.Title{{Title: "Glacier length"}},
 		Publisher:       metadata.Publisher{Name: "Example Repository"},
@@ -231,7 +231,7 @@ func ExampleClient_CheckAccess() {
 	// true
 }
 
-func ExampleClient_DOIs() {
+func ExampleClient_FirstPrefixDOIs() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	ctx, client := context.Background(), srv.MDS()
@@ -239,7 +239,7 @@ func ExampleClient_DOIs() {
 	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
 		log.Fatal(err)
 	}
-	for doi, err := range client.DOIs(ctx) {
+	for doi, err := range client.FirstPrefixDOIs(ctx) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// garbled tells whether an answer may have lost characters: each of them has two
+// garbled reports whether a response may have lost characters: each of them has two
 // bytes or more.
 func garbled[T string | []byte](text T) bool {
 	ascii := strings.IndexFunc(string(text), func(r rune) bool { return r >= 0x80 }) < 0
@@ -20,7 +20,7 @@ func garbledError(op, name string) error {
 	return fmt.Errorf("%s: %s: %w", op, name, ErrGarbled)
 }
 
-// garble does to a text what the service does.
+// garble replaces characters as the service does.
 func garble(text string) string {
 	out := []byte(text)
 	for i, c := range out {
@@ -33,22 +33,23 @@ func garble(text string) string {
 
 func asIs(text string) string { return text }
 
-// A comparison says what a look at stored metadata has shown.
+// A comparison is the result of comparing given with stored metadata.
 type comparison struct {
-	same    bool     // they are what was given, or what the service makes of it each time
-	altered []string // where they are not what was given, as far as can be seen
+	same    bool     // stored is what was given, or what the service makes of it each time
+	altered []string // where stored differs from given, as far as can be seen
 }
 
-// compareMetadata compares what was given with what is stored. Of garbled metadata
-// it cannot be said that they are the same; that they seem so is not an alteration.
+// compareMetadata compares what was given with what is stored. Garbled metadata are
+// never the same, as that cannot be seen; where they differ only by the garbling they
+// are not altered.
 func compareMetadata(given, stored []byte) comparison {
 	expected := []byte(rewritten.Replace(string(given)))
 	seen := asIs
 	if garbled(stored) {
 		seen = garble
 		if _, err := leaves(stored); err != nil {
-			// The name of an element or attribute is garbled, too. What is known is what
-			// the service does each time.
+			// The name of an element or attribute is garbled. What the service changes each
+			// time is known even so.
 			return comparison{altered: alterations(given, expected, asIs)}
 		}
 	}
@@ -57,17 +58,16 @@ func compareMetadata(given, stored []byte) comparison {
 	return c
 }
 
-// seemsSame is sameAddress, as far as can be seen.
+// seemsSame is sameURL for a stored URL that may be garbled.
 func seemsSame(stored, given string) bool {
-	return sameAddress(stored, given) || garbled(stored) && sameAddress(stored, garble(given))
+	return sameURL(stored, given) || garbled(stored) && sameURL(stored, garble(given))
 }
 
-// errStored: EnsureOptions.Stored failed. Why, and for how long, only the caller
-// knows.
+// errStored: EnsureOptions.Stored failed. It may be temporary.
 var errStored error = &transport.Condition{Text: "EnsureOptions.Stored", Passes: true}
 
-// unharmed reads metadata that the service shows garbled from where the caller
-// said.
+// unharmed returns metadata that the service sent, or reads them by
+// EnsureOptions.Stored if they are garbled.
 func (r *registration) unharmed(ctx context.Context, shown []byte) ([]byte, error) {
 	if r.options.Stored == nil || !garbled(shown) {
 		return shown, nil

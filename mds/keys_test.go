@@ -22,7 +22,7 @@ func TestAPIKeyForAPassword(t *testing.T) {
 		done, err := client.Register(t.Context(), "10.5072/x", "https://example.org/", glacier())
 		require.NoError(t, err)
 		assert.Equal(t, mds.StateFindable, done.State)
-		for _, err := range client.DOIs(t.Context()) {
+		for _, err := range client.FirstPrefixDOIs(t.Context()) {
 			require.ErrorIs(t, err, datacite.ErrForbidden)
 		}
 		srv.RevokeKey(key)

@@ -13,16 +13,16 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// DOIs lists the DOIs of the account's first prefix that are registered or
-// findable, in lower case, one after the other as they arrive: there may be many
-// thousands. An error ends the sequence and comes with an empty name; a
-// truncated list is one. Ranging over the result again asks again.
+// FirstPrefixDOIs lists the registered and findable DOIs of the account's first
+// prefix, in lower case, as they arrive. An error, also of a list that breaks off, ends
+// the sequence and comes with an empty name. Each loop over the result sends a new
+// request. All of package dois lists the DOIs of all prefixes (ListOptions.ClientID).
 //
-// DOIs sends GET /doi, which the specification does not show and the deployed
-// service has. With an API key as password it is [datacite.ErrForbidden].
-func (c *Client) DOIs(ctx context.Context) iter.Seq2[string, error] {
+// FirstPrefixDOIs sends GET /doi, which the specification does not show and the
+// deployed service has. With an API key as password it is [datacite.ErrForbidden].
+func (c *Client) FirstPrefixDOIs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		request := transport.Request{Op: "mds.DOIs", Method: "GET", Path: "/doi", Stream: true}
+		request := transport.Request{Op: "mds.FirstPrefixDOIs", Method: "GET", Path: "/doi", Stream: true}
 		res, err := c.do(ctx, request)
 		if err != nil {
 			yield("", err)
@@ -62,9 +62,9 @@ func names(res *transport.Response) iter.Seq2[string, error] {
 			}
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield("", errors.New("it has a line that is longer than any DOI name"))
+			yield("", errors.New("a line is longer than any DOI name"))
 		} else if err != nil {
-			yield("", fmt.Errorf("list broken off: %w", err))
+			yield("", fmt.Errorf("the list breaks off: %w", err))
 		}
 	}
 }

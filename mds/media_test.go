@@ -18,15 +18,15 @@ import (
 func TestFilesOfADOI(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.MDS()
-		table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
-		require.ErrorIs(t, c.AddMedium(t.Context(), name, table), datacite.ErrNotFound)
+		table := mds.Media{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
+		require.ErrorIs(t, c.AddMedia(t.Context(), name, table), datacite.ErrNotFound)
 		findable(t, srv, name)
-		_, err := c.Media(t.Context(), name)
+		_, err := c.ListMedia(t.Context(), name)
 		require.ErrorIs(t, err, datacite.ErrNotFound, "it has none yet")
-		require.NoError(t, c.AddMedium(t.Context(), name, table))
-		media, err := c.Media(t.Context(), name)
+		require.NoError(t, c.AddMedia(t.Context(), name, table))
+		media, err := c.ListMedia(t.Context(), name)
 		require.NoError(t, err)
-		assert.Equal(t, []mds.Medium{table}, media)
+		assert.Equal(t, []mds.Media{table}, media)
 	})
 }
 
@@ -53,24 +53,24 @@ func (m mediaStore) serve(req *http.Request) *http.Response {
 func TestMedia(t *testing.T) {
 	store := mediaStore{}
 	c := served(t, store.serve, nil)
-	_, err := c.Media(t.Context(), name)
+	_, err := c.ListMedia(t.Context(), name)
 	require.ErrorIs(t, err, datacite.ErrNotFound)
 
-	table := mds.Medium{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
-	bucket := mds.Medium{Type: "application/x-hdf5", URL: "s3://bucket/table.h5"}
-	require.NoError(t, c.AddMedium(t.Context(), name, table))
-	require.NoError(t, c.AddMedium(t.Context(), name, bucket))
-	media, err := c.Media(t.Context(), name)
+	table := mds.Media{Type: "text/csv", URL: "https://repo.example.org/table.csv"}
+	bucket := mds.Media{Type: "application/x-hdf5", URL: "s3://bucket/table.h5"}
+	require.NoError(t, c.AddMedia(t.Context(), name, table))
+	require.NoError(t, c.AddMedia(t.Context(), name, bucket))
+	media, err := c.ListMedia(t.Context(), name)
 	require.NoError(t, err)
-	assert.Equal(t, []mds.Medium{table, bucket}, media)
+	assert.Equal(t, []mds.Media{table, bucket}, media)
 
 	store[name] = []string{"text/csv=https://repo.example.org/?a=b"}
-	media, err = c.Media(t.Context(), name)
+	media, err = c.ListMedia(t.Context(), name)
 	require.NoError(t, err)
-	assert.Equal(t, []mds.Medium{{Type: "text/csv", URL: "https://repo.example.org/?a=b"}}, media, "reading keeps what others stored")
+	assert.Equal(t, []mds.Media{{Type: "text/csv", URL: "https://repo.example.org/?a=b"}}, media, "reading keeps what others stored")
 
 	store[name] = []string{"text/csv"}
-	_, err = c.Media(t.Context(), name)
+	_, err = c.ListMedia(t.Context(), name)
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
 }
 
@@ -78,28 +78,28 @@ func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
 	store := mediaStore{}
 	c := served(t, store.serve, nil)
 	for _, tt := range []struct {
-		medium mds.Medium
+		medium mds.Media
 		path   string
 	}{
-		{mds.Medium{Type: "text/csv", URL: "https://repo.example.org/?id=7"}, "medium.URL"},
-		{mds.Medium{Type: "text/csv", URL: ""}, "medium.URL"},
-		{mds.Medium{Type: "text/csv", URL: "https://repo.example.org/\ntext/html=x"}, "medium.URL"},
-		{mds.Medium{Type: "text/csv", URL: "mailto:a@example.org"}, "medium.URL"},
-		{mds.Medium{Type: "", URL: address}, "medium.Type"},
-		{mds.Medium{Type: "csv", URL: address}, "medium.Type"},
-		{mds.Medium{Type: "text/csv;charset=utf-8", URL: address}, "medium.Type"},
-		{mds.Medium{Type: "text/csv\ntext/html", URL: address}, "medium.Type"},
+		{mds.Media{Type: "text/csv", URL: "https://repo.example.org/?id=7"}, "media.URL"},
+		{mds.Media{Type: "text/csv", URL: ""}, "media.URL"},
+		{mds.Media{Type: "text/csv", URL: "https://repo.example.org/\ntext/html=x"}, "media.URL"},
+		{mds.Media{Type: "text/csv", URL: "mailto:a@example.org"}, "media.URL"},
+		{mds.Media{Type: "", URL: address}, "media.Type"},
+		{mds.Media{Type: "csv", URL: address}, "media.Type"},
+		{mds.Media{Type: "text/csv;charset=utf-8", URL: address}, "media.Type"},
+		{mds.Media{Type: "text/csv\ntext/html", URL: address}, "media.Type"},
 	} {
-		err := c.AddMedium(t.Context(), name, tt.medium)
+		err := c.AddMedia(t.Context(), name, tt.medium)
 		fault, ok := errors.AsType[*datacite.FieldError](err)
 		require.True(t, ok, "%+v", tt.medium)
 		assert.Equal(t, tt.path, fault.Path)
 	}
-	require.ErrorIs(t, c.AddMedium(t.Context(), "10.5072/a#b", mds.Medium{Type: "text/csv", URL: address}), datacite.ErrInvalidDOI)
+	require.ErrorIs(t, c.AddMedia(t.Context(), "10.5072/a#b", mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalidDOI)
 	assert.Empty(t, store)
 
 	refusing := answers(t, 200, plain, "Media type and URL missing", nil)
-	require.ErrorIs(t, refusing.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address}), datacite.ErrInvalid)
+	require.ErrorIs(t, refusing.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalid)
 }
 
 func TestAddMediumIsNotSentTwice(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAddMediumIsNotSentTwice(t *testing.T) {
 		sent++
 		return answer(502, plain, "")
 	}, &datacite.Config{MaxAttempts: 5})
-	err := c.AddMedium(t.Context(), name, mds.Medium{Type: "text/csv", URL: address})
+	err := c.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: address})
 	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.Equal(t, 1, sent)
 }

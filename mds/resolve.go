@@ -13,30 +13,30 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// ErrNotResolved: the resolver does not know a DOI's new URL, even after waiting.
+// ErrNotResolved: a DOI did not resolve to its URL before the time was up.
 var ErrNotResolved error = &transport.Condition{Text: "mds: DOI does not resolve yet", Passes: true}
 
-// A Resolver says where DOIs lead. The global resolver is another service than
-// the one that registers DOIs, and learns of a new DOI or URL after a delay of
-// usually a few minutes (specification §8).
+// A Resolver tells where DOIs lead. The global resolver is another service than the
+// metadata store. A new DOI or URL arrives there after a delay of usually a few minutes
+// (specification §8).
 type Resolver interface {
-	// Resolve returns the URL that a DOI leads to, "" if it leads nowhere. The
-	// name is bare, as package doi returns it.
+	// Resolve returns the URL that a DOI leads to, "" if it does not resolve. The name
+	// is bare, as Parse of package doi returns it.
 	Resolve(ctx context.Context, doi string) (string, error)
 }
 
-// Addresses of resolvers for [HTTPResolver]: the global one, and the one that
-// knows the DOIs of the test service.
+// Addresses of resolvers for [HTTPResolver]: the global one, and that of the test
+// service.
 const (
 	GlobalResolver = "https://doi.org"
 	TestResolver   = "https://handle.test.datacite.org"
 )
 
-// HTTPResolver asks a resolver for the redirect that a browser would get. It
-// follows none, and sends no credentials.
+// HTTPResolver asks a resolver for the redirect of a DOI. It follows no redirect and
+// sends no credentials.
 type HTTPResolver struct {
 	BaseURL    string       // "" means GlobalResolver
-	HTTPClient *http.Client // copied; its CheckRedirect is not used; nil means one that gives up after 30 seconds
+	HTTPClient *http.Client // its CheckRedirect is not used; nil means one with a timeout of 30 seconds
 }
 
 // Resolve returns the target of the redirect, "" for a status of 404.
@@ -55,7 +55,7 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 	if err != nil {
 		return "", err
 	}
-	_ = res.Body.Close() // the answer to HEAD has none
+	_ = res.Body.Close() // empty after HEAD
 	switch {
 	case res.StatusCode == http.StatusNotFound:
 		return "", nil
@@ -67,15 +67,15 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 
 // WaitOptions are the optional settings of WaitResolved.
 type WaitOptions struct {
-	First   time.Duration // pause after the first look; each one is half as long again; 0 means 5 seconds
+	First   time.Duration // pause after the first look; later pauses grow by half; 0 means 5 seconds
 	Longest time.Duration // longest pause; 0 means 1 minute
-	Timeout time.Duration // how long to wait in all; 0 means 15 minutes
+	Timeout time.Duration // of the whole; 0 means 15 minutes
 }
 
-// WaitResolved returns when a DOI resolves to an address, or to any if address
-// is "". A resolver that fails is asked again, as is one that does not know the
-// DOI. After WaitOptions.Timeout the error matches [ErrNotResolved] and says
-// what the resolver answered last; when ctx ends, it is the context's.
+// WaitResolved returns when a DOI resolves to an address, or to any address if the one
+// given is "". It asks again when the resolver fails or does not know the DOI. After
+// WaitOptions.Timeout the error matches [ErrNotResolved] and says what the resolver
+// returned last; when ctx ends, it is the context's error.
 func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts *WaitOptions) error {
 	if opts == nil {
 		opts = &WaitOptions{}
@@ -94,7 +94,7 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))
 	for {
 		found, err := r.Resolve(ctx, name)
-		if err == nil && found != "" && (address == "" || sameAddress(found, address)) {
+		if err == nil && found != "" && (address == "" || sameURL(found, address)) {
 			return nil
 		}
 		left := time.Until(end)

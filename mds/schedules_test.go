@@ -104,11 +104,9 @@ func maybe(t *testing.T, err error) {
 		assert.NotErrorIs(t, err, final)
 	}
 	assert.True(t, datacite.Temporary(err), "%v", err)
-	if retried, ok := errors.AsType[*mds.RetriedError](err); ok {
-		testkit.NamedOnce(t, retried.Earlier.Error())
-		err = retried.Err
+	for try := range strings.SplitSeq(err.Error(), "; an earlier try: ") {
+		testkit.NamedOnce(t, try)
 	}
-	testkit.NamedOnce(t, err.Error())
 }
 
 // what the service has of a DOI, seen past the broken line.

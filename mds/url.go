@@ -17,23 +17,12 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// opPutURL marks the requests to which 422 can mean that the metadata are missing.
+// opPutURL marks the requests for which 422 can mean that the metadata are missing.
 const opPutURL = "mds.PutURL"
 
-// Status is the service's short text on success, such as "CREATED",
-// "HANDLE_ALREADY_EXISTS" or "OK".
-type Status string
-
-// Texts that the service is known to answer.
-const (
-	StatusCreated             Status = "CREATED"
-	StatusHandleAlreadyExists Status = "HANDLE_ALREADY_EXISTS"
-	StatusOK                  Status = "OK"
-)
-
-// URL returns the address that is registered for a DOI. A draft without one is
-// [ErrNoURL]. An address with characters beyond ASCII, which the deployed service
-// garbles, comes with [ErrGarbled].
+// URL returns the URL that is registered for a DOI. A draft without one is [ErrNoURL].
+// A URL with characters beyond ASCII, which the deployed service garbles, comes with
+// [ErrGarbled].
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
@@ -49,7 +38,7 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 	return address, err
 }
 
-// url asks for a URL. Expected is a status to which a log needs no warning.
+// url asks for a URL. A response with the expected status is logged without a warning.
 func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Store.Path(name), Expected: expected}
 	res, err := c.do(ctx, request)
@@ -66,13 +55,12 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 	return address, nil
 }
 
-// isURL is lenient: URLs that were registered long ago may be odd.
+// isURL is lenient: old URLs may be odd.
 var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
 
-// PutURL sets the address that a DOI resolves to, and makes a draft findable:
-// the DOI then resolves through the global resolver, usually after a few
-// minutes. The metadata must be there first ([ErrMetadataMissing]). For a DOI
-// that has an address, it is changed.
+// PutURL sets or changes the URL that a DOI leads to, and makes a draft findable: it
+// then resolves through the global resolver, usually after a few minutes. A DOI without
+// metadata is [ErrMetadataMissing].
 //
 // The address is an absolute http, https or ftp URL without blanks and control
 // characters, its scheme in lower case.
@@ -103,19 +91,19 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 	return c.accepted(request, res)
 }
 
-// bodyValue protects the two characters that the service decodes in the body.
+// bodyValue encodes the two characters that the service decodes in the body.
 func bodyValue(value string) string {
 	return strings.NewReplacer("%", "%25", "+", "%2B").Replace(value)
 }
 
 func checkAddress(address string) error { return checkURL("url", address, "http", "https", "ftp") }
 
-// checkURL refuses what the service would, and every character that could end
-// the line it stands in.
+// checkURL refuses what the service would, and every character that could end the
+// line of the body.
 func checkURL(path, address string, schemes ...string) error {
 	for _, r := range address {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
-			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which an address cannot have", r)}
+			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)}
 		}
 	}
 	u, err := url.Parse(address)
@@ -132,14 +120,4 @@ func checkURL(path, address string, schemes ...string) error {
 		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
 	}
 	return nil
-}
-
-// absent is the error for a known DOI without what was asked for.
-func (c *Client) absent(r transport.Request, res *transport.Response, kind error) error {
-	return c.core.Unsuccessful(r, res, strings.TrimPrefix(kind.Error(), "mds: "), kind)
-}
-
-// refusal is the error for a success status with a text that says otherwise.
-func (c *Client) refusal(r transport.Request, res *transport.Response, text string) error {
-	return c.core.Unsuccessful(r, res, text, datacite.ErrInvalid)
 }

@@ -59,7 +59,7 @@ func (p *Platform) tell(ctx context.Context, d *Dataset) error {
 	if err := p.claim(ctx, d); err != nil {
 		return err
 	}
-	doc, err := mds.Record(d.Record(p.config.Name))
+	doc, err := mds.NewDocument(d.Record(p.config.Name))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (d *demo) name(suffix string) string {
 
 // record is a small complete record; the title makes it findable.
 func (d *demo) record(title string) (mds.Document, error) {
-	return mds.Record(&metadata.Record{
+	return mds.NewDocument(&metadata.Record{
 		Creators:        []metadata.Creator{{Name: "Lovelace, Ada", GivenName: "Ada", FamilyName: "Lovelace"}},
 		Titles:          []metadata.Title{{Title: title + ", run " + d.run}},
 		Publisher:       metadata.Publisher{Name: "Quick Start Repository"},

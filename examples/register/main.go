@@ -132,10 +132,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 		where = "in memory: "
 	}
 	done, err := client.Register(ctx, s.doi, s.url, doc)
-	half, ok := errors.AsType[*mds.HalfRegisteredError](err)
 	switch {
-	case ok:
-		return fmt.Errorf("%w\n%s%s has its metadata, but not its URL; run this again with -doi %[3]s", err, where, half.DOI)
+	case errors.Is(err, mds.ErrHalfRegistered):
+		return fmt.Errorf("%w\n%s%s has its metadata, but not its URL; run this again with -doi %[3]s", err, where, s.doi)
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("interrupted; run this again with -doi %s, which may be registered in part", s.doi)
 	case err != nil:

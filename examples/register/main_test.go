@@ -195,7 +195,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"record.xml"}, "give -url and one file"},
 		{[]string{"-url", "https://repo.example.org/a"}, "give -url and one file"},
 		{[]string{"-url", "https://repo.example.org/a", "nowhere.xml"}, "nowhere.xml"},
-		{[]string{"-url", "https://repo.example.org/a", "main.go"}, "in no format that the service takes"},
+		{[]string{"-url", "https://repo.example.org/a", "main.go"}, "in no format that the service accepts"},
 		{[]string{"-url", "https://repo.example.org/a", odd}, "odd.json: errors in the record: 5; nothing was sent"},
 		{[]string{"-url", "repo.example.org", "record.xml"}, "does not start with one of http://"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-mds", datacite.Test.MDS}, "add -live to register there"},

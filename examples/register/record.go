@@ -53,7 +53,7 @@ func readJSON(data []byte, notes io.Writer) (doc mds.Document, err error) {
 	if err := report(record.Findings(), notes); err != nil {
 		return doc, err
 	}
-	return mds.Record(&record)
+	return mds.NewDocument(&record)
 }
 
 // nameIn returns the DOI that a record names itself; the one of the request would

@@ -198,7 +198,7 @@ func attacks() []attack {
 			return err
 		}),
 		store("DOIs, lines", `10.5072/a`, "\na", ``, func(ctx context.Context, c *mds.Client) error {
-			for _, err := range c.DOIs(ctx) {
+			for _, err := range c.FirstPrefixDOIs(ctx) {
 				if err != nil {
 					return err
 				}
@@ -206,7 +206,7 @@ func attacks() []attack {
 			return nil
 		}),
 		store("Media, lines", `a=b`, "\na=b", ``, func(ctx context.Context, c *mds.Client) error {
-			_, err := c.Media(ctx, "10.5072/a")
+			_, err := c.ListMedia(ctx, "10.5072/a")
 			return err
 		}),
 	}

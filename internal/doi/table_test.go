@@ -12,10 +12,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
-// By the tables of names on their way to the deployed service: what is sent for a
+// By the tables of names on their route to the deployed service: what is sent for a
 // name reaches that DOI, or the name is refused.
 func TestNamesOfTheTables(t *testing.T) {
-	for way, section := range map[doi.Way]string{doi.Store: "Names", doi.API: "Names in the DOI API"} {
+	for route, section := range map[doi.Route]string{doi.Store: "Names", doi.API: "Names in the DOI API"} {
 		t.Run(section, func(t *testing.T) {
 			reached := map[string]string{}
 			for _, row := range testkit.Table(t, "deployed-store.md", section) {
@@ -27,9 +27,9 @@ func TestNamesOfTheTables(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				path := way.Path(name)
+				path := route.Path(name)
 				arrives, known := reached[path]
-				if err := way.Check(name); err != nil {
+				if err := route.Check(name); err != nil {
 					refused++
 					assert.True(t, !known || arrives != doi.Normal(name) || doubtful(name), "%q reaches itself", name)
 					continue
@@ -46,7 +46,7 @@ func TestNamesOfTheTables(t *testing.T) {
 }
 
 // doubtful names are refused whether they arrive or not: they have characters of
-// which some are taken for others, or directions that anything on the way may take.
+// which some are taken for others, or directions that anything on the route may take.
 func doubtful(name string) bool {
 	beyond := strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 })
 	return beyond || strings.Contains(name, "%") || strings.Contains(name+"/", "/./") || strings.Contains(name+"/", "/../")

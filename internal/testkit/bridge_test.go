@@ -27,7 +27,7 @@ func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
 	all := &dois.GetOptions{Affiliation: true, Publisher: true, Detail: true}
 	first, err := reader.Get(t.Context(), "10.5072/first", all)
 	require.NoError(t, err)
-	doc, err := mds.Record(&first.Record)
+	doc, err := mds.NewDocument(&first.Record)
 	require.NoError(t, err)
 	_, err = store.Register(t.Context(), "10.5072/second", address, doc)
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func TestTemporary(t *testing.T) {
 	for _, err := range []error{
 		reports.ErrBusy, mds.ErrNotResolved,
 		&reports.SubmitError{State: reports.Incomplete, Err: &datacite.Error{StatusCode: 502}},
-		&mds.UnconfirmedError{}, &datacite.Error{StatusCode: 408, Err: mds.ErrTimeout},
+		mds.ErrUnconfirmed, &datacite.Error{StatusCode: 408, Err: mds.ErrTimeout},
 	} {
 		assert.True(t, datacite.Temporary(err), "%v", err)
 	}

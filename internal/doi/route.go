@@ -7,33 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// A Way is how the name in a request's path comes to the records of the deployed
+// A Route is how the name in a request's path reaches the records of the deployed
 // service. On it a name can turn into another one, and the request then acts on
 // another DOI. The steps, with their evidence, are in datacitetest/deployed-store.md.
-type Way int
+type Route int
 
 const (
-	// API is the path of the DOI API, /dois/{doi}: a web framework that tidies
+	// API is the path of the DOI API, /dois/{doi}: a web framework that normalises
 	// paths, its routes, and a database that compares without accents. Slashes that
-	// are percent-encoded meet neither tidying nor routes.
-	API Way = iota
+	// are percent-encoded are neither normalised nor routed.
+	API Route = iota
 	// Store is a path of the metadata store: the same framework, and then a URL of
 	// the DOI API into which the name is pasted as it is.
 	Store
 )
 
-// below are the collections that the DOI API has below a DOI. What stands after
-// one belongs to it, however many slashes it has.
+// below are the collections that the DOI API has below a DOI. What follows one belongs
+// to it, however many slashes it has.
 var below = []string{"media", "metadata", "activities", "events"}
 
 // maxName is the length of a name that the database keeps, in characters.
 const maxName = 255
 
 // Check refuses a name that would not arrive as itself. Parse has read it before.
-func (w Way) Check(name string) error {
+func (w Route) Check(name string) error {
 	for segment := range strings.SplitSeq(name, "/") {
 		if segment == "." || segment == ".." {
-			return another(name, "has the part %q, which the service takes for a step in the path", segment)
+			return another(name, "has the part %q, which the service resolves as a step in a path", segment)
 		}
 	}
 	if reason := tidied(name); reason != "" && w == Store {
@@ -41,10 +41,10 @@ func (w Way) Check(name string) error {
 	}
 	for _, r := range name {
 		if r >= utf8.RuneSelf {
-			return another(name, "has the character %s, which the service may take for another", describe(r))
+			return another(name, "has the character %s, which the service may confuse with another", describe(r))
 		}
 		if w == Store && strings.ContainsRune("#?%", r) {
-			return another(name, "has the character %s, after which the service reads the name wrongly", describe(r))
+			return another(name, "has the character %s, from which on the service reads the name wrongly", describe(r))
 		}
 	}
 	switch {
@@ -60,8 +60,8 @@ func another(name, format string, args ...any) error {
 	return &NameError{name, fmt.Sprintf(format, args...) + ": the request would reach another DOI"}
 }
 
-// tidied says what the slashes of a name mean to a web framework, unless they are
-// percent-encoded, or "" if nothing.
+// tidied says what a web framework does to the slashes of a name unless they are
+// percent-encoded; "" if nothing.
 func tidied(name string) string {
 	segments := strings.Split(name, "/")
 	for i, segment := range segments {
@@ -72,14 +72,14 @@ func tidied(name string) string {
 		case segment == "":
 			return `has "//", of which the service drops one`
 		case slices.Contains(below, strings.ToLower(segment)), last && strings.EqualFold(segment, "get-url"):
-			return fmt.Sprintf("has the part %q, which the service takes for something that belongs to another DOI", segment)
+			return fmt.Sprintf("has the part %q, which in a path belongs to another DOI", segment)
 		}
 	}
 	return ""
 }
 
 // Path writes a name that Check has passed as the end of a request path.
-func (w Way) Path(name string) string {
+func (w Route) Path(name string) string {
 	prefix, suffix, _ := strings.Cut(name, "/")
 	if w == API && tidied(name) != "" {
 		return prefix + "/" + strings.ReplaceAll(Path(suffix), "/", "%2F")
@@ -89,9 +89,9 @@ func (w Way) Path(name string) string {
 
 // CheckWritable refuses a name under which nothing may be written: one that does
 // not arrive as itself, or whose prefix is not one that the service registers.
-func (w Way) CheckWritable(name string) error {
+func (w Route) CheckWritable(name string) error {
 	if err := CheckPrefix(Prefix(name)); err != nil {
-		return &NameError{name, `has a prefix that is not "10." and four or five digits; the service would make a name of its own under another prefix`}
+		return &NameError{name, `has a prefix that is not "10." and four or five digits; the service would register another name under another prefix`}
 	}
 	return w.Check(name)
 }

@@ -13,7 +13,7 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fault string // "" if the name arrives as itself
-		api   bool   // it does on the way of the API
+		api   bool   // it does on the route of the API
 	}{
 		{name: "10.5072/abc"},
 		{name: "10.5072/AbC.d-e_f;g(h)/i"},
@@ -43,19 +43,19 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 		{name: "10.5072/a/events/1/2/3", fault: "belongs to another DOI", api: true},
 		{name: "10.5072/get-url/a"},
 		{name: "10.5072/a/mediation"},
-		{name: "10.5072/Ä", fault: "may take for another"},
-		{name: "10.5072/a\ufb01", fault: "may take for another"},
+		{name: "10.5072/Ä", fault: "may confuse with another"},
+		{name: "10.5072/a\ufb01", fault: "may confuse with another"},
 		{name: "10.5072/a\u200bb", fault: "zero-width space"},
 		{name: "10.5072/a ", fault: "ends with a blank"},
 		{name: "10.5072/" + strings.Repeat("a", 247)},
 		{name: "10.5072/" + strings.Repeat("a", 248), fault: "256 characters"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for way, fault := range map[doi.Way]string{doi.Store: tt.fault, doi.API: tt.fault} {
-				if way == doi.API && tt.api {
+			for route, fault := range map[doi.Route]string{doi.Store: tt.fault, doi.API: tt.fault} {
+				if route == doi.API && tt.api {
 					fault = ""
 				}
-				err := way.Check(tt.name)
+				err := route.Check(tt.name)
 				if fault == "" {
 					assert.NoError(t, err)
 					continue
@@ -67,7 +67,7 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 	}
 }
 
-func TestPathOfAWay(t *testing.T) {
+func TestPathOfARoute(t *testing.T) {
 	for name, want := range map[string]string{
 		"10.5072/a/b":       "10.5072/a/b",
 		"10.5072/a//b":      "10.5072/a%2F%2Fb",

@@ -24,32 +24,14 @@ type Item struct {
 // An Outcome is the result of an Item.
 type Outcome struct {
 	Item         Item
-	Registration *Registration // nil if Err is not
-	Err          error         // as of Client.Ensure, or a *RetriedError
+	Registration *Registration // nil if Err is not nil
+	Err          error         // as of Client.Ensure
 	Tries        int           // how often the item was tried
 
 	left error // of a try that may have changed something
 }
 
-// A RetriedError is the failure of an item that was tried more than once, where
-// the last try changed nothing, and an earlier one did or may have.
-type RetriedError struct {
-	Err     error // of the last try
-	Earlier error // of the try that left something behind; matches ErrHalfRegistered, datacite.ErrUnclear or ErrUnconfirmed
-}
-
-// Error describes both tries.
-func (e *RetriedError) Error() string {
-	return fmt.Sprintf("%v; an earlier try: %v", e.Err, e.Earlier)
-}
-
-// Unwrap returns both errors.
-func (e *RetriedError) Unwrap() []error { return []error{e.Err, e.Earlier} }
-
-// Transient is what [datacite.Temporary] asks: of the last try.
-func (e *RetriedError) Transient() bool { return datacite.Temporary(e.Err) }
-
-// leavesChanges tells whether something may have been changed in spite of an error.
+// leavesChanges reports whether something may have been changed in spite of an error.
 func leavesChanges(err error) bool {
 	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, ErrHalfRegistered) || errors.Is(err, ErrUnconfirmed)
 }
@@ -58,39 +40,38 @@ func leavesChanges(err error) bool {
 type BulkOptions struct {
 	Ensure   EnsureOptions  // for each item
 	Workers  int            // items at work at the same time; 0 means 4
-	Rounds   int            // how often an item is tried whose failure is temporary; 0 means 3, 1 means once
+	Rounds   int            // how often an item is tried at most; 0 means 3
 	Pause    time.Duration  // before each further round; 0 means 30 seconds
 	Progress func(Progress) // called after each try, one call at a time
 }
 
 // Progress counts the items of a run.
 type Progress struct {
-	Done    int // registered, or right already
+	Done    int // registered, or unchanged
 	Failed  int // given up
-	Waiting int // failed for now, to be tried in the next round
+	Waiting int // failed, to be tried again in the next round
 }
 
-// RegisterAll makes every item's DOI have its URL and metadata, as
-// [Client.Ensure] does, several at a time, and returns the result of each as
-// soon as it is known. Items whose failure is [Temporary] are tried again after
-// all others, and their outcome is that of the last try; if an earlier one may
-// have changed more than that says, the error is a
-// [*RetriedError] and matches both. An item whose DOI came before is not tried.
-// Items that wait for another try, and the names of all, are kept in memory.
+// RegisterAll does [Client.Ensure] for every item, several at a time, and returns each
+// result as soon as it is known. Items that fail with a temporary error
+// ([datacite.Temporary]) are tried again in further rounds, after all others. Their
+// outcome is that of the last try. If an earlier try may have changed something, the
+// error matches that of the earlier try, too: [ErrHalfRegistered], [ErrUnconfirmed] or
+// [datacite.ErrUnclear]. A DOI that comes twice is an error the second time.
 //
-// When three items of a prefix are [datacite.ErrForbidden] and none of it was registered, the
-// prefix is not the account's, or the service has lost the one behind it. No more
-// items of it are sent in that round. They wait for the next one, which sends one of
-// them to find out. In the last round they fail with that error, whose URL is of an
-// item that was sent, and whose Attempts are 0.
+// After three items of a prefix with [datacite.ErrForbidden] and none registered,
+// RegisterAll sends no more items of that prefix in the round: either the prefix is
+// not the account's, or the store has lost the service behind it. The next round sends
+// one of them first. In the last round the items that were not sent fail with that
+// error; its URL is that of an item that was sent, and its Attempts are 0.
 //
-// Items are taken from another goroutine, one by one as workers get free. The
-// sequence should end, or bring an error, when ctx does.
+// The first error of the sequence ends it, with an empty Outcome: that of ctx, one
+// from items, or [datacite.ErrUnauthorized], which all items would get. Leave the loop
+// to stop; run RegisterAll again to continue: DOIs that are right are only read.
 //
-// An error ends the sequence and comes with an empty Outcome: the context's, one
-// that items brings, or [datacite.ErrUnauthorized], which the other items would meet, too.
-// To stop, leave the loop; to continue, run it again: DOIs that are right already
-// are only read. Config.Limiter keeps the requests below a rate.
+// Items are taken one by one, from another goroutine, as workers become free. The
+// sequence should end when ctx does. Items that wait for another try, and the names of
+// all DOIs, are kept in memory. Config.Limiter limits the rate of requests.
 func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], opts *BulkOptions) iter.Seq2[Outcome, error] {
 	if opts == nil {
 		opts = &BulkOptions{}
@@ -151,8 +132,8 @@ func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) erro
 	return err
 }
 
-// fresh turns items into outcomes yet to come, and fails those whose DOI came
-// before: two at a time would undo each other's work.
+// fresh makes outcomes of items that were not tried yet. It fails those whose DOI came
+// before: two workers would undo each other's work.
 func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 	return func(yield func(Outcome, error) bool) {
 		seen := map[string]bool{}
@@ -202,12 +183,12 @@ func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
 	case leavesChanges(o.Err):
 		o.left = o.Err
 	case o.Err != nil && o.left != nil:
-		o.Err = &RetriedError{Err: o.Err, Earlier: o.left}
+		o.Err = fmt.Errorf("%w; an earlier try: %w", o.Err, o.left)
 	}
 	return o
 }
 
-// take keeps an outcome for the next round, or gives it out.
+// take keeps an outcome for the next round, or yields it.
 func (b *bulkRun) take(ctx context.Context, o Outcome) bool {
 	if o.Err != nil && datacite.Temporary(o.Err) && b.begun < b.opts.Rounds && ctx.Err() == nil {
 		b.again = append(b.again, o)

@@ -8,13 +8,13 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-// refusedAfter is how many items of one prefix the service refuses until no more of
-// it are sent in that round: a few DOIs may belong to somebody else.
+// refusedAfter is how many items of a prefix must be refused before no more of it are
+// sent in that round: a few DOIs may belong to somebody else.
 const refusedAfter = 3
 
-// refusals spare a service, round by round, the items of prefixes that are not the
-// account's: several were refused, and none was registered. What looks like a refusal
-// may be a lost service behind the store, so each further round asks again.
+// refusals knows the prefixes of which items are not sent in this round, because
+// several were refused and none was registered. Each further round tries again, as
+// what looks like a refusal may be a lost service behind the store.
 type refusals struct {
 	mu       sync.Mutex
 	prefixes map[string]refusal
@@ -40,7 +40,7 @@ func (r *refusals) of(name string) error {
 	return &e
 }
 
-// note keeps what became of an item that was sent.
+// note keeps the result of an item that was sent.
 func (r *refusals) note(name string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

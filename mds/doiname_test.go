@@ -156,7 +156,7 @@ func anyWrite(t *testing.T, r *rand.Rand, c *mds.Client, name string) error {
 	case 6:
 		_, err = c.Ensure(ctx, name, address, record("Other"), &mds.EnsureOptions{NoReadBack: true})
 	case 7:
-		err = c.AddMedium(ctx, name, mds.Medium{Type: "text/csv", URL: address})
+		err = c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: address})
 	case 8:
 		items := func(yield func(mds.Item, error) bool) {
 			yield(mds.Item{DOI: name, URL: address, Document: record("Other")}, nil)

@@ -1,0 +1,91 @@
+package mds
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
+)
+
+// Hide takes a findable DOI out of the search index: it becomes registered and still
+// resolves. [Client.Show] makes it findable again. In the other states nothing
+// changes. Sending it twice has the same effect as once.
+//
+// Hide sends GET /doi/{doi}, and DELETE /metadata/{doi} (specification §3.1, §4.3). It
+// looks first because the deployed service, told to hide a DOI that it does not know,
+// makes a draft of that name. Such a DOI is [datacite.ErrNotFound].
+func (c *Client) Hide(ctx context.Context, doiName string) error {
+	const op = "mds.Hide"
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
+		return err
+	}
+	return c.delete(ctx, op, "/metadata/"+doi.Store.Path(name))
+}
+
+// Show makes a registered DOI findable again. It stores the DOI's metadata once more,
+// or its URL if the service garbles the metadata. If it garbles both, Show writes
+// nothing and returns [ErrGarbled]. A draft is [ErrNoURL]: [Client.PutURL] makes it
+// findable. The DOI must not be changed by anybody else meanwhile.
+//
+// Show sends GET /doi/{doi}, GET /metadata/{doi} and PUT /metadata/{doi}
+// (specification §3.1, §4.3), or PUT /doi/{doi}, which has the same effect on the
+// deployed service.
+func (c *Client) Show(ctx context.Context, doiName string) error {
+	const op = "mds.Show"
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	address, err := c.url(ctx, op, name, 0)
+	if err != nil {
+		return err
+	}
+	doc, err := c.metadata(ctx, op, name)
+	switch {
+	case err != nil:
+		return err
+	case !garbled(doc.Data):
+		_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+	case !garbled(address):
+		_, err = c.putURL(ctx, name, address)
+	default:
+		err = garbledError(op, name)
+	}
+	return err
+}
+
+// DeleteDraft removes a draft for good. Only drafts can be deleted
+// ([datacite.ErrNotAllowed]).
+//
+// DeleteDraft sends DELETE /doi/{doi} (specification §3.1, §4.3). If it had to be sent
+// again and the service does not know the DOI any more, the first one did its work,
+// and the error is nil.
+func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
+	name, err := c.writable(doiName)
+	if err != nil {
+		return err
+	}
+	err = c.delete(ctx, "mds.DeleteDraft", "/doi/"+doi.Store.Path(name))
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
+		return nil
+	}
+	return err
+}
+
+// delete sends DELETE and reads the service's short text.
+func (c *Client) delete(ctx context.Context, op, path string) error {
+	request := transport.Request{Op: op, Method: "DELETE", Path: path}
+	res, err := c.do(ctx, request)
+	if err != nil {
+		return err
+	}
+	_, err = c.accepted(request, res)
+	return err
+}
