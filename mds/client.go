@@ -18,8 +18,9 @@ type Client struct {
 // yet.
 //
 // Username and Password are required; the password may be an API key of the deployed
-// service. Tokens are not used. The error joins a [*datacite.FieldError] for each field
-// of cfg that is missing or wrong.
+// service. The service repeats a user name in its responses, so a key is refused as one.
+// Tokens are not used. The error joins a [*datacite.FieldError] for each field of cfg
+// that is missing or wrong.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {

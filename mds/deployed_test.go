@@ -32,8 +32,8 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, done.Change)
 		status, err := c.PutMetadata(ctx, name, record("A"))
-	require.NoError(t, err)
-	assert.Equal(t, mds.StatusOK, status, "without the name in brackets")
+		require.NoError(t, err)
+		assert.Equal(t, mds.StatusOK, status, "without the name in brackets")
 	}
 	done, err := c.Ensure(ctx, name, address, record("A"), nil)
 	require.NoError(t, err)
