@@ -402,14 +402,14 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		`4:25 vocabulary creators[0].nameType: the attribute nameType is empty; leave it out`,
 		`4:78 element creators[0]: <givenName> must come before <familyName>`,
 		`5:12 attribute creators[1]: <creator> has no attribute role`,
-		`5:49 element creators[1]: <creatorName> is there more than once in <creator>`,
+		`5:49 element creators[1]: <creatorName> occurs more than once in <creator>`,
 		`5:49 required creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
-		`7:10 element titles: <titles> has no text of its own`,
-		`7:24 element titles[0]: <title> holds text only; write markup as &lt;b&gt;`,
-		`8:26 element : <publisher> is there more than once in <resource>`,
+		`7:10 element titles: <titles> cannot contain text`,
+		`7:24 element titles[0]: <title> contains text only; write markup as &lt;b&gt;`,
+		`8:26 element : <publisher> occurs more than once in <resource>`,
 		`9:19 attribute publicationYear: <publicationYear> has no attribute nil`,
 		`10:2 required types.resourceTypeGeneral: the general resource type is mandatory`,
-		`11:60 element descriptions[0]: <br> has no text of its own`,
+		`11:60 element descriptions[0]: <br> cannot contain text`,
 		`12:2 element : <y> does not belong in <resource>`,
 		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
 	}, got)
@@ -417,7 +417,7 @@ func TestValidateXML_showsWhere(t *testing.T) {
 
 func TestValidateXML_namespaces(t *testing.T) {
 	tests := []struct{ space, want string }{
-		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace http://datacite.org/schema/kernel-4"},
+		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace http://datacite.org/schema/kernel-4"},
 		{"http://datacite.org/schema/kernel-4.7", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 		{"urn:x", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 	}
