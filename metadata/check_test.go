@@ -292,11 +292,11 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 
 // A finding says in a whole sentence what is wrong.
 func TestRecord_Findings_ofCheckDigits(t *testing.T) {
-	const digit = " does not fit its other digits, so at least one digit is wrong"
+	const digit = " does not match its other digits: at least one digit is wrong"
 	for _, tt := range []struct{ scheme, value, want string }{
 		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
 		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
-		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not fit its other characters, so at least one character is wrong"},
+		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not match its other characters: at least one character is wrong"},
 	} {
 		rec := sound()
 		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
@@ -462,7 +462,7 @@ func TestFindingsXML_reportsWhatIsNotWellFormed(t *testing.T) {
 	findings, err := metadata.FindingsXML(strings.NewReader("<resource>\n<titles></resource>"))
 	require.NoError(t, err)
 	last := findings[len(findings)-1]
-	assert.Equal(t, "syntax 2:9 </resource> comes where </titles> is due",
+	assert.Equal(t, "syntax 2:9 </resource> instead of </titles>",
 		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Message))
 }
 

@@ -97,7 +97,7 @@ func isniFault(bare string) string {
 }
 
 func misfit(scheme string) string {
-	return "the check digit of this " + scheme + " does not fit its other digits, so at least one digit is wrong"
+	return "the check digit of this " + scheme + " does not match its other digits: at least one digit is wrong"
 }
 
 // mod112 checks 16 digits, the last of which may be X, by ISO 7064 MOD 11-2.
@@ -120,7 +120,7 @@ func rorFault(bare string) string {
 		n = (n*32 + strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c)) % 97
 	}
 	if check, _ := strconv.Atoi(bare[7:]); check != 98-n*100%97 {
-		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"
+		return "the check digits of this ROR do not match its other characters: at least one character is wrong"
 	}
 	return ""
 }
