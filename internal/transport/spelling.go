@@ -19,12 +19,9 @@ type plainText struct {
 	whole int // length of the original
 }
 
-// An origin is where the spelling of a byte begins in the original, and whether with a
-// backslash.
-type origin struct {
-	at      int32
-	slashed bool
-}
+// An origin is where the spelling of a byte begins in the original, and with how many
+// backslashes.
+type origin struct{ at, slashes int32 }
 
 // plain takes time and memory in proportion to the text: undoing an escape leaves less
 // to look at.
@@ -49,7 +46,7 @@ func (p *plainText) slash() {
 		return
 	}
 	p.bytes, p.from = append(p.bytes[:n-2], p.bytes[n-1]), p.from[:n-1]
-	p.from[n-2].slashed = true
+	p.from[n-2].slashes++
 }
 
 // unescape undoes an escape at the end of what was read so far.
@@ -62,9 +59,9 @@ func (p *plainText) unescape() bool {
 	case !isHex(last):
 		return false
 	case n >= 3 && p.bytes[n-3] == '%':
-		return p.hexByte(p.from[n-3].slashed)
+		return p.hexByte(p.from[n-3].slashes)
 	case p.slashed('x', n-3):
-		return p.hexByte(false)
+		return p.hexByte(p.from[n-3].slashes - 1)
 	case p.slashed('u', n-5):
 		return p.utf16()
 	}
@@ -76,13 +73,13 @@ func isHex(b byte) bool {
 }
 
 func (p *plainText) slashed(letter byte, i int) bool {
-	return i >= 0 && p.bytes[i] == letter && p.from[i].slashed
+	return i >= 0 && p.bytes[i] == letter && p.from[i].slashes > 0
 }
 
-// replace puts what an escape stands for in its place, from a byte to the end. A
-// backslash before a whole escape is one before that.
-func (p *plainText) replace(i int, slashed bool, with ...byte) bool {
-	o := origin{p.from[i].at, slashed}
+// replace puts what an escape stands for in its place, from a byte to the end.
+// Backslashes before a whole escape are before that.
+func (p *plainText) replace(i int, slashes int32, with ...byte) bool {
+	o := origin{p.from[i].at, slashes}
 	p.bytes, p.from = append(p.bytes[:i], with...), p.from[:i]
 	for range with {
 		p.from = append(p.from, o)
@@ -91,10 +88,10 @@ func (p *plainText) replace(i int, slashed bool, with ...byte) bool {
 }
 
 // hexByte reads %2F or \x2f.
-func (p *plainText) hexByte(slashed bool) bool {
+func (p *plainText) hexByte(slashes int32) bool {
 	i := len(p.bytes) - len("x2f")
 	v, ok := p.hex(i + 1)
-	return ok && p.replace(i, slashed, byte(v))
+	return ok && p.replace(i, slashes, byte(v))
 }
 
 // utf16 reads \u00fc, or the second half of \ud83d\ude00.
@@ -110,7 +107,7 @@ func (p *plainText) utf16() bool {
 		r = utf16.DecodeRune(rune(first), r)
 		ok = r != unicode.ReplacementChar
 	}
-	return ok && p.replace(i, false, utf8.AppendRune(nil, r)...)
+	return ok && p.replace(i, p.from[i].slashes-1, utf8.AppendRune(nil, r)...)
 }
 
 // hex reads digits up to the end.
@@ -128,7 +125,7 @@ func (p *plainText) entity() bool {
 		}
 		// HTML also knows names without the semicolon, which leave it and more.
 		text := html.UnescapeString(string(p.bytes[i:]))
-		return len(text) < len(p.bytes)-i && utf8.RuneCountInString(text) <= 2 && p.replace(i, p.from[i].slashed, []byte(text)...)
+		return len(text) < len(p.bytes)-i && utf8.RuneCountInString(text) <= 2 && p.replace(i, p.from[i].slashes, []byte(text)...)
 	}
 	return false
 }

@@ -7,7 +7,6 @@ import (
 	"html"
 	"math/rand/v2"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -105,25 +104,22 @@ var again = []func(string) string{
 	func(s string) string { data, _ := json.Marshal(s); return string(data[1 : len(data)-1]) },
 }
 
-// odd are passwords that are not found in every spelling: those with something like
-// an escape of JSON themselves, and a backslash at the end may stay behind. As they
-// were sent they are found, too.
-var odd = regexp.MustCompile(`\\[xu]|(\\|%5[Cc])$`)
-
 // Any password, each of its letters in any spelling, and the whole written down once
-// more, is cut out, and nothing else.
+// more, is cut out, and nothing else. Half of the passwords look like escapes
+// themselves. Only backslashes at the end of a password may stay behind.
 func TestNoSpellingOfASecretSurvives(t *testing.T) {
-	letters := []rune(`abcxuABCDEF0123456789%&\;#"'</+ =:.!~éÉ€😀`)
+	alphabets := [][]rune{[]rune(`abcxuABCDEF0123456789%&\;#"'</+ =:.!~éÉ€😀`), []rune(`\\\\xxuu%&#;000419cé.`)}
 	around := [][2]string{{"", ""}, {"?password=", "&user=x"}, {`{"p":"`, `"}`}, {"<b>", "</b>"}, {"login ", " is wrong"}, {"é", "é"}}
 	tried := 0
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 14))
+		letters := alphabets[seed%2]
 		secret := make([]rune, 8+r.IntN(20))
 		for i := range secret {
 			secret[i] = letters[r.IntN(len(letters))]
 		}
 		password := string(secret)
-		if len(plain(password).bytes) < shortestSecret || odd.MatchString(password) {
+		if len(plain(password).bytes) < shortestSecret {
 			continue
 		}
 		tried++
@@ -133,7 +129,10 @@ func TestNoSpellingOfASecretSurvives(t *testing.T) {
 		}
 		text := again[r.IntN(len(again))](spelt.String())
 		beside := around[r.IntN(len(around))]
-		require.Equal(t, beside[0]+"REDACTED"+beside[1], hidingLogin(password).in(beside[0]+text+beside[1]), "seed %d: %s as %s", seed, password, text)
+		shown := hidingLogin(password).in(beside[0] + text + beside[1])
+		left, found := strings.CutPrefix(strings.TrimSuffix(shown, beside[1]), beside[0]+"REDACTED")
+		require.True(t, found, "seed %d: %s as %s: %s", seed, password, text, shown)
+		require.Empty(t, string(plain(left).bytes), "seed %d: %s as %s: %s", seed, password, text, shown)
 	}
 	assert.Greater(t, tried, 15_000)
 }
