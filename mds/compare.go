@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Documents are compared as XML rather than as records (metadata.Diff), because Ensure
-// must write every difference: those in elements that a Record does not have, in order,
-// and those that the service makes by itself in records, which Diff leaves out.
+// Ensure compares documents as XML and not as records with metadata.Diff, because it
+// must write every change. Diff forgives what the DOI API changes by itself, ignores the
+// order in most lists, and does not see elements that a Record does not have.
 
 // A leaf is a text or an attribute of an XML document, or an element without
 // either: its path and its value.

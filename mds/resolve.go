@@ -25,23 +25,20 @@ type Resolver interface {
 	Resolve(ctx context.Context, doi string) (string, error)
 }
 
-// Addresses of resolvers for [HTTPResolver]: the global one, and that of the test
-// service.
-const (
-	GlobalResolver = "https://doi.org"
-	TestResolver   = "https://handle.test.datacite.org"
-)
+// TestResolver is the address of the resolver for the DOIs of the test service, for
+// [HTTPResolver].
+const TestResolver = "https://handle.test.datacite.org"
 
 // HTTPResolver asks a resolver for the redirect of a DOI. It follows no redirect and
 // sends no credentials.
 type HTTPResolver struct {
-	BaseURL    string       // "" means GlobalResolver
+	BaseURL    string       // "" means the global one, https://doi.org
 	HTTPClient *http.Client // its CheckRedirect is not used; nil means one with a timeout of 30 seconds
 }
 
 // Resolve returns the target of the redirect, "" for a status of 404.
 func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, error) {
-	address := strings.TrimRight(cmp.Or(h.BaseURL, GlobalResolver), "/") + "/" + doi.Path(doiName)
+	address := strings.TrimRight(cmp.Or(h.BaseURL, "https://doi.org"), "/") + "/" + doi.Path(doiName)
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
 		return "", err

@@ -13,15 +13,15 @@ import (
 // ErrLeft says that the loop over the results was left.
 var ErrLeft = errors.New("loop left")
 
-// Run does work on each item and hands the results to take, in the caller's
-// goroutine and in the order in which they come. Items are taken from another
-// goroutine, one by one as workers get free. It returns when all goroutines have
-// ended. A panic of items or do goes on in the caller's goroutine.
+// Run calls do for each item, with several workers, and take for each result, in the
+// caller's goroutine and in the order in which the results come. Items are taken one by
+// one, in another goroutine, as workers become free. Run returns when all goroutines
+// have ended. A panic of items or do is raised again in the caller's goroutine.
 //
-// An error of take ends the run: no more items are begun, and the context of do and
-// take ends. The results of those under way are still handed to take, unless the
-// error is ErrLeft, which is returned whatever else happened. So does the end of ctx.
-// After an error of items, what was begun comes to its end.
+// The run ends at an error of take and when ctx ends: no more items are begun, and the
+// context of do and take ends. Results of items under way still go to take, unless the
+// error is ErrLeft, which is returned whatever else happened. After an error of items,
+// the items that were begun are finished.
 func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R, take func(context.Context, R) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	work, done := make(chan T), make(chan R)

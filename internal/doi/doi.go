@@ -1,6 +1,5 @@
-// Package doi knows DOI names: how people write them, which ones may be made
-// new, and how one is written into a request path so that it reaches exactly
-// that DOI.
+// Package doi parses DOI names as people write them, checks which may be registered
+// anew, and writes them into request paths so that they reach exactly that DOI.
 package doi
 
 import (
@@ -48,9 +47,8 @@ func CheckNew(name string) error {
 	return nil
 }
 
-// CheckPrefix accepts "10." followed by four or five digits. In a longer one the
-// deployed service sees the prefix that it begins with, and registers names of
-// its own under that.
+// CheckPrefix accepts "10." followed by four or five digits. Of a longer one the
+// deployed service uses only the beginning, and registers other names under that.
 func CheckPrefix(prefix string) error {
 	number := strings.TrimPrefix(prefix, "10.")
 	if !IsPrefix(prefix) || strings.Contains(number, ".") || len(number) < 4 || len(number) > 5 {
@@ -59,8 +57,8 @@ func CheckPrefix(prefix string) error {
 	return nil
 }
 
-// IsPrefix says whether a name that is registered may have the prefix: "10." and
-// digits. Old ones have further dotted parts.
+// IsPrefix reports whether registered names may have the prefix: "10." and digits. Old
+// ones have further dotted parts.
 func IsPrefix(prefix string) bool {
 	rest, ok := strings.CutPrefix(prefix, "10.")
 	if !ok {
@@ -87,8 +85,8 @@ func Prefix(name string) string {
 	return prefix
 }
 
-// Equal compares two names as the system does: without the case of ASCII
-// letters. The case of other letters tells names apart.
+// Equal compares two names as the DOI system does: ignoring the case of ASCII letters,
+// but not of others.
 func Equal(a, b string) bool { return Normal(a) == Normal(b) }
 
 // Normal returns the form that all spellings of a name share: ASCII letters in
@@ -102,13 +100,12 @@ func Normal(name string) string {
 	}, name)
 }
 
-// Address writes a name as people should see it: an address of the global
-// resolver. Parse reads it back.
+// Address returns the address of a name at the global resolver. Parse reads it back.
 func Address(name string) string { return "https://doi.org/" + Path(name) }
 
-// Path writes a name as the end of a request path. Slashes stay, double ones
-// too; everything that a path gives another meaning is percent-encoded, and so
-// are the segments "." and "..", which some servers would resolve.
+// Path returns a name as the end of a request path. Slashes stay, also double ones.
+// Everything with a meaning in paths is percent-encoded, and so are the segments "." and
+// "..", which some servers would resolve.
 func Path(name string) string {
 	var b strings.Builder
 	for i, segment := range strings.Split(name, "/") {

@@ -32,8 +32,8 @@ func TestParse(t *testing.T) {
 		{name: "letters beyond ASCII", in: "10.5072/größe", want: "10.5072/größe"},
 		{name: "en dash", in: "10.5072/a–b", fault: `has the character U+2013 (en dash, which looks like "-") after "10.5072/a"`},
 		{name: "hyphen that is no hyphen", in: "https://doi.org/10.5072/a\u2010b", fault: "U+2010"},
-		{name: "zero-width space", in: "10.5072/a\u200bb", fault: `U+200B (zero-width space, which does not show) after "10.5072/a"`},
-		{name: "byte order mark in front", in: "\ufeff10.5072/ab", fault: "U+FEFF (byte order mark, which does not show) at its start"},
+		{name: "zero-width space", in: "10.5072/a\u200bb", fault: `U+200B (zero-width space, invisible) after "10.5072/a"`},
+		{name: "byte order mark in front", in: "\ufeff10.5072/ab", fault: "U+FEFF (byte order mark, invisible) at its start"},
 		{name: "no-break space inside", in: "10.5072/a\u00a0b", fault: "no-break space"},
 		{name: "no-break space around", in: "\u00a010.5072/ab\u00a0", want: "10.5072/ab"},
 		{name: "query of the address", in: "https://doi.org/10.5072/a?utm=x", fault: "write %3F if it belongs to the name"},
@@ -51,7 +51,7 @@ func TestParse(t *testing.T) {
 		{name: "letters in the prefix", in: "10.50a2/a", fault: "does not start with a prefix"},
 		{name: "line break", in: "10.5072/a\nurl=http://evil.example", fault: "control character"},
 		{name: "broken UTF-8", in: "10.5072/\xff", fault: "not valid UTF-8"},
-		{name: "resolver, broken encoding", in: "https://doi.org/10.5072/a%2", fault: "encodes nothing"},
+		{name: "resolver, broken encoding", in: "https://doi.org/10.5072/a%2", fault: "without two hexadecimal digits"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := doi.Parse(tt.in)

@@ -18,9 +18,9 @@ var hosts = []string{
 // percent-encoding it undoes. Bare names are literal, unless their first slash
 // is itself encoded. The case of the name is kept.
 //
-// Characters that nobody can see, and dashes that look like the hyphen, come
-// from typesetting, not from the name; the error says which one it is. A name
-// that really has such a dash can be given as an address, percent-encoded.
+// Invisible characters, and dashes that look like the hyphen, come from typesetting; the
+// error names them. A name that really has such a dash can be given as an address,
+// percent-encoded.
 func Parse(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	if rest, ok := cutResolver(name); ok {
@@ -43,7 +43,7 @@ func Parse(text string) (string, error) {
 	return check(name, text)
 }
 
-// cutResolver takes the resolver off an address, with or without a scheme.
+// cutResolver cuts the resolver off an address, with or without a scheme.
 func cutResolver(text string) (rest string, ok bool) {
 	for _, scheme := range []string{"https://", "http://"} {
 		if after, found := cutPrefixFold(text, scheme); found {
@@ -65,14 +65,14 @@ func parseAddress(path, text string) (string, error) {
 		path = rest
 	}
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		return "", &NameError{text, fmt.Sprintf("has a %q, where in an address something else begins than the name; write %%%02X if it belongs to the name", path[i], path[i])}
+		return "", &NameError{text, fmt.Sprintf("has a %q, which ends the name in an address; write %%%02X if it belongs to the name", path[i], path[i])}
 	}
 	if err := checkTyped(path, text); err != nil {
 		return "", err
 	}
 	name, err := url.PathUnescape(path)
 	if err != nil {
-		return "", &NameError{text, "has a percent sign that encodes nothing"}
+		return "", &NameError{text, "has a percent sign without two hexadecimal digits after it"}
 	}
 	return check(name, text)
 }
@@ -95,7 +95,7 @@ func check(name, text string) (string, error) {
 	return name, nil
 }
 
-// checkTyped refuses characters that came in by copying.
+// checkTyped refuses characters that come from copying formatted text.
 func checkTyped(name, text string) error {
 	for i, r := range name {
 		if r < utf8.RuneSelf || lookalikes[r] == "" {
@@ -110,7 +110,7 @@ func checkTyped(name, text string) error {
 	return nil
 }
 
-// lookalikes are characters that cannot be seen or told from "-", by name.
+// lookalikes are the characters that are invisible or look like "-", by name.
 var lookalikes = map[rune]string{
 	'\u00a0': "no-break space", '\u202f': "narrow no-break space", '\u00ad': "soft hyphen",
 	'\u200b': "zero-width space", '\u200c': "zero-width non-joiner", '\u200d': "zero-width joiner",
@@ -121,7 +121,7 @@ var lookalikes = map[rune]string{
 	'\ufe63': "small hyphen-minus", '\uff0d': "fullwidth hyphen-minus",
 }
 
-// describe names a character so that it can be found even if it does not show.
+// describe names a character so that it can be found even if it is invisible.
 func describe(r rune) string {
 	name := lookalikes[r]
 	switch {
@@ -130,7 +130,7 @@ func describe(r rune) string {
 	case strings.ContainsRune("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", r):
 		return fmt.Sprintf("U+%04X (%s, which looks like \"-\")", r, name)
 	}
-	return fmt.Sprintf("U+%04X (%s, which does not show)", r, name)
+	return fmt.Sprintf("U+%04X (%s, invisible)", r, name)
 }
 
 func cutPrefixFold(s, prefix string) (string, bool) {

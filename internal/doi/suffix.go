@@ -33,9 +33,9 @@ func suffix(number uint32) string {
 	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], checkdigit.Mod97(uint64(number)))
 }
 
-// CheckSuffix says whether a suffix is one that [NewSuffix] or the service could
-// have made. The check digits catch every mistyped character. Case and hyphens
-// do not count, and i, l and o are read as the digits they look like.
+// CheckSuffix returns nil if [NewSuffix] or the service could have made a suffix. The
+// check digits reveal every mistyped character. Case and hyphens do not count, and i, l
+// and o are read as the digits they look like.
 func CheckSuffix(text string) error {
 	plain := strings.NewReplacer("-", "", "i", "1", "l", "1", "o", "0").Replace(Normal(text))
 	if len(plain) != suffixDigits+2 {
@@ -45,7 +45,7 @@ func CheckSuffix(text string) error {
 	for _, r := range plain[:suffixDigits] {
 		digit := strings.IndexRune(alphabet, r)
 		if digit < 0 {
-			return &NameError{text, fmt.Sprintf("has the character %s, which is no base-32 digit", describe(r))}
+			return &NameError{text, fmt.Sprintf("has the character %s, which is not a base-32 digit", describe(r))}
 		}
 		number = number<<5 | uint32(digit)
 	}

@@ -34,10 +34,10 @@ func TestCheckSuffix(t *testing.T) {
 		"":           "is not a suffix",
 		"abc":        "is not a suffix",
 		"003r-j0760": "is not a suffix",
-		"003u-j076":  "no base-32 digit",
+		"003u-j076":  "not a base-32 digit",
 		"003r-j077":  "mistyped",
 		"030r-j076":  "mistyped",
-		"äöüß":       "no base-32 digit",
+		"äöüß":       "not a base-32 digit",
 	} {
 		assert.ErrorContains(t, doi.CheckSuffix(text), fault, text)
 	}
