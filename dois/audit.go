@@ -18,14 +18,14 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// A Wanted is a DOI as it should be at the service. What is empty is not compared.
+// A Wanted is a DOI as it should be. Empty fields are not compared.
 type Wanted struct {
 	DOI      string // in any spelling
 	URL      string
 	State    State
-	Metadata *metadata.Record // the DOI in it must be the same or empty
+	Metadata *metadata.Record // its DOI must be the same or empty
 
-	Place string // where it is in the source, such as "line 3", for messages; "" means its number
+	Place string // place in the source for messages, such as "line 3"; "" means its number
 }
 
 // A DifferenceKind is how a DOI differs from what is wanted.
@@ -33,25 +33,25 @@ type DifferenceKind string
 
 // The kinds of differences.
 const (
-	Missing   DifferenceKind = "missing"    // wanted, and not there, or not for the account to see
-	Extra     DifferenceKind = "extra"      // there, and not wanted
-	Changed   DifferenceKind = "changed"    // another URL, state or metadata than wanted; see Difference.Changes
-	Invalid   DifferenceKind = "invalid"    // not a draft, and with metadata that the service would refuse today; see Difference.Findings
-	OldSchema DifferenceKind = "old-schema" // with metadata of a version of the schema before 4, which the service takes no more
+	Missing   DifferenceKind = "missing"    // wanted, and not found or not visible to the account
+	Extra     DifferenceKind = "extra"      // found, and not wanted
+	Changed   DifferenceKind = "changed"    // another URL, state or metadata than wanted: Difference.Changes
+	Invalid   DifferenceKind = "invalid"    // registered or findable, with metadata that the service would refuse today: Difference.Findings
+	OldSchema DifferenceKind = "old-schema" // with metadata of a schema version before 4, which the service no longer accepts
 )
 
-// A Difference is one between a DOI that is wanted and one at the service. A DOI may
-// have several, of different kinds.
+// A Difference is how a DOI differs from what is wanted. A DOI may have several, of
+// different kinds.
 type Difference struct {
 	DOI      string // in lower case
 	Kind     DifferenceKind
-	Changes  []metadata.Change  // of Changed; besides the metadata there are the paths "url" and "state"
+	Changes  []metadata.Change  // of Changed: paths in the metadata, "url" and "state"
 	Findings []metadata.Finding // of Invalid: the errors
 	Wanted   *Wanted            // nil if it is not wanted
-	Found    *Record            // as Get returned it, with all identifiers; nil if it is missing
+	Found    *Record            // as Get returned it, with all identifiers; nil if missing
 }
 
-// String says in a line for each change or finding what is different.
+// String has a line for the DOI and one for each change or finding.
 func (d *Difference) String() string {
 	lines := []string{fmt.Sprintf("%s: %s", d.DOI, d.Kind)}
 	for _, c := range d.Changes {
@@ -63,48 +63,45 @@ func (d *Difference) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// AuditOptions say what is compared. ClientID, Prefix or both must be given.
+// AuditOptions select what is compared. ClientID, Prefix or both are required.
 type AuditOptions struct {
 	ClientID string           // DOIs of this repository account
-	Prefix   string           // DOIs with this prefix, or of a comma list of prefixes
+	Prefix   string           // DOIs with this prefix, or one of a comma list
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
 
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
 }
 
-// AuditProgress says how far an audit is: first all wanted DOIs are read, then those
-// of the service, and then both are compared.
+// AuditProgress says how far an audit is. It first reads all wanted DOIs, then those of the
+// service, and then compares both.
 type AuditProgress struct {
 	Wanted      int // read from the source
 	Found       int // read from the service
-	Total       int // that the service counts; -1 before it has told
+	Total       int // that the service counts; -1 before its first response
 	Compared    int // DOIs, wanted or found
 	Differences int
 }
 
-// Audit compares the DOIs of an account or a prefix with those that are wanted, and
-// returns the differences in the order of the DOIs. It reads wanted to its end, then
-// lists the service once, with the client's credentials in all states and without
-// them findable DOIs only. Both may come in any order and number: a few MiB of memory
-// hold them, and temporary files that are removed in the end the rest. Nothing is
-// written to the service.
+// Audit compares the DOIs of an account or a prefix with those that are wanted, and returns
+// the differences in the order of the DOIs. It writes nothing to the service.
 //
-// A list lags behind writes by seconds or minutes. So each difference is looked at
-// with [Client.Get] before it is returned, as it is then. What agreed in the list is
-// not looked at again. A wanted DOI that is not in the list is looked up, too: one of
-// another account or prefix, or with a title of more than 32,766 bytes, which the index
-// refuses. One with such a title that is not wanted is not found. That takes one request per 1,000 DOIs, and one per DOI that differs.
+// Audit reads wanted to its end and lists the service once: DOIs in all states with a
+// login, only findable ones without. Both may have any order and length; a few MiB are
+// held in memory, the rest in temporary files that are removed at the end.
 //
-// Of DOIs that are in no list (see [Client.List]) those that are wanted are looked up;
-// one that is not wanted is not noticed.
+// Lists lag behind writes by seconds or minutes, so each DOI that seems to differ is read
+// with [Client.Get], and compared as it is then. That also finds wanted DOIs of another
+// account or prefix and those that are in no list (see [Client.List]); one of these that
+// is not wanted is not found. Audit takes one request for 1,000 DOIs and one for each DOI
+// that differs.
 //
-// What the service makes of metadata by itself is no difference; see [metadata.Diff].
+// What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //
-// An error ends the sequence and comes with a nil Difference: one that wanted brings,
-// one of the service, the context's, or a [*datacite.FieldError] for bad options, a text that
-// is no DOI, a state that does not exist, and a DOI that is wanted twice; it names [Wanted].Place,
-// or the number in wanted, from 0.
+// An error ends the sequence and comes with a nil Difference: an error of wanted, of the
+// service or of the context, or a [*datacite.FieldError] for bad options, an invalid DOI, an
+// unknown state, or a DOI that is wanted twice. It names [Wanted].Place, or the number in
+// wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		err := opts.check()
@@ -129,17 +126,17 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 
 func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && o.Prefix == "" {
-		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; an audit is of one's own DOIs"}
+		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"}
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
-			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is no kind of difference", string(k))}
+			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))}
 		}
 	}
 	return nil
 }
 
-// auditMemory is how many bytes of each side are held in memory.
+// auditMemory is the number of bytes of each side that are held in memory.
 const auditMemory = 1 << 20
 
 type audit struct {
@@ -147,7 +144,7 @@ type audit struct {
 	opts          AuditOptions
 	yield         func(*Difference, error) bool
 	wanted, found extsort.Sorter // entries by DOI
-	metadata      bool           // is wanted of some
+	metadata      bool           // some wanted DOIs have metadata
 	progress      AuditProgress
 }
 
@@ -161,7 +158,7 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 	return a.merge(ctx)
 }
 
-// An entry is a Wanted as it is kept.
+// An entry is a Wanted and its number.
 type entry struct {
 	Wanted
 	Number int // in the source
@@ -177,14 +174,14 @@ func (e *entry) path(field string) string {
 	return e.Place + ", " + field
 }
 
-// check returns the DOI, and an error if no DOI can be as it is wanted.
+// check returns the DOI, and an error if the entry contradicts itself.
 func (e *entry) check() (name string, err error) {
 	if name, err = parseName(e.path("DOI"), e.DOI); err != nil {
 		return "", err
 	}
 	if e.Metadata != nil && e.Metadata.DOI != "" {
 		if other, err := parseName(e.path("DOI"), e.Metadata.DOI); err != nil || !doi.Equal(other, name) {
-			return "", &datacite.FieldError{Path: e.path("DOI"), Reason: fmt.Sprintf("is %q, and that of its metadata %q", name, e.Metadata.DOI)}
+			return "", &datacite.FieldError{Path: e.path("DOI"), Reason: fmt.Sprintf("is %q, but its metadata have %q", name, e.Metadata.DOI)}
 		}
 	}
 	switch e.State {
@@ -194,7 +191,7 @@ func (e *entry) check() (name string, err error) {
 	return "", &datacite.FieldError{Path: e.path("State"), Reason: fmt.Sprintf("is %q; the states are draft, registered and findable", string(e.State))}
 }
 
-// take keeps what is wanted.
+// take reads what is wanted.
 func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
 	for w, err := range wanted {
 		if err != nil {
@@ -227,11 +224,11 @@ func keep(s *extsort.Sorter, key string, data []byte) error {
 	return s.Add([]byte(key), append(append([]byte(key), 0), data...))
 }
 
-// list keeps what the service has.
+// list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
-	const most = 1000
+	const maxSize = 1000
 	opts := &ListOptions{
-		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: most}, Affiliation: true, Publisher: true,
+		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion"}
@@ -262,7 +259,7 @@ func (a *audit) report(n int) {
 	}
 }
 
-// A side gives the entries of a sorter one by one.
+// A side is the entries of a sorter, one by one.
 type side[T any] struct {
 	next  func() ([]byte, error, bool)
 	more  bool
@@ -307,7 +304,7 @@ func (a *audit) merge(ctx context.Context) error {
 		if e := w.of(key); e != nil {
 			wanted, err = &e.Wanted, w.advance()
 			if again := w.of(key); again != nil {
-				return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is that of %s, too", key, e.place()), Err: datacite.ErrInvalidDOI}
+				return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
 			}
 		}
 		found := f.of(key)
@@ -322,7 +319,7 @@ func (a *audit) merge(ctx context.Context) error {
 	return err
 }
 
-// judge looks at what seems to differ, and hands on what does.
+// judge reads a DOI that seems to differ, and yields the differences.
 func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *Record) error {
 	a.progress.Compared++
 	a.report(a.progress.Compared)
@@ -343,8 +340,8 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 	return nil
 }
 
-// look reads a record as it is now, nil for an unknown DOI. A name that cannot be asked
-// for in a path is looked up in the list.
+// look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a
+// path is looked up in the list.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	found, err := c.Get(ctx, name, &GetOptions{Affiliation: true, Publisher: true})
 	switch {
@@ -360,8 +357,8 @@ func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	return found, err
 }
 
-// differences are those between a DOI that is wanted and one that was found; one of
-// them may be nil.
+// differences compares a DOI that is wanted with one that was found; one of them may be
+// nil.
 func differences(name string, w *Wanted, f *Record, looksFor func(DifferenceKind) bool) (all []*Difference) {
 	add := func(d Difference) {
 		if d.DOI, d.Wanted, d.Found = name, w, f; looksFor(d.Kind) {
@@ -414,8 +411,8 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	return append(changes, metadata.Diff(wanted, without(f.Record))...)
 }
 
-// oldSchema tells whether a record names a version of the schema before 4. A record
-// that came in JSON may name none.
+// oldSchema reports whether a record names a schema version before 4. A record that was
+// written as JSON may name none.
 func (r *Record) oldSchema() bool {
 	version := string(r.SchemaVersion)
 	version = version[strings.LastIndexByte(version, '-')+1:]

@@ -54,8 +54,8 @@ func parseName(path, text string) (string, error) {
 	return name, doi.At(path, err)
 }
 
-// readable parses a name that is asked for in a path, and refuses one that would
-// be answered with another DOI's record.
+// readable parses a name to read by its path, and refuses one for which the service would
+// return another DOI's record.
 func readable(text string) (string, error) {
 	name, err := doi.Parse(text)
 	if err == nil {
@@ -64,8 +64,8 @@ func readable(text string) (string, error) {
 	return name, doi.At("doi", err)
 }
 
-// writable parses a name that is changed, and refuses one under which another DOI
-// would be.
+// writable parses a name to change, and refuses one for which the service would change
+// another DOI.
 func writable(text string) (string, error) {
 	name, err := doi.Parse(text)
 	if err == nil {

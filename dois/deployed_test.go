@@ -242,7 +242,7 @@ func TestFlagsOfAWrite(t *testing.T) {
 			"affiliation=false&publisher=true":  {Publisher: true},
 		} {
 			r, err := srv.DOIs().Update(t.Context(), "10.5072/full", &dois.Draft{
-				URL: "https://example.org/full", Clear: []string{"language"}, Answer: answer,
+				URL: "https://example.org/full", Clear: []string{"language"}, Response: answer,
 			})
 			require.NoError(t, err)
 			assert.Equal(t, want, last(t, srv).Query)

@@ -13,30 +13,29 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A Draft is what [Client.Create] and [Client.Update] send. Fields that are zero
-// are not sent, and an update leaves them as they are. A list that is empty and
-// not nil clears its property; for other properties there is Clear. A property
-// that is sent replaces the stored one as a whole.
+// A Draft is what [Client.Create] and [Client.Update] send. Zero fields are not sent, and an
+// update leaves those properties as they are. A list that is empty and not nil clears its
+// property; Clear clears any. A property that is sent replaces the whole stored one.
 type Draft struct {
-	DOI    string // the name to register; or:
-	Prefix string // for Create: let the service choose a suffix under this prefix
-	URL    string // needed before a DOI can be registered or findable
+	DOI    string // the name; or:
+	Prefix string // for Create: the service chooses a suffix under this prefix
+	URL    string // required for a registered or findable DOI
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
 	Reason string // why the DOI is hidden, with Hide
 
-	metadata.Record            // the metadata; the DOI in it must be that of the Draft or empty
-	MetadataXML     []byte     // metadata XML instead of the record, which wins over it; the service writes the DOI into it
+	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
+	MetadataXML     []byte     // metadata XML instead of the record, whose properties override it; the service writes the DOI into the XML
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 
-	Clear    []string       // attributes to remove, such as "version"; a container that the service makes of others stays
-	Extra    map[string]any // further attributes, sent as they are; they must not repeat a field
-	ClientID string         // the repository account, if the credentials do not tell
+	Clear    []string       // attributes to remove, such as "version"; a container that the service derives from other attributes stays
+	Extra    map[string]any // other attributes, sent as they are; not those with a field
+	ClientID string         // the repository account, if the login is not that of one
 
-	Answer *GetOptions // shape of the record that comes back; nil means with all identifiers
+	Response *GetOptions // shape of the returned record; nil means with all identifiers
 }
 
-// clearable are the attributes that the service removes: it ignores null for the others.
+// clearable are the attributes that the service removes. It ignores null for others.
 var clearable = strings.Fields(`url reason contentUrl container creators contributors titles publisher publicationYear types subjects dates
 	language identifiers alternateIdentifiers relatedIdentifiers relatedItems sizes formats version rightsList descriptions
 	geoLocations fundingReferences`)
@@ -81,13 +80,12 @@ func (e Event) fault() string {
 	return fmt.Sprintf("%q is not an event: publish, register or hide", string(e))
 }
 
-// Draft returns what it takes to write the record again: change it and give it
-// to [Client.Update]. It is a copy and has the metadata, URL, ContentURL and Container; state
-// and counters are the service's.
+// Draft returns a copy of the record to change and to give to [Client.Update]: its metadata,
+// URL, ContentURL and Container.
 //
-// The record must have been read with Affiliation and Publisher, since writing
-// it back would remove the identifiers that the service has not shown; else the
-// error is a [*datacite.FieldError].
+// The record must have been read with Affiliation and Publisher; otherwise the error is a
+// [*datacite.FieldError], because writing it back would remove the identifiers that were
+// not read.
 func (r *Record) Draft() (*Draft, error) {
 	for _, name := range []string{"creators", "contributors"} {
 		if r.plainAffiliations(name) {
@@ -101,7 +99,7 @@ func (r *Record) Draft() (*Draft, error) {
 	if err := copyRecord(&d.Record, r.Record); err != nil {
 		return nil, err
 	}
-	// The service works the other members out, and would keep a stale one.
+	// The service derives the other members, and would keep a stale one.
 	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		d.Container = &c
@@ -118,8 +116,8 @@ func copyRecord(to *metadata.Record, from metadata.Record) error {
 	return json.Unmarshal(data, to)
 }
 
-// plainAffiliations reports whether the people of a list came with affiliations
-// that are mere names.
+// plainAffiliations reports whether people in a list came with affiliations that are only
+// names.
 func (r *Record) plainAffiliations(list string) bool {
 	var people []struct {
 		Affiliation json.RawMessage `json:"affiliation"`
@@ -139,8 +137,8 @@ func (r *Record) plainAffiliations(list string) bool {
 	return false
 }
 
-// checked returns a copy of the draft with the name to create in DOI, if it may
-// be made.
+// checked returns a copy of the draft that has the name to create in DOI, or the reason why
+// it cannot be created.
 func (d *Draft) checked() (*Draft, error) {
 	switch {
 	case d == nil:
@@ -172,7 +170,7 @@ func (d *Draft) checked() (*Draft, error) {
 	}
 	err = doi.CheckNew(name)
 	if err == nil {
-		err = doi.API.CheckWritable(name) // or nobody could change it later
+		err = doi.API.CheckWritable(name) // else it could not be changed later
 	}
 	return &out, doi.At("Draft.DOI", err)
 }
@@ -185,7 +183,7 @@ func (d *Draft) checkName(name string) error {
 	case d.Event != "" && d.Event.fault() != "":
 		return &datacite.FieldError{Path: "Draft.Event", Reason: d.Event.fault()}
 	case d.Prefix != "":
-		return &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; the DOI is there already"}
+		return &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; an update has a DOI"}
 	}
 	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
 		if text == "" {
@@ -264,8 +262,8 @@ func (d *Draft) attributes() (map[string]any, error) {
 	return attributes, nil
 }
 
-// inXML are the attributes that the XML gives. It has to name a DOI, or the service does not
-// find the DOI that it is about to make.
+// inXML are the attributes in the XML. The XML must name a DOI: otherwise the service does
+// not find the DOI that it is to create.
 func (d *Draft) inXML() (map[string]any, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(d.MetadataXML, []byte("\ufeff")))
 	switch {
@@ -276,24 +274,24 @@ func (d *Draft) inXML() (map[string]any, error) {
 	}
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
 	if err != nil {
-		r = &metadata.Record{} // the service recovers what is not well-formed
+		r = &metadata.Record{} // the service repairs XML that is not well-formed
 	}
 	if _, err := doi.Parse(r.DOI); err != nil && d.DOI == "" {
-		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "names no DOI, which the service needs where Draft has but a Prefix; " +
+		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
 			"write any DOI under the prefix into its identifier: the service replaces it"}
 	}
 	return members(r)
 }
 
-// taken reports whether an attribute is there, under its name or another: the
-// service takes both names of the alternate identifiers, and drops one.
+// taken reports whether an attribute is present. The alternate identifiers have two names,
+// and the service drops one of them.
 func taken(attributes map[string]any, name string) bool {
 	_, there := attributes[name]
 	_, other := attributes[map[string]string{"identifiers": "alternateIdentifiers", "alternateIdentifiers": "identifiers"}[name]]
 	return there || other
 }
 
-// members are the members of the JSON object that v is written as.
+// members are the members of the JSON object of v.
 func members(v any) (map[string]any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 var (
 	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")
-	// ErrNoFormat: the service does not write records in that format (406).
+	// ErrNoFormat: the service does not write the record in that format (406).
 	ErrNoFormat = errors.New("dois: no such format")
 )
 
@@ -31,8 +31,8 @@ func explain(e *datacite.Error) {
 	}
 }
 
-// unknownAccount recognises the response to a login of no repository: to write to a DOI
-// that does not exist makes one.
+// unknownAccount recognises the response to a login that is not a repository's. A write to
+// a DOI that does not exist creates it, so this 404 is not about the DOI.
 func unknownAccount(e *datacite.Error) bool {
 	return e.StatusCode == http.StatusNotFound && (e.Method == http.MethodPost || e.Method == http.MethodPut)
 }

@@ -1,10 +1,10 @@
 package dois
 
-// A Facet is something that the service counts in the results: how many records
-// there are of each value, or one number.
+// A Facet is what the service counts in all results: the records with each value, or one
+// number.
 type Facet struct {
 	Counts []FacetCount
-	Number int // such as that of citationCount; 0 if there are Counts
+	Number int // such as the sum of citationCount; 0 if there are Counts
 }
 
 // A FacetCount is the number of records with one value. The same ID may occur
@@ -15,7 +15,7 @@ type FacetCount struct {
 	Count int    `json:"count"`
 }
 
-// Count returns the number of records with the value, all entries of it added up.
+// Count returns the number of records with a value: all its entries added up.
 func (f Facet) Count(id string) int {
 	sum := 0
 	for _, c := range f.Counts {

@@ -16,8 +16,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Format is a way to write a record, named by its media type. Any media type
-// may be asked for; the service refuses those it does not know ([ErrNoFormat]).
+// A Format is the media type of a record. Any media type may be requested; the service
+// refuses those that it does not know ([ErrNoFormat]).
 type Format string
 
 // The formats of the deployed service.
@@ -35,24 +35,22 @@ const (
 	citationText Format = "text/x-bibliography"
 )
 
-// CitationOptions choose how a citation is written. The deployed service
-// silently uses its defaults for an unknown style or locale.
+// CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
+// locale, the deployed service silently uses its default.
 type CitationOptions struct {
 	Style  string // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string // such as "de-DE"; "" means en-US
 }
 
 // Open returns a record in another format, to be read as it arrives. The caller
-// closes it. An answer that is empty, as for the XML of a record that has none,
-// is [ErrNoFormat].
+// closes it. An empty response, as for the XML of a record without XML, is [ErrNoFormat].
 //
 // Open sends GET /dois/{doi} with the format in the Accept header.
 func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.ReadCloser, error) {
 	return c.open(ctx, "dois.Open", doiName, format, "")
 }
 
-// Citation returns the text to cite a record with, in one line; nil opts mean the
-// defaults.
+// Citation returns the text to cite a record with, in one line.
 //
 // Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
 func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
@@ -75,9 +73,9 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 	return strings.TrimSpace(string(text)), nil
 }
 
-// XML returns the metadata XML of a DOI, as it is stored: what [Client.Open] reads
-// of [DataCiteXML]. It can be EnsureOptions.Stored of package mds, for the metadata
-// store of the deployed service garbles what it shows.
+// XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. It
+// can be EnsureOptions.Stored of package mds, because the metadata store of the deployed
+// service garbles the XML that it returns.
 func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
 	body, err := c.open(ctx, "dois.XML", doiName, DataCiteXML, "")
 	if err != nil {
@@ -98,7 +96,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	}
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, &datacite.FieldError{Path: "format", Reason: fmt.Sprintf("%q is no media type", string(format))}
+		return nil, &datacite.FieldError{Path: "format", Reason: fmt.Sprintf("%q is not a media type", string(format))}
 	}
 	request := transport.Request{
 		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format),
@@ -112,7 +110,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	if _, err := body.Reader.Peek(1); err != nil {
 		body.Close()
 		if err == io.EOF {
-			return nil, fmt.Errorf("%s: %w: %s has none in %s", op, ErrNoFormat, name, format)
+			return nil, fmt.Errorf("%s: %w: the response for %s as %s is empty", op, ErrNoFormat, name, format)
 		}
 		return nil, c.core.Unreadable(request, res, err)
 	}
@@ -123,7 +121,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	return body, nil
 }
 
-// A document is an answer of which the beginning has been looked at.
+// A document is a response whose first byte was read ahead.
 type document struct {
 	*bufio.Reader
 	io.Closer

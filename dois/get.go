@@ -15,20 +15,18 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// GetOptions choose the shape of a record on the wire. A [Record] holds what
-// each shape says; identifiers of affiliations and publishers are there only
-// when asked for.
+// GetOptions choose what the service sends of a record. Identifiers of affiliations and
+// of the publisher come only with their options.
 type GetOptions struct {
 	Affiliation bool     // affiliations with their identifiers
 	Publisher   bool     // publisher with its identifier
 	Detail      bool     // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
 	Include     []string // resources for Record.Included; the service knows "client" and "media"
-	IfNoneMatch string   // the ETag of an earlier answer: Get returns ErrNotModified if the record is still the same
+	IfNoneMatch string   // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
 }
 
 func (o *GetOptions) values() url.Values {
-	// The flags are always sent, because the service has announced to change
-	// their defaults.
+	// The flags are always sent, because their defaults will change (specification §9).
 	v := url.Values{
 		"affiliation": {strconv.FormatBool(o.Affiliation)},
 		"publisher":   {strconv.FormatBool(o.Publisher)},
@@ -45,10 +43,9 @@ func (o *GetOptions) values() url.Values {
 // Get returns one record. Records that are not findable are [datacite.ErrNotFound] unless
 // the client has the credentials of their account.
 //
-// The deployed service lists everything that cites a record, so a single record
-// can take a minute or more. And it reads some names in a path as others: with
-// letters beyond ASCII, and with the parts "." and "..". They are a [*datacite.FieldError];
-// ListOptions.IDs finds them.
+// The deployed service lists everything that cites a record, so one record can take a
+// minute or more. It misreads some names in a path: those with letters beyond ASCII, and
+// with the parts "." and "..". They are a [*datacite.FieldError]; ListOptions.IDs finds them.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
@@ -71,8 +68,8 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	return c.doRecord(ctx, request)
 }
 
-// Exists reports whether there is a DOI that the client may see, without reading
-// its record.
+// Exists reports whether a DOI exists and the client may see it, without reading its
+// record.
 //
 // Exists sends HEAD /dois/{doi}.
 func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
@@ -89,7 +86,7 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	return err == nil, err
 }
 
-// doRecord sends a request that is answered with doRecord record.
+// doRecord sends a request whose response is a record.
 func (c *Client) doRecord(ctx context.Context, request transport.Request) (*Record, error) {
 	var record Record
 	request.Accept = transport.JSONType

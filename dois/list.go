@@ -19,16 +19,15 @@ import (
 type Results struct {
 	Records  []Record
 	Total    int        // records on all pages; -1 if the service does not say
-	Next     query.Page // the page after this one, if More is true
+	Next     query.Page // the next page, if More is true
 	More     bool
 	Facets   map[string]Facet           // what ListOptions.Facets asked for, by name
 	Meta     map[string]json.RawMessage // all that the service says about the results
 	Included []Resource                 // what ListOptions.Include asked for
 }
 
-// List returns one page of the records that match opts; nil asks for the first
-// 25 of all. Options that the service would refuse, ignore or read as something
-// else are a [*datacite.FieldError].
+// List returns one page of the records that match opts; nil means the first 25 of all.
+// Options that the service would refuse, ignore or misread are [*datacite.FieldError]s.
 //
 // A DOI is in no list while it has a title or the like of more than 32,766 bytes: the
 // service stores it and cannot index it. [metadata.Record.Findings] warns of that.
@@ -50,16 +49,16 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	request.Accept = transport.JSONType
 	request.Read = func(d *decoder) error {
 		const room = 1000
-		r = &Results{Records: make([]Record, 0, min(opts.most(), room))}
-		answer := page{fields: opts.Fields, most: opts.most(), each: func(*Record) error { return nil }, place: func() *Record {
+		r = &Results{Records: make([]Record, 0, min(opts.maxRecords(), room))}
+		p := page{fields: opts.Fields, most: opts.maxRecords(), each: func(*Record) error { return nil }, place: func() *Record {
 			n := len(r.Records)
 			r.Records = slices.Grow(r.Records, 1)[:n+1] // without a copy of an empty Record
 			return &r.Records[n]
 		}}
-		if err := cmp.Or(answer.read(d), answer.check(opts.Page)); err != nil {
+		if err := cmp.Or(p.read(d), p.check(opts.Page)); err != nil {
 			return err
 		}
-		r.fill(opts, &answer)
+		r.fill(opts, &p)
 		return nil
 	}
 	if _, err := c.core.Do(ctx, request); err != nil {
@@ -68,8 +67,8 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	return r, nil
 }
 
-// most is how many records a page may have; 0 if that is for the service to say.
-func (o *ListOptions) most() int {
+// maxRecords is how many records a page may have; 0 if the service decides.
+func (o *ListOptions) maxRecords() int {
 	if o.Sample != (query.Sample{}) {
 		return 0
 	}
@@ -100,19 +99,19 @@ func (r *Results) fill(o *ListOptions, p *page) {
 	r.Next, r.More = p.next(o, len(r.Records))
 }
 
-// check notices that the service shows another page than it was asked for: beyond
-// the 10,000th record it does so silently.
+// check refuses another page than the requested one: beyond the 10,000th record the
+// service sends it silently.
 func (p *page) check(asked query.Page) error {
 	if shown := number(p.meta["page"]); asked.Number > 0 && shown > 0 && shown != asked.Number {
-		return fmt.Errorf("it is page %d, and page %d was asked for", shown, asked.Number)
+		return fmt.Errorf("it is page %d, not the requested page %d", shown, asked.Number)
 	}
 	return nil
 }
 
 func (p *page) total() int { return number(p.meta["total"]) }
 
-// next works out the page that follows one of n records. The service's own link
-// leaves out some of the parameters, so only the cursor is taken from it.
+// next is the page after one of n records. The service's own link lacks some of the
+// parameters, so only the cursor is taken from it.
 func (p *page) next(o *ListOptions, n int) (query.Page, bool) {
 	switch {
 	case o.Sample != (query.Sample{}):

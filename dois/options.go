@@ -20,53 +20,51 @@ import (
 // ListOptions choose records, their order and their shape (specification §4.2).
 // Zero values are not sent.
 //
-// Filters that are set must all hold, with one exception: the deployed service
-// takes records that match at least one of ProviderID, ClientID, AffiliationID,
-// FunderID, HasAffiliation, HasOrganization and HasFunder. A value that no
-// record has finds nothing and is not an error. Where a comment says "comma
-// list", one of the values has to match.
+// All filters that are set must match. One exception: of ProviderID, ClientID,
+// AffiliationID, FunderID, HasAffiliation, HasOrganization and HasFunder, the deployed
+// service requires only one to match. A value that no record has finds nothing and is not
+// an error. Of a comma list, one value must match.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
 	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service: the last updated first
 	Page   query.Page   `url:"-"`              // which part; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random part instead
 
-	ProviderID     string `url:"provider-id,omitempty"`      // of one provider: a member or an organization of a consortium; of a consortium itself the deployed service finds nothing, see ConsortiumID; comma list
+	ProviderID     string `url:"provider-id,omitempty"`      // of one provider: a member or an organization of a consortium; for a consortium itself use ConsortiumID; comma list
 	ClientID       string `url:"client-id,omitempty"`        // of one client, that is, repository; comma list
 	ConsortiumID   string `url:"consortium-id,omitempty"`    // of one consortium
 	ResourceTypeID string `url:"resource-type-id,omitempty"` // one resourceTypeGeneral, such as "dataset"; comma list
 	Prefix         string `url:"prefix,omitempty"`           // with one prefix, such as "10.5072"; comma list
-	Registered     string `url:"registered,omitempty"`       // registered in a year, such as "2020", or in "2019,2021" and between
+	Registered     string `url:"registered,omitempty"`       // registered in a year, such as "2020", or from one to another, such as "2019,2021"
 	Created        string `url:"created,omitempty"`          // created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
-	SchemaVersion  string `url:"schema-version,omitempty"`   // whose metadata use a version of the schema, such as "4"; the deployed service compares it with what the writer said, "4" or "4.5"
+	SchemaVersion  string `url:"schema-version,omitempty"`   // version of the metadata schema as the writer gave it, such as "4" or "4.5"
 
-	// Further filters of the deployed service, which the specification mentions
-	// without naming them.
+	// Filters of the deployed service that the specification does not name.
 
 	IDs            []string `url:"ids,comma,omitempty"`                           // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
 	States         []State  `url:"state,comma,omitempty"`                         // in one of these states; without credentials findable records only
 	Published      string   `url:"published,omitempty"`                           // publicationYear, as for Registered
 	ResourceType   string   `url:"resource-type,omitempty"`                       // free-text resourceType, whole, in lower case; comma list
 	License        string   `url:"license,omitempty"`                             // rightsIdentifier in lower case, such as "cc-by-4.0"; comma list
-	Subject        string   `url:"subject,omitempty"`                             // whole subject, with its case; comma list, so none with a comma
+	Subject        string   `url:"subject,omitempty"`                             // whole subject, with its case; comma list, so a subject with a comma cannot be found
 	FieldOfScience string   `url:"field-of-science,omitempty"`                    // id such as "computer_and_information_sciences"; comma list
-	Source         string   `url:"source,omitempty"`                              // interface that the DOI was made through, such as "mds"
-	OtherAgencies  bool     `url:"include_other_registration_agencies,omitempty"` // DOIs of other agencies too; see Record.Agency
+	Source         string   `url:"source,omitempty"`                              // interface that created the DOI, such as "mds"
+	OtherAgencies  bool     `url:"include_other_registration_agencies,omitempty"` // also DOIs of other registration agencies; see Record.Agency
 	Enriched       bool     `url:"enriched,omitempty"`                            // search in the copies of records that the service has enriched
 
-	UserID             string `url:"user-id,omitempty"`                            // ORCID iD of a creator; finds only iDs stored as https://orcid.org/…, and no contributors, so a query finds more
+	UserID             string `url:"user-id,omitempty"`                            // ORCID iD of a creator, only where stored as https://orcid.org/…; query.Field.IsORCID finds more
 	AffiliationID      string `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
 	AffiliationCountry string `url:"affiliation-country,omitempty"`                // two-letter codes of affiliations' countries; comma list
 	FunderID           string `url:"funder-id,omitempty"`                          // Crossref Funder id as "10.13039/501100000780"; a bare number finds other records; comma list
 	FundedBy           string `url:"funded-by,omitempty"`                          // ROR id of a funder; finds its Crossref Funder ids too
-	FunderChildren     bool   `url:"include-funder-child-organizations,omitempty"` // with FundedBy: its parts too
+	FunderChildren     bool   `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by its parts
 
 	Re3dataID   string `url:"re3data-id,omitempty"`  // of the repository
 	OpendoarID  string `url:"opendoar-id,omitempty"` // of the repository
 	Certificate string `url:"certificate,omitempty"` // of the repository; comma list
 	ClientType  string `url:"client-type,omitempty"` // of the repository: repository, periodical, igsnCatalog (physical objects only), raidRegistry
 
-	MinCitations  int `url:"has-citations,omitempty"` // at least so many, here and below
+	MinCitations  int `url:"has-citations,omitempty"` // at least this many; also the fields below
 	MinReferences int `url:"has-references,omitempty"`
 	MinParts      int `url:"has-parts,omitempty"`
 	MinPartOf     int `url:"has-part-of,omitempty"`
@@ -96,22 +94,22 @@ type ListOptions struct {
 	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
 	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; they take the service seconds
 
-	// Overflow is what a walk does when Sort is set and more records match than
-	// page numbers reach.
+	// Overflow says what a walk does when Sort is set and more records match than page
+	// numbers reach.
 	Overflow Overflow `url:"-"`
-	From     Position `url:"-"` // where an earlier walk with the same options stopped; only for walks
+	From     Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
 	InBody bool       `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
-	Extra  url.Values `url:"-"` // further parameters of the service, sent as they are; none that has a field above
+	Extra  url.Values `url:"-"` // other parameters, sent as they are; not those with a field above
 }
 
-// An Overflow is a way to read more records than page numbers reach, 10,000.
-// Only a cursor reaches further, and its order is that of creation.
+// An Overflow says how to read more than the 10,000 records that page numbers reach. A
+// cursor reaches further, but only in the order of creation.
 type Overflow string
 
-// The ways.
+// The ways to read them.
 const (
-	OverflowFails     Overflow = ""          // an *OrderError before the first record
+	OverflowFails     Overflow = ""          // an *IncompleteError before the first record
 	OverflowUnordered Overflow = "unordered" // by cursor, in the order of creation
 	OverflowByYear    Overflow = "by-year"   // year of creation by year of creation, each in the order of Sort
 )
@@ -132,9 +130,8 @@ type pageParams struct {
 	Cursor string `url:"cursor,omitempty"`
 }
 
-// values turns the options into parameters, after checking them. The flags
-// affiliation and publisher are always among them, because the service has
-// announced to change their defaults.
+// values checks the options and turns them into parameters. The flags affiliation and
+// publisher are always sent, because their defaults will change (specification §9).
 func (o *ListOptions) values() (url.Values, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -147,7 +144,7 @@ func (o *ListOptions) values() (url.Values, error) {
 		more.DisableFacets = "false"
 	}
 	if len(o.IDs) > 0 && o.Page.Size == 0 {
-		more.Page.Size = len(o.IDs) // the default would cut the answer off
+		more.Page.Size = len(o.IDs) // the default would cut the list off
 	}
 	v, err := params.Values(o)
 	if err != nil {
@@ -165,16 +162,16 @@ func (o *ListOptions) values() (url.Values, error) {
 	return v, o.addExtra(v)
 }
 
-// addExtra adds the parameters of Extra. The service reads a hyphen and an
-// underscore alike, so neither may say what a field says. A list of names may be given
-// there instead, since the service may know more of them.
+// addExtra adds the parameters of Extra, but none that has a field, in either spelling:
+// the service reads a hyphen and an underscore alike. Lists of names may stand there
+// instead of in their fields, because the service may know more names than this package.
 func (o *ListOptions) addExtra(v url.Values) error {
 	var faults faults
 	for name, values := range inOrder(o.Extra) {
 		_, set := v[name]
 		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
 		if slices.Contains(fieldParams, underscored(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
-			faults.add("ListOptions.Extra", "has the parameter %s, for which there is a field", name)
+			faults.add("ListOptions.Extra", "has the parameter %s, which has a field", name)
 			continue
 		}
 		v[name] = values
@@ -187,13 +184,12 @@ func (o *ListOptions) addExtra(v url.Values) error {
 
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// years is one year, or several that the service takes as a range.
+// years is one year, or several, which the service reads as a range.
 var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
 
 const maxIDs = 1000
 
-// faults are what is wrong with options: all of it, so that nobody has to mend it
-// one at a time.
+// faults are all that is wrong with options.
 type faults []error
 
 func (f *faults) add(path, reason string, args ...any) {
@@ -211,8 +207,7 @@ func (o *ListOptions) check() error {
 	return errors.Join(f...)
 }
 
-// checkValues refuses a filter of which nothing can be found, and one that the service
-// takes for none.
+// checkValues refuses filters that can find nothing and those that the service ignores.
 func (o *ListOptions) checkValues(f *faults) {
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
@@ -235,16 +230,16 @@ func (o *ListOptions) checkValues(f *faults) {
 		"MinLinkRedirects": o.MinLinkRedirects,
 	}) {
 		if n < 0 {
-			f.add("ListOptions."+name, "is %d, which the service ignores", n)
+			f.add("ListOptions."+name, "is %d; the service ignores numbers below 1", n)
 		}
 	}
 	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
-		f.add("ListOptions.Overflow", "%q is not one of the ways", string(o.Overflow))
+		f.add("ListOptions.Overflow", "is %q; it can be unordered or by-year", string(o.Overflow))
 	}
 }
 
-// inOrder goes through a map in the order of its names, so that the same faults are
-// told in the same words.
+// inOrder goes through a map in the order of its names, so that the same faults make the
+// same text.
 func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -255,8 +250,8 @@ func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 	}
 }
 
-// Names that the service knows; it ignores others. The facets openLicensesCount and
-// createdByMonth come unasked, with openLicenses and for a catalogue of samples.
+// Names that the service knows; it ignores others. It sends the facets openLicensesCount
+// and createdByMonth by itself.
 var (
 	knownFields = append(recordJSON.Names(), "media", "enrichments")
 	knownFacets = []string{
@@ -280,7 +275,7 @@ func (o *ListOptions) checkNames(f *faults) {
 	}
 }
 
-// snake is another spelling of a name that the service takes.
+// snake is the other spelling of a name that the service accepts.
 func snake(camel string) string {
 	return capitals.ReplaceAllStringFunc(camel, func(c string) string { return "_" + strings.ToLower(c) })
 }
@@ -306,16 +301,16 @@ func (o *ListOptions) checkIDs(f *faults) {
 		return
 	}
 	if len(o.IDs) > maxIDs {
-		f.add("ListOptions.IDs", "has %d names; the service takes %d", len(o.IDs), maxIDs)
+		f.add("ListOptions.IDs", "has %d names; the service accepts %d", len(o.IDs), maxIDs)
 	} else if _, err := o.names(); err != nil {
 		*f = append(*f, err)
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
-		f.add("ListOptions.IDs", "stands beside a query, a cursor or another filter, which the service would ignore")
+		f.add("ListOptions.IDs", "cannot be combined with a query, a cursor or another filter, which the service would ignore")
 	}
 }
 
-// names are IDs without what people put in front of a DOI name.
+// names are the bare DOI names of IDs.
 func (o *ListOptions) names() ([]string, error) {
 	var names []string
 	var faults faults
@@ -323,7 +318,7 @@ func (o *ListOptions) names() ([]string, error) {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
 		if err == nil && strings.Contains(name, ",") {
-			err = &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service takes as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI}
+			err = &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI}
 		}
 		if err != nil {
 			faults = append(faults, err)

@@ -24,16 +24,16 @@ const (
 	smallestSize = 10
 )
 
-// errStopped says that the caller left the loop.
+// errStopped means that the caller left the loop.
 var errStopped = errors.New("stopped")
 
-// A visitor is called for what a walk finds; false ends the walk.
+// A visitor is called for the records and pages of a walk; false ends the walk.
 type visitor struct {
 	record func(*Record) bool
 	page   func(*Results) bool // after the records of each page
 }
 
-// walk prepares a walk. Bad options show when it is run.
+// walk prepares a walk. Options are checked; run returns their faults.
 func (c *Client) walk(op string, opts *ListOptions) *Walk {
 	w := &Walk{client: c, op: op, total: -1, cursors: map[string]bool{}}
 	if opts != nil {
@@ -55,7 +55,7 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 	return w
 }
 
-// begin settles whether the walk goes by cursor or by number.
+// begin decides whether the walk goes by cursor or by number.
 func (w *Walk) begin() {
 	o := &w.opts
 	w.pos.Page = o.Page
@@ -81,7 +81,7 @@ func (w *Walk) begin() {
 	}
 }
 
-// fingerprint tells options that ask for different records from each other.
+// fingerprint is different for options that select different records.
 func (o *ListOptions) fingerprint() (string, error) {
 	v, err := o.values()
 	if err != nil {
@@ -113,68 +113,68 @@ func (w *Walk) step(ctx context.Context, visit visitor) (more bool, err error) {
 	o := w.opts
 	o.Page = w.pos.Page
 	if o.Page.Cursor != "" {
-		o.Sort = "" // it is that of creation anyway, and the service does not look at it
+		o.Sort = "" // a cursor goes by creation, whatever the order
 	}
 	if w.mayOverflow() {
 		return w.firstByNumber(ctx, &o, visit)
 	}
-	answer, err := w.page(ctx, &o, visit.record)
+	p, err := w.page(ctx, &o, visit.record)
 	if err != nil {
 		return false, err
 	}
-	return w.turn(&o, answer, visit)
+	return w.turn(&o, p, visit)
 }
 
-// mayOverflow reports whether the next page will tell, by its total, that page
-// numbers do not reach far enough.
+// mayOverflow reports whether the total of the next page may show that page numbers do
+// not reach far enough.
 func (w *Walk) mayOverflow() bool {
 	return w.pos.Page.Number > 0 && w.total < 0 && w.pos.Seen == (w.pos.Page.Number-1)*w.pos.Page.Size
 }
 
-// firstByNumber holds the records of the first page back until it is known that
-// all of them can be reached.
+// firstByNumber holds back the records of the first page until its total shows that all
+// can be reached.
 func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor) (more bool, err error) {
 	start := w.pos
 	var held []*Record
-	answer, err := w.page(ctx, o, func(r *Record) bool {
+	p, err := w.page(ctx, o, func(r *Record) bool {
 		held = append(held, r)
 		return true
 	})
 	if err != nil {
 		return false, err
 	}
-	if total := answer.total(); total > pageWindow {
+	if total := p.total(); total > pageWindow {
 		w.pos, w.total = start, total
 		return true, w.overflow(ctx)
 	}
-	w.pos.Seen, w.pos.Last, w.present = start.Seen, start.Last, map[string]bool{}
+	w.pos.Seen, w.pos.Last, w.current = start.Seen, start.Last, map[string]bool{}
 	for _, r := range held {
-		w.present[r.DOI] = true
+		w.current[r.DOI] = true
 		if !w.give(r, visit.record) {
 			return false, errStopped
 		}
 	}
-	return w.turn(o, answer, visit)
+	return w.turn(o, p, visit)
 }
 
-// turn takes the walk to the page after an answer.
-func (w *Walk) turn(o *ListOptions, answer *page, visit visitor) (more bool, err error) {
+// turn takes the walk to the page after p.
+func (w *Walk) turn(o *ListOptions, p *page, visit visitor) (more bool, err error) {
 	results := &Results{}
-	results.fill(o, answer)
-	results.Next, results.More = answer.next(o, len(w.present))
+	results.fill(o, p)
+	results.Next, results.More = p.next(o, len(w.current))
 	w.total = results.Total
 	if err := w.checkTurn(results); err != nil {
 		return false, err
 	}
 	if w.first == nil {
-		w.first = w.present
+		w.first = w.current
 	}
 	if o.Page.Number > 0 && w.previous != nil {
-		maps.Copy(w.previous, w.present) // by number, a record may come back on any later page
+		maps.Copy(w.previous, w.current) // by number, a record may come back on any later page
 	} else {
-		w.previous = w.present
+		w.previous = w.current
 	}
-	w.present = nil
+	w.current = nil
 	more = results.More
 	if more {
 		w.pos.Page, w.pos.Last = results.Next, ""
@@ -185,14 +185,14 @@ func (w *Walk) turn(o *ListOptions, answer *page, visit visitor) (more bool, err
 	return more, nil
 }
 
-// checkTurn notices pages that lead nowhere, and a walk that ends too early.
+// checkTurn refuses pages without anything new, and a walk that ends too early.
 func (w *Walk) checkTurn(r *Results) error {
 	whole := w.opts.Sample == (query.Sample{}) && w.pos.Seen >= 0
 	switch {
 	case w.skipTo != "":
-		return w.incomplete("the record %s, which was the last one seen, is not where it was", w.skipTo)
-	case r.More && len(w.present) == 0:
-		return w.incomplete("a page has nothing new after %d records", w.pos.Seen)
+		return w.incomplete("the record %s, the last one of the earlier walk, is no longer on its page", w.skipTo)
+	case r.More && len(w.current) == 0:
+		return w.incomplete("a page after %d records has no new record", w.pos.Seen)
 	case r.More && w.cursors[r.Next.Cursor]:
 		return w.incomplete("the service repeats a cursor after %d records", w.pos.Seen)
 	case !r.More && whole && r.Total > w.pos.Seen:
@@ -208,21 +208,21 @@ func (w *Walk) incomplete(format string, args ...any) error {
 	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: fmt.Sprintf(format, args...)}
 }
 
-// page reads one page, again if it breaks off, and smaller if the service cannot
-// make it.
+// page reads one page: again if it breaks off, and in smaller parts if it takes the
+// service too long.
 func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
 	for failures := 1; ; failures++ {
-		before := len(w.present)
-		answer, err := w.attempt(ctx, o, each)
+		before := len(w.current)
+		p, err := w.attempt(ctx, o, each)
 		switch {
 		case err == nil, ctx.Err() != nil:
-			return answer, err
+			return p, err
 		case timedOut(err) && w.shrink():
 			o.Page = w.pos.Page
 			continue
 		case !errors.Is(err, datacite.ErrUnreadable) || errors.Is(err, datacite.ErrTooLarge):
 			return nil, err
-		case len(w.present) > before:
+		case len(w.current) > before:
 			failures = 1
 		}
 		if failures >= w.client.attempts {
@@ -232,13 +232,13 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 	}
 }
 
-// timedOut recognises the answers to a page that took the service too long.
+// timedOut recognises the responses to a page that took the service too long.
 func timedOut(err error) bool {
 	e, ok := errors.AsType[*datacite.Error](err)
 	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
 }
 
-// shrink halves the pages from here on.
+// shrink halves the pages from here on, if they can be halved.
 func (w *Walk) shrink() bool {
 	page := &w.pos.Page
 	half := page.Size / 2
@@ -252,7 +252,7 @@ func (w *Walk) shrink() bool {
 	return true
 }
 
-// attempt asks for a page once and hands on what arrives of it.
+// attempt requests a page once and passes on what arrives of it.
 func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
 	request, err := o.request(w.op)
 	if err != nil {
@@ -264,32 +264,32 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, err
 	}
 	defer res.Body.Close()
-	answer := &page{fields: o.Fields, most: o.most(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
-	err = cmp.Or(w.client.core.Decode(res.Body, answer.read), answer.check(o.Page))
+	p := &page{fields: o.Fields, most: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
+	err = cmp.Or(w.client.core.Decode(res.Body, p.read), p.check(o.Page))
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
-		return answer, err
+		return p, err
 	}
 	return nil, w.client.core.Unreadable(request, res, err)
 }
 
-// take hands a record on unless it was seen.
+// take passes on a record unless it was seen.
 func (w *Walk) take(r *Record, each func(*Record) bool) error {
-	if w.present == nil {
-		w.present = map[string]bool{}
+	if w.current == nil {
+		w.current = map[string]bool{}
 	}
 	switch {
-	case w.present[r.DOI], w.previous[r.DOI]:
+	case w.current[r.DOI], w.previous[r.DOI]:
 		return nil
 	case w.first[r.DOI], w.again(r):
 		return w.incomplete("after %d records the service began again from the first", w.pos.Seen)
 	case w.skipTo != "":
-		w.present[r.DOI] = true
+		w.current[r.DOI] = true
 		if r.DOI == w.skipTo {
 			w.skipTo = ""
 		}
 		return nil
 	}
-	w.present[r.DOI] = true
+	w.current[r.DOI] = true
 	if !w.give(r, each) {
 		return errStopped
 	}

@@ -9,19 +9,18 @@ import (
 )
 
 // A Record is one DOI: its metadata and what the service knows about it
-// (specification §2.2). What the flags Affiliation and Publisher change on the
-// wire does not show here: a plain text is the name of an affiliation or of a
-// publisher.
+// (specification §2.2). It has the same Go types with and without the options Affiliation and
+// Publisher: a plain text becomes the name of an affiliation or a publisher.
 //
-// Reading never fails because a member has an odd type. A number where a text
-// belongs is read as text, a text as a number, one value as a list of one; what
-// does not fit at all is left zero. Raw has everything as it was sent.
+// A member of an unexpected type is not an error. A number is read as text where a text
+// belongs, a text as a number, one value as a list of one; anything else is left zero.
+// Raw has everything as it was sent.
 //
-// Other names of the resource are in AlternateIdentifiers, whichever of its two
-// members the service sent; the DOI itself is not among them.
+// AlternateIdentifiers has the other names of the resource, from either of the two
+// members in which the service sends them; the DOI itself is not among them.
 //
-// In JSON a Record is the object of its attributes, with what the record is
-// related to as lists of ids.
+// In JSON a Record is the object of its attributes, with related records as lists of
+// ids.
 type Record struct {
 	metadata.Record
 
@@ -31,7 +30,7 @@ type Record struct {
 	State           State         `json:"state,omitempty"`
 	IsActive        bool          `json:"isActive,omitempty"`        // findable
 	Reason          string        `json:"reason,omitempty"`          // why a DOI was hidden
-	Source          string        `json:"source,omitempty"`          // through which interface it was made
+	Source          string        `json:"source,omitempty"`          // the interface that created it
 	Agency          string        `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
 	MetadataVersion int           `json:"metadataVersion,omitempty"` // how often the metadata changed
 	Published       metadata.Text `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
@@ -50,16 +49,15 @@ type Record struct {
 	VersionCount   int `json:"versionCount,omitempty"`
 	VersionOfCount int `json:"versionOfCount,omitempty"`
 
-	Client string `json:"client,omitempty"` // id of the repository account, if the answer names it
+	Client string `json:"client,omitempty"` // id of the repository account, if the response names it
 
-	// What follows comes with Detail; from Get the deployed service sends it
-	// always.
+	// The fields below come with Detail; Get of the deployed service always sends them.
 	Prefix            string       `json:"prefix,omitempty"`
 	Suffix            string       `json:"suffix,omitempty"`
 	ViewsOverTime     Series       `json:"viewsOverTime,omitempty"` // as sent, in parts; see Series.ByMonth
 	DownloadsOverTime Series       `json:"downloadsOverTime,omitempty"`
 	CitationsOverTime Series       `json:"citationsOverTime,omitempty"`
-	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if it was not checked
+	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if the service did not check it
 	MetadataXML       []byte       `json:"xml,omitempty"`         // the metadata XML, decoded; nil if there is none
 	Provider          string       `json:"provider,omitempty"`    // id of the member
 	References        []string     `json:"references,omitempty"`  // DOI names, here and below
@@ -69,26 +67,25 @@ type Record struct {
 	Versions          []string     `json:"versions,omitempty"`
 	VersionOf         []string     `json:"versionOf,omitempty"`
 
-	// Raw holds the attributes exactly as the service sent them, and
-	// Relationships what stood beside them. Records read one after the other have
-	// them in the same blocks of 64 KiB; whoever keeps few of many for long replaces
-	// both by copies.
+	// Raw holds the attributes exactly as the service sent them, and Relationships
+	// the member beside them. Records read one after the other share blocks of 64 KiB:
+	// to keep a few of many records for long, replace both by copies.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 
 	Fields   []string   `json:"-"` // the attributes that ListOptions.Fields asked for; nil means all of them
 	Included []Resource `json:"-"` // what GetOptions.Include asked for
-	ETag     string     `json:"-"` // of the answer to Get, for GetOptions.IfNoneMatch
+	ETag     string     `json:"-"` // of the response to Get, for GetOptions.IfNoneMatch
 }
 
-// A State is what a DOI can be (specification §3.1).
+// A State is the state of a DOI (specification §3.1).
 type State string
 
 // The states of a DOI.
 const (
 	StateDraft      State = "draft"
-	StateRegistered State = "registered" // resolves and is not found by searching
-	StateFindable   State = "findable"   // resolves and is found by searching
+	StateRegistered State = "registered" // resolves; searching does not find it
+	StateFindable   State = "findable"   // resolves; searching finds it
 )
 
 // A Timestamp is a point in time as the service writes it, such as
@@ -98,8 +95,8 @@ type Timestamp string
 // Time reads the Timestamp.
 func (t Timestamp) Time() (time.Time, error) { return time.Parse(time.RFC3339, string(t)) }
 
-// A Container is what the resource appeared in, as the service derives it from
-// related items and descriptions.
+// A Container is the publication in which the resource appeared, as the service derives it
+// from related items and descriptions.
 type Container struct {
 	Type           string `json:"type,omitempty"`
 	Title          string `json:"title,omitempty"`
@@ -116,7 +113,7 @@ type Container struct {
 	Identifiers []metadata.Identifier `json:"identifiers,omitempty"`
 }
 
-// A LandingPage is what the service found when it visited the URL of a DOI.
+// A LandingPage is what the service found at the URL of a DOI.
 type LandingPage struct {
 	URL             string    `json:"url,omitempty"`
 	Status          int       `json:"status,omitempty"` // HTTP status
@@ -133,8 +130,8 @@ type LandingPage struct {
 	BodyHasPID      bool      `json:"bodyHasPid,omitempty"`
 }
 
-// A Resource is something that an answer holds beside records, such as the
-// repository account of a record.
+// A Resource is something that a response holds beside records, such as the repository
+// account of a record.
 type Resource struct {
 	ID            string          `json:"id"`
 	Type          string          `json:"type"`
@@ -142,11 +139,11 @@ type Resource struct {
 	Relationships json.RawMessage `json:"relationships,omitempty"`
 }
 
-// Has reports whether the service sent the attribute at all, null included.
+// Has reports whether the service sent the attribute, even if it is null.
 func (r *Record) Has(attribute string) bool { return r.member(attribute) != nil }
 
-// Decode reads an attribute that this package has no field for into v. It
-// leaves v as it is and returns false if the record has no such attribute.
+// Decode reads any attribute into v, such as one without a field. If the record has no such
+// attribute, it leaves v as it is and returns false.
 func (r *Record) Decode(attribute string, v any) (bool, error) {
 	raw := r.member(attribute)
 	if raw == nil {

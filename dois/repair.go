@@ -15,52 +15,51 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// ErrNoRepair: nothing that [Client.Repair] may write would make a DOI as it is
-// wanted: it is extra, there is nothing to write, or the service does not do it,
-// such as making a draft of a findable DOI.
+// ErrNoRepair: [Client.Repair] can write nothing that would make a DOI as it is wanted. It is
+// extra, nothing wanted differs from it, or the service does not allow it, such as making
+// a findable DOI a draft.
 var ErrNoRepair = errors.New("dois: no repair")
 
 // RepairOptions are the optional settings of a repair.
 type RepairOptions struct {
-	DryRun  bool // look, and write nothing
-	Workers int  // DOIs at work at the same time; 0 means 4
+	DryRun  bool // read and compare, but write nothing
+	Workers int  // DOIs repaired at the same time; 0 means 4
 }
 
-// A Repaired is what was done about a [Difference].
+// A Repaired is the outcome of one [Difference].
 type Repaired struct {
 	DOI        string
 	Difference *Difference
-	Draft      *Draft // what was sent, or with DryRun would be; nil if nothing was to do
-	Changed    bool   // the service took it; never with DryRun
+	Draft      *Draft // what was sent, or with DryRun would be sent; nil for nothing
+	Changed    bool   // the service accepted it; never with DryRun
 	Err        error
 }
 
-// Repair makes DOIs as they are wanted, where an audit found that they are not, and
-// returns what it did about each difference as soon as it is known. Choose among the
-// differences before you hand them over. Differences of one DOI should follow each
-// other, as they do in an audit; they are repaired with one request.
+// Repair writes DOIs as they are wanted where an audit found differences, and returns the
+// outcome of each difference as soon as it is known. It repairs every difference in diffs,
+// so choose among them first. Differences of one DOI should follow each other, as they do
+// in an audit; they take one write.
 //
-//   - A Missing DOI is made, in the wanted state, or as a draft.
-//   - Of a Changed one those properties are written that differ, and the others stay.
-//     The state changes with the same request.
-//   - One of an OldSchema is written in the present one. What the present one does
-//     not allow has to be in Wanted.Metadata.
-//   - An Invalid one is repaired if that is by what is wanted; if not, the error
-//     matches [ErrNoRepair], and so it is with an Extra one, which is never deleted.
+//   - A Missing DOI is created, in the wanted state or as a draft.
+//   - Of a Changed one, the properties that differ are written; the others stay. The
+//     state changes with the same request.
+//   - One of an OldSchema is written in the current schema. What that schema requires and
+//     the record lacks must be in Wanted.Metadata.
+//   - An Invalid one is repaired if the wanted metadata are valid; otherwise the error
+//     matches [ErrNoRepair].
+//   - An Extra one is never changed or deleted: [ErrNoRepair].
 //
-// Each DOI is looked at before it is written. If it is as it is wanted by now,
-// nothing is done. If it is neither so nor as the audit found it, somebody has
-// changed it, and it is left alone: the error matches [datacite.ErrConflict]. Else the error
-// is that of [Client.Create] or [Client.Update], or, if the service took the change
-// and it still is not as it is wanted, matches ErrNoRepair. Nothing is tried a second
-// time but the requests that the client sends again itself; see [Temporary].
+// Each DOI is read before it is written. If it is now as wanted, nothing is written. If
+// it is neither as wanted nor as the audit found it, someone else has changed it: it is
+// left as it is, and the error matches [datacite.ErrConflict]. Other errors are those of
+// [Client.Create] and [Client.Update]; if the service accepted the change and the DOI still
+// differs, the error matches ErrNoRepair.
 //
-// To stop, leave the loop; to continue, run it again, best with a new audit. What is
-// right already is only read. Config.Limiter keeps the requests below a rate.
+// To stop, leave the loop; to continue, run Repair again, best after a new audit.
+// Config.Limiter limits the rate of the requests.
 //
-// An error ends the sequence and comes with a nil Repaired: one that diffs brings,
-// the context's, or a login that is not accepted (401), which all others would meet, too. Differences
-// are taken from another goroutine.
+// An error ends the sequence and comes with a nil Repaired: an error of diffs or of the
+// context, or a login that is not accepted (401). diffs is called in another goroutine.
 func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error], opts *RepairOptions) iter.Seq2[*Repaired, error] {
 	if opts == nil {
 		opts = &RepairOptions{}
@@ -80,7 +79,7 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 				if !yield(r, nil) {
 					return bulk.ErrLeft
 				}
-				if errors.Is(r.Err, datacite.ErrUnauthorized) && !errors.Is(r.Err, datacite.ErrNotFound) { // a 404 may be of this DOI alone
+				if errors.Is(r.Err, datacite.ErrUnauthorized) && !errors.Is(r.Err, datacite.ErrNotFound) { // a 404 may concern this DOI alone
 					end = r.Err
 				}
 			}
@@ -92,7 +91,7 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 	}
 }
 
-// ofOneDOI puts differences together that follow each other and are of one DOI.
+// ofOneDOI groups consecutive differences of one DOI.
 func ofOneDOI(diffs iter.Seq2[*Difference, error]) iter.Seq2[[]*Difference, error] {
 	return func(yield func([]*Difference, error) bool) {
 		var group []*Difference
@@ -119,7 +118,7 @@ func ofOneDOI(diffs iter.Seq2[*Difference, error]) iter.Seq2[[]*Difference, erro
 	}
 }
 
-// repairAll repairs a DOI that has some differences.
+// repairAll repairs all differences of one DOI.
 func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) []*Repaired {
 	var done Repaired
 	if diffs[0].Kind != Extra || len(diffs) > 1 {
@@ -129,7 +128,7 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 	for _, d := range diffs {
 		r := done
 		if d.Kind == Extra {
-			r = Repaired{Err: fmt.Errorf("%w: %s is not wanted; decide what becomes of it", ErrNoRepair, d.DOI)}
+			r = Repaired{Err: fmt.Errorf("%w: %s is not wanted; hide or delete it yourself, or add it to what is wanted", ErrNoRepair, d.DOI)}
 		}
 		r.DOI, r.Difference = d.DOI, d
 		all = append(all, &r)
@@ -138,9 +137,9 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 }
 
 func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (draft *Draft, changed bool, err error) {
-	name, seen := diffs[0].DOI, diffs[0].Found
+	name, found := diffs[0].DOI, diffs[0].Found
 	wanted := cmp.Or(diffs[0].Wanted, &Wanted{DOI: name})
-	present, err := c.look(ctx, name)
+	current, err := c.look(ctx, name)
 	if err != nil {
 		return nil, false, err
 	}
@@ -150,16 +149,16 @@ func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (dra
 		})
 	}
 	switch {
-	case len(left(present)) == 0:
+	case len(left(current)) == 0:
 		return nil, false, nil
-	case !sameRecord(seen, present):
-		return nil, false, fmt.Errorf("%w: %s is neither as the audit found it nor as it is wanted", datacite.ErrConflict, name)
+	case !sameRecord(found, current):
+		return nil, false, fmt.Errorf("%w: %s has changed since the audit and is still not as wanted", datacite.ErrConflict, name)
 	}
-	if draft, err = wanted.draft(present); err != nil || dry {
+	if draft, err = wanted.draft(current); err != nil || dry {
 		return draft, false, err
 	}
 	var after *Record
-	if present == nil {
+	if current == nil {
 		after, err = c.Create(ctx, draft)
 	} else {
 		after, err = c.Update(ctx, name, draft)
@@ -168,12 +167,12 @@ func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (dra
 		return draft, false, err
 	}
 	if rest := left(after); len(rest) > 0 {
-		return draft, true, fmt.Errorf("%w: the service took the change, and yet %s", ErrNoRepair, rest[0])
+		return draft, true, fmt.Errorf("%w: the service accepted the change, but a difference remains: %s", ErrNoRepair, rest[0])
 	}
 	return draft, true, nil
 }
 
-// sameRecord tells whether two records say the same; each may be nil.
+// sameRecord reports whether two records have the same content; each may be nil.
 func sameRecord(a, b *Record) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -181,8 +180,8 @@ func sameRecord(a, b *Record) bool {
 	return a.URL == b.URL && a.State == b.State && len(metadata.Diff(&a.Record, &b.Record)) == 0 && len(metadata.Diff(&b.Record, &a.Record)) == 0
 }
 
-// draft is what has to be written so that a DOI is as it is wanted: found, or nil if
-// the DOI is unknown.
+// draft is what has to be written so that the DOI becomes as wanted; found is nil if the
+// DOI is unknown.
 func (w *Wanted) draft(found *Record) (*Draft, error) {
 	draft := &Draft{}
 	state, was := w.State, StateDraft
@@ -200,7 +199,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 		draft.URL = w.URL
 	}
 	if found.oldSchema() {
-		draft.SchemaVersion = metadata.Namespace // the service makes the XML anew, from all it has
+		draft.SchemaVersion = metadata.Namespace // the service writes new XML from the whole record
 	}
 	if err := draft.properties(w.changes(found), w.Metadata); err != nil {
 		return nil, err
@@ -213,7 +212,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	return draft, nil
 }
 
-// properties takes those of a record over that changed.
+// properties copies the properties that changed from the wanted record.
 func (d *Draft) properties(changes []metadata.Change, wanted *metadata.Record) error {
 	if wanted == nil {
 		return nil

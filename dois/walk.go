@@ -9,32 +9,32 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// Pages returns the pages of the records that match opts, beginning at
-// opts.Page, in the way of [Client.All]. An error ends the sequence and comes
-// with nil results. Ranging over it again starts afresh.
+// Pages returns the pages of the records that match opts, from opts.Page on, with the
+// promises of [Client.All]. An error ends the sequence and comes with nil results.
+// Ranging over it again starts from the beginning.
 func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Results, error] {
 	return func(yield func(*Results, error) bool) { c.walk("dois.Pages", opts).Pages(ctx)(yield) }
 }
 
-// All returns the records that match opts, one by one, each as soon as it has
-// arrived. It asks for further pages as the loop goes on. An error ends the
-// sequence and comes with a nil record. Ranging over it again starts afresh.
+// All returns the records that match opts, one by one, each as soon as it has arrived. It
+// requests further pages as the loop goes on. An error ends the sequence and comes with
+// a nil record. Ranging over it again starts from the beginning.
 //
-// Every record comes once, or there is an error that matches [datacite.ErrIncomplete]:
+// Every record is returned once, or the sequence ends with an [*IncompleteError]:
 //
-//   - With no order, or that of creation, the walk goes by cursor and reaches
-//     every record.
+//   - Without a Sort, or by creation, the walk goes by cursor and reaches every
+//     record.
 //   - Any other Sort needs page numbers, which reach 10,000 records. If more
-//     match, the walk ends with an [*OrderError] before the first one, unless
-//     opts.Overflow says how to go on.
+//     match, the walk ends before the first record, unless opts.Overflow says how to
+//     go on.
 //   - Records that the service repeats, because others moved between two pages,
 //     are left out. If it then counts more than it has shown, begins again from
-//     the start, or repeats a page, the walk ends with an [*IncompleteError].
+//     the start, or repeats a page, the walk ends.
 //
 // A record with a title of more than 32,766 bytes is in no list: the service stores it, and
 // its index refuses it. Get reads it.
 //
-// A page that breaks off is asked for again, and after 502 and 504 in smaller
+// A page that breaks off is requested again, and after 502 and 504 in smaller
 // parts. Page.Size 0 means 100 here; by page number the size is rounded down to
 // a divisor of 10,000.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Record, error] {
@@ -51,39 +51,39 @@ type Walk struct {
 	total  int
 	err    error // bad options
 
-	present, previous, first map[string]bool // records of these pages
+	current, previous, first map[string]bool // records of these pages
 	cursors                  map[string]bool // that were followed
 	calendar                 []int           // years that the walk goes by
-	skipTo                   string          // a record of the present page that an earlier walk saw last
+	skipTo                   string          // a record of the current page that an earlier walk saw last
 }
 
 // A Position is where a walk stopped. It is small, and can be kept as JSON.
 type Position struct {
 	Page    query.Page `json:"page"`              // the page of the next record
 	First   string     `json:"first,omitempty"`   // the first record of the walk
-	Last    string     `json:"last,omitempty"`    // the last record seen of Page; "" before the first
+	Last    string     `json:"last,omitempty"`    // the last record returned of Page; "" before the first
 	Seen    int        `json:"seen"`              // records so far; -1 if the walk did not begin with the first
 	Year    int        `json:"year,omitempty"`    // which the walk is in, if it goes by years
 	Earlier int        `json:"earlier,omitempty"` // records of the years before
-	Options string     `json:"options"`           // tells the options of the walk from others
+	Options string     `json:"options"`           // a hash of the walk's options
 }
 
 // Walk returns a walk through the records that match opts, from opts.From on.
 // Nothing is sent yet.
 func (c *Client) Walk(opts *ListOptions) *Walk { return c.walk("dois.Walk", opts) }
 
-// Position returns where the walk is: behind the last record that it gave. Put
-// it into ListOptions.From to continue, at another time and with another client
-// if need be. By cursor, that gives each record once, and new ones at the end.
-// By page number it does so only if the results have not changed in between.
+// Position returns where the walk is: after the last record that it returned. Put it into
+// ListOptions.From to continue, also at another time and with another client. By cursor,
+// the two walks return each record once, and new ones at the end. By page number they do
+// so only if the results have not changed in between.
 func (w *Walk) Position() Position { return w.pos }
 
 // Total returns how many records match, as the service last counted them; -1
 // before the first page has come to its end.
 func (w *Walk) Total() int { return w.total }
 
-// All returns the records from the Walk's position on, in the way of
-// [Client.All]. Ranging over it again continues.
+// All returns the records from the Walk's position on, as [Client.All] does. Ranging over
+// it again continues.
 func (w *Walk) All(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		err := w.run(ctx, visitor{
@@ -96,8 +96,8 @@ func (w *Walk) All(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// Pages returns the pages from the Walk's position on, in the way of
-// [Client.Pages]. Ranging over it again continues.
+// Pages returns the pages from the Walk's position on, as [Client.Pages] does. Ranging
+// over it again continues.
 func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 	return func(yield func(*Results, error) bool) {
 		records := []Record{}
@@ -117,13 +117,14 @@ func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 	}
 }
 
-// An IncompleteError is a walk that cannot give every record once. It matches
+// An IncompleteError says that a walk cannot return every record once. It matches
 // [datacite.ErrIncomplete].
 type IncompleteError struct {
-	Op     string
-	Total  int // records that the service counts; -1 if it does not say
-	Seen   int // records that the walk gave; -1 if it did not begin with the first
-	Reason string
+	Op       string
+	Total    int  // records that the service counts; -1 if it does not say
+	Seen     int  // records that the walk returned; -1 if it did not begin with the first
+	Overflow bool // more records match than page numbers reach; see ListOptions.Overflow
+	Reason   string
 }
 
 // Error says what is missing and why.
@@ -133,24 +134,3 @@ func (e *IncompleteError) Error() string {
 
 // Is matches [datacite.ErrIncomplete].
 func (e *IncompleteError) Is(target error) bool { return target == datacite.ErrIncomplete }
-
-// An OrderError is a walk in an order that page numbers would be needed for,
-// through more records than they reach. It matches [datacite.ErrIncomplete].
-type OrderError struct {
-	Op    string
-	Sort  query.Sort
-	Total int    // records that match
-	Year  string // the year of creation that they are of, in a walk by years
-}
-
-// Error says what the choices are.
-func (e *OrderError) Error() string {
-	if e.Year != "" {
-		return fmt.Sprintf("%s: %d records of %s match, and page numbers reach %d; narrow the query", e.Op, e.Total, e.Year, pageWindow)
-	}
-	return fmt.Sprintf("%s: %d records match, and page numbers, which the order %q needs, reach %d; "+
-		"set Overflow to have them in the order of creation or year by year, or narrow the query", e.Op, e.Total, string(e.Sort), pageWindow)
-}
-
-// Is matches [datacite.ErrIncomplete].
-func (e *OrderError) Is(target error) bool { return target == datacite.ErrIncomplete }

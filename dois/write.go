@@ -2,6 +2,7 @@ package dois
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +17,14 @@ import (
 
 const writeType = "application/vnd.api+json"
 
-// Create makes a new DOI: the one that draft names, or one under its prefix.
+// Create creates a DOI: the one that draft names, or one under its prefix.
 //
-// A second request would make a second DOI, or an error about the first, so it is
-// sent again only when no connection could be made. After a lost answer, or a 429
-// or 503, which a gateway may give while the service goes on with the work, the
-// error matches [datacite.ErrUnclear]. Before you call again, look: with [Client.Get] for
-// the DOI that draft names, and if the service was to choose one, with
-// [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix, and for
-// Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
+// It is sent again only if no connection was made, because a second request could create
+// a second DOI. After a lost response, and after 429 and 503, which a gateway may send
+// while the service goes on with the work, the error matches [datacite.ErrUnclear]. Look before
+// you call again: with [Client.Get] for the DOI that draft names, or, if the service was to
+// choose one, with [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix,
+// and for Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
 //
 // Create sends POST /dois, which specification §4.2 mentions without showing it;
 // the shapes are the deployed service's.
@@ -38,14 +38,14 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 		return nil, err
 	}
 	return c.doRecord(ctx, transport.Request{
-		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.answer(), ContentType: writeType, Body: bytes.NewReader(body),
+		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
 	})
 }
 
-// Update changes a DOI: what draft has replaces what is stored, property by
-// property. Sending it twice has the same effect as once. If the DOI does not
-// exist, the deployed service makes it; [Client.Exists] tells beforehand.
+// Update changes a DOI: each property in draft replaces the stored one. Sending it twice
+// has the same effect as once. If the DOI does not exist, the deployed service creates
+// it; check with [Client.Exists].
 //
 // Update sends PUT /dois/{doi}, which specification §4.2 mentions without showing
 // it; the shapes are the deployed service's.
@@ -63,25 +63,21 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	}
 	d := *draft
 	if len(d.MetadataXML) > 0 {
-		d.DOI = name // that of the path does not count for XML
+		d.DOI = name // for XML, the service ignores the name in the path
 	}
 	body, err := d.body()
 	if err != nil {
 		return nil, err
 	}
 	return c.doRecord(ctx, transport.Request{
-		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.answer(), ContentType: writeType, Body: bytes.NewReader(body),
+		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
 	})
 }
 
-// answer is the flags of a write, which change the body of the answer only
-// (specification §4.2).
-func (d *Draft) answer() string {
-	if d.Answer == nil {
-		return params.Encode((&GetOptions{Affiliation: true, Publisher: true}).values())
-	}
-	return params.Encode(d.Answer.values())
+// flags are the parameters of a write. They change only the response (specification §4.2).
+func (d *Draft) flags() string {
+	return params.Encode(cmp.Or(d.Response, &GetOptions{Affiliation: true, Publisher: true}).values())
 }
 
 // EventOptions are the optional settings of [Client.ChangeState].
@@ -133,11 +129,11 @@ func notAllowed(op string, r *Record, to State) error {
 	return fmt.Errorf("%s: %w: %s is %s and cannot become %s", op, datacite.ErrNotAllowed, r.DOI, r.State, to)
 }
 
-// Delete removes a draft for good. Other DOIs cannot be deleted
+// Delete removes a draft permanently. Other DOIs cannot be deleted
 // ([datacite.ErrNotAllowed]).
 //
-// Delete sends DELETE /dois/{doi}. When it had to be sent again and the service
-// then does not know the DOI, the first one did its work.
+// Delete sends DELETE /dois/{doi}. If it was sent again and the service no longer knows
+// the DOI, the earlier request removed it, and Delete returns nil.
 func (c *Client) Delete(ctx context.Context, doiName string) error {
 	name, err := writable(doiName)
 	if err != nil {

@@ -3,15 +3,16 @@ package dois
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// overflow settles how to go on when page numbers do not reach all records.
+// overflow decides how to go on when page numbers do not reach all records.
 func (w *Walk) overflow(ctx context.Context) error {
-	w.present = nil
+	w.current = nil
 	switch w.opts.Overflow {
 	case OverflowUnordered:
 		w.pos.Page = query.Page{Cursor: "1", Size: w.pos.Page.Size}
@@ -23,7 +24,9 @@ func (w *Walk) overflow(ctx context.Context) error {
 		}
 		return err
 	}
-	return &OrderError{Op: w.op, Sort: w.opts.Sort, Total: w.total}
+	return &IncompleteError{Op: w.op, Total: w.total, Overflow: true, Reason: fmt.Sprintf(
+		"%d records match, and page numbers, which the order %q needs, reach %d; set Overflow to read them in the order of creation or year by year, or narrow the query",
+		w.total, string(w.opts.Sort), pageWindow)}
 }
 
 // years are the years of creation of the records, in the order of the walk.
@@ -103,11 +106,11 @@ func (w *Walk) oneYear(ctx context.Context, year, total int, last bool, visit vi
 	if w.pos.Page != (query.Page{}) {
 		part.pos.Page, part.pos.Last, part.skipTo = w.pos.Page, w.pos.Last, w.skipTo
 		part.pos.Seen = w.pos.Seen - w.pos.Earlier
-		part.present = w.present
+		part.current = w.current
 	}
 	follow := func() {
 		w.pos.Page, w.pos.Last, w.pos.Seen = part.pos.Page, part.pos.Last, w.pos.Earlier+part.pos.Seen
-		w.total, w.skipTo, w.present = total, "", part.present
+		w.total, w.skipTo, w.current = total, "", part.current
 	}
 	err := part.run(ctx, visitor{
 		record: func(r *Record) bool {
@@ -120,8 +123,8 @@ func (w *Walk) oneYear(ctx context.Context, year, total int, last bool, visit vi
 			return visit.page(results)
 		},
 	})
-	if e, ok := errors.AsType[*OrderError](err); ok {
-		e.Year = o.Created
+	if e, ok := errors.AsType[*IncompleteError](err); ok && e.Overflow {
+		e.Reason = fmt.Sprintf("%d records of %d match, and page numbers reach %d; narrow the query", e.Total, year, pageWindow)
 	}
 	return err
 }

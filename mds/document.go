@@ -33,7 +33,7 @@ const XMLType = "application/xml;charset=UTF-8"
 // XML makes a Document of metadata XML, without a byte order mark and blanks in
 // front. The identifier in it may be empty: the DOI of the request counts. The
 // methods that write refuse XML that is not well formed, before anything is sent.
-// [metadata.ValidateXML] tells beforehand what else the service would refuse; leave out
+// [metadata.ValidateXML] finds what else the service would refuse; leave out
 // its CodeIdentifier.
 func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
 

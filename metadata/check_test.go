@@ -292,11 +292,11 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 
 // A finding says in a whole sentence what is wrong.
 func TestRecord_Findings_ofCheckDigits(t *testing.T) {
-	const digit = " does not fit its other digits, so at least one digit is wrong"
+	const digit = " does not match its other digits: at least one digit is wrong"
 	for _, tt := range []struct{ scheme, value, want string }{
 		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
 		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
-		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not fit its other characters, so at least one character is wrong"},
+		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not match its other characters: at least one character is wrong"},
 	} {
 		rec := sound()
 		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
@@ -402,14 +402,14 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		`4:25 vocabulary creators[0].nameType: the attribute nameType is empty; leave it out`,
 		`4:78 element creators[0]: <givenName> must come before <familyName>`,
 		`5:12 attribute creators[1]: <creator> has no attribute role`,
-		`5:49 element creators[1]: <creatorName> is there more than once in <creator>`,
+		`5:49 element creators[1]: <creatorName> occurs more than once in <creator>`,
 		`5:49 required creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
-		`7:10 element titles: <titles> has no text of its own`,
-		`7:24 element titles[0]: <title> holds text only; write markup as &lt;b&gt;`,
-		`8:26 element : <publisher> is there more than once in <resource>`,
+		`7:10 element titles: <titles> cannot contain text`,
+		`7:24 element titles[0]: <title> contains text only; write markup as &lt;b&gt;`,
+		`8:26 element : <publisher> occurs more than once in <resource>`,
 		`9:19 attribute publicationYear: <publicationYear> has no attribute nil`,
 		`10:2 required types.resourceTypeGeneral: the general resource type is mandatory`,
-		`11:60 element descriptions[0]: <br> has no text of its own`,
+		`11:60 element descriptions[0]: <br> cannot contain text`,
 		`12:2 element : <y> does not belong in <resource>`,
 		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
 	}, got)
@@ -417,7 +417,7 @@ func TestValidateXML_showsWhere(t *testing.T) {
 
 func TestValidateXML_namespaces(t *testing.T) {
 	tests := []struct{ space, want string }{
-		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace http://datacite.org/schema/kernel-4"},
+		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace http://datacite.org/schema/kernel-4"},
 		{"http://datacite.org/schema/kernel-4.7", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 		{"urn:x", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 	}
@@ -462,7 +462,7 @@ func TestFindingsXML_reportsWhatIsNotWellFormed(t *testing.T) {
 	findings, err := metadata.FindingsXML(strings.NewReader("<resource>\n<titles></resource>"))
 	require.NoError(t, err)
 	last := findings[len(findings)-1]
-	assert.Equal(t, "syntax 2:9 </resource> comes where </titles> is due",
+	assert.Equal(t, "syntax 2:9 </resource> instead of </titles>",
 		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Message))
 }
 

@@ -82,7 +82,7 @@ func dateFault(s string) string {
 		return fault
 	}
 	if start == "" || start == ".." || end == "" || end == ".." {
-		return "a range without a start or an end is not read by all; give both"
+		return "some programs do not read a range without a start or an end; give both"
 	}
 	from, fault := parseDate(start)
 	if fault != "" {
@@ -113,18 +113,18 @@ func parseDate(s string) (parts []int, fault string) {
 		parts = append(parts, n)
 	}
 	if len(parts) > 1 && (parts[1] < 1 || parts[1] > 12) {
-		return nil, "there is no such month"
+		return nil, "the month does not exist"
 	}
 	if len(parts) > 2 {
 		// Day 0 of the next month is the last one of this.
 		last := time.Date(parts[0], time.Month(parts[1])+1, 0, 0, 0, 0, 0, time.UTC).Day()
 		if parts[2] < 1 || parts[2] > last {
-			return nil, "there is no such day"
+			return nil, "the day does not exist"
 		}
 	}
 	for i, most := range []int{23, 59, 60} {
 		if len(parts) > i+3 && parts[i+3] > most {
-			return nil, "there is no such time"
+			return nil, "the time does not exist"
 		}
 	}
 	return parts, ""

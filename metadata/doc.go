@@ -1,6 +1,6 @@
-// Package metadata holds the metadata record of a DOI as one typed value:
-// schema kernel 4.7, read from and written to XML and JSON, and checked before it
-// is sent. The [specification] has its two forms in sections 2.2 and 2.3.
+// Package metadata holds the metadata record of a DOI as one typed value. It reads and
+// writes XML and JSON of schema kernel 4.7, checks a record before it is sent, and compares
+// two records.
 //
 //	rec := &metadata.Record{
 //		Creators:        []metadata.Creator{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
@@ -10,41 +10,25 @@
 //		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText},
 //	}
 //	if err := rec.Validate(); err != nil {
-//		return err
+//		return err // all faults, each with its path and how to correct it
 //	}
 //	document, err := rec.XML()
 //
-// # The same record everywhere
+// [Record.Validate] finds what the service would refuse; [Record.Findings] adds warnings:
+// wrong check digits, dates the service cannot read, values it drops or changes.
+// [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
+// [ParseXML] reads documents of every version of the schema, and [Upgrade] turns an older
+// record into one of kernel 4. [Diff] compares a record with what the service has stored.
 //
-// Packages dois and mds talk about the same records, one in JSON and the other in
-// XML. A [Record] holds what either can say, under the names of the JSON form, so
-// a record read by dois is registered by mds unchanged. Nothing is lost where the
-// service itself would lose it: it forgets the language of names, several
-// polygons of a place and the scheme of a funder when it turns XML into JSON and
-// back, and a Record does not.
+// Packages dois and mds use the same Record, one as JSON and the other as XML. Reading is
+// lenient: numbers, nulls and single items are read where the service has been seen to
+// send them, and values that the schema does not list pass through. XML that is not well
+// formed is an error, because the service would drop parts of it. The same record always
+// gives the same XML.
 //
-// # Reading
-//
-// Reading is lenient. [ParseXML] takes all versions of the schema, in any order,
-// with any prefix; the JSON side takes numbers, nulls and single items where the
-// service has been seen to send them. Values of newer lists pass through. What is
-// refused is XML that is not well formed, because the service repairs such
-// documents by dropping parts of them. [Lift] makes a record of kernel 4 out of one that
-// was written for an older version.
-//
-// # Writing
-//
-// Writing is exact: the same record gives the same bytes, with the namespace and
-// the order of the schema, every character escaped once, nothing empty.
-//
-// # Checking
-//
-// The service reports the first fault it finds, and not in the caller's terms.
-// [Record.Validate] reports all faults at once, each with its path, a stable
-// [Code] and a sentence that says how to put it right. [Record.Findings] adds
-// warnings: check digits that are wrong, dates the service cannot read, values it
-// takes and then drops. [ValidateXML] and [CheckXML] do the same for documents,
-// with line and column.
+// When the service turns XML into JSON, it loses values such as the language of names and
+// several polygons in one place. A Record keeps them, and Findings warns of them. The
+// [specification] has the two forms in sections 2.2 and 2.3.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package metadata

@@ -86,7 +86,7 @@ func ExampleRecord_Findings() {
 		fmt.Println(f)
 	}
 	// Output:
-	// warning: creators[0].nameIdentifiers[0].nameIdentifier: the check digit of this ORCID does not fit its other digits, so at least one digit is wrong
+	// warning: creators[0].nameIdentifiers[0].nameIdentifier: the check digit of this ORCID does not match its other digits: at least one digit is wrong
 	// warning: dates[0].date: the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these with a slash between
 }
 
@@ -148,7 +148,7 @@ func ExampleFindingsXML() {
 		fmt.Println(f)
 	}
 	// Output:
-	// warning: line 3, column 35: /resource/creators/creator[1]/creatorName/@xml:lang: the service keeps the language of a name in its XML only
+	// warning: line 3, column 35: /resource/creators/creator[1]/creatorName/@xml:lang: the service keeps the language of a name only in its XML
 	// line 7, column 17: /resource/resourceType/@resourceTypeGeneral: the schema has no general resource type "Postr"; did you mean Poster?
 	// line 8, column 3: /resource: <rating> does not belong in <resource>
 }

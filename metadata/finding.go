@@ -7,53 +7,52 @@ import (
 	"strings"
 )
 
-// Code names the rule a [Finding] is about. Codes stay the same from version to
-// version; messages do not.
+// Code is the kind of a [Finding], for programs. Messages may change between versions,
+// codes do not.
 type Code string
 
-// The codes that errors have, some of them warnings too.
+// Codes of errors; some are codes of warnings, too.
 const (
 	CodeSyntax     Code = "syntax"     // XML: not well formed
 	CodeNamespace  Code = "namespace"  // XML: not a record of kernel 4
 	CodeElement    Code = "element"    // XML: unknown, in the wrong place, or too many
 	CodeAttribute  Code = "attribute"  // XML: unknown
-	CodeIdentifier Code = "identifier" // XML: the identifier is empty; harmless when the request names the DOI
+	CodeIdentifier Code = "identifier" // XML: the identifier is empty; harmless if the request names the DOI
 	CodeRequired   Code = "required"   // a mandatory value is missing
-	CodeVocabulary Code = "vocabulary" // not a value of the schema's list
+	CodeVocabulary Code = "vocabulary" // not a value of the schema's vocabulary
 	CodeYear       Code = "year"       // not four digits
 	CodeLanguage   Code = "language"   // not a language tag
 	CodeCoordinate Code = "coordinate" // not a number of degrees, or out of range
 	CodePolygon    Code = "polygon"    // too few points; as warnings: not closed, more than one
-	CodeURI        Code = "uri"        // not a URI; as a warning: not an absolute one
-	CodeText       Code = "text"       // characters that XML cannot hold
-	CodeLimit      Code = "limit"      // more or longer than the service takes
-	CodeJSON       Code = "json"       // refused of package dois, which writes JSON, and taken as XML
+	CodeURI        Code = "uri"        // not a URI; as a warning: a relative one
+	CodeText       Code = "text"       // characters that XML cannot contain
+	CodeLimit      Code = "limit"      // too many or too long
+	CodeJSON       Code = "json"       // refused as JSON, which package dois sends, and accepted as XML
 )
 
-// The codes that warnings have.
+// Codes of warnings.
 const (
-	CodeDate     Code = "date"     // the service does not read it as a date
-	CodeScheme   Code = "scheme"   // an identifier that does not fit its scheme: its form, its check digits, not on the SPDX list
-	CodeConflict Code = "conflict" // two values that do not go together, such as a given name of an organization
-	CodeLossy    Code = "lossy"    // the service drops or changes it in its JSON
+	CodeDate     Code = "date"     // not a date that the service reads
+	CodeScheme   Code = "scheme"   // an identifier without a scheme, or one whose form, check digits or list it does not fit
+	CodeConflict Code = "conflict" // values that do not go together, such as an organization with a given name
+	CodeLossy    Code = "lossy"    // the service drops or changes it
 )
 
-// Finding is one thing that is wrong with a record.
+// A Finding is one fault of a record.
 type Finding struct {
-	Warning bool // false is an error: the service refuses it, or the schema makes it mandatory
+	Warning bool // the service accepts it; false means that it is refused, or missing and mandatory
 	Code    Code
-	Path    string // where, in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier
-	Value   string // what is there
-	Message string // what is wrong and how to put it right, in one sentence
+	Path    string // in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier
+	Value   string // what the record has there
+	Message string // what is wrong and how to correct it, in one sentence
 
-	// XPath, Line and Column say where in the document; only [CheckXML] and
-	// [ValidateXML] know. Lines and columns count from 1.
+	// XPath, Line and Column are the place in a document, for [FindingsXML] and
+	// [ValidateXML]. Lines and columns count from 1.
 	XPath        string
 	Line, Column int
 }
 
-// String returns the place, with the line in a document, and the message. That of a
-// warning begins with "warning: ".
+// String returns the place and the message. A warning begins with "warning: ".
 func (f Finding) String() string {
 	text, place := f.Message, f.Path
 	if f.Line > 0 {
@@ -68,11 +67,11 @@ func (f Finding) String() string {
 	return text
 }
 
-// ErrInvalid is what every [*ValidationError] matches.
+// ErrInvalid is matched by every [*ValidationError].
 var ErrInvalid = errors.New("metadata: record is not valid")
 
-// ValidationError holds all the faults for which the service would refuse a
-// record. It matches [ErrInvalid].
+// ValidationError has all the faults for which the service would refuse a record. It
+// matches [ErrInvalid].
 type ValidationError struct {
 	Findings []Finding // errors only, at least one
 }
@@ -100,9 +99,10 @@ func (e *ValidationError) Error() string {
 // Is reports whether target is [ErrInvalid].
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid }
 
-// Except returns the error without the findings of the given codes, and nil
-// when that leaves none. With [CodeIdentifier] it lets a document pass that
-// leaves its DOI to the path of the request.
+// Except returns the error without the findings of these codes, and nil if none are left.
+// Use it with [CodeIdentifier] for a document whose DOI is in the path of the request,
+// with [CodeJSON] for a record that is sent as XML, and with [CodeVocabulary] for values
+// that are newer than this package.
 func (e *ValidationError) Except(codes ...Code) error {
 	return faults(slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool {
 		return slices.Contains(codes, f.Code)

@@ -10,17 +10,19 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Validate reports all that the service would refuse and all that the schema
-// makes mandatory, as one [*ValidationError], and nil when the record may be
-// sent. A record without a DOI passes, since the path of a request may name it. What
-// is refused as JSON alone has [CodeJSON]: a record that is sent as XML does without
-// it, with [ValidationError.Except].
+// Validate returns nil if the record may be sent. Otherwise it returns all that the
+// service would refuse and all mandatory values that are missing as one
+// [*ValidationError].
+//
+// A record without a DOI is valid, since the path of the request may name it. What the
+// service refuses only as JSON has [CodeJSON]; before sending XML, leave it out with
+// [ValidationError.Except].
 func (r *Record) Validate() error { return faults(r.Findings()) }
 
-// Findings returns what [Record.Validate] reports, and warnings: what the
-// service takes but drops or changes, identifiers whose check digits are wrong,
-// dates it cannot read, and what goes against the schema's prose. Findings come
-// in the order of the record's properties.
+// Findings returns the errors of [Record.Validate], and warnings: values that the service
+// accepts but drops or changes, identifiers with wrong check digits, dates it cannot read,
+// and what the documentation of the schema advises against. They are in the order of the
+// record's properties.
 func (r *Record) Findings() []Finding {
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
@@ -96,23 +98,23 @@ func (c *checker) add(p *path, value string, f *fault) {
 }
 
 // scheme applies the rule of an identifier's scheme, as a warning: the service
-// has taken identifiers with wrong check digits.
+// accepts identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(xmlscan.Trim(value)); message != "" {
 		c.warn(CodeScheme, p, value, "%s", message)
 	}
 }
 
-// characters finds, in every string of a value, what an XML document cannot
-// hold, and attributes and elements that cannot be added where they should be.
+// characters finds characters that XML cannot contain in every string of a value, and
+// attributes and elements that cannot be added.
 func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if bad := xmlscan.BadChar(v.String()); bad >= 0 {
-			c.fault(CodeText, p, v.String(), "XML cannot hold the character at byte %d; leave it out", bad)
+			c.fault(CodeText, p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
-			c.warn(CodeLimit, p, v.String(), "the service stores a DOI with this text of %d bytes, and shows it in no list and no audit: its index takes %d", n, maxIndexed)
+			c.warn(CodeLimit, p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -135,8 +137,8 @@ func (c *checker) characters(p *path, v reflect.Value) {
 	}
 }
 
-// maxIndexed is how many bytes a text may have that the service's index takes as a
-// whole; of the others it takes the words.
+// maxIndexed is the longest text in bytes that the service's index takes, except for
+// those of which it indexes the words.
 const maxIndexed = 32_766
 
 var indexedWords = []string{"description", "givenName", "familyName", "funderName", "relationTypeInformation", "date"}

@@ -11,14 +11,14 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// ValidateXML reports what [Record.Validate] reports, for a document nobody has
-// parsed: all faults as one [*ValidationError], each with its line and column.
-// It also sees what a [Record] cannot hold: elements and attributes that are
-// unknown, doubled, empty or out of order, and whether the document is well
-// formed. It needs no schema file and no network. It reports the first 10,000.
+// ValidateXML does for a document what [Record.Validate] does for a record: all faults
+// are one [*ValidationError], each with its line and column; at most 10,000 are reported.
+// It also finds what a [Record] cannot contain: XML that is not well formed, and elements
+// and attributes that are unknown, doubled, empty or out of order. It needs no schema file
+// and no network.
 //
-// An empty identifier is a fault here, of [CodeIdentifier]; see
-// [ValidationError.Except]. Any other error is that of the reader.
+// An empty identifier is a fault of [CodeIdentifier]; see [ValidationError.Except]. Any
+// other error is that of the reader.
 func ValidateXML(r io.Reader) error {
 	s, err := openXML(r)
 	if err != nil {
@@ -29,9 +29,8 @@ func ValidateXML(r io.Reader) error {
 	return faults(x.located())
 }
 
-// FindingsXML returns what [Record.Findings] returns, errors and warnings, for a
-// document that nobody has parsed, in the order of the document; see [ValidateXML].
-// The error is that of the reader.
+// FindingsXML does for a document what [Record.Findings] does for a record: it returns
+// errors and warnings, in the order of the document. The error is that of the reader.
 func FindingsXML(r io.Reader) ([]Finding, error) {
 	s, err := openXML(r)
 	if err != nil {
@@ -45,10 +44,10 @@ func FindingsXML(r io.Reader) ([]Finding, error) {
 	return x.located(), nil
 }
 
-// maxFindings keeps a document of nothing but faults from filling the memory.
+// maxFindings bounds the memory for a document full of faults.
 const maxFindings = 10_000
 
-// An elementRule says what the schema asks of an element.
+// An elementRule is what the schema requires of an element.
 type elementRule struct {
 	name       string
 	kind       contentKind
@@ -57,8 +56,8 @@ type elementRule struct {
 	particles  []*particle
 }
 
-// find returns the place of an element inside, most likely where the one before was
-// or right behind it; otherwise the number of elements.
+// find returns the index of a child element, or the number of children if there is none of
+// that name. It looks first where the one before was.
 func (e *elementRule) find(name string, before int) int {
 	n := len(e.particles)
 	for i := range n {
@@ -73,7 +72,7 @@ func (e *elementRule) find(name string, before int) int {
 	return n
 }
 
-// What may stand inside an element.
+// A contentKind is what an element may contain.
 type contentKind int
 
 const (
@@ -85,22 +84,22 @@ const (
 	untyped // anything: the schema gives the element no type
 )
 
-// A valueRule says what the schema asks of an attribute, or of the text of an
-// element, which has no name.
+// A valueRule is what the schema requires of an attribute, or of the text of an element,
+// which has no name.
 type valueRule struct {
 	name         string // with the prefix xml, where there is one
 	space, local string
 	member       string // in JSON; of a text, "" is the element's own path
 	mandatory    bool
-	fault        rule // nil lets any value pass
+	fault        rule // nil accepts any value
 }
 
-// A particle is an element in its place inside another one.
+// A particle is an element as the child of another one.
 type particle struct {
 	*elementRule
 	occurs
 	step    step   // from the path of the outer element
-	missing string // what to say when there is none and must be
+	missing string // the message when a mandatory one is missing
 }
 
 type occurs struct{ least, most int }
@@ -134,7 +133,7 @@ type xmlChecker struct {
 	trail    []trace
 	findings []Finding
 	offsets  []int            // of the findings
-	places   map[string]place // by path, when they are asked for
+	places   map[string]place // by path; nil if nobody needs them
 }
 
 // A trace is a step of an XPath; index counts from 1, and 0 is no index.
@@ -163,14 +162,14 @@ func (x *xmlChecker) document() {
 	}
 }
 
-// root checks the root element and reports whether it is worth going on.
+// root checks the root element and reports whether to go on.
 func (x *xmlChecker) root() bool {
 	isRecord := x.Name == "resource" && isKernel(x.Space)
 	switch {
 	case isRecord && x.Space == Namespace:
 		return true
 	case isRecord && (strings.Contains(x.Space, "/kernel-2") || strings.Contains(x.Space, "/kernel-3")):
-		x.add(x.Start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; bring the record to kernel 4, namespace %s", Namespace), x.Space)
+		x.add(x.Start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
 	default:
 		x.add(x.Start, nil, newFault(CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.Space)
 	}
@@ -206,7 +205,7 @@ type elementBody struct {
 	items map[string]int // by list in JSON
 	last  int            // child that came last
 	text  strings.Builder
-	stray bool // text has been found where none may be
+	stray bool // text was found where none is allowed
 
 	findings int // how many there were before
 }
@@ -216,7 +215,7 @@ func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
 	case anyOrder, inOrder, nothing:
 		if xmlscan.Trim(x.Text) != "" && !body.stray {
 			body.stray = true
-			x.add(x.Start, p, newFault(CodeElement, "<%s> has no text of its own", e.name), xmlscan.Trim(x.Text))
+			x.add(x.Start, p, newFault(CodeElement, "<%s> cannot contain text", e.name), xmlscan.Trim(x.Text))
 		}
 	default:
 		if e.text.fault != nil {
@@ -234,11 +233,11 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.Start, p, newFault(CodeElement, "<%s> is there more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> occurs more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
 		x.add(x.Start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.Start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; give each a geoLocation", c.name)}, "")
+		x.add(x.Start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -272,20 +271,20 @@ func (x *xmlChecker) nest(polygons *path, index int, body *elementBody) {
 	}
 }
 
-// geoRepeats reports whether a part of a geoLocation comes again of which the
-// service keeps the first only.
+// geoRepeats reports whether this is another part of a geoLocation of which the service
+// keeps the first.
 func geoRepeats(c *particle, seen int) bool {
 	return seen > 0 && (c.name == "geoLocationPlace" || c.name == "geoLocationPoint" || c.name == "geoLocationBox")
 }
 
-// unknown reports an element the schema does not have here, and skips it.
+// unknown reports an element that the schema does not have here, and skips it.
 func (x *xmlChecker) unknown(e *elementRule, p *path) {
 	name := x.Name
 	switch e.kind {
 	case untyped:
-		x.add(x.Start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, only the text is read", name, e.name)}, "")
+		x.add(x.Start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
 	case textOnly:
-		x.add(x.Start, p, newFault(CodeElement, "<%s> holds text only; write markup as &lt;%s&gt;", e.name, name), "")
+		x.add(x.Start, p, newFault(CodeElement, "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
 		var names []string
 		for _, c := range e.particles {
@@ -362,7 +361,7 @@ func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	return f
 }
 
-// finish checks what can be told at the end of an element only.
+// finish checks what is known only at the end of an element.
 func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBody) {
 	for i, c := range e.particles {
 		if body.seen[i] < c.least {
@@ -379,10 +378,10 @@ func (x *xmlChecker) finish(e *elementRule, p *path, start int, body *elementBod
 	}
 }
 
-// where is the path of what is missing with a child.
+// where is the path of a missing child.
 func (c *particle) where(p *path, index int) *path {
 	if c.step.item {
-		return p // the list has too few of them
+		return p // of the list
 	}
 	p = c.step.from(p, index)
 	if c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory {
@@ -426,7 +425,7 @@ func (x *xmlChecker) xpath() string {
 	return b.String()
 }
 
-// remember notes where a member is, for the warnings.
+// remember keeps the place of a member for the warnings.
 func (x *xmlChecker) remember(p *path, member string, offset int) {
 	if x.places == nil {
 		return
@@ -436,11 +435,11 @@ func (x *xmlChecker) remember(p *path, member string, offset int) {
 	}
 }
 
-// warnings adds what only the record as a whole shows.
+// warnings adds the warnings of the record.
 func (x *xmlChecker) warnings() {
 	rec, err := ParseXML(strings.NewReader(x.Source()))
 	if err != nil {
-		return // the root is no record, which has been said
+		return // root has reported it
 	}
 	for _, f := range rec.Findings() {
 		if !f.Warning {
@@ -453,8 +452,7 @@ func (x *xmlChecker) warnings() {
 	}
 }
 
-// placeOf returns where a path is in the document, or the nearest thing around
-// it that is there.
+// placeOf returns the place of a path in the document, or of what is nearest around it.
 func (x *xmlChecker) placeOf(path string) place {
 	for path != "" {
 		if where, ok := x.places[path]; ok {
@@ -465,7 +463,7 @@ func (x *xmlChecker) placeOf(path string) place {
 	return x.places[""]
 }
 
-// located sorts the findings by their place and gives them lines and columns.
+// located sorts the findings by place and adds lines and columns.
 func (x *xmlChecker) located() []Finding {
 	order := make([]int, len(x.findings))
 	for i := range order {

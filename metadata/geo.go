@@ -103,7 +103,7 @@ var boxElement = newElement("geoLocationBox", anyOrder,
 		south, southErr := b.South.Degrees()
 		north, northErr := b.North.Degrees()
 		if southErr == nil && northErr == nil && south > north {
-			c.warn(CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the south of the box is north of its north")
+			c.warn(CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
 		}
 	}),
 	kernel3(func(b *Box, values []string) {
@@ -129,7 +129,7 @@ func degrees(most float32) rule {
 	return func(value string) *fault {
 		value = xmlscan.Trim(value)
 		if value == "" {
-			return newFault(CodeCoordinate, "the coordinate is missing; points have two and boxes have four")
+			return newFault(CodeCoordinate, "the coordinate is missing: a point has two, a box has four")
 		}
 		if !decimalPattern.MatchString(value) {
 			return newFault(CodeCoordinate, "a coordinate is a decimal number of degrees such as -71.032")
@@ -161,8 +161,8 @@ func polygonsPart() part[GeoLocation] {
 			c.polygon(p.item(i), &g.Polygons[i])
 		}
 		if len(g.Polygons) > 1 {
-			c.fault(CodeJSON, p, "", "the service refuses several polygons in one geoLocation of JSON; give each its own")
-			c.warn(CodePolygon, p, "", "the service keeps none of several polygons in its JSON; give each a geoLocation")
+			c.fault(CodeJSON, p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(CodePolygon, p, "", "in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
 		}
 	}
 	return p

@@ -60,7 +60,7 @@ func doiElement() part[Record] {
 
 func identifierRule(value string) *fault {
 	if xmlscan.Trim(value) == "" {
-		return newFault(CodeIdentifier, "the identifier is empty; the schema wants the DOI, the service takes it from the path of the request")
+		return newFault(CodeIdentifier, "the identifier is empty: the schema requires the DOI, and the service takes it from the path of the request")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func identifierTypeRule(value string) *fault {
 	if value == "DOI" {
 		return nil
 	}
-	return warning(CodeIdentifier, "the identifier of a record is a DOI, and its type is DOI")
+	return warning(CodeIdentifier, "the identifierType of a record is DOI")
 }
 
 // Alternates returns the other names of the resource: AlternateIdentifiers, or
@@ -113,6 +113,6 @@ func checkIdentifiers(c *checker, _ *path, r *Record) {
 		return
 	}
 	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other, r.AlternateIdentifiers) {
-		c.warn(CodeLossy, (*path)(nil).dot("identifiers"), "", "these differ from alternateIdentifiers, and only one of the lists is kept; leave the other empty")
+		c.warn(CodeLossy, (*path)(nil).dot("identifiers"), "", "identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
 	}
 }

@@ -104,7 +104,7 @@ func yearElement() part[Record] {
 	p.check = func(c *checker, at *path, r *Record) {
 		check(c, at, r)
 		if year := xmlscan.Trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
-			c.fault(CodeJSON, at.dot("publicationYear"), year, "the service makes a number of the year, and refuses JSON when it has fewer than four digits; XML is taken")
+			c.fault(CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
 		}
 	}
 	return p

@@ -79,7 +79,7 @@ func unescaped(text string) string { return references.ReplaceAllStringFunc(text
 // markupWarning finds what the service takes for markup and changes.
 func markupWarning(value string) *fault {
 	if _, changed := shown(value); changed != "" {
-		return warning(CodeLossy, fmt.Sprintf("the service reads this as HTML for its JSON, and does not keep %.40q as it is", changed))
+		return warning(CodeLossy, fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func unescapedXML(text string) string {
 // referenceWarning finds what the service reads twice as XML.
 func referenceWarning(value string) *fault {
 	if found := xmlReferences.FindString(value); found != "" {
-		return warning(CodeLossy, fmt.Sprintf("of a document the service makes %s of %s here, though it stands in the text itself", html.UnescapeString(found), found))
+		return warning(CodeLossy, fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
 	}
 	return nil
 }

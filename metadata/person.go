@@ -75,7 +75,7 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 		{table: func(e *element[T]) { e.item = whole.jsonItem() }},
 		also(func(c *checker, p *path, v *T) {
 			if len(person(v).NameIdentifiers)+len(person(v).Affiliation) > 0 {
-				c.warn(CodeLossy, p, person(v).Name, "the schema has no identifiers and affiliations for the people of a related item; they are left out")
+				c.warn(CodeLossy, p, person(v).Name, "people of a related item have no identifiers and affiliations; they are left out")
 			}
 		}),
 	}
@@ -85,13 +85,13 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 func (c *checker) person(p *path, v *Creator) {
 	alone := v.GivenName == "" && v.FamilyName == ""
 	if v.Lang != "" {
-		c.warn(CodeLossy, p.dot("lang"), v.Lang, "the service keeps the language of a name in its XML only")
+		c.warn(CodeLossy, p.dot("lang"), v.Lang, "the service keeps the language of a name only in its XML")
 	}
 	switch {
 	case v.NameType == NamePersonal && !strings.Contains(v.Name, ",") && alone && !isStandIn(v.Name):
-		c.warn(CodeConflict, p.dot("name"), v.Name, "the name of a person is written Family, Given, or has a given and a family name beside it")
+		c.warn(CodeConflict, p.dot("name"), v.Name, "write the name of a person as Family, Given, or fill in givenName and familyName")
 	case v.NameType == NameOrganizational && !alone:
-		c.warn(CodeConflict, p.dot("nameType"), string(v.NameType), "an organization has neither given nor family name")
+		c.warn(CodeConflict, p.dot("nameType"), string(v.NameType), "an organization has no given name and no family name")
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *checker) person(p *path, v *Creator) {
 func checkPeople(member string, count func(*Record) int) part[Record] {
 	return also(func(c *checker, p *path, r *Record) {
 		if n := count(r); n > maxPeople {
-			c.warn(CodeLimit, p.dot(member), "", "the service is known to take %d people, these are %d", maxPeople, n)
+			c.warn(CodeLimit, p.dot(member), "", "%d people; the service is known to accept %d", n, maxPeople)
 		}
 	})
 }

@@ -33,7 +33,7 @@ var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
 		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
 		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
 			c.warn(CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
-				"a metadata scheme, with its address and type, goes with HasMetadata and IsMetadataFor only")
+				"a metadata scheme, its URI and its type are only for the relations HasMetadata and IsMetadataFor")
 		}
 	}),
 )
@@ -46,7 +46,7 @@ var (
 // relation checks how a resource is related.
 func (c *checker) relation(p *path, t RelationType, information string) {
 	if t == RelationOther && information == "" {
-		c.warn(CodeRequired, p.dot("relationTypeInformation"), "", "the relation Other needs a word on what it is")
+		c.warn(CodeRequired, p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
 	}
 }
 
@@ -87,7 +87,7 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	also(func(c *checker, p *path, r *RelatedItem) {
 		c.relation(p, r.RelationType, r.RelationTypeInformation)
 		if r.RelationTypeInformation != "" {
-			c.warn(CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service does not have this in its JSON")
+			c.warn(CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
 		}
 	}),
 	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),

@@ -34,7 +34,7 @@ const maxRights = 2000
 
 func rightsRule(value string) *fault {
 	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault(CodeLimit, "the statement of rights is %d characters long, the service takes %d; write it shorter and give its address", n, maxRights)
+		return newFault(CodeLimit, "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func uriRule(value string) *fault {
 	if isAnyURI(value) {
 		return nil
 	}
-	return newFault(CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, and have one # at most and no colon before the first slash but that of the scheme")
+	return newFault(CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
 }
 
 func relativeURI(value string) *fault {

@@ -99,7 +99,7 @@ func isniFault(bare string) string {
 }
 
 func misfit(scheme string) string {
-	return "the check digit of this " + scheme + " does not fit its other digits, so at least one digit is wrong"
+	return "the check digit of this " + scheme + " does not match its other digits: at least one digit is wrong"
 }
 
 // hasCheckDigit looks at 16 digits, the last of which may be X.
@@ -115,7 +115,7 @@ func rorFault(bare string) string {
 		number = number<<5 | uint64(strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c))
 	}
 	if check, _ := strconv.ParseUint(bare[7:], 10, 8); check != checkdigit.Mod97(number) {
-		return "the check digits of this ROR do not fit its other characters, so at least one character is wrong"
+		return "the check digits of this ROR do not match its other characters: at least one character is wrong"
 	}
 	return ""
 }

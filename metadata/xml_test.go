@@ -16,7 +16,7 @@ import (
 
 const minimal = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>A</creatorName></creator></creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Dataset">D</resourceType></resource>`
 
-const notUTF8 = "; only UTF-8 is read, and the service takes any document for UTF-8"
+const notUTF8 = "; the service reads every document as UTF-8"
 
 // malformed are documents no reader may take, with where they go wrong.
 var malformed = []struct {
@@ -33,7 +33,7 @@ var malformed = []struct {
 	{"lone ampersand", "<resource>A & B</resource>", 1, 13, `"&" must start a reference such as &amp;`},
 	{"surrogate reference", "<resource>&#xD800;</resource>", 1, 11, "the reference &#xD800; is not allowed"},
 	{"control reference", "<resource>&#1;</resource>", 1, 11, "the reference &#1; is not allowed"},
-	{"control character", "<resource>\x01</resource>", 1, 11, "XML cannot hold the character U+0001"},
+	{"control character", "<resource>\x01</resource>", 1, 11, "XML cannot contain the character U+0001"},
 	{"not UTF-8", "<resource>Caf\xe9</resource>", 1, 14, "the byte 0xE9 is not UTF-8"},
 	{"UTF-16 with a mark", "\xff\xfe<\x00r\x00", 1, 1, "the document is in UTF-16" + notUTF8},
 	{"UTF-16, most significant byte first", "\xfe\xff\x00<\x00r", 1, 1, "the document is in UTF-16" + notUTF8},
@@ -44,7 +44,7 @@ var malformed = []struct {
 	{"UTF-16 in name only", `<?xml version="1.0" encoding="UTF-16"?><resource/>`, 1, 1, `the document declares the encoding "UTF-16"` + notUTF8},
 	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1, `the document declares the encoding "ISO-8859-1"` + notUTF8},
 	{"Latin-1 with letters", "<?xml version=\"1.0\" encoding=\"windows-1252\"?><resource>\n\xe9</resource>", 1, 1, `the document declares the encoding "windows-1252"` + notUTF8},
-	{"zeros", "\x00\x00<r/>", 1, 1, "XML cannot hold the character U+0000"},
+	{"zeros", "\x00\x00<r/>", 1, 1, "XML cannot contain the character U+0000"},
 	{"declaration without version", `<?xml encoding="UTF-8"?><resource/>`, 1, 1, "the XML declaration gives no version 1.x"},
 	{"declaration with rubbish", `<?xml version="1.0" foo="bar"?><resource/>`, 1, 1, "the XML declaration is not written correctly"},
 	{"declaration late", "\n<?xml version=\"1.0\"?><resource/>", 2, 1, "an XML declaration is allowed at the very start only"},
@@ -52,10 +52,10 @@ var malformed = []struct {
 	{"trailing text", "<resource/>\nend", 2, 1, "text outside the root element"},
 	{"trailing CDATA", "<resource/><![CDATA[x]]>", 1, 12, "text outside the root element"},
 	{"not closed", "<resource><version>", 1, 20, "the document ends inside <version>"},
-	{"closed wrongly", "<resource><version></resource>", 1, 20, "</resource> comes where </version> is due"},
+	{"closed wrongly", "<resource><version></resource>", 1, 20, "</resource> instead of </version>"},
 	{"closed twice", "<resource/></resource>", 1, 12, "</resource> closes nothing"},
-	{"doubled attribute", `<resource a="1" a="2"/>`, 1, 17, "the attribute a is there twice"},
-	{"doubled in namespace", `<resource xmlns:a="urn:x" xmlns:b="urn:x" a:c="1" b:c="2"/>`, 1, 51, "the attribute c is there twice"},
+	{"doubled attribute", `<resource a="1" a="2"/>`, 1, 17, "the attribute a occurs twice"},
+	{"doubled in namespace", `<resource xmlns:a="urn:x" xmlns:b="urn:x" a:c="1" b:c="2"/>`, 1, 51, "the attribute c occurs twice"},
 	{"prefix not declared", `<resource x:a="1"/>`, 1, 11, "the prefix x is not declared"},
 	{"element prefix not declared", `<x:resource/>`, 1, 2, "the prefix x is not declared"},
 	{"two colons", `<resource xmlns:a="urn:x" a:b:c="1"/>`, 1, 27, "a:b:c is not a name"},

@@ -85,9 +85,9 @@ func checkTogether(s Sort, p Page, sample Sample) error {
 	case p.Cursor != "" && s != "" && s != ByCreated:
 		return refused("sort", "is %q beside a cursor, which goes by the order of creation, and the service ignores any other; use ByCreated or none", string(s))
 	case sampled && p.Cursor != "":
-		return refused("sample", "stands beside a cursor; a sample is one response, which a cursor cannot walk through")
+		return refused("sample", "cannot be combined with a cursor; a sample is one response")
 	case sampled && p.Number > 1:
-		return refused("sample", "stands beside a page number; a sample is one response, and another page would be another sample")
+		return refused("sample", "cannot be combined with a page number; a sample is one response, and another page would be another sample")
 	case sample.Random && s != "":
 		return refused("sort", "is %q beside a random sample, which is in random order; the service ignores any other", string(s))
 	}

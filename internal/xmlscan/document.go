@@ -62,7 +62,7 @@ func Open(r io.Reader) (*Scanner, error) {
 	return s, nil
 }
 
-const onlyUTF8 = "only UTF-8 is read, and the service takes any document for UTF-8"
+const onlyUTF8 = "the service reads every document as UTF-8"
 
 // wideEncoding returns the encoding of a text whose first characters take more
 // than a byte each, as the byte order mark says, or the zeros around ASCII do.
@@ -88,7 +88,7 @@ func (s *Scanner) failAtBadChar(at int) {
 		s.Fail(at, "the byte 0x%02X is not UTF-8", s.src[at])
 		return
 	}
-	s.Fail(at, "XML cannot hold the character %U", r)
+	s.Fail(at, "XML cannot contain the character %U", r)
 }
 
 // readLimited reads r up to one byte more than is allowed.

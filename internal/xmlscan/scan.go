@@ -309,7 +309,7 @@ func (s *Scanner) attribute(n int) {
 func (s *Scanner) keep(a Attribute) {
 	for i := range s.Attrs {
 		if s.Attrs[i].Name == a.Name {
-			s.Fail(a.Start, "the attribute %s is there twice", a.Name)
+			s.Fail(a.Start, "the attribute %s occurs twice", a.Name)
 			return
 		}
 	}
@@ -376,7 +376,7 @@ func (s *Scanner) checkDoubles() {
 		}
 		for _, b := range s.Attrs[:i] {
 			if a.Space == b.Space && a.Name == b.Name {
-				s.Fail(a.Start, "the attribute %s is there twice", a.Name)
+				s.Fail(a.Start, "the attribute %s occurs twice", a.Name)
 			}
 		}
 	}
@@ -394,7 +394,7 @@ func (s *Scanner) readEndTag() Kind {
 		s.Fail(s.pos, "</%s> closes nothing", rest[:n])
 		return End
 	case s.open[len(s.open)-1].qname != rest[:n]:
-		s.Fail(s.pos, "</%s> comes where </%s> is due", rest[:n], s.open[len(s.open)-1].qname)
+		s.Fail(s.pos, "</%s> instead of </%s>", rest[:n], s.open[len(s.open)-1].qname)
 		return End
 	}
 	s.pos += 2 + end + 1

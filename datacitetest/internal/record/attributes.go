@@ -1,72 +1,22 @@
 package record
 
 import (
-	"maps"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
-
-// fields are members and the XML attributes they come from, as in "lang
-// schemeUri=schemeURI".
-type fields string
-
-// of makes an object of the attributes of e that are there.
-func (f fields) of(e *element) object {
-	o := object{}
-	for field := range strings.FieldsSeq(string(f)) {
-		member, attribute, renamed := strings.Cut(field, "=")
-		if !renamed {
-			attribute = member
-		}
-		if value, there := e.lookUp(attribute); there {
-			o[member] = value
-		}
-	}
-	return o
-}
-
-// list makes one object of each child of that name: its text as the member text, and
-// its attributes. Without a member it makes a text.
-func list(e *element, name, text string, f fields) []any {
-	out := []any{}
-	for c := range e.each(name) {
-		if text == "" {
-			out = append(out, c.words())
-			continue
-		}
-		o := f.of(c)
-		o[text] = c.words()
-		out = append(out, o)
-	}
-	return out
-}
-
-// lists are the members that are lists of texts with attributes.
-var lists = []struct {
-	member, wrapper, name, text string
-	fields                      fields
-}{
-	{"titles", "titles", "title", "title", "titleType lang"},
-	{"subjects", "subjects", "subject", "subject", "subjectScheme schemeUri=schemeURI valueUri=valueURI classificationCode lang"},
-	{"dates", "dates", "date", "date", "dateType dateInformation"},
-	{"identifiers", "alternateIdentifiers", "alternateIdentifier", "identifier", "identifierType=alternateIdentifierType"},
-	{"relatedIdentifiers", "relatedIdentifiers", "relatedIdentifier", "relatedIdentifier", "relatedIdentifierType relationType " +
-		"resourceTypeGeneral relatedMetadataScheme schemeUri=schemeURI schemeType relationTypeInformation"},
-	{"sizes", "sizes", "size", "", ""},
-	{"formats", "formats", "format", "", ""},
-	{"rightsList", "rightsList", "rights", "rights", "rightsUri=rightsURI schemeUri=schemeURI rightsIdentifier rightsIdentifierScheme lang"},
-	{"descriptions", "descriptions", "description", "description", "descriptionType lang"},
-}
 
 // AttributesOf turns a metadata record in XML into the members of the JSON
 // record (specification §2.2).
 func AttributesOf(root *element) object {
-	o := trimmedTexts(membersOf(root)).(object)
+	o := trimmedTexts(membersOf(root, true)).(object)
 	o["types"] = typesOf(o["types"].(object))
 	return o
 }
 
-// trimmedTexts has no blanks around the texts in v.
+// trimmedTexts is v with its texts trimmed.
 func trimmedTexts(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -83,102 +33,88 @@ func trimmedTexts(v any) any {
 	return v
 }
 
-// membersOf is AttributesOf with the blanks around texts, and nothing derived.
-func membersOf(root *element) object {
-	o := object{
-		"creators":          people(root, "creators", "creator", "creatorName"),
-		"contributors":      people(root, "contributors", "contributor", "contributorName"),
-		"publisher":         publisherOf(root.child("publisher")),
-		"types":             object{"resourceTypeGeneral": root.child("resourceType").attr("resourceTypeGeneral"), "resourceType": root.child("resourceType").words()},
-		"geoLocations":      places(root),
-		"fundingReferences": funding(root),
-		"relatedItems":      relatedItems(root),
-		"schemaVersion":     root.name.space,
-		"language":          textOrNull(root, "language"),
-		"version":           textOrNull(root, "version"),
+// membersOf reads the members that the schema has, untrimmed. empty says whether an
+// element without a text is "" rather than missing.
+func membersOf(root *element, empty bool) object {
+	o := xmlReader{empty}.object(root, kernel.Properties)
+	o["schemaVersion"] = root.name.space
+	if o["types"] == nil {
+		o["types"] = object{}
 	}
-	for _, l := range lists {
-		o[l.member] = list(root.child(l.wrapper), l.name, l.text, l.fields)
+	for _, name := range []string{"language", "version"} {
+		if wire.IsBlank(wire.String(o[name])) {
+			delete(o, name)
+		}
 	}
+	delete(o, "publicationYear")
 	if year, err := strconv.Atoi(root.ChildText("publicationYear")); err == nil {
 		o["publicationYear"] = float64(year)
 	}
 	return o
 }
 
-func textOrNull(e *element, name string) any {
-	if e.ChildText(name) == "" {
-		return nil
-	}
-	return e.child(name).words()
-}
+type xmlReader struct{ empty bool }
 
-func publisherOf(e *element) any {
-	if e == nil {
-		return nil
+func (r xmlReader) object(e *element, of []*kernel.Property) object {
+	o := object{}
+	for _, p := range of {
+		if p.Name == "" || !p.InXML() {
+			continue
+		}
+		if v := r.value(e, p); v != nil {
+			o[p.Name] = v
+		}
 	}
-	o := fields("publisherIdentifier publisherIdentifierScheme schemeUri=schemeURI lang").of(e)
-	o["name"] = e.words()
 	return o
 }
 
-func people(e *element, wrapper, name, nameElement string) []any {
+// value is what an element says of a property, nil if nothing.
+func (r xmlReader) value(e *element, p *kernel.Property) any {
+	if p.Name == "geoLocationPolygon" {
+		return polygonsOf(e)
+	}
+	for i, step := range p.Path {
+		if p.List && i == len(p.Path)-1 {
+			return r.list(e, step.Name, p)
+		}
+		e = e.child(step.Name)
+	}
+	if e == nil {
+		return nil
+	}
+	if p.Attr != "" {
+		if value, there := e.lookUp(strings.TrimPrefix(p.Attr, "xml:")); there {
+			return value
+		}
+		return nil
+	}
+	text := e.words()
+	switch {
+	case p.Inside != nil && p.HasText():
+		return r.object(e, p.Inside)
+	case p.Inside != nil:
+		return coordinates(e)
+	case text == "" && !r.empty:
+		return nil
+	}
+	return text
+}
+
+func (r xmlReader) list(e *element, name string, p *kernel.Property) []any {
 	out := []any{}
-	for c := range e.child(wrapper).each(name) {
-		o := fields("contributorType").of(c)
-		maps.Copy(o, fields("nameType lang").of(c.child(nameElement)))
-		o["name"] = c.child(nameElement).words()
-		copyTexts(o, c, "givenName", "familyName")
-		o["nameIdentifiers"] = list(c, "nameIdentifier", "nameIdentifier", "nameIdentifierScheme schemeUri=schemeURI")
-		o["affiliation"] = list(c, "affiliation", "name", "affiliationIdentifier affiliationIdentifierScheme schemeUri=schemeURI")
-		out = append(out, o)
+	for c := range e.each(name) {
+		if p.Inside != nil {
+			out = append(out, r.object(c, p.Inside))
+		} else {
+			out = append(out, c.words())
+		}
 	}
 	return out
 }
 
-func funding(root *element) []any {
-	out := []any{}
-	for e := range root.child("fundingReferences").each("fundingReference") {
-		o := fields("funderIdentifierType schemeUri=schemeURI").of(e.child("funderIdentifier"))
-		if award := e.child("awardNumber"); award.attr("awardURI") != "" {
-			o["awardUri"] = award.attr("awardURI")
-		}
-		copyTexts(o, e, "funderName", "funderIdentifier", "awardNumber", "awardTitle")
-		out = append(out, o)
-	}
-	return out
-}
-
-// copyTexts copies the texts of the children that are there.
-func copyTexts(o object, e *element, names ...string) {
-	for _, name := range names {
-		if e.child(name) != nil {
-			o[name] = e.child(name).words()
-		}
-	}
-}
-
-func places(root *element) []any {
-	out := []any{}
-	for e := range root.child("geoLocations").each("geoLocation") {
-		o := object{}
-		copyTexts(o, e, "geoLocationPlace")
-		for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
-			if c := e.child(name); c != nil {
-				o[name] = coordinates(c)
-			}
-		}
-		if polygons := polygonsOf(e); len(polygons) == 1 {
-			o["geoLocationPolygon"] = polygons[0]
-		} else if len(polygons) > 1 {
-			o["geoLocationPolygon"] = polygons
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-func polygonsOf(e *element) []any {
+// polygonsOf is the list of points of a polygon, or a list of such lists if there are
+// several polygons.
+func polygonsOf(e *element) any {
 	var out []any
 	for polygon := range e.each("geoLocationPolygon") {
 		points := []any{}
@@ -187,10 +123,10 @@ func polygonsOf(e *element) []any {
 		}
 		out = append(out, points)
 	}
-	return out
+	return unwrapped(out)
 }
 
-// coordinates are an object, or the text that stands in place of one.
+// coordinates are an object, or the text that old schemas have in place of one.
 func coordinates(e *element) any {
 	if e.mixed() {
 		return e.words()
@@ -200,26 +136,4 @@ func coordinates(e *element) any {
 		o[c.name.local] = c.words()
 	}
 	return o
-}
-
-func relatedItems(root *element) []any {
-	out := []any{}
-	for e := range root.child("relatedItems").each("relatedItem") {
-		o := fields("relatedItemType relationType relationTypeInformation").of(e)
-		if id := e.child("relatedItemIdentifier"); id != nil {
-			// Here the JSON record has schemeURI in capitals.
-			inside := fields("relatedItemIdentifierType relatedMetadataScheme schemeURI schemeType").of(id)
-			inside["relatedItemIdentifier"] = id.words()
-			o["relatedItemIdentifier"] = inside
-		}
-		o["titles"] = list(e.child("titles"), "title", "title", "titleType lang")
-		o["creators"] = people(e, "creators", "creator", "creatorName")
-		o["contributors"] = people(e, "contributors", "contributor", "contributorName")
-		copyTexts(o, e, "publicationYear", "volume", "issue", "number", "firstPage", "lastPage", "publisher", "edition")
-		if number := e.child("number"); number.attr("numberType") != "" {
-			o["numberType"] = number.attr("numberType")
-		}
-		out = append(out, o)
-	}
-	return out
 }

@@ -2,57 +2,173 @@ package record
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// kernelXML is the XML that the deployed service makes of a record in JSON. It does
-// not say all that the record says: bolognese lib/bolognese/datacite_utils.rb.
+// kernelXML is the XML that the deployed service makes of a record in JSON. Some members
+// are lost: bolognese lib/bolognese/datacite_utils.rb.
 func kernelXML(o object, doi string) []byte {
-	root := tagged("resource", nil,
-		tagged("identifier", doi).with("identifierType", "DOI"),
-		inElement("creators", o["creators"], personIn("creator")),
-		inElement("titles", o["titles"], titleIn),
-		publisherIn(o),
-		tagged("publicationYear", o["publicationYear"]),
-		resourceTypeIn(o["types"]),
-		filledWrapper("subjects", o["subjects"], itemIn("subject", "subject",
-			"subjectScheme", "schemeURI=schemeUri", "valueURI=valueUri", "classificationCode", "xml:lang=lang")),
-		filledWrapper("contributors", o["contributors"], func(v any) *element {
-			return personIn("contributor")(v).with("contributorType", member(v, "contributorType"))
-		}),
-		filledWrapper("dates", o["dates"], func(v any) *element {
-			return tagged("date", member(v, "date")).with("dateType", cmp.Or(wire.String(member(v, "dateType")), "Issued")).
-				with("dateInformation", member(v, "dateInformation"))
-		}),
-		present("language", o["language"]),
-		filledWrapper("alternateIdentifiers", o["identifiers"], func(v any) *element {
-			if member(v, "identifierType") == "DOI" {
-				return nil
-			}
-			return tagged("alternateIdentifier", member(v, "identifier")).with("alternateIdentifierType", textOf(member(v, "identifierType")))
-		}),
-		filledWrapper("relatedIdentifiers", o["relatedIdentifiers"], itemIn("relatedIdentifier", "relatedIdentifier",
-			"relatedIdentifierType", "relationType", "relationTypeInformation", "resourceTypeGeneral")),
-		filledWrapper("relatedItems", o["relatedItems"], relatedItemIn),
-		inElement("sizes", o["sizes"], func(v any) *element { return tagged("size", v) }),
-		inElement("formats", o["formats"], func(v any) *element { return tagged("format", v) }),
-		tagged("version", o["version"]),
-		filledWrapper("rightsList", o["rightsList"], itemIn("rights", "rights",
-			"rightsURI=rightsUri", "rightsIdentifier", "rightsIdentifierScheme", "schemeURI=schemeUri", "xml:lang=lang")),
-		descriptionsIn(o),
-		filledWrapper("geoLocations", o["geoLocations"], placeIn),
-		filledWrapper("fundingReferences", o["fundingReferences"], fundingIn),
-	)
+	root := tagged("resource", nil, tagged("identifier", doi).with("identifierType", "DOI"))
+	root.writeMembers(asWritten, completed(o))
 	root.attrs = []attribute{
 		{tag: "xmlns:xsi", value: schemaSpace},
 		{tag: "xmlns", value: kernelNamespace},
 		{tag: "xsi:schemaLocation", value: kernelNamespace + " http://schema.datacite.org/meta/kernel-4/metadata.xsd"},
 	}
 	return append((&Document{top: []*element{root}}).bytes(), '\n')
+}
+
+// asWritten are the properties in the order in which they are written.
+var asWritten = func() []*kernel.Property {
+	items := kernel.Find("relatedItems")
+	order := slices.DeleteFunc(slices.Clone(kernel.Properties), func(p *kernel.Property) bool { return p == items })
+	return slices.Insert(order, 1+slices.Index(order, kernel.Find("relatedIdentifiers")), items)
+}()
+
+// writeMembers adds to an element what it says of an object, or of a text in its place.
+func (e *element) writeMembers(of []*kernel.Property, v any) {
+	for _, p := range of {
+		if p.Name != "" && p.InXML() && !p.Is("lost") {
+			e.writeMember(p, v)
+		}
+	}
+}
+
+func (e *element) writeMember(p *kernel.Property, of any) {
+	value := member(of, p.Name)
+	switch {
+	case p.Name == "geoLocationPolygon":
+		if value != nil {
+			e.children = append(e.children, inElement(p.Name, value, func(v any) *element {
+				point := &element{}
+				point.writeMembers(p.Inside, v)
+				return slices.Concat(point.children, []*element{nil})[0]
+			}))
+		}
+	case p.Attr != "":
+		e.writeAttribute(p, value)
+	case len(p.Path) == 0:
+		if text, ok := of.(string); ok {
+			value = text
+		}
+		e.children = append(e.children, tagged("", value).children...)
+	case p.List:
+		e.writeList(p, listed(value))
+	case p.Is("always"), p.Inside != nil && !p.HasText() && value != nil, isPresent(value):
+		c := &element{tag: p.Path[0].Name}
+		if p.Inside == nil {
+			c = tagged(c.tag, value)
+		}
+		c.writeMembers(p.Inside, value)
+		e.children = append(e.children, c)
+	}
+}
+
+// writeAttribute writes an attribute of the element, or of a child. Without the child it
+// is lost, but for one that is always there.
+func (e *element) writeAttribute(p *kernel.Property, value any) {
+	if len(p.Path) == 0 {
+		if p.Is("always") {
+			value = textOf(value)
+		}
+		e.with(p.Attr, value)
+		return
+	}
+	tag := p.Path[0].Name
+	i := slices.IndexFunc(e.children, func(c *element) bool { return c.tag == tag })
+	if i < 0 && p.Is("always") && isPresent(value) {
+		i, e.children = len(e.children), append(e.children, &element{tag: tag})
+	}
+	if i >= 0 {
+		e.children[i].with(p.Attr, value)
+	}
+}
+
+func (e *element) writeList(p *kernel.Property, items []any) {
+	if len(p.Path) > 1 && (len(items) > 0 || p.Is("always")) {
+		wrapper := &element{tag: p.Path[0].Name}
+		e.children = append(e.children, wrapper)
+		e = wrapper
+	}
+	for _, v := range items {
+		if v == nil {
+			continue
+		}
+		c := &element{tag: p.Path[len(p.Path)-1].Name}
+		if p.Inside == nil {
+			c = tagged(c.tag, v)
+		}
+		c.writeMembers(p.Inside, v)
+		e.children = append(e.children, c)
+	}
+}
+
+// completed is a record as it is written: with what is made up for members that are missing.
+func completed(o object) object {
+	o = maps.Clone(o)
+	o["creators"], o["contributors"] = changed(o["creators"], indexed), changed(o["contributors"], indexed)
+	o["dates"] = changed(o["dates"], func(d object) { orElse(d, "dateType", "Issued") })
+	o["descriptions"] = changed(o["descriptions"], func(d object) { orElse(d, "descriptionType", "Abstract") })
+	o["relatedItems"] = changed(o["relatedItems"], func(item object) {
+		item["creators"] = changed(item["creators"], indexed)
+		item["contributors"] = changed(item["contributors"], func(person object) {
+			indexed(person)
+			orElse(person, "contributorType", "Other")
+		})
+	})
+	o["identifiers"] = slices.DeleteFunc(changed(o["identifiers"], func(object) {}), func(id any) bool { return member(id, "identifierType") == "DOI" })
+	if title := member(o["container"], "title"); isPresent(title) {
+		if len(listed(o["descriptions"])) == 0 {
+			o["descriptions"] = []any{nil} // an empty element
+		}
+		if p, _ := o["publisher"].(object); p["name"] == nil {
+			p = maps.Clone(p)
+			if p == nil {
+				p = object{}
+			}
+			p["name"] = title
+			o["publisher"] = p
+		}
+	}
+	if types := o["types"]; member(types, "resourceTypeGeneral") == nil {
+		delete(o, "types")
+		if schema := wire.String(member(types, "schemaOrg")); schema != "" {
+			o["types"] = object{"resourceTypeGeneral": cmp.Or(generalOf[schema], "Other"), "resourceType": member(types, "resourceType")}
+		}
+	}
+	return o
+}
+
+// changed is a list whose objects are changed copies.
+func changed(list any, change func(object)) []any {
+	out := []any{}
+	for _, v := range listed(list) {
+		if o, ok := v.(object); ok {
+			o = maps.Clone(o)
+			change(o)
+			v = o
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func orElse(o object, name, value string) { o[name] = cmp.Or(wire.String(o[name]), value) }
+
+// indexed gives a person the name that an index has.
+func indexed(person object) {
+	if family := person["familyName"]; isPresent(family) {
+		person["name"] = family
+		if given := person["givenName"]; given != nil {
+			person["name"] = textOf(family) + ", " + textOf(given)
+		}
+	}
 }
 
 // tagged is an element with a text, or with children; nil ones are left out.
@@ -132,157 +248,6 @@ func filledWrapper(tag string, list any, item func(any) *element) *element {
 		return e
 	}
 	return nil
-}
-
-// itemIn makes an element of an object, or of a text in its place. An attribute
-// is written as in "schemeURI=schemeUri" if the member has another name.
-func itemIn(tag, text string, attrs ...string) func(any) *element {
-	return func(v any) *element {
-		if s, ok := v.(string); ok {
-			return tagged(tag, s)
-		}
-		e := tagged(tag, member(v, text))
-		for _, a := range attrs {
-			name, from, renamed := strings.Cut(a, "=")
-			if !renamed {
-				from = name
-			}
-			e.with(name, member(v, from))
-		}
-		return e
-	}
-}
-
-var titleIn = itemIn("title", "title", "titleType", "xml:lang=lang")
-
-func personIn(kind string) func(any) *element {
-	return func(v any) *element {
-		name := member(v, "name")
-		if family := member(v, "familyName"); isPresent(family) {
-			name = family
-			if given := member(v, "givenName"); given != nil {
-				name = textOf(family) + ", " + textOf(given)
-			}
-		}
-		e := tagged(kind, nil, tagged(kind+"Name", name).with("nameType", member(v, "nameType")),
-			present("givenName", member(v, "givenName")), present("familyName", member(v, "familyName")))
-		for _, id := range listed(member(v, "nameIdentifiers")) {
-			e.children = append(e.children, tagged("nameIdentifier", member(id, "nameIdentifier")).
-				with("nameIdentifierScheme", textOf(member(id, "nameIdentifierScheme"))).with("schemeURI", textOf(member(id, "schemeUri"))))
-		}
-		for _, a := range listed(member(v, "affiliation")) {
-			e.children = append(e.children, tagged("affiliation", member(a, "name")).
-				with("affiliationIdentifier", member(a, "affiliationIdentifier")).
-				with("affiliationIdentifierScheme", member(a, "affiliationIdentifierScheme")).with("schemeURI", member(a, "schemeUri")))
-		}
-		return e
-	}
-}
-
-func publisherIn(o object) *element {
-	p := o["publisher"]
-	name := member(p, "name")
-	if name == nil {
-		name = member(o["container"], "title")
-	}
-	return tagged("publisher", name).with("publisherIdentifier", member(p, "publisherIdentifier")).
-		with("publisherIdentifierScheme", member(p, "publisherIdentifierScheme")).
-		with("schemeURI", member(p, "schemeUri")).with("xml:lang", member(p, "lang"))
-}
-
-func resourceTypeIn(types any) *element {
-	general, schema := wire.String(member(types, "resourceTypeGeneral")), wire.String(member(types, "schemaOrg"))
-	if member(types, "resourceTypeGeneral") == nil && schema == "" {
-		return nil
-	}
-	if member(types, "resourceTypeGeneral") == nil {
-		general = cmp.Or(generalOf[schema], "Other")
-	}
-	return tagged("resourceType", member(types, "resourceType")).with("resourceTypeGeneral", general)
-}
-
-func descriptionsIn(o object) *element {
-	e := inElement("descriptions", o["descriptions"], func(v any) *element {
-		return itemIn("description", "description", "xml:lang=lang")(v).
-			with("descriptionType", cmp.Or(wire.String(member(v, "descriptionType")), "Abstract"))
-	})
-	if len(e.children) == 0 && !isPresent(member(o["container"], "title")) {
-		return nil
-	}
-	return e
-}
-
-func relatedItemIn(v any) *element {
-	e := &element{tag: "relatedItem"}
-	for _, name := range []string{"relatedItemType", "relationType", "relationTypeInformation"} {
-		e.with(name, member(v, name))
-	}
-	add := func(c *element) {
-		if c != nil {
-			e.children = append(e.children, c)
-		}
-	}
-	if id := member(v, "relatedItemIdentifier"); isPresent(id) {
-		add(itemIn("relatedItemIdentifier", "relatedItemIdentifier",
-			"relatedItemIdentifierType", "relatedMetadataScheme", "schemeURI", "schemeType")(id))
-	}
-	add(filledWrapper("creators", member(v, "creators"), personIn("creator")))
-	add(inElement("titles", member(v, "titles"), titleIn))
-	for name := range strings.FieldsSeq("publicationYear volume issue number firstPage lastPage publisher edition") {
-		c := present(name, member(v, name))
-		if name == "number" && c != nil {
-			c.with("numberType", member(v, "numberType"))
-		}
-		add(c)
-	}
-	add(filledWrapper("contributors", member(v, "contributors"), func(p any) *element {
-		return personIn("contributor")(p).with("contributorType", cmp.Or(wire.String(member(p, "contributorType")), "Other"))
-	}))
-	return e
-}
-
-func placeIn(v any) *element {
-	e := &element{tag: "geoLocation"}
-	coordinates := func(tag string, of any, names ...string) *element {
-		c := &element{tag: tag}
-		for _, name := range names {
-			c.children = append(c.children, tagged(name, member(of, name)))
-		}
-		return c
-	}
-	point := func(tag string, of any) *element { return coordinates(tag, of, "pointLatitude", "pointLongitude") }
-	if place := member(v, "geoLocationPlace"); place != nil {
-		e.children = append(e.children, tagged("geoLocationPlace", place))
-	}
-	if p := member(v, "geoLocationPoint"); p != nil {
-		e.children = append(e.children, point("geoLocationPoint", p))
-	}
-	if b := member(v, "geoLocationBox"); b != nil {
-		e.children = append(e.children, coordinates("geoLocationBox", b, boxSides...))
-	}
-	if polygon := member(v, "geoLocationPolygon"); polygon != nil {
-		e.children = append(e.children, inElement("geoLocationPolygon", polygon, func(v any) *element {
-			if p := member(v, "polygonPoint"); p != nil {
-				return point("polygonPoint", p)
-			}
-			return point("inPolygonPoint", member(v, "inPolygonPoint"))
-		}))
-	}
-	return e
-}
-
-func fundingIn(v any) *element {
-	e := tagged("fundingReference", nil, tagged("funderName", member(v, "funderName")))
-	if id := member(v, "funderIdentifier"); isPresent(id) {
-		e.children = append(e.children, tagged("funderIdentifier", id).with("funderIdentifierType", member(v, "funderIdentifierType")))
-	}
-	if number, address := member(v, "awardNumber"), member(v, "awardUri"); isPresent(number) || isPresent(address) {
-		e.children = append(e.children, tagged("awardNumber", number).with("awardURI", address))
-	}
-	if title := present("awardTitle", member(v, "awardTitle")); title != nil {
-		e.children = append(e.children, title)
-	}
-	return e
 }
 
 // containerOf is the container that the service makes of an item in which the

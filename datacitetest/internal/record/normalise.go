@@ -32,8 +32,7 @@ func readKernel(doc *Document) object {
 	}
 	o := object{}
 	if doc.Root.name.local == "resource" {
-		o = membersOf(doc.Root)
-		withoutEmpty(o)
+		o = membersOf(doc.Root, false)
 	}
 	for name, item := range readers {
 		kept := []any{}
@@ -63,28 +62,6 @@ func readKernel(doc *Document) object {
 	o["schemaVersion"] = doc.namespace()
 	compact(o)
 	return o
-}
-
-// textMembers are the members that are texts of elements, which is nothing if it is empty.
-// What attributes say may be empty.
-var textMembers = strings.Fields(`title subject description rights name nameIdentifier relatedIdentifier relatedItemIdentifier funderName
-	funderIdentifier awardNumber awardTitle publicationYear volume issue number firstPage lastPage publisher edition
-	resourceType resourceTypeGeneral pointLongitude pointLatitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude`)
-
-func withoutEmpty(v any) {
-	switch v := v.(type) {
-	case object:
-		for name, inside := range v {
-			if inside == "" && slices.Contains(textMembers, name) {
-				delete(v, name)
-			}
-			withoutEmpty(inside)
-		}
-	case []any:
-		for _, inside := range v {
-			withoutEmpty(inside)
-		}
-	}
 }
 
 // stripped is a text without the blanks around it that are ASCII, null if nothing is left.
@@ -222,7 +199,8 @@ func readPerson(v any) any {
 		ids = append(ids, readNameIdentifier(id.(object)))
 	}
 	o["nameIdentifiers"] = ids
-	for _, a := range listed(o["affiliation"]) {
+	o["affiliation"] = listed(o["affiliation"])
+	for _, a := range o["affiliation"].([]any) {
 		readAffiliation(a.(object))
 	}
 	family, given := wire.String(o["familyName"]), wire.String(o["givenName"])

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -23,81 +24,34 @@ import (
 // app/controllers/datacite_dois_controller.rb, app/lib/params_sanitizer.rb and
 // app/models/doi.rb, in their order.
 
-// permit is what of an object is taken; what else is sent is left out without a
-// word. A member is a scalar, unless there is a permit for objects in it.
-type permit []struct {
-	name   string
-	inside permit
-	texts  bool // it may be a list of scalars
-}
+// commands are what a request may send besides the properties of a record.
+var commands = strings.Fields("doi prefix xml event mode reason source regenerate should_validate")
 
-// permitted reads a permit, as in "name affiliation{name schemeUri} sizes[]".
-func permitted(text string) permit {
-	var stack []permit
-	p := permit{}
-	for word := range strings.FieldsSeq(strings.NewReplacer("{", " { ", "}", " } ").Replace(text)) {
-		switch word {
-		case "{":
-			stack, p = append(stack, p), permit{}
-		case "}":
-			inside := p
-			p, stack = stack[len(stack)-1], stack[:len(stack)-1]
-			p[len(p)-1].inside = inside
-		default:
-			name, texts := strings.CutSuffix(word, "[]")
-			p = append(p, permit{{name: name, texts: texts}}...)
-		}
-	}
-	return p
-}
-
-const personPermit = "nameType nameIdentifiers{nameIdentifier nameIdentifierScheme schemeUri} name givenName familyName " +
-	"affiliation{name affiliationIdentifier affiliationIdentifierScheme schemeUri} contributorType lang"
-
-var writable = permitted(`doi prefix url xml event mode reason source version schemaVersion regenerate should_validate language publicationYear
-	titles{title titleType lang} publisher{name publisherIdentifier publisherIdentifierScheme schemeUri lang}
-	types{resourceTypeGeneral resourceType schemaOrg bibtex citeproc ris} dates{date dateType dateInformation}
-	subjects{subject subjectScheme schemeUri valueUri lang classificationCode}
-	landingPage{checked url status contentType error redirectCount redirectUrls[] downloadLatency hasSchemaOrg schemaOrgId[] dcIdentifier citationDoi bodyHasPid}
-	contentUrl[] sizes[] formats[] descriptions{description descriptionType lang}
-	rightsList{rights rightsUri rightsIdentifier rightsIdentifierScheme schemeUri lang}
-	creators{` + strings.Replace(personPermit, " contributorType", "", 1) + `} contributors{` + personPermit + `}
-	identifiers{identifier identifierType}
-	relatedIdentifiers{relatedIdentifier relatedIdentifierType relationType relatedMetadataScheme schemeUri schemeType resourceTypeGeneral relationTypeInformation}
-	fundingReferences{funderName funderIdentifier funderIdentifierType awardNumber awardUri awardTitle schemeUri}
-	geoLocations{geoLocationPoint{pointLongitude pointLatitude}
-		geoLocationBox{westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude}
-		geoLocationPolygon{polygonPoint{pointLongitude pointLatitude} inPolygonPoint{pointLongitude pointLatitude}} geoLocationPlace}
-	container{type identifier identifierType title volume issue firstPage lastPage}
-	relatedItems{relationType relatedItemType relationTypeInformation
-		relatedItemIdentifier{relatedItemIdentifier relatedItemIdentifierType relatedMetadataScheme schemeURI schemeType}
-		creators{nameType name givenName familyName} titles{title titleType} publicationYear volume issue number numberType
-		firstPage lastPage publisher edition contributors{contributorType name givenName familyName nameType}}`)
-
-// of is what is taken of an object. top says whether a scalar may stand where
-// objects are expected: within others it may not.
-func (p permit) of(o object, top bool) object {
+// permitted is what of an object is taken; the rest is left out silently. outside says
+// that it is the record itself, where a scalar may stand for an object.
+func permitted(of []*kernel.Property, o object, outside bool) object {
 	out := object{}
-	for _, field := range p {
-		v, sent := o[field.name]
+	for _, p := range of {
+		v, sent := o[p.Name]
 		list, isList := v.([]any)
 		inner, isObject := v.(object)
 		scalar := sent && !isList && !isObject
 		switch {
-		case scalar && (field.inside == nil || top):
-			out[field.name] = v
-		case isList && field.texts && !slices.ContainsFunc(list, isNested):
-			out[field.name] = list
-		case isObject && field.inside != nil:
-			out[field.name] = field.inside.of(inner, false)
-		case isList && field.inside != nil:
+		case p.Is("read"):
+		case scalar && (p.Inside == nil || outside):
+			out[p.Name] = v
+		case isList && p.Inside == nil && p.List && !slices.ContainsFunc(list, isNested):
+			out[p.Name] = list
+		case isObject && p.Inside != nil:
+			out[p.Name] = permitted(p.Inside, inner, false)
+		case isList && p.Inside != nil:
 			objects := []any{}
 			for _, item := range list {
 				if inner, ok := item.(object); ok {
-					objects = append(objects, field.inside.of(inner, false))
+					objects = append(objects, permitted(p.Inside, inner, false))
 				}
 			}
-			out[field.name] = objects
+			out[p.Name] = objects
 		}
 	}
 	return out
@@ -111,9 +65,11 @@ func isNested(v any) bool {
 	return false
 }
 
-// show writes an object as the service's language does, its members in the order
-// in which they are taken.
-func (p permit) show(v any) string {
+// shownOrder is the order of a person's members in texts of errors.
+var shownOrder = strings.Fields("nameType nameIdentifiers name givenName familyName affiliation contributorType lang")
+
+// show writes a value as the service's language does.
+func show(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "nil"
@@ -122,15 +78,15 @@ func (p permit) show(v any) string {
 	case []any:
 		var items []string
 		for _, item := range v {
-			items = append(items, p.show(item))
+			items = append(items, show(item))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case object:
 		var members []string
-		for _, field := range p {
-			if inner, there := v[field.name]; there {
-				members = append(members, strconv.Quote(field.name)+" => "+field.inside.show(inner))
-			}
+		for _, name := range slices.SortedFunc(maps.Keys(v), func(a, b string) int {
+			return cmp.Or(slices.Index(shownOrder, a)-slices.Index(shownOrder, b), cmp.Compare(a, b))
+		}) {
+			members = append(members, strconv.Quote(name)+" => "+show(v[name]))
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	}
@@ -145,13 +101,15 @@ type Sent struct {
 	regenerate bool // the XML is made anew from the members
 }
 
-// columns are the members that may come from XML, too.
-var columns = strings.Fields(`creators contributors titles publisher publicationYear types descriptions container sizes formats language
-	dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations rightsList subjects contentUrl schemaVersion url`)
-
-// wrappedColumns are lists, whatever is written.
-var wrappedColumns = strings.Fields(`sizes formats dates identifiers relatedIdentifiers relatedItems fundingReferences geoLocations
-	rightsList subjects contentUrl`)
+// columns are the members that may come from XML, too, and are kept.
+var columns = func() (names []string) {
+	for _, p := range kernel.Properties {
+		if p.Name != "" && p.Name != "version" && p.Name != "landingPage" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}()
 
 const lastSchema = kernelNamespace
 
@@ -161,7 +119,12 @@ func Take(o object) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	s := Sent{object: writable.of(o, true)}
+	s := Sent{object: permitted(kernel.Properties, o, true)}
+	for _, name := range commands {
+		if v, sent := o[name]; sent && !isNested(v) {
+			s.object[name] = v
+		}
+	}
 	body := decode64(wire.String(s.object["xml"]))
 	if !utf8.Valid(body) {
 		return s, wire.Crashed("invalid byte sequence in UTF-8")
@@ -319,7 +282,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 			continue
 		}
 		switch {
-		case slices.Contains(wrappedColumns, name):
+		case kernel.Find(name).List && !kernel.Find(name).Is("assent"):
 			v = listed(v)
 		case v == nil && (name == "types" || name == "container"):
 			v = object{}
@@ -621,12 +584,12 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 // wrongContributor looks at the type where the record names its schema.
 func (rec *Record) wrongContributor(v any) string {
 	kind := wire.String(member(v, "contributorType"))
-	contributor := permitted(personPermit).show(v)
+	contributor := show(v)
 	switch {
 	case rec.columns["schemaVersion"] != kernelNamespace:
 	case wire.IsBlank(kind):
 		return fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", contributor)
-	case !isListed("contributorType", kind):
+	case !kernel.IsListed("contributorType", kind):
 		return fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", contributor, kind)
 	}
 	return ""

@@ -7,20 +7,75 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 )
 
-// shape says what an element of the metadata schema may hold. A nil shape is
-// an element with text alone.
+// A shape is what an element may hold. That of an element with text alone has no children.
 type shape struct {
 	children map[string]*shape
-	order    []string // children in the order they must have; nil: any order
-	need     []string // children that must be there
-	once     []string // children that may not be repeated
-	attrs    []string // attributes it may have; "!" marks one it must have
+	names    []string // of the children, in their order
+	ordered  bool     // they must come in it
+	repeated map[string]bool
+	need     map[string]int // how many children there must be
+	attrs    []string       // attributes it may have; "!" marks one it must have
 	text     func(string) (fault string)
 	mixed    bool // text between the children
 	empty    bool // neither text nor children
 	open     bool // the schema leaves it untyped: anything may be inside
+}
+
+// kernelShape is the metadata schema, kernel 4, but for the syntax of URIs and
+// one rule: the identifier may be empty (specification §2.3).
+var kernelShape = func() *shape {
+	root := &shape{}
+	for _, p := range kernel.Properties {
+		root.add(p, false)
+	}
+	return root
+}()
+
+// add adds the elements and the attribute of a property. many says whether all elements
+// may be repeated.
+func (want *shape) add(p *kernel.Property, many bool) {
+	at := want
+	for i, step := range p.Path {
+		last := i == len(p.Path)-1
+		at.ordered = at.ordered || i > 0
+		at = at.child(step, many || last && p.List)
+	}
+	if p.Attr != "" {
+		name := strings.TrimPrefix(p.Attr, "xml:")
+		at.attrs = append(at.attrs, name+map[bool]string{true: "!"}[p.Must])
+		return
+	}
+	if at != want {
+		at.open, at.ordered = p.Is("open") || p.Is("unchecked"), p.Is("ordered")
+	}
+	if kind := p.Note("text"); kind == "html" {
+		at.mixed, at.ordered = true, true
+		at.child(kernel.Step{Name: "br"}, true).empty = true
+	} else if kind != "" {
+		at.text = textChecks[kind]
+	}
+	if p.InXML() && !p.Is("unchecked") {
+		for _, inside := range p.Inside {
+			at.add(inside, p.Is("many"))
+		}
+	}
+}
+
+// child is the shape of a child, which is made if there is none.
+func (want *shape) child(step kernel.Step, repeated bool) *shape {
+	if want.children == nil {
+		want.children, want.repeated, want.need = map[string]*shape{}, map[string]bool{}, map[string]int{}
+	}
+	if want.children[step.Name] == nil {
+		want.children[step.Name] = &shape{}
+		want.names = append(want.names, step.Name)
+		want.repeated[step.Name], want.need[step.Name] = repeated, step.Least
+	}
+	return want.children[step.Name]
 }
 
 var (
@@ -29,27 +84,28 @@ var (
 	floatForm    = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 )
 
-func IsYear(text string) bool { return yearForm.MatchString(strings.TrimSpace(text)) }
-
-func year(text string) string {
-	if IsYear(text) {
-		return ""
-	}
-	return fmt.Sprintf(`[facet 'pattern'] The value '%s' is not accepted by the pattern '[\d]{4}'.`, text)
-}
-
-func language(text string) string {
-	if languageForm.MatchString(strings.TrimSpace(text)) {
-		return ""
-	}
-	return fmt.Sprintf("'%s' is not a valid value of the atomic type 'xs:language'.", text)
-}
-
-func filled(text string) string {
-	if text != "" {
-		return ""
-	}
-	return "[facet 'minLength'] The value has a length of '0'; this underruns the allowed minimum length of '1'."
+// textChecks are what the texts of elements must be, by the names that the table has for it.
+var textChecks = map[string]func(text string) (fault string){
+	"year": func(text string) string {
+		if yearForm.MatchString(strings.TrimSpace(text)) {
+			return ""
+		}
+		return fmt.Sprintf(`[facet 'pattern'] The value '%s' is not accepted by the pattern '[\d]{4}'.`, text)
+	},
+	"language": func(text string) string {
+		if languageForm.MatchString(strings.TrimSpace(text)) {
+			return ""
+		}
+		return fmt.Sprintf("'%s' is not a valid value of the atomic type 'xs:language'.", text)
+	},
+	"filled": func(text string) string {
+		if text != "" {
+			return ""
+		}
+		return "[facet 'minLength'] The value has a length of '0'; this underruns the allowed minimum length of '1'."
+	},
+	"latitude":  degrees("latitudeType", 90),
+	"longitude": degrees("longitudeType", 180),
 }
 
 // degrees is a number of degrees; the schema has single precision.
@@ -67,136 +123,6 @@ func degrees(kind string, most float64) func(string) string {
 		}
 		return ""
 	}
-}
-
-var latitude, longitude = degrees("latitudeType", 90), degrees("longitudeType", 180)
-
-// wrapper is an element around others of one name.
-func wrapper(name string, of *shape, need ...string) *shape {
-	return &shape{children: map[string]*shape{name: of}, order: []string{name}, need: need}
-}
-
-// sequence is an element whose children have a fixed order and, but for those
-// in many, come once.
-func sequence(children map[string]*shape, order, many, need []string) *shape {
-	once := slices.DeleteFunc(slices.Clone(order), func(name string) bool { return slices.Contains(many, name) })
-	return &shape{children: children, order: order, once: once, need: need}
-}
-
-var (
-	anything   = &shape{open: true}
-	titleShape = &shape{attrs: []string{"titleType", "lang"}}
-	pointShape = &shape{
-		children: map[string]*shape{"pointLongitude": {text: longitude}, "pointLatitude": {text: latitude}},
-		need:     []string{"pointLongitude", "pointLatitude"},
-		once:     []string{"pointLongitude", "pointLatitude"},
-	}
-)
-
-// person is a creator or a contributor. Within a related item people have no
-// identifiers and affiliations.
-func person(nameElement string, text func(string) string, more ...string) *shape {
-	children := map[string]*shape{
-		nameElement: {text: text, attrs: []string{"nameType", "lang"}}, "givenName": anything, "familyName": anything,
-	}
-	for _, name := range more {
-		children[name] = anything
-	}
-	order := append([]string{nameElement, "givenName", "familyName"}, more...)
-	p := sequence(children, order, more, []string{nameElement})
-	if nameElement == "contributorName" {
-		p.attrs = []string{"contributorType!"}
-	}
-	return p
-}
-
-var properties = strings.Fields(`identifier creators titles publisher publicationYear resourceType subjects contributors
-	dates language alternateIdentifiers relatedIdentifiers sizes formats version rightsList descriptions geoLocations
-	fundingReferences relatedItems`)
-
-// kernelShape is the metadata schema, kernel 4, but for the syntax of URIs and
-// one rule: the identifier may be empty (specification §2.3).
-var kernelShape = &shape{
-	need: properties[:6],
-	once: properties,
-	children: map[string]*shape{
-		"identifier":      {attrs: []string{"identifierType!"}},
-		"creators":        wrapper("creator", person("creatorName", nil, "nameIdentifier", "affiliation"), "creator"),
-		"titles":          wrapper("title", titleShape, "title"),
-		"publisher":       {text: filled, attrs: []string{"publisherIdentifier", "publisherIdentifierScheme", "schemeURI", "lang"}},
-		"publicationYear": {text: year},
-		"resourceType":    {attrs: []string{"resourceTypeGeneral!"}},
-		"subjects": wrapper("subject", &shape{
-			attrs: []string{"subjectScheme", "schemeURI", "valueURI", "classificationCode", "lang"},
-		}),
-		"contributors":         wrapper("contributor", person("contributorName", filled, "nameIdentifier", "affiliation")),
-		"dates":                wrapper("date", &shape{attrs: []string{"dateType!", "dateInformation"}}),
-		"language":             {text: language},
-		"alternateIdentifiers": wrapper("alternateIdentifier", &shape{attrs: []string{"alternateIdentifierType!"}}),
-		"relatedIdentifiers": wrapper("relatedIdentifier", &shape{attrs: []string{
-			"relatedIdentifierType!", "relationType!", "relatedMetadataScheme", "schemeURI", "schemeType",
-			"resourceTypeGeneral", "relationTypeInformation",
-		}}),
-		"sizes":   wrapper("size", nil),
-		"formats": wrapper("format", nil),
-		"version": nil,
-		"rightsList": wrapper("rights", &shape{
-			attrs: []string{"rightsURI", "rightsIdentifier", "rightsIdentifierScheme", "schemeURI", "lang"},
-		}),
-		"descriptions": wrapper("description", &shape{
-			children: map[string]*shape{"br": {empty: true}}, order: []string{"br"}, mixed: true,
-			attrs: []string{"descriptionType!", "lang"},
-		}),
-		"geoLocations":      wrapper("geoLocation", geoLocationShape),
-		"fundingReferences": wrapper("fundingReference", fundingShape),
-		"relatedItems":      wrapper("relatedItem", relatedItemShape()),
-	},
-}
-
-var boxSides = []string{"westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude"}
-
-var geoLocationShape = &shape{children: map[string]*shape{
-	"geoLocationPlace": anything,
-	"geoLocationPoint": pointShape,
-	"geoLocationBox": {
-		children: map[string]*shape{
-			boxSides[0]: {text: longitude}, boxSides[1]: {text: longitude},
-			boxSides[2]: {text: latitude}, boxSides[3]: {text: latitude},
-		},
-		need: boxSides, once: boxSides,
-	},
-	"geoLocationPolygon": {
-		children: map[string]*shape{"polygonPoint": pointShape, "inPolygonPoint": pointShape},
-		order:    []string{"polygonPoint", "inPolygonPoint"}, once: []string{"inPolygonPoint"},
-		need: []string{"polygonPoint", "polygonPoint", "polygonPoint", "polygonPoint"},
-	},
-}}
-
-var fundingShape = &shape{
-	children: map[string]*shape{
-		"funderName":       {text: filled},
-		"funderIdentifier": {attrs: []string{"funderIdentifierType!", "schemeURI"}},
-		"awardNumber":      {attrs: []string{"awardURI"}},
-		"awardTitle":       {open: true, attrs: []string{"lang"}},
-	},
-	need: []string{"funderName"}, once: []string{"funderName", "funderIdentifier", "awardNumber", "awardTitle"},
-}
-
-func relatedItemShape() *shape {
-	order := strings.Fields(`relatedItemIdentifier creators titles publicationYear volume issue number firstPage lastPage
-		publisher edition contributors`)
-	item := sequence(map[string]*shape{
-		"relatedItemIdentifier": {
-			attrs: []string{"relatedItemIdentifierType", "relatedMetadataScheme", "schemeURI", "schemeType"},
-		},
-		"creators": wrapper("creator", person("creatorName", nil)),
-		"titles":   wrapper("title", titleShape), "publicationYear": {text: year},
-		"volume": anything, "issue": anything, "number": {open: true, attrs: []string{"numberType"}},
-		"firstPage": anything, "lastPage": anything, "publisher": anything, "edition": anything,
-		"contributors": wrapper("contributor", person("contributorName", nil)),
-	}, order, nil, nil)
-	item.attrs = []string{"relatedItemType!", "relationType!", "relationTypeInformation"}
-	return item
 }
 
 // checkRecord checks a document against the schema; the error names the first
@@ -241,9 +167,6 @@ func violations(root *element) (found []violation) {
 }
 
 func (want *shape) check(e *element, found *[]violation) {
-	if want == nil {
-		want = &shape{}
-	}
 	fault := func(source, text string) { *found = append(*found, violation{source, text, e.line}) }
 	want.checkAttributes(e, fault)
 	if want.open {
@@ -287,9 +210,9 @@ func (want *shape) checkChildren(e *element, found *[]violation) {
 	for c := range e.elements {
 		name := c.name.local
 		inside, known := want.children[name]
-		place := slices.Index(want.order, name)
-		if !known || c.name.space != kernelNamespace || seen[name] > 0 && slices.Contains(want.once, name) ||
-			want.order != nil && want.tooFar(place, last, seen) {
+		place := slices.Index(want.names, name)
+		if !known || c.name.space != kernelNamespace || seen[name] > 0 && !want.repeated[name] ||
+			want.ordered && want.tooFar(place, last, seen) {
 			*found = append(*found, violation{name, "This element is not expected." + expected(want.expected(last, seen)), c.line})
 			return
 		}
@@ -297,24 +220,14 @@ func (want *shape) checkChildren(e *element, found *[]violation) {
 		last = max(last, place)
 		inside.check(c, found)
 	}
-	if want.order == nil && !want.complete(seen) || want.order != nil && want.tooFar(len(want.order), last, seen) {
+	if !want.ordered && !want.complete(seen) || want.ordered && want.tooFar(len(want.names), last, seen) {
 		*found = append(*found, violation{e.name.local, "Missing child element(s)." + expected(want.expected(last, seen)), e.line})
 	}
 }
 
-// needs is how many children of that name there must be.
-func (want *shape) needs(name string) (n int) {
-	for _, needed := range want.need {
-		if needed == name {
-			n++
-		}
-	}
-	return n
-}
-
 // complete says whether no child is missing.
 func (want *shape) complete(seen map[string]int) bool {
-	return !slices.ContainsFunc(want.need, func(name string) bool { return seen[name] < want.needs(name) })
+	return !slices.ContainsFunc(want.names, func(name string) bool { return seen[name] < want.need[name] })
 }
 
 // tooFar says whether a child in this place of the order comes too early or too late.
@@ -322,23 +235,23 @@ func (want *shape) tooFar(place, last int, seen map[string]int) bool {
 	if place < last {
 		return true
 	}
-	return slices.ContainsFunc(want.order[last:place], func(name string) bool { return seen[name] < want.needs(name) })
+	return slices.ContainsFunc(want.names[last:place], func(name string) bool { return seen[name] < want.need[name] })
 }
 
 // expected are the children that could come next. Where the order is free and
 // none is missing, the validator names none.
 func (want *shape) expected(last int, seen map[string]int) (names []string) {
-	if want.order == nil {
-		if want.complete(seen) {
-			return nil
-		}
-		return slices.DeleteFunc(slices.Clone(want.once), func(name string) bool { return seen[name] > 0 })
+	if !want.ordered && want.complete(seen) {
+		return nil
 	}
-	for _, name := range want.order[last:] {
-		if seen[name] == 0 || !slices.Contains(want.once, name) {
+	if !want.ordered {
+		last = 0
+	}
+	for _, name := range want.names[last:] {
+		if seen[name] == 0 || want.ordered && want.repeated[name] {
 			names = append(names, name)
 		}
-		if seen[name] < want.needs(name) {
+		if want.ordered && seen[name] < want.need[name] {
 			break
 		}
 	}
@@ -366,7 +279,7 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 	for _, a := range e.attrs {
 		name := a.name.local
 		source := e.name.local + "', attribute '" + name
-		list, listed := listOfAttribute(name)
+		list, listed := kernel.Vocabulary[name]
 		switch space := a.name.space; {
 		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
 		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),
@@ -384,49 +297,4 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 			fault(e.name.local, fmt.Sprintf("The attribute '%s' is required but missing.", name))
 		}
 	}
-}
-
-// isListed says whether a value is in the controlled list of an attribute, or
-// of the JSON member of that name. Most have none and may be anything.
-func isListed(name, value string) bool {
-	list, controlled := listOfAttribute(name)
-	return !controlled || slices.Contains(list, value)
-}
-
-// listOfAttribute is the controlled list of an attribute.
-func listOfAttribute(name string) (list []string, ok bool) {
-	switch name {
-	case "relatedItemType":
-		name = "resourceTypeGeneral"
-	case "relatedItemIdentifierType":
-		name = "relatedIdentifierType"
-	}
-	list, ok = vocabulary[name]
-	return list, ok
-}
-
-// vocabulary is the controlled lists of the schema, version 4.7.
-var vocabulary = map[string][]string{
-	"resourceTypeGeneral": strings.Fields(`Audiovisual Award Book BookChapter Collection ComputationalNotebook
-		ConferencePaper ConferenceProceeding DataPaper Dataset Dissertation Event Image Instrument InteractiveResource
-		Journal JournalArticle Model OutputManagementPlan PeerReview PhysicalObject Poster Preprint Presentation Project
-		Report Service Software Sound Standard StudyRegistration Text Workflow Other`),
-	"contributorType": strings.Fields(`ContactPerson DataCollector DataCurator DataManager Distributor Editor
-		HostingInstitution Other Producer ProjectLeader ProjectManager ProjectMember RegistrationAgency
-		RegistrationAuthority RelatedPerson ResearchGroup RightsHolder Researcher Sponsor Supervisor Translator
-		WorkPackageLeader`),
-	"dateType": strings.Fields(`Accepted Available Collected Copyrighted Coverage Created Issued Other Submitted
-		Updated Valid Withdrawn`),
-	"descriptionType":      strings.Fields(`Abstract Methods SeriesInformation TableOfContents TechnicalInfo Other`),
-	"titleType":            strings.Fields(`AlternativeTitle Subtitle TranslatedTitle Other`),
-	"nameType":             strings.Fields(`Organizational Personal`),
-	"numberType":           strings.Fields(`Article Chapter Report Other`),
-	"funderIdentifierType": {"ISNI", "GRID", "ROR", "Crossref Funder ID", "Other"},
-	"relatedIdentifierType": strings.Fields(`ARK arXiv bibcode CSTR DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN
-		LSID PMID PURL RAiD RRID SWHID UPC URL URN w3id`),
-	"relationType": strings.Fields(`IsCitedBy Cites IsSupplementTo IsSupplementedBy IsContinuedBy Continues
-		IsNewVersionOf IsPreviousVersionOf IsPartOf HasPart IsPublishedIn IsReferencedBy References IsDocumentedBy
-		Documents IsCompiledBy Compiles IsVariantFormOf IsOriginalFormOf IsIdenticalTo HasMetadata IsMetadataFor Reviews
-		IsReviewedBy IsDerivedFrom IsSourceOf Describes IsDescribedBy HasVersion IsVersionOf Requires IsRequiredBy
-		Obsoletes IsObsoletedBy Collects IsCollectedBy HasTranslation IsTranslationOf Other`),
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -178,7 +179,7 @@ func unlisted(o object) []Wrong {
 	var all []Wrong
 	for _, name := range metadataMembers {
 		inside(o[name], func(member, value string) {
-			if value != "" && !isListed(member, value) {
+			if value != "" && !kernel.IsListed(member, value) {
 				all = append(all, Wrong{name, fmt.Sprintf("%s %q is not an element of the set", member, value)})
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -96,21 +97,17 @@ func (rec *Record) shown(v View) object {
 
 // blank is the attributes of a record that has none.
 func blank() object {
-	o := object{"types": object{}, "container": object{}}
-	for _, name := range []string{
-		"identifiers", "creators", "titles", "subjects", "contributors", "dates", "relatedIdentifiers", "relatedItems",
-		"sizes", "formats", "rightsList", "descriptions", "geoLocations", "fundingReferences",
-		"viewsOverTime", "downloadsOverTime", "citationsOverTime",
-	} {
-		o[name] = []any{}
+	o := object{"container": object{}, "types": object{}, "reason": nil, "published": nil}
+	for _, p := range kernel.Properties {
+		switch {
+		case p.List && p.InXML():
+			o[p.Name] = []any{}
+		case p.Name != "" && p.Name != "landingPage" && o[p.Name] == nil:
+			o[p.Name] = nil
+		}
 	}
-	for _, name := range []string{
-		"publisher", "publicationYear", "language", "version", "contentUrl", "schemaVersion", "reason", "published",
-	} {
-		o[name] = nil
-	}
-	for _, name := range []string{"viewCount", "downloadCount", "citationCount"} {
-		o[name] = 0
+	for _, counted := range []string{"view", "download", "citation"} {
+		o[counted+"Count"], o[counted+"sOverTime"] = 0, []any{}
 	}
 	return o
 }

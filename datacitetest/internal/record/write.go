@@ -48,11 +48,7 @@ func AfterEvent(state, event string) string {
 
 // metadataMembers are the attributes that may be written. Each that is sent is
 // replaced whole; others are silently left out.
-var metadataMembers = []string{
-	"creators", "contributors", "titles", "publisher", "publicationYear", "subjects", "dates", "language", "identifiers",
-	"alternateIdentifiers", "types", "relatedIdentifiers", "relatedItems", "sizes", "formats", "version", "rightsList",
-	"descriptions", "geoLocations", "fundingReferences", "container", "contentUrl", "schemaVersion",
-}
+var metadataMembers = append(slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "url" }), "version", "alternateIdentifiers")
 
 // Write takes over what is sent. Attributes win over XML sent with them.
 func (rec *Record) Write(o object) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -308,27 +309,21 @@ func (w written) citeproc() object {
 	}
 }
 
-// crossciteMembers are its members, with underscores where they have them.
-var crossciteMembers = strings.Fields(`types creators titles publisher container subjects contributors dates publication_year=publicationYear
-	language identifiers sizes formats version rights_list=rightsList descriptions geo_locations=geoLocations
-	funding_references=fundingReferences related_identifiers=relatedIdentifiers related_items=relatedItems schema_version=schemaVersion`)
-
 // crosscite is the record as Crosscite JSON, or as DataCite JSON, which has other names.
 func (w written) crosscite(underscores bool) object {
 	o := object{"id": w.url, "doi": w.doi, "url": orNull(w.URL), "agency": "datacite", "state": w.State}
-	for _, m := range crossciteMembers {
-		name, from, renamed := strings.Cut(m, "=")
-		if !renamed || !underscores {
-			name = cmp.Or(from, name)
-			from = name
+	spelled := func(name string) string {
+		if underscores {
+			return names.Underscored(name)
 		}
-		o[name] = w.object[from]
+		return name
 	}
-	owner := []string{"providerId", "clientId"}
-	if underscores {
-		owner = []string{"provider_id", "client_id"}
+	for _, p := range kernel.Properties {
+		if p.Name != "" && !slices.Contains([]string{"url", "contentUrl", "landingPage"}, p.Name) {
+			o[spelled(p.Name)] = w.object[p.Name]
+		}
 	}
-	o[owner[0]], o[owner[1]] = strings.ToLower(w.Provider), strings.ToLower(w.Client)
+	o[spelled("providerId")], o[spelled("clientId")] = strings.ToLower(w.Provider), strings.ToLower(w.Client)
 	return o
 }
 

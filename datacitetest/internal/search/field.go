@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 )
 
@@ -34,73 +35,60 @@ type field struct {
 
 const existsField = "_exists_"
 
-// mapping is what the deployed service's index can look into, by kind: an object, or
-// several, and what is in it. Nothing else is found by any query.
-var mapping = mapped(map[kind]string{
-	exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
-			fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
-			fair_affiliation_id_and_name content_url version_info formats sizes language is_active aasm_state schema_version metadata_version
-			agency source prefix suffix reference_ids citation_ids part_ids part_of_ids version_ids version_of_ids
-			fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments url.keyword publisher.keyword
-		creators,contributors,creators_and_contributors nameType nameIdentifiers.nameIdentifier nameIdentifiers.nameIdentifierScheme
-			nameIdentifiers.schemeUri affiliation.affiliationIdentifier affiliation.affiliationIdentifierScheme affiliation.schemeUri
-		contributors,creators_and_contributors contributorType
-		creators_and_contributors affiliation.name
-		titles,primary_title title.keyword titleType lang
-		descriptions descriptionType lang
-		identifiers identifierType
-		related_identifiers relatedIdentifierType relationType relatedMetadataScheme schemeUri schemeType resourceTypeGeneral
-		related_items relatedItemType relationType relatedItemIdentifier.relatedItemIdentifierType
-			relatedItemIdentifier.relatedMetadataScheme relatedItemIdentifier.schemeURI relatedItemIdentifier.schemeType
-			titles.title.keyword titles.titleType volume issue number numberType firstPage lastPage publicationYear edition
-		types resourceTypeGeneral schemaOrg bibtex citeproc ris
-		funding_references funderIdentifierType schemeUri awardNumber awardUri awardTitle
-		dates dateType dateInformation
-		geo_locations geoLocationPlace
-		rights_list rights rightsUri rightsIdentifierScheme schemeUri lang
-		subjects subjectScheme subject.keyword schemeUri valueUri lang classificationCode
-		container type identifierType title volume issue firstPage lastPage
-		landing_page url.keyword contentType error redirectUrls hasSchemaOrg schemaOrgId dcIdentifier citationDoi bodyHasPid
-		publisher_obj name.keyword publisherIdentifierScheme schemeUri lang
-		client id symbol provider_id re3data_id opendoar_id name.keyword language client_type repository_type certificate is_active
-			url.keyword subjects.subjectScheme subjects.subject subjects.schemeUri subjects.valueUri subjects.lang subjects.classificationCode
-		provider id symbol name.keyword display_name.keyword region member_type ror_id`,
-	folded: `- id uid doi
-		identifiers identifier
-		related_identifiers relatedIdentifier
-		related_items relatedItemIdentifier.relatedItemIdentifier
-		types resourceType
-		funding_references funderIdentifier
-		rights_list rightsIdentifier
-		container identifier
-		publisher_obj publisherIdentifier
-		primary_title title.raw
-		client,provider uid name.raw`,
-	text: `- url creator_names publisher reason
-		creators,contributors,creators_and_contributors name givenName familyName
-		creators,contributors affiliation.name
-		titles,primary_title title
-		descriptions description
-		related_identifiers relationTypeInformation
-		related_items relationTypeInformation titles.title publisher creators.nameType creators.name creators.givenName creators.familyName
-			contributors.contributorType contributors.name contributors.nameType contributors.givenName contributors.familyName
-		funding_references funderName
-		dates date
-		subjects subject
-		landing_page url
-		publisher_obj name
-		client name alternate_name description url domains
-		provider name display_name description`,
-	number: `- view_count download_count reference_count citation_count part_count part_of_count version_count version_of_count
-		geo_locations geoLocationPoint.pointLatitude geoLocationPoint.pointLongitude geoLocationBox.westBoundLongitude
-			geoLocationBox.eastBoundLongitude geoLocationBox.southBoundLatitude geoLocationBox.northBoundLatitude
-		landing_page status redirectCount downloadLatency
-		client year`,
-	date: `- registered published created updated
-		landing_page checked
-		client created updated`,
-	year: `- publication_year`,
-})
+// mapping is what the deployed service's index can look into: the properties of a record,
+// and what is made of them. Nothing else is found by any query.
+var mapping = func() map[string]field {
+	fields := mapped(map[kind]string{
+		exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
+				fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
+				fair_affiliation_id_and_name is_active aasm_state metadata_version agency source prefix suffix reference_ids citation_ids part_ids
+				part_of_ids version_ids version_of_ids fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments publisher.keyword
+			primary_title title.keyword titleType lang
+			client id symbol provider_id re3data_id opendoar_id name.keyword language client_type repository_type certificate is_active
+				url.keyword subjects.subjectScheme subjects.subject subjects.schemeUri subjects.valueUri subjects.lang subjects.classificationCode
+			provider id symbol name.keyword display_name.keyword region member_type ror_id`,
+		folded: `- id uid doi
+			primary_title title.raw
+			client,provider uid name.raw`,
+		text: `- creator_names publisher reason
+			primary_title title
+			client name alternate_name description url domains
+			provider name display_name description`,
+		number: `- view_count download_count reference_count citation_count part_count part_of_count version_count version_of_count
+			client year`,
+		date: `- registered published created updated
+			client created updated`,
+	})
+	addProperties(fields, "", kernel.Properties)
+	addProperties(fields, "creators_and_contributors.", kernel.Find("contributors").Inside)
+	name := "creators_and_contributors.affiliation.name"
+	fields[name] = newField(name, exact) // there alone
+	return fields
+}()
+
+// kinds are those of the fields of properties.
+var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
+
+func addProperties(fields map[string]field, before string, of []*kernel.Property) {
+	for _, p := range of {
+		name := before + p.Name
+		switch {
+		case name == "publisher":
+			name = "publisher_obj"
+		case name == "version":
+			name = "version_info"
+		case before == "":
+			name = names.Underscored(name)
+		}
+		if p.Index != "" {
+			fields[name] = newField(name, kinds[p.Index])
+		}
+		if p.Index == "text+" {
+			fields[name+".keyword"] = newField(name+".keyword", exact)
+		}
+		addProperties(fields, name+".", p.Inside)
+	}
+}
 
 // beyond is what only the specification's queries look into, as it goes by the
 // structure of the JSON record. There they reach names that nobody knows, too.
@@ -112,14 +100,14 @@ var beyond = mapped(map[kind]string{
 })
 
 // mapped reads lines of objects and what is in them; "-" is the record itself. A line
-// that names no object goes on with those before.
+// that begins deeper goes on with those before.
 func mapped(lists map[kind]string) map[string]field {
 	fields := map[string]field{}
 	for k, list := range lists {
 		var objects []string
 		for line := range strings.Lines(list) {
 			words := strings.Fields(line)
-			if !strings.HasPrefix(line, "\t\t\t") {
+			if !strings.HasPrefix(line, "\t\t\t\t") {
 				objects, words = strings.Split(words[0], ","), words[1:]
 			}
 			for _, object := range objects {

@@ -1,0 +1,476 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/maxmind/mmdbwriter"
+	"github.com/maxmind/mmdbwriter/mmdbtype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// line is a line as Dataverse writes it; page is a path and a query.
+func line(at, address, session, page, doi string) string {
+	return strings.Join([]string{
+		at, address, session, "-", ":guest", "https://data.example.org" + page, "doi:" + doi, "-", "-", "Mozilla/5.0 (X11; Linux x86_64)",
+		"Data of " + doi, "grid", "tbd", "Doe, Jane|Roe, Richard", "2024-05-06T07:08:09Z", "1", "-",
+		"https://data.example.org/dataset.xhtml?persistentId=doi:" + doi, "2024",
+	}, "\t") + "\n"
+}
+
+func view(at, session, doi string) string {
+	return line(at, "192.0.2.1", session, "/dataset.xhtml?persistentId=doi:"+doi, doi)
+}
+
+func download(at, session, doi string) string {
+	return line(at, "192.0.2.1", session, "/api/access/datafile/7", doi)
+}
+
+// october are the logs of two servers: three sessions with the dataset abc, one of which
+// goes from server to server, and one with xyz.
+func october(t *testing.T) []string {
+	folder := t.TempDir()
+	first := "#Fields: event_time\tclient_ip\tsession_cookie_id\tuser_cookie_id\tuser_id\trequest_url\tidentifier\tfilename\tsize\tuser-agent\ttitle\tpublisher\tpublisher_id\tauthors\tpublication_date\tversion\tother_id\ttarget_url\tpublication_year\n" +
+		view("2026-10-14T10:01:00+0000", "s1", "10.5072/FK2/ABC") +
+		view("2026-10-14T10:01:20+0000", "s1", "10.5072/FK2/ABC") + // a double click
+		download("2026-10-14T10:02:00+0000", "s1", "10.5072/FK2/ABC") +
+		strings.ReplaceAll(view("2026-10-14T10:03:00+0000", "s9", "10.5072/FK2/ABC"), "Mozilla/5.0", "Googlebot/2.1")
+	second := view("2026-10-14T10:04:00+0000", "s1", "10.5072/FK2/ABC") + view("2026-10-15T10:04:00+0000", "s2", "10.5072/FK2/ABC")
+	third := view("2026-10-16T10:04:00+0000", "s3", "10.5072/fk2/xyz") + view("2026-11-01T00:00:00+0000", "s3", "10.5072/fk2/xyz")
+
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	io.WriteString(w, second)
+	w.Close()
+	other, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	return []string{
+		write(t, folder, "counter_2026-10-14.log", first), write(t, folder, "web2.log.gz", zipped.String()),
+		write(t, folder, "web3.log.zst", string(other.EncodeAll([]byte(third), nil))),
+	}
+}
+
+func write(t *testing.T, folder, name, content string) string {
+	t.Helper()
+	name = filepath.Join(folder, name)
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+	return name
+}
+
+// A result is what a run left behind.
+type result struct {
+	code        int
+	out, errors string
+}
+
+// runs calls the program in December.
+func runs(ctx context.Context, srv *datacitetest.Server, stdin string, args ...string) result {
+	var out, notes bytes.Buffer
+	p := program{stdin: strings.NewReader(stdin), stdout: &out, stderr: &notes, now: func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }}
+	p.getenv = func(name string) string {
+		if name == "DATACITE_TOKEN" && srv != nil {
+			return srv.Token(srv.Now().Add(24 * time.Hour))
+		}
+		return ""
+	}
+	code := p.run(ctx, args)
+	return result{code, out.String(), notes.String()}
+}
+
+// service is an empty service.
+func service(t *testing.T, faults datacitetest.Faults) *datacitetest.Server {
+	t.Helper()
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+var ofOctober = []string{"-month", "2026-10", "-name", "My Repository"}
+
+func args(more ...string) []string { return append(append([]string{}, ofOctober...), more...) }
+
+// TestFromLogsToAReport goes the way of an administrator: look at the counts, write the
+// file for Dataverse, submit, and submit once more.
+func TestFromLogsToAReport(t *testing.T) {
+	srv, logs := service(t, nil), october(t)
+
+	look := runs(t.Context(), nil, "", args(logs...)...)
+	require.Equal(t, 0, look.code, look.errors)
+	assert.Equal(t, `  9 lines in 3 files
+  1 comments and empty lines
+  0 neither investigations nor requests
+  0 could not be read
+  8 accesses
+  1 in other months than 2026-10
+  0 without a dataset
+  1 by robots
+  1 double clicks
+  5 counted
+  2 datasets
+  2 of them without a title or publisher; -describe and -publisher give them
+  5 total investigations
+  3 unique investigations
+  1 total requests
+  1 unique requests
+
+Most used        Investigations  unique  Requests  unique  Title
+10.5072/FK2/ABC  4               2       1         1       Data of 10.5072/FK2/ABC
+10.5072/fk2/xyz  1               1       0         0       Data of 10.5072/fk2/xyz
+
+Report of My Repository, 2026-10-01 to 2026-10-31
+  neither written nor sent; -o writes it, -send submits it
+`, look.out)
+	assert.Empty(t, look.errors)
+
+	file := filepath.Join(t.TempDir(), "report.json")
+	all := append(args(logs...), "-publisher", "My University", "-platform", "My Portal", "-o", file, "-send", "-api", srv.URL)
+	sent := runs(t.Context(), srv, "", all...)
+	require.Equal(t, 0, sent.code, sent.errors)
+	assert.Contains(t, sent.out, "  written to "+file+"\n  stored as report ")
+
+	stored := srv.StoredReports()
+	require.Len(t, stored, 1)
+	atService, err := stored[0].Report()
+	require.NoError(t, err)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var inFile reports.Report
+	require.NoError(t, json.Unmarshal(data, &inFile))
+	assert.Equal(t, inFile.Datasets, atService.Datasets)
+	assert.Equal(t, "My University", inFile.Datasets[0].Publisher)
+	assert.Equal(t, "My Portal", inFile.Datasets[0].Platform)
+	assert.Equal(t, reports.Month(2026, time.October), inFile.Header.ReportingPeriod)
+	assert.EqualValues(t, "2026-11-01", inFile.Header.Created)
+
+	requests := writes(srv)
+	again := runs(t.Context(), srv, "", all...)
+	require.Equal(t, 0, again.code, again.errors)
+	assert.Contains(t, again.out, "stored before as report "+stored[0].ID)
+	assert.Equal(t, requests, writes(srv))
+	same, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(data), string(same))
+
+	logs[0], logs[2] = logs[2], logs[0]
+	require.NoError(t, os.Remove(file))
+	turned := runs(t.Context(), nil, "", append(args(logs...), "-publisher", "My University", "-platform", "My Portal", "-o", file)...)
+	require.Equal(t, 0, turned.code, turned.errors)
+	same, err = os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
+}
+
+func writes(srv *datacitetest.Server) (n int) {
+	for _, r := range srv.Requests() {
+		if r.Method != http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
+
+// TestDataverseReadsTheReport does what parseSushiReport of Dataverse does
+// (DatasetMetricsServiceBean.java): it takes the first id, and wants integers.
+func TestDataverseReadsTheReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	done := runs(t.Context(), nil, "", append(args(october(t)...), "-o", file, "-geoip", database(t))...)
+	require.Equal(t, 0, done.code, done.errors)
+	var report struct {
+		Datasets []struct {
+			ID          []struct{ Type, Value string } `json:"dataset-id"`
+			Performance []struct {
+				Period   map[string]string
+				Instance []struct {
+					Metric    string         `json:"metric-type"`
+					Access    string         `json:"access-method"`
+					Count     int            `json:"count"`
+					Countries map[string]int `json:"country-counts"`
+				}
+			}
+		} `json:"report-datasets"`
+	}
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &report))
+	metrics := map[string]int{}
+	for _, d := range report.Datasets {
+		for _, p := range d.Performance {
+			for _, i := range p.Instance {
+				left := i.Count
+				for country, n := range i.Countries {
+					metrics[d.ID[0].Type+":"+d.ID[0].Value+" "+p.Period["begin-date"]+" "+country+" "+i.Access+" "+i.Metric] += n
+					left -= n
+				}
+				assert.Zero(t, left)
+			}
+		}
+	}
+	assert.Equal(t, map[string]int{
+		"doi:10.5072/FK2/ABC 2026-10-01 de regular total-dataset-investigations":  4,
+		"doi:10.5072/FK2/ABC 2026-10-01 de regular unique-dataset-investigations": 2,
+		"doi:10.5072/FK2/ABC 2026-10-01 de regular total-dataset-requests":        1,
+		"doi:10.5072/FK2/ABC 2026-10-01 de regular unique-dataset-requests":       1,
+		"doi:10.5072/fk2/xyz 2026-10-01 de regular total-dataset-investigations":  1,
+		"doi:10.5072/fk2/xyz 2026-10-01 de regular unique-dataset-investigations": 1,
+	}, metrics)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o644, info.Mode(), "Dataverse runs as another user")
+}
+
+// database is a database of countries.
+func database(t *testing.T) string {
+	t.Helper()
+	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Test-Country", IncludeReservedNetworks: true})
+	require.NoError(t, err)
+	for network, code := range map[string]string{"192.0.2.0/24": "DE", "2001:db8::/32": "FR", "198.51.100.0/24": "T1"} {
+		_, prefix, err := net.ParseCIDR(network)
+		require.NoError(t, err)
+		require.NoError(t, tree.Insert(prefix, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String(code)}}))
+	}
+	var file bytes.Buffer
+	_, err = tree.WriteTo(&file)
+	require.NoError(t, err)
+	return write(t, t.TempDir(), "countries.mmdb", file.String())
+}
+
+func TestCountries(t *testing.T) {
+	known, err := openCountries(database(t))
+	require.NoError(t, err)
+	defer known.close()
+	for address, want := range map[string]string{
+		"192.0.2.7": "de", "2001:db8:0:0:0:0:0:7": "fr", "::ffff:192.0.2.7": "de",
+		"198.51.100.1": "", // a code that is no country
+		"203.0.113.1":  "", "": "", "unknown": "",
+	} {
+		assert.Equal(t, want, known.of(address), address)
+		assert.Equal(t, want, known.of(address), address)
+	}
+}
+
+// TestAccessLogsAreDescribed: the log of a web server has no titles. They come from the
+// service, with one request for 1,000 DOIs, or from an archive.
+func TestAccessLogsAreDescribed(t *testing.T) {
+	srv := service(t, nil)
+	var log, archive strings.Builder
+	const datasets = 1500
+	for i := range datasets {
+		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0\"\n", i%60, i)
+		record := fmt.Sprintf(`{"doi":"10.5072/r%04d","titles":[{"title":"Rain %d"}],"publisher":"Rain Archive","publicationYear":2020,"url":"https://example.org/%d","creators":[{"name":"Doe, Jane"}],"state":"findable"}`, i, i, i)
+		require.NoError(t, srv.PutRecordJSON([]byte(record)))
+		fmt.Fprintln(&archive, record)
+	}
+	folder := t.TempDir()
+	file := write(t, folder, "records.jsonl", archive.String())
+	for name, where := range map[string]string{"service": srv.URL, "file": file, "folder": folder} {
+		t.Run(name, func(t *testing.T) {
+			done := runs(t.Context(), nil, log.String(), args("-format", "combined", "-investigations", "^/data/(10\\..*)", "-requests", "^/files/(10\\..*)", "-describe", where, "-o", "-", "-")...)
+			require.Equal(t, 0, done.code, done.errors)
+			var report reports.Report
+			require.NoError(t, json.Unmarshal([]byte(done.out), &report))
+			require.Len(t, report.Datasets, datasets)
+			for i, d := range report.Datasets {
+				require.Equal(t, fmt.Sprint("Rain ", i), d.Title)
+				require.Equal(t, "Rain Archive", d.Publisher)
+				require.Equal(t, "2020", d.YOP)
+				require.Equal(t, fmt.Sprint("https://example.org/", i), d.URI)
+				require.Equal(t, []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}}, d.Contributors)
+			}
+			assert.Contains(t, done.errors, "1,500 datasets", "the summary makes room for the report")
+			assert.NotContains(t, done.errors, "without a title")
+		})
+	}
+	assert.Len(t, srv.Requests(), 2)
+}
+
+// TestDescriptionsOfTheLogStay: a record fills in what the log does not have.
+func TestDescriptionsOfTheLogStay(t *testing.T) {
+	file := write(t, t.TempDir(), "records.jsonl", `{"doi":"10.5072/fk2/abc","titles":[{"title":"Another title"}],"publisher":"Rain Archive","publicationYear":2020}`+"\n")
+	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/FK2/ABC"), args("-describe", file, "-o", "-", "-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	var report reports.Report
+	require.NoError(t, json.Unmarshal([]byte(done.out), &report))
+	assert.Equal(t, "Data of 10.5072/FK2/ABC", report.Datasets[0].Title)
+	assert.Equal(t, "Rain Archive", report.Datasets[0].Publisher)
+	assert.Equal(t, "2024", report.Datasets[0].YOP)
+}
+
+func TestEventsAsJSON(t *testing.T) {
+	done := runs(t.Context(), nil, `{"doi":"10.5072/a","time":"2026-10-31T23:30:00Z","url":"/a","request":true,"user":"jane"}`+"\n",
+		args("-format", "json", "-zone", "America/New_York", "-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.Contains(t, done.out, "1 unique requests")
+}
+
+// TestListsOfAgents: tools that researchers use are no robots, whatever the list says.
+func TestListsOfAgents(t *testing.T) {
+	folder := t.TempDir()
+	robots, machines := write(t, folder, "robots.txt", "Safari\ncurl\n"), write(t, folder, "machines.json", `[{"pattern":"opera"}]`)
+	log := ""
+	for i, agent := range []string{"safari", "curl/8", "Opera"} {
+		log += strings.ReplaceAll(view("2026-10-14T10:01:00Z", fmt.Sprint(i), "10.5072/a"), "Mozilla/5.0 (X11; Linux x86_64)", agent)
+	}
+	done := runs(t.Context(), nil, log, args("-robots", robots, "-machines", machines, "-o", "-", "-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.Contains(t, done.errors, "1 by robots")
+	assert.Equal(t, 2, strings.Count(done.out, `"machine"`), done.out) // the total and the unique investigations of Opera
+	assert.Equal(t, 2, strings.Count(done.out, `"regular"`), done.out) // those of curl, which the list of machines does not have
+}
+
+// TestBadInput: each fault has its place and a clear word; nothing is written or sent.
+func TestBadInput(t *testing.T) {
+	srv, folder := service(t, nil), t.TempDir()
+	good := view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	io.WriteString(w, strings.Repeat(good, 100))
+	w.Close()
+	put := func(content string) string {
+		return write(t, folder, strings.ReplaceAll(t.Name(), "/", "_"), content)
+	}
+	for name, tt := range map[string]struct {
+		log  string
+		more []string
+		says string
+	}{
+		"not UTF-8":           {good + strings.Replace(good, "Data of", "Daten f\xfcr", 1), nil, "line 2, line is not valid UTF-8"},
+		"18 fields":           {good + good[strings.IndexByte(good, '\t')+1:], nil, "line 2, fields are 18, not 19 separated by tabs"},
+		"no zone":             {view("2026-10-14T10:01:00", "s1", "10.5072/a"), nil, "line 1, event_time is \"2026-10-14T10:01:00\", without an offset"},
+		"no DOI":              {view("2026-10-14T10:01:00Z", "s1", "hdl:1902.1/1"), nil, "line 1, identifier is \"doi:hdl:1902.1/1\", not a DOI"},
+		"empty":               {"", nil, "no access is to be counted: of 0 lines"},
+		"truncated":           {zipped.String()[:zipped.Len()-9], nil, "unexpected EOF"},
+		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are in other months than 2026-10"},
+		"no country database": {good, []string{"-geoip", folder + "/none.mmdb"}, "none.mmdb: no such file"},
+		"not a database":      {good, []string{"-geoip", write(t, folder, "x.mmdb", "x")}, "x.mmdb: "},
+		"no list of robots":   {good, []string{"-robots", folder + "/none"}, "-robots: open " + folder + "/none: no such file"},
+		"broken list":         {good, []string{"-machines", write(t, folder, "machines", "a\n(")}, "line 2 error parsing regexp"},
+		"empty list":          {good, []string{"-machines", write(t, folder, "empty", "# nothing\n")}, "has no pattern"},
+		"no archive":          {good, []string{"-describe", folder + "/none"}, "-describe: stat " + folder + "/none: no such file"},
+		"not an archive":      {good, []string{"-describe", write(t, folder, "archive.jsonl", "x")}, "archive.jsonl: "},
+		"no folder":           {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log, out := put(tt.log), filepath.Join(t.TempDir(), "report.json")
+			done := runs(t.Context(), srv, "", append(args(log, "-o", out, "-send", "-api", srv.URL), tt.more...)...)
+			assert.Equal(t, 2, done.code, done.errors)
+			assert.Contains(t, done.errors, tt.says)
+			assert.Empty(t, done.out)
+			left, err := os.ReadDir(filepath.Dir(out))
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+	assert.Empty(t, srv.Requests())
+}
+
+// TestAClockThatJumpsBack: the time of each line counts, not their order.
+func TestAClockThatJumpsBack(t *testing.T) {
+	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/a")+view("2026-10-14T10:00:50Z", "s1", "10.5072/a")+view("2026-10-14T09:00:00Z", "s1", "10.5072/a"), args("-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.Contains(t, done.out, "1 double clicks")
+	assert.Contains(t, done.out, "2 counted")
+}
+
+func TestLinesAreLeftOutIfToldTo(t *testing.T) {
+	folder := t.TempDir()
+	log := write(t, folder, "counter.log", strings.Repeat("x\n", 150)+view("2026-10-14T10:01:00Z", "s1", "10.5072/a"))
+	done := runs(t.Context(), nil, "", args(log, write(t, folder, "empty.log", ""), "-bad-lines", "leave-out")...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.Contains(t, done.out, "150 could not be read")
+	assert.Equal(t, 100, strings.Count(done.errors, "left out: "))
+	assert.Contains(t, done.errors, "counter.log, line 100, fields are 1, not 19 separated by tabs")
+	assert.Contains(t, done.errors, "empty.log is empty")
+}
+
+func TestWrongUse(t *testing.T) {
+	log := write(t, t.TempDir(), "counter.log", view("2026-10-14T10:01:00Z", "s1", "10.5072/a"))
+	for _, tt := range []struct {
+		says string
+		args []string
+	}{
+		{"-month and -name are needed", []string{log}},
+		{"no log is given", args()},
+		{"-month is \"October\", not YYYY-MM", []string{"-month", "October", "-name", "x", log}},
+		{"-zone: unknown time zone Mars", args(log, "-zone", "Mars")},
+		{"-format is \"iis\", not dataverse, combined or json", args(log, "-format", "iis")},
+		{"-bad-lines is \"ignore\"", args(log, "-bad-lines", "ignore")},
+		{"-send and -api belong together", args(log, "-send")},
+		{"-send and -api belong together", args(log, "-api", "https://api.test.datacite.org")},
+		{"-send needs a token", args(log, "-send", "-api", "https://api.test.datacite.org")},
+		{"-investigations and -requests belong together", args(log, "-requests", "x")},
+		{"-format combined needs -investigations and -requests", args(log, "-format", "combined")},
+		{"-format json", args(log, "-format", "json", "-requests", "x", "-investigations", "y")},
+		{"missing closing )", args(log, "-requests", "(")},
+		{"-memory is 0", args(log, "-memory", "0")},
+		{"no such file", args(log + "x")},
+		{"is a folder; name the logs in it", args(filepath.Dir(log))},
+		{"is a variable not set?", args(log, "-platform", "")},
+	} {
+		done := runs(t.Context(), nil, "", tt.args...)
+		assert.Equal(t, 2, done.code, tt.says)
+		assert.Contains(t, done.errors, tt.says)
+	}
+	help := runs(t.Context(), nil, "", "-h")
+	assert.Equal(t, 0, help.code)
+	assert.Contains(t, help.out, "Exit codes:")
+}
+
+// TestWhenTheServiceFails: what was stored is told, and the exit code.
+func TestWhenTheServiceFails(t *testing.T) {
+	logs := october(t)
+	srv := service(t, func(_ int, r *http.Request) *datacitetest.Fault {
+		if r.Method == http.MethodPut || r.Method == http.MethodPost {
+			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusUnauthorized}
+		}
+		return nil
+	})
+	refused := runs(t.Context(), srv, "", append(args(logs...), "-send", "-api", srv.URL)...)
+	assert.Equal(t, 2, refused.code, refused.errors)
+	assert.Contains(t, refused.errors, "401")
+	assert.Empty(t, refused.out)
+
+	srv = service(t, func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusNotImplemented}
+	})
+	broken := runs(t.Context(), nil, "", append(args(logs...), "-describe", srv.URL, "-o", filepath.Join(t.TempDir(), "report.json"))...)
+	assert.Equal(t, 3, broken.code, broken.errors)
+	assert.Contains(t, broken.errors, "-describe: ")
+	assert.Empty(t, broken.out)
+
+	sent := false
+	srv = service(t, func(_ int, r *http.Request) *datacitetest.Fault {
+		if sent = sent || r.Method == http.MethodPut; sent && r.Method == http.MethodGet {
+			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusNotImplemented}
+		}
+		return nil
+	})
+	unread := runs(t.Context(), srv, "", append(args(logs...), "-send", "-api", srv.URL)...)
+	assert.Equal(t, 1, unread.code, unread.errors)
+	assert.Contains(t, unread.errors, "the report was stored, but reading it back failed: ")
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("Ctrl-C"))
+	done := runs(ctx, nil, "", args(october(t)...)...)
+	assert.Equal(t, 130, done.code)
+	assert.Empty(t, done.out)
+}
