@@ -352,7 +352,7 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 		_, err = client.PutURL(t.Context(), name, address)
 		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)
-		assert.ErrorContains(t, err, "no answer")
+		assert.ErrorContains(t, err, "no response")
 		require.ErrorIs(t, err, datacite.ErrUnclear)
 		assert.True(t, datacite.Temporary(err))
 		assert.Equal(t, 3, e.Attempts)

@@ -183,7 +183,7 @@ func TestLeavingEarly(t *testing.T) {
 			var last error
 			for _, last = range r.Datasets() {
 			}
-			assert.ErrorContains(t, last, "no answer: nothing sent or received")
+			assert.ErrorContains(t, last, "no response: nothing sent or received")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,17 +9,17 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// An answerBody is the body of an answer. Reading it ends with an error when it is
+// A responseBody is the body of a response. Reading it ends with an error when it is
 // longer than limit, and with the context: what is compressed may go on long after
-// the network has ended. What has come whole before is an answer all the same.
-type answerBody struct {
+// the network has ended. What has come whole before is a response all the same.
+type responseBody struct {
 	io.ReadCloser
 	ctx   context.Context
 	limit int64
 	read  int64
 }
 
-func (b *answerBody) Read(p []byte) (int, error) {
+func (b *responseBody) Read(p []byte) (int, error) {
 	const long = 1 << 20
 	if err := context.Cause(b.ctx); err != nil && b.read > long {
 		return 0, err

@@ -160,7 +160,7 @@ func (x *exchange) wait(req *http.Request) error {
 	return nil
 }
 
-// check judges an attempt: it reads the answer, keeps the outcome, and says
+// check judges an attempt: it reads the response, keeps the outcome, and says
 // whether to send again.
 func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bool, error) {
 	x.success, x.failure = nil, nil
@@ -180,7 +180,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	return v.again && ctx.Err() == nil, nil
 }
 
-// lost handles an attempt that brought no answer.
+// lost handles an attempt that brought no response.
 func (x *exchange) lost(err error) {
 	x.failure = x.newError(0, "", causeText(err))
 	x.failure.Err = x.hidden.cause(err)
@@ -189,13 +189,13 @@ func (x *exchange) lost(err error) {
 	}
 }
 
-// answered handles an attempt that brought an answer, and closes its body
+// answered handles an attempt that brought a response, and closes its body
 // unless the caller gets it.
 func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	o := outcome{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After")}
 	id := res.Header.Get("X-Request-Id")
 	ok := res.StatusCode >= 200 && res.StatusCode < 300
-	body := &answerBody{ReadCloser: res.Body, ctx: ctx, limit: x.client.maxBody}
+	body := &responseBody{ReadCloser: res.Body, ctx: ctx, limit: x.client.maxBody}
 	if ok && x.request.Stream {
 		if x.request.Unbounded {
 			body.limit = math.MaxInt64
@@ -236,7 +236,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	return o
 }
 
-// decode reads an answer as it arrives. It returns what an error shows of it.
+// decode reads a response as it arrives. It returns what an error shows of it.
 func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]byte, error) {
 	start := make([]byte, 512)
 	n, err := io.ReadFull(body, start)
@@ -253,11 +253,11 @@ func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]by
 	return seen.bytes, err
 }
 
-// MaxBody is how many bytes an answer may have.
+// MaxBody is how many bytes a response may have.
 func (c *Client) MaxBody() int64 { return c.maxBody }
 
-// Decode reads the JSON of an answer. What read makes of it may take as much memory
-// as an answer may have bytes.
+// Decode reads the JSON of a response. What read makes of it may take as much memory
+// as a response may have bytes.
 func (c *Client) Decode(body io.Reader, read Reader) error {
 	err := jsonlex.Decode(body, c.maxBody, read)
 	if errors.Is(err, jsonlex.ErrTooLarge) {
@@ -270,7 +270,7 @@ func (x *exchange) newResponse(res *http.Response, id string) *Response {
 	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: x.id(id), Attempts: x.attempts, hidden: x.hidden}
 }
 
-// wrongKind recognises the pages that gateways send instead of an answer.
+// wrongKind recognises the pages that gateways send instead of a response.
 func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	json := len(start) == 0 || start[0] == '{' || start[0] == '[' // blanks keep a line alive while the service works

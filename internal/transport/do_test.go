@@ -234,7 +234,7 @@ func TestServiceThatNeverAnswers(t *testing.T) {
 		c := client(t, net, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
 		_, err := c.Do(t.Context(), put())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no answer: nothing sent or received for 1m0s")
+		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no response: nothing sent or received for 1m0s")
 		assert.Len(t, net.seen, 2)
 		assert.Equal(t, time.Minute, net.seen[1].Sub(net.seen[0]).Truncate(time.Minute))
 	})
@@ -303,7 +303,7 @@ func TestErrorBodies(t *testing.T) {
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
-		{"empty", "text/html", "", "the answer is empty", nil},
+		{"empty", "text/html", "", "the response is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
 		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.FieldError{{Reason: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},

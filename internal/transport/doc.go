@@ -1,5 +1,5 @@
 // Package transport is the HTTP core that the three clients share: it builds a
-// request, sends it as often as the operation allows, reads the answer within
+// request, sends it as often as the operation allows, reads the response within
 // limits, and turns everything that is not a success into one [Error].
 //
 // What may be sent again is a property of the operation, not of the HTTP verb:

@@ -31,7 +31,7 @@ const (
 	Required
 )
 
-// Media types that requests and answers carry.
+// Media types that requests and responses carry.
 const (
 	JSONType = "application/json"
 	GzipType = "application/gzip"
@@ -52,15 +52,15 @@ type Request struct {
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
 	Before          func() error // called before each attempt; an error stops it
-	Read            Reader       // nil: the answer's body is kept in Data
+	Read            Reader       // nil: the response's body is kept in Data
 	Long            bool         // without Read: the body is more than a line or two
-	Stream          bool         // hand out the answer's body unread
+	Stream          bool         // hand out the response's body unread
 	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
 }
 
-// A Reader reads the JSON of an answer as it arrives, once in each attempt. What it
+// A Reader reads the JSON of a response as it arrives, once in each attempt. What it
 // makes must not take more memory than the client's MaxBody, which the Decoder sees
-// to. An error is like that of an answer which is no JSON.
+// to. An error is like that of a response that is not JSON.
 type Reader func(*jsonlex.Decoder) error
 
 // A Body is what a request carries: a [bytes.Reader], or a part of a file. Each
@@ -81,7 +81,7 @@ func (r bodyReader) Len() int { return int(r.Size()) }
 // changes reports whether the operation changes something on the service.
 func (r *Request) changes() bool { return !reads(r.Method) }
 
-// A Response is an answer with a success status.
+// A Response has a success status.
 type Response struct {
 	StatusCode int
 	Header     http.Header

@@ -13,8 +13,8 @@ import (
 
 // An outcome is what is known of an attempt that failed.
 type outcome struct {
-	status     int    // 0: no answer came
-	err        error  // without an answer: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
+	status     int    // 0: no response came
+	err        error  // without a response: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name
 }
@@ -30,7 +30,7 @@ type verdict struct {
 //
 //	outcome                              unclear  Replay Always  Replay IfUnsent
 //	no connection could be made          no       again          again
-//	no answer, or one that broke off     yes      again          no
+//	no response, or one that broke off   yes      again          no
 //	a certificate that is not good       no       no             no
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
@@ -38,7 +38,7 @@ type verdict struct {
 //	403 of a service that relays         yes      again          no
 //	501, any other status                no       no             no
 //
-// A gateway may answer 429 and 503, too, while the service behind it goes on with the
+// A gateway may respond with 429 and 503, too, while the service behind it goes on with the
 // work.
 func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 	e := &datacite.Error{StatusCode: o.status, Body: o.page, Err: o.err}

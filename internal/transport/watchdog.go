@@ -21,7 +21,7 @@ func (e *SilenceError) Error() string {
 	if e.Speed > 0 {
 		return fmt.Sprintf("too slow: fewer than %d bytes a second for %v", e.Speed, e.Silence)
 	}
-	return fmt.Sprintf("no answer: nothing sent or received for %v", e.Silence)
+	return fmt.Sprintf("no response: nothing sent or received for %v", e.Silence)
 }
 
 // Timeout reports true, as net.Error asks.
@@ -116,7 +116,7 @@ type watchedRequest struct {
 	io.ReadCloser
 	patience *patience
 	given    int          // in the last piece
-	answered *atomic.Bool // a body may be read on after the answer came
+	answered *atomic.Bool // a body may be read on after the response came
 }
 
 func (b *watchedRequest) Read(p []byte) (int, error) {

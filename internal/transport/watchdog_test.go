@@ -48,7 +48,7 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 		{"just too slow", 1000, time.Second, 0, ""},
 		{"half the speed", 512, time.Second, 0, "too slow"},
 		{"that is enough for the caller", 1, time.Second, 1, ""},
-		{"silence after a while", 1 << 20, 2 * time.Minute, 0, "no answer: nothing sent or received for 1m0s"},
+		{"silence after a while", 1 << 20, 2 * time.Minute, 0, "no response: nothing sent or received for 1m0s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

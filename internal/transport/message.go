@@ -16,28 +16,28 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// maxErrorBody is how much of an error answer is kept.
+// maxErrorBody is how much of an error response is kept.
 const maxErrorBody = 64 << 10
 
-// maxShort is how long an answer of a line or two may be, in bytes.
+// maxShort is how long a response of a line or two may be, in bytes.
 const maxShort = 1 << 20
 
-// maxMessage is how long a message taken from an answer may be, in bytes.
+// maxMessage is how long a message taken from a response may be, in bytes.
 const maxMessage = 500
 
-// explain finds the best text in an error answer, whatever its length. The
+// explain finds the best text in an error response, whatever its length. The
 // services send JSON:API arrays, objects, bare titles, maps from field to
 // messages, plain text, HTML and nothing at all.
 func explain(contentType string, body []byte) (string, []datacite.FieldError) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(body) == 0 {
-		return "the answer is empty", nil
+		return "the response is empty", nil
 	}
 	if isHTML(contentType, body) {
 		return htmlMessage(body), nil
 	}
 	if !utf8.Valid(body) {
-		return fmt.Sprintf("the answer is %d bytes that are no text", len(body)), nil
+		return fmt.Sprintf("the response is %d bytes that are not text", len(body)), nil
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
