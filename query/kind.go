@@ -126,7 +126,7 @@ var dateLayouts = func() []string {
 	return out
 }()
 
-// isTime accepts a time in one of the layouts, and sums such as now-1d/d and
+// isTime accepts a time in one of the layouts, and date arithmetic such as now-1d/d and
 // 2015-06||/M.
 func isTime(s string, layouts ...string) bool {
 	anchor, sum, found := strings.Cut(s, "||")
