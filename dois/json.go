@@ -322,7 +322,7 @@ func readRecords(d *decoder, p *page) {
 
 func (p *page) readRecord(d *decoder) error {
 	if p.records++; p.limit > 0 && p.records > p.limit {
-		return fmt.Errorf("%w: it has more records than the %d asked for", datacite.ErrTooLarge, p.limit)
+		return fmt.Errorf("%w: it has more records than the %d requested", datacite.ErrTooLarge, p.limit)
 	}
 	d.Spend(int(reflect.TypeFor[Record]().Size()))
 	e := envelope{record: p.place()}
