@@ -57,7 +57,7 @@ func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, erro
 // compressed, the store no longer knows its encoding then, and puts "?" for each
 // byte that is not ASCII.
 func (s *Room) handedOn(text []byte) []byte {
-	if !s.AsBuilt || names.IsASCII(string(text)) {
+	if !s.Deployed || names.IsASCII(string(text)) {
 		return text
 	}
 	out := slices.Clone(text)
@@ -97,7 +97,7 @@ func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire
 // way is where the store's request for a DOI leads; below is what it puts after the
 // name.
 func (s *Room) way(method, name, below string) names.Way {
-	if s.AsBuilt {
+	if s.Deployed {
 		return names.BehindStore(method, name, below)
 	}
 	return names.Way{Doi: name, Part: strings.TrimPrefix(below, "/")}
@@ -119,9 +119,9 @@ func mayChange(account *record.Account, allowed bool) error {
 // the owner alone.
 func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
 	switch {
-	case rec == nil, s.AnyLogin && !rec.Visible(account):
+	case rec == nil, s.Deployed && !rec.Visible(account):
 		return store.ErrNoRecord
-	case !s.AnyLogin && !rec.Owner(account):
+	case !s.Deployed && !rec.Owner(account):
 		return errDenied
 	}
 	return nil
@@ -144,7 +144,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.HideCreates && c.event == "hide" {
+		if name, ok = s.readName(w.Doi); !ok || !s.Deployed && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
 	}
@@ -160,7 +160,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 			return nil, err
 		}
 		apply := s.apply
-		if s.AsBuilt {
+		if s.Deployed {
 			apply = s.applyDeployed
 		}
 		if err := apply(c.changes, next, rec != nil); err != nil {
@@ -187,7 +187,7 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 	switch {
 	case rec != nil:
 		return nil, wire.Fail(http.StatusUnprocessableEntity, "This DOI has already been taken")
-	case !s.NewName.MatchString(name):
+	case !s.Deployed && !names.IsNew(name):
 		return nil, record.ErrInvalid
 	}
 	return s.NewRecord(name, c.account, "mds"), nil
