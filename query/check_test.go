@@ -23,6 +23,8 @@ func TestCheckRefuses(t *testing.T) {
 		"publicationYear:2010-05":                "is not a year",
 		`publicationYear:"20 10"`:                "is not a year",
 		"publicationYear:[2010 TO now-x]":        "is not a year",
+		"publicationYear:[2015 TO 2010]":         "the years from 2015 to 2010 are in the wrong order",
+		"publicationYear:[15 TO *]":              "is not a year",
 		"publicationYear:>20":                    `"20" is not a year`,
 		"publicationYear:(2010 2011)":            "words side by side as one value of a year",
 		"publicationYear:(>=2010 <2015)":         "words side by side",
