@@ -17,8 +17,8 @@ func refused(parameter, format string, args ...any) error {
 	return &datacite.FieldError{Path: parameter, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Check returns an error for every part of expr that the service, as specified
-// or as deployed, would refuse or read as something else. Each is a
+// Check returns an error for every part of expr that the service, as specified or as
+// deployed, would refuse or misread, and for years in the wrong order. Each is a
 // [*datacite.FieldError] whose Reason begins with the part. A nil expression means no query
 // and has no fault.
 //
