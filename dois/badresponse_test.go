@@ -52,7 +52,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"query with an open quote":     {dois.ListOptions{Query: query.Raw(`"ice`)}, "quot"},
 		"nothing to combine":           {dois.ListOptions{Query: query.And()}, ""},
 		"parameter given twice":        {dois.ListOptions{ClientID: "a.b", Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
-		"parameter of a field":         {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}}, "client_id, for which there is a field"},
+		"parameter of a field":         {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}}, "client_id, which has a field"},
 		"page in Extra":                {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
 		"no state":                     {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
 		"no prefix":                    {dois.ListOptions{Prefix: "5072"}, `"5072" is not a prefix`},

@@ -193,13 +193,13 @@ func TestWalkNotices(t *testing.T) {
 			if page(p) == 3 {
 				p.first, p.end = p.size, 2*p.size
 			}
-		}, "nothing new"},
+		}, "no new record"},
 		"empty pages without end": {"", func(p *archivePage) {
 			if page(p) == 3 {
 				p.end = p.first
 				p.next = url.Values{"page[cursor]": {cursorAfter(p.first + 50)}}
 			}
-		}, "nothing new"},
+		}, "no new record"},
 		"a link that is missing": {"", func(p *archivePage) {
 			if page(p) == 3 {
 				p.next = nil
@@ -219,7 +219,7 @@ func TestWalkNotices(t *testing.T) {
 			if p.number == 4 {
 				p.number, p.first, p.end = 3, 200, 300
 			}
-		}, "it is page 3, and page 4 was asked for"},
+		}, "it is page 3, not the requested page 4"},
 		"a page that is another one and does not say so": {query.ByName, func(p *archivePage) {
 			if p.number == 4 {
 				p.number, p.first, p.end = 0, 200, 300
