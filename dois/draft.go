@@ -2,6 +2,7 @@ package dois
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -140,25 +141,19 @@ func (r *Record) plainAffiliations(list string) bool {
 // checked returns a copy of the draft that has the name to create in DOI, or the reason why
 // it cannot be created.
 func (d *Draft) checked() (*Draft, error) {
-	switch {
-	case d == nil:
-		return nil, &datacite.FieldError{Path: "Draft", Reason: "is nil"}
-	case d.Event != "" && d.Event.fault() != "":
-		return nil, &datacite.FieldError{Path: "Draft.Event", Reason: d.Event.fault()}
-	case d.Prefix != "" && d.DOI != "":
-		return nil, &datacite.FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
-	case d.Prefix != "" && d.Record.DOI != "":
-		return nil, &datacite.FieldError{Path: "Draft.Record.DOI", Reason: "is set, and Prefix asks for a new name"}
+	if err := d.check(); err != nil {
+		return nil, err
 	}
 	out := *d
-	if d.Prefix != "" {
+	switch out.DOI = cmp.Or(d.DOI, d.Record.DOI); {
+	case d.Prefix != "" && d.DOI != "":
+		return nil, &datacite.FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
+	case d.Prefix != "" && out.DOI != "":
+		return nil, &datacite.FieldError{Path: "Draft.Record.DOI", Reason: "is set beside Prefix, for which the service chooses a name"}
+	case d.Prefix != "":
 		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
-	}
-	if d.DOI == "" && d.Record.DOI == "" {
+	case out.DOI == "":
 		return nil, &datacite.FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
-	}
-	if out.DOI == "" {
-		out.DOI = d.Record.DOI
 	}
 	name, err := parseName("Draft.DOI", out.DOI)
 	if err != nil {
@@ -175,16 +170,18 @@ func (d *Draft) checked() (*Draft, error) {
 	return &out, doi.At("Draft.DOI", err)
 }
 
+func (d *Draft) check() error {
+	if d == nil {
+		return &datacite.FieldError{Path: "Draft", Reason: "is nil"}
+	}
+	if reason := d.Event.fault(); d.Event != "" && reason != "" {
+		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
+	}
+	return nil
+}
+
 // checkName refuses a draft that names another DOI.
 func (d *Draft) checkName(name string) error {
-	switch {
-	case d == nil:
-		return &datacite.FieldError{Path: "Draft", Reason: "is nil"}
-	case d.Event != "" && d.Event.fault() != "":
-		return &datacite.FieldError{Path: "Draft.Event", Reason: d.Event.fault()}
-	case d.Prefix != "":
-		return &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; an update has a DOI"}
-	}
 	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
 		if text == "" {
 			continue

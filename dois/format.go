@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net/url"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -38,8 +36,8 @@ const (
 // CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
 // locale, the deployed service silently uses its default.
 type CitationOptions struct {
-	Style  string // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
-	Locale string // such as "de-DE"; "" means en-US
+	Style  string `url:"style,omitempty"`  // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
+	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
 }
 
 // Open returns a record in another format, to be read as it arrives. The caller
@@ -54,14 +52,7 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 //
 // Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
 func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
-	v := url.Values{}
-	if opts != nil && opts.Style != "" {
-		v.Set("style", opts.Style)
-	}
-	if opts != nil && opts.Locale != "" {
-		v.Set("locale", opts.Locale)
-	}
-	body, err := c.open(ctx, "dois.Citation", doiName, citationText, params.Encode(v))
+	body, err := c.open(ctx, "dois.Citation", doiName, citationText, parameters(opts))
 	if err != nil {
 		return "", err
 	}

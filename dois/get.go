@@ -5,39 +5,20 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // GetOptions choose what the service sends of a record. Identifiers of affiliations and
 // of the publisher come only with their options.
 type GetOptions struct {
-	Affiliation bool     // affiliations with their identifiers
-	Publisher   bool     // publisher with its identifier
-	Detail      bool     // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
-	Include     []string // resources for Record.Included; the service knows "client" and "media"
-	IfNoneMatch string   // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
-}
-
-func (o *GetOptions) values() url.Values {
-	// The flags are always sent, because their defaults will change (specification §9).
-	v := url.Values{
-		"affiliation": {strconv.FormatBool(o.Affiliation)},
-		"publisher":   {strconv.FormatBool(o.Publisher)},
-	}
-	if o.Detail {
-		v.Set("detail", "true")
-	}
-	if len(o.Include) > 0 {
-		v.Set("include", strings.Join(o.Include, ","))
-	}
-	return v
+	Affiliation bool     `url:"affiliation"`             // affiliations with their identifiers
+	Publisher   bool     `url:"publisher"`               // publisher with its identifier
+	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
+	IfNoneMatch string   `url:"-"`                       // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
 }
 
 // Get returns one record. Records that are not findable are [datacite.ErrNotFound] unless
@@ -62,7 +43,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 		header.Set("If-None-Match", opts.IfNoneMatch)
 	}
 	request := transport.Request{
-		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: params.Encode(opts.values()),
+		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters(opts),
 		Access: transport.Optional, Header: header,
 	}
 	return c.doRecord(ctx, request)

@@ -216,7 +216,7 @@ func readAttributes(d *decoder, r *Record) {
 	r.Raw = d.Keep()
 }
 
-// An envelope is what the service puts around an answer, as far as it belongs to one
+// An envelope is what the service puts around a response, as far as it belongs to one
 // record or to the page of a list.
 type envelope struct {
 	record   *Record
@@ -225,7 +225,7 @@ type envelope struct {
 	included []Resource
 }
 
-// recordEnvelopeJSON reads an answer of one record, resourceJSON the record in it.
+// recordEnvelopeJSON reads a response with one record, resourceJSON the record in it.
 var (
 	recordEnvelopeJSON = jsonlex.NewObject(
 		jsonlex.Member[envelope]{Name: "data", Read: func(d *decoder, e *envelope) { resourceJSON.Read(d, e) }},
@@ -268,10 +268,10 @@ func (e *envelope) finish() error {
 	return nil
 }
 
-// A page is the answer to GET /dois while it is being read.
+// A page is the response to GET /dois while it is being read.
 type page struct {
-	fields   []string            // that were asked for
-	most     int                 // records that were asked for; 0: not known
+	fields   []string            // that were requested
+	limit    int                 // records that were requested; 0: not known
 	place    func() *Record      // where the next record goes
 	each     func(*Record) error // called for each record as soon as it is there
 	err      error               // of each
@@ -294,7 +294,7 @@ var pageJSON = jsonlex.NewObject(
 	includedJSON(func(p *page) *[]Resource { return &p.included }),
 )
 
-// read reads an answer to its end. An error of each ends it.
+// read reads a response to its end. An error of each ends it.
 func (p *page) read(d *decoder) error {
 	pageJSON.Read(d, p)
 	switch {
@@ -321,8 +321,8 @@ func readRecords(d *decoder, p *page) {
 }
 
 func (p *page) readRecord(d *decoder) error {
-	if p.records++; p.most > 0 && p.records > p.most {
-		return fmt.Errorf("%w: it has more records than the %d asked for", datacite.ErrTooLarge, p.most)
+	if p.records++; p.limit > 0 && p.records > p.limit {
+		return fmt.Errorf("%w: it has more records than the %d requested", datacite.ErrTooLarge, p.limit)
 	}
 	d.Spend(int(reflect.TypeFor[Record]().Size()))
 	e := envelope{record: p.place()}

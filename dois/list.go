@@ -29,8 +29,8 @@ type Results struct {
 // List returns one page of the records that match opts; nil means the first 25 of all.
 // Options that the service would refuse, ignore or misread are [*datacite.FieldError]s.
 //
-// A DOI is in no list while it has a title or the like of more than 32,766 bytes: the
-// service stores it and cannot index it. [metadata.Record.Findings] warns of that.
+// A record with a title or the like of more than 32,766 bytes is in no list: the service
+// stores it but cannot index it. Get reads it, and [metadata.Record.Findings] warns of it.
 //
 // List sends GET /dois (specification §4.2). To read on, put Results.Next into
 // the options of the next call, or use [Client.All].
@@ -50,7 +50,7 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	request.Read = func(d *decoder) error {
 		const room = 1000
 		r = &Results{Records: make([]Record, 0, min(opts.maxRecords(), room))}
-		p := page{fields: opts.Fields, most: opts.maxRecords(), each: func(*Record) error { return nil }, place: func() *Record {
+		p := page{fields: opts.Fields, limit: opts.maxRecords(), each: func(*Record) error { return nil }, place: func() *Record {
 			n := len(r.Records)
 			r.Records = slices.Grow(r.Records, 1)[:n+1] // without a copy of an empty Record
 			return &r.Records[n]

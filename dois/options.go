@@ -162,6 +162,13 @@ func (o *ListOptions) values() (url.Values, error) {
 	return v, o.addExtra(v)
 }
 
+// parameters writes options that need no check. The flags are always sent, because their
+// defaults will change (specification §9).
+func parameters(options any) string {
+	v, _ := params.Values(options) // of texts, flags and lists
+	return params.Encode(v)
+}
+
 // addExtra adds the parameters of Extra, but none that has a field, in either spelling:
 // the service reads a hyphen and an underscore alike. Lists of names may stand there
 // instead of in their fields, because the service may know more names than this package.

@@ -264,7 +264,7 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, err
 	}
 	defer res.Body.Close()
-	p := &page{fields: o.Fields, most: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
+	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
 	err = cmp.Or(w.client.core.Decode(res.Body, p.read), p.check(o.Page))
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
 		return p, err

@@ -20,7 +20,8 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 // requests further pages as the loop goes on. An error ends the sequence and comes with
 // a nil record. Ranging over it again starts from the beginning.
 //
-// Every record is returned once, or the sequence ends with an [*IncompleteError]:
+// Every record that lists have (see [Client.List]) is returned once, or the sequence ends
+// with an [*IncompleteError]:
 //
 //   - Without a Sort, or by creation, the walk goes by cursor and reaches every
 //     record.
@@ -30,9 +31,6 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 //   - Records that the service repeats, because others moved between two pages,
 //     are left out. If it then counts more than it has shown, begins again from
 //     the start, or repeats a page, the walk ends.
-//
-// A record with a title of more than 32,766 bytes is in no list: the service stores it, and
-// its index refuses it. Get reads it.
 //
 // A page that breaks off is requested again, and after 502 and 504 in smaller
 // parts. Page.Size 0 means 100 here; by page number the size is rounded down to

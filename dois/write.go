@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -58,6 +57,12 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
+	if err := draft.check(); err != nil {
+		return nil, err
+	}
+	if draft.Prefix != "" {
+		return nil, &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; an update has a DOI"}
+	}
 	if err := draft.checkName(name); err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 
 // flags are the parameters of a write. They change only the response (specification §4.2).
 func (d *Draft) flags() string {
-	return params.Encode(cmp.Or(d.Response, &GetOptions{Affiliation: true, Publisher: true}).values())
+	return parameters(cmp.Or(d.Response, &GetOptions{Affiliation: true, Publisher: true}))
 }
 
 // EventOptions are the optional settings of [Client.ChangeState].

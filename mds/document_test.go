@@ -80,7 +80,7 @@ func TestDetect(t *testing.T) {
 		xml + "more":                     "text outside the root element",
 		strings.Replace(xml, "length", "& length", 1):           "is not well-formed XML",
 		strings.Replace(xml, "length", "l\xe4nge", 1):           "is not UTF-8",
-		strings.Replace(xml, "UTF-8", "ISO-8859-1", 1):          "reads every document as UTF-8",
+		strings.Replace(xml, "UTF-8", "ISO-8859-1", 1):          "the service reads every document as UTF-8",
 		"TY  - DATA\nT1  - L\xe4nge\nDO  - 10.5072/glacier-7\n": "is not UTF-8",
 	} {
 		_, err := mds.Detect([]byte(text))

@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// Advice is a remark on a part of a query that the service accepts, but that may find
-// something other than was meant, or be slow.
+// Advice is about a part of a query that the service accepts, but that may find something
+// other than was meant, or be slow.
 type Advice struct {
 	Part       string // the part of the query as text
 	Reason     string
@@ -29,8 +29,8 @@ func (a Advice) String() string {
 // longText is about the length from which an address is too long for some servers.
 const longText = 6000
 
-// Advise returns remarks on what is doubtful or slow in expr, in the order of the text. No
-// client refuses a query for them. [Check] finds what has to be refused.
+// Advise returns what is doubtful or slow in expr, in the order of the text. It is never a
+// reason to refuse a query; [Check] finds those.
 func Advise(expr Expr) []Advice {
 	if expr == nil {
 		return nil

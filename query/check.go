@@ -34,8 +34,8 @@ func Check(expr Expr) error {
 	return new(checker).check(expr.tree())
 }
 
-// checkRaw compares what the deployed service makes of text with what the text
-// says. Slashes need no backslash in it, as that service adds one itself.
+// checkRaw compares how the deployed service reads text with what the text means. Slashes
+// need no backslash in it, because that service adds one.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
 		return refused("query", "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
@@ -69,7 +69,7 @@ type checker struct {
 func (c *checker) check(n *syntax.Node) error {
 	c.node(n, "", 0)
 	if c.leaves > maxClauses {
-		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "the service takes %d in all", maxClauses)
+		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "the service accepts %d in all", maxClauses)
 	}
 	return errors.Join(c.errs...)
 }
@@ -91,10 +91,10 @@ func (c *checker) node(n *syntax.Node, field Field, depth int) {
 	}
 	switch {
 	case depth == maxDepth:
-		c.fault("the query", "it has more than %d brackets in one another, which the service may refuse", maxDepth)
+		c.fault("the query", "it has more than %d nested brackets, which the service may refuse", maxDepth)
 		return
 	case len(n.Clauses) > maxClauses:
-		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "the service takes %d in a list", maxClauses)
+		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "the service accepts %d in a list", maxClauses)
 	}
 	c.neighbours(n, field)
 	for _, cl := range n.Clauses {
@@ -140,10 +140,10 @@ func (c *checker) leaf(n *syntax.Node, field Field) {
 		}
 	}
 	if kinds[field] == textField && field != "" && (n.Kind == syntax.KindPhrase || n.Kind == syntax.KindTerm) && !hasWord(n.Text) {
-		c.fault(part(), "there is no word in it, so the service would drop this part of the query")
+		c.fault(part(), "it has no word, so the service would ignore this part of the query")
 	}
 	if field == existsField && n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase {
-		c.fault(part(), "_exists_ takes the whole name of one field")
+		c.fault(part(), "_exists_ needs the whole name of one field")
 	}
 }
 
@@ -184,7 +184,7 @@ func (c *checker) field(n *syntax.Node) {
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
-	c.fault(partText(n, f), "what stands before the colon is read as the name of a field, but it is not one; quote the whole text if the colon belongs to it")
+	c.fault(partText(n, f), "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
 }
 
 func isScheme(s string) bool {

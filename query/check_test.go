@@ -42,8 +42,8 @@ func TestCheckRefuses(t *testing.T) {
 		"10.1000:abc":                            "read as the name of a field",
 		"http:x":                                 "read as the name of a field",
 		`Re\ view:x`:                             "read as the name of a field",
-		`titles.title:"--"`:                      "no word in it",
-		`a AND titles.title:""`:                  "no word in it",
+		`titles.title:"--"`:                      "has no word",
+		`a AND titles.title:""`:                  "has no word",
 		"*:x":                                    "publicationYear is among these fields",
 		`view\*:x`:                               "viewCount is among these fields",
 		`download_\*:1*`:                         "a count takes no wildcard",
@@ -95,7 +95,7 @@ func TestCheckLimits(t *testing.T) {
 	for range 250 {
 		deep = Or(Term("b"), And(Term("c"), deep))
 	}
-	assert.ErrorContains(t, Check(deep), "more than 200 brackets")
+	assert.ErrorContains(t, Check(deep), "more than 200 nested brackets")
 }
 
 // A raw text is sent as it stands, so it has to say on the deployed service

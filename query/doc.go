@@ -1,5 +1,5 @@
-// Package query builds, reads and checks what goes into the parameters query,
-// sort, page and random of the DOI query interface ([specification] §4.2).
+// Package query builds, parses and checks what goes into the parameters query, sort, page
+// and random of the DOI query interface ([specification] §4.2).
 //
 //	q := query.And(
 //		query.FieldTitle.Is("climate change"),
@@ -7,6 +7,19 @@
 //		query.Not(query.FieldPublisher.Is("Zenodo")),
 //	)
 //	fmt.Println(q) // titles.title:"climate change"~0 AND publicationYear:[2010 TO 2015] AND NOT publisher:Zenodo
+//
+// # What to use
+//
+//   - [Term], [Phrase] and [Wildcard] search the default fields, the methods of [Field] one
+//     field. [And], [Or] and [Not] combine them. Values are literal: no quote or operator in
+//     a value can change the query.
+//   - [Parse] reads what people type; a [SyntaxError] says where and why a text is not a
+//     query. Parsed and built expressions combine, so a platform can restrict its users'
+//     queries. [Syntax] and [FromSyntax] give access to the parts, with package
+//     query/syntax.
+//   - [Check] and [CheckList] refuse what the service would refuse or misread; the client of
+//     package dois calls them for every request. [Advise] points out what is doubtful or
+//     slow, and [Explicit] writes the operators that a query lacks.
 //
 // # The language
 //
@@ -18,55 +31,32 @@
 //	climte~1                     words that differ in one character
 //	titles.title:climate         a word in one field; names of the record, joined by dots
 //	titles.title:(a OR b)        several clauses in one field
-//	publicationYear:[2010 TO *]  a range; { and } leave out the bound, * leaves it open
+//	publicationYear:[2010 TO *]  a range; { and } exclude the bound, * leaves it open
 //	subjects.subject:*           any value
 //	*:*                          every record
 //	a AND b, a OR b, NOT a       with brackets; in capitals
 //	+a -b c                      a must match, b must not, c may
 //	a^2                          a weighs twice as much in the order by relevance
 //
-// A backslash takes the meaning from the next character. Inside quotes only "
-// and \ need one.
+// A backslash makes the next character literal. Inside quotes only " and \ need one.
 //
-// # Differences between servers
+// # Where servers differ
 //
-// The specification and the deployed service differ, and neither reads a query quite as
-// it looks. Queries that this package writes mean the same to both.
+// Built queries mean the same on the specified and on the deployed service. What people
+// type may not:
 //
-//   - Clauses side by side are optional as specified, and required on the
-//     deployed service. Built queries always have an operator between them.
-//   - AND does not come before OR: a OR b AND c requires b and c, and a only raises
-//     the relevance. Built queries have brackets.
-//   - NOT a by itself finds nothing in Lucene: *:* AND NOT a does.
-//   - The deployed service accepts one other word in between the words of a
-//     phrase, unless there is a ~0 after it.
-//   - It renames attributes of the record, such as publicationYear, wherever they
-//     stand in the text, and puts a backslash before every slash, so that
-//     \/ is an error there and a bare / is one elsewhere. Built queries hide such
-//     words and write a slash so that both read it.
-//   - A year, a date or a count cannot have a wildcard, and an unknown field finds
-//     nothing without an error.
-//
-// # Building
-//
-// [Term], [Phrase] and [Wildcard] look in the default fields, the methods of [Field] in
-// one field. [And], [Or] and [Not] combine expressions; [Bool] puts expressions made by
-// [Must] and [MustNot] and others side by side. Every value is literal: no quote or
-// operator in it can change the query. An [Expr] is immutable.
-//
-// # Reading what people type
-//
-// [Parse] reads the whole language. A [SyntaxError] says where and why a text
-// is not a query. [Explicit] puts operators between clauses side by side. [Syntax] and
-// [FromSyntax] give access to the parts of a query, with package query/syntax. Parsed
-// and built expressions can be combined, so a platform can restrict the queries of its
-// users.
-//
-// # Before sending
-//
-// [Check] refuses what the service would refuse or read as something else; the
-// client of the DOI query interface calls it, and [CheckList], for every
-// request. [Advise] points at what is doubtful or slow.
+//   - Clauses side by side are optional as specified, and required on the deployed
+//     service.
+//   - AND does not bind closer than OR: a OR b AND c requires b and c, and a only raises
+//     the relevance.
+//   - NOT a alone finds nothing in Lucene; *:* AND NOT a does.
+//   - The deployed service accepts one other word between the words of a phrase, unless ~0
+//     follows it.
+//   - It renames attributes of the record, such as publicationYear, anywhere in the text,
+//     and puts a backslash before every slash, so \/ is an error there and a bare /
+//     elsewhere.
+//   - Years, dates and counts cannot be searched with a wildcard, and an unknown field
+//     finds nothing without an error.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package query

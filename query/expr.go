@@ -47,9 +47,9 @@ func All() Expr { return fromNode(everything) }
 
 var everything = &syntax.Node{Kind: syntax.KindAll}
 
-// Raw is query text that is sent as it is, for what the other functions do not offer. As
-// a part of another expression it is first read with [Parse], so that it cannot reach
-// beyond its place. Prefer Parse for text that other people typed.
+// Raw is query text that is sent as it is, for what the other functions cannot write. Inside
+// another expression it is parsed first, so that it cannot reach beyond its place. Prefer
+// [Parse] for text that people typed.
 func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 
 // Boost multiplies the weight of the matches of expr in [ByRelevance] order by factor,

@@ -9,10 +9,9 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
-// A Field is the name of a field, such as titles.title: the names of the JSON
-// record, joined by dots (specification §2.2, §4.2.1(1)). Any name may be used,
-// also one without a constant here; a * in it stands for any characters. The
-// empty Field stands for the default fields.
+// A Field is the name of a field, such as titles.title: names of the JSON record, joined by
+// dots (specification §2.2, §4.2.1(1)). Any name can be used, with or without a constant
+// here; a * in it stands for any characters. The empty Field means the default fields.
 //
 // [Check] refuses [Field.Like], [Field.StartsWith] and [Field.Fuzzy] for fields with
 // years, dates and counts, which the service cannot search in these ways.

@@ -127,7 +127,7 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 		case 10:
 			return query.Term(v)
 		case 11:
-			return oneOf(r, query.All(), query.Expr(nil), f.IsDOI(v), f.IsORCID(v), f.Years(r.IntN(3000), r.IntN(3000)),
+			return oneOf(r, query.All(), query.Expr(nil), f.IsDOI(v), f.IsORCID(v),
 				f.BetweenTimes(time.Unix(r.Int64N(1<<34), r.Int64N(2e9)), time.Unix(r.Int64N(1<<34), 0)), f.BetweenTimes(time.Unix(r.Int64N(1<<40), 0), time.Time{}))
 		}
 		return query.Phrase(v)

@@ -85,6 +85,9 @@ func (k fieldKind) refuses(n *syntax.Node) string {
 				return reason
 			}
 		}
+		if low, high := n.Range.Low, n.Range.High; consistsOf(low+high, "0123456789") && high != "" && low > high && k != countField {
+			return fmt.Sprintf("the years from %s to %s are in the wrong order", low, high)
+		}
 	}
 	return ""
 }
@@ -126,7 +129,7 @@ var dateLayouts = func() []string {
 	return out
 }()
 
-// isTime accepts a time in one of the layouts, and sums such as now-1d/d and
+// isTime accepts a time in one of the layouts, and date arithmetic such as now-1d/d and
 // 2015-06||/M.
 func isTime(s string, layouts ...string) bool {
 	anchor, sum, found := strings.Cut(s, "||")

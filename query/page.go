@@ -2,15 +2,15 @@ package query
 
 import "errors"
 
-// A Page says which part of the results to return (specification §4.2). The
-// zero value is the first page of 25 records.
+// A Page selects a part of the results (specification §4.2). The zero value is the first
+// page of 25 records.
 //
-// Pages by Number reach the first 10,000 records only; a Cursor reaches all,
-// in the order of their creation.
+// Page numbers reach only the first 10,000 records; a Cursor reaches all, in the order of
+// their creation.
 type Page struct {
 	Number int    // from 1; 0 means the first page
 	Size   int    // records in a page, at most 1,000; 0 means the service's 25
-	Cursor string // "1" begins; afterwards what the service returned for the next page
+	Cursor string // "1" for the first page, then the cursor that the service returned for the next one
 }
 
 const (
@@ -39,12 +39,12 @@ func (p Page) check() error {
 	return nil
 }
 
-// A Sample asks for a random part of the results (specification §4.2). The
-// zero value asks for none.
+// A Sample selects a random part of the results (specification §4.2). The zero value means
+// no sample.
 type Sample struct {
 	Random bool   // records in random order: Page.Size of them
 	Size   int    // records from each group; 0 means 1
-	Group  string // instead of Random: some records of each group, GroupClient, GroupProvider or GroupResourceType
+	Group  string // instead of Random: some records of each GroupClient, GroupProvider or GroupResourceType
 }
 
 // The values of [Sample.Group].

@@ -23,30 +23,29 @@ func (e *SyntaxError) Error() string {
 }
 
 const (
-	maxDepth   = 200  // brackets in one another
+	maxDepth   = 200  // nested brackets
 	maxClauses = 1024 // in one list; the service refuses more
 )
 
 // Parse reads a query as people type it (specification §4.2.1). The error is a
 // [*SyntaxError].
 //
-// What is read keeps its structure: words side by side stay so, and are optional on a
-// server as specified and required on the deployed one; [Explicit] settles that. AND and
-// OR have no precedence over each other, so Parse does not invent one; [Advise] points at
-// lists that mix them.
+// The structure is kept. Words side by side stay so: they are optional as specified and
+// required on the deployed service; [Explicit] makes them mean the same. AND and OR have no
+// precedence over each other, and Parse adds none; [Advise] points out lists that mix them.
 //
 // String of the result may differ from text in blanks, brackets and escapes, but means the
 // same. A result of Parse can safely be restricted: in And(mine, theirs), theirs cannot
 // reach beyond its place in any query that [Check] accepts.
 //
-// Parse has the grammar of the parser that the service uses. On purpose it refuses some
-// texts that this parser accepts:
+// The grammar is that of the service's parser, but for some texts that Parse refuses on
+// purpose:
 //
 //   - after ~, anything but a plain number such as 2 or .5, or AUTO after a word. The
 //     service refuses other text after a word and ignores it elsewhere, and takes
 //     Java's other spellings of numbers, such as 2f and NaN.
 //   - after the ~ of a word, a fraction above 1, which the service cuts off
-//   - more than 1,024 clauses in one list, and more than 200 brackets in one another
+//   - more than 1,024 clauses in one list, and more than 200 nested brackets
 //   - text that is not valid UTF-8
 func Parse(text string) (Expr, error) {
 	n, err := parse(text)
@@ -194,7 +193,7 @@ func (p *parser) field() (string, *SyntaxError) {
 func (p *parser) brackets() (*syntax.Node, *SyntaxError) {
 	open := p.tok()
 	if p.depth == maxDepth {
-		return nil, &SyntaxError{open.start, fmt.Sprintf("more than %d brackets in one another", maxDepth)}
+		return nil, &SyntaxError{open.start, fmt.Sprintf("more than %d nested brackets", maxDepth)}
 	}
 	p.i++
 	p.depth++

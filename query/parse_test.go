@@ -89,7 +89,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"[a TO b]~1", 8, "a ~ has to follow a word"},
 		{"a\xffb", 1, "UTF-8"},
 		{"\ufffd \xc3", 4, "UTF-8"},
-		{strings.Repeat("(", 300) + "a" + strings.Repeat(")", 300), 200, "more than 200 brackets"},
+		{strings.Repeat("(", 300) + "a" + strings.Repeat(")", 300), 200, "more than 200 nested brackets"},
 		{strings.Repeat("a ", 1025), 2050, "more than 1024 clauses"},
 	} {
 		e, err := Parse(test.text)

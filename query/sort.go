@@ -2,12 +2,12 @@ package query
 
 import "strings"
 
-// A Sort is an order of the results (specification §4.2.2). The zero value
-// leaves the order to the service, which puts the last updated first.
+// A Sort is an order of the results (specification §4.2.2). The zero value is the order of
+// the service: the last updated first.
 type Sort string
 
-// The orders. All are ascending except ByRelevance, which has the best match
-// first. The deployed service has no values to sort by for ByPublished.
+// The orders. All are ascending except ByRelevance, which has the best match first. On the
+// deployed service ByPublished has no effect.
 const (
 	ByName          Sort = "name" // the DOI name
 	ByCreated       Sort = "created"

@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,21 +51,6 @@ func orcid(id string) (string, bool) {
 	return s[:4] + "-" + s[4:8] + "-" + s[8:12] + "-" + s[12:], true
 }
 
-// Years looks for values from the first of January of one year to the end of
-// another; 0 leaves that side open. It suits [FieldPublicationYear] and the
-// dates.
-func (f Field) Years(from, to int) Expr {
-	for _, y := range []int{from, to} {
-		if y != 0 && (y < 1000 || y > 9999) {
-			return fromNode(invalid(f, fmt.Sprintf("%d is not a year of four digits", y)))
-		}
-	}
-	if from != 0 && to != 0 && from > to {
-		return fromNode(invalid(f, fmt.Sprintf("the years from %d to %d are in the wrong order", from, to)))
-	}
-	return f.Between(yearText(from), yearText(to))
-}
-
 // BetweenTimes looks for times from one to another, both included; the zero time
 // leaves that side open: updated:[2025-06-01T00:00:00Z TO *]. It suits [FieldCreated],
 // [FieldUpdated] and [FieldRegistered].
@@ -101,13 +85,6 @@ func timeText(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05Z")
-}
-
-func yearText(y int) string {
-	if y == 0 {
-		return ""
-	}
-	return strconv.Itoa(y)
 }
 
 func consistsOf(s, set string) bool { return s != "" && strings.Trim(s, set) == "" }

@@ -1,5 +1,5 @@
-// Package archive reads the records of archives: of the data files that the operator of
-// the service publishes once a year, of saved pages, and of what a harvest has written.
+// Package archive reads DOI records from files: the data files that the operator of the
+// service publishes once a year, saved pages, and the output of a harvest.
 //
 //	file, err := os.Open("DataCite_Public_Data_File_2025.tar")
 //	if err != nil {
@@ -15,25 +15,24 @@
 //
 // # Formats
 //
-// The first bytes of a file tell its format, whatever its name:
+// A file's format is recognised by its first bytes, not by its name:
 //
 //   - JSON lines, each the attributes of a record or a whole resource with id, type
 //     and attributes
 //   - pages as the service sends them, {"data": […]}, one or several, and lists of
 //     records, on one line or printed over many
 //   - gzip of any of these, in one member or in several
-//   - TAR, plain or in gzip, and folders of all of these, read in the order in which they
-//     list their files
+//   - TAR, plain or in gzip, and folders of all of these, in the order in which they list
+//     their files
 //
-// Other files in a TAR or a folder, such as tables and notes, are skipped. A file whose
-// name promises records, by ending in .json, .jsonl, .ndjson, .tar or .tgz, or such an
-// ending with .gz, and that has none is an error; STATUS.json and MANIFEST.json promise
-// nothing.
+// Other files in a TAR or a folder, such as tables and notes, are skipped. But a file
+// without records is an error if its name ends in .json, .jsonl, .ndjson, .tar or .tgz, or
+// one of these with .gz; STATUS.json and MANIFEST.json may be without.
 //
 // # Memory
 //
-// Records are decoded on all processors and come in the order of the archive. Memory
-// does not grow with the archive.
+// Records are decoded on all processors and returned in the order of the archive. Memory
+// use does not grow with the archive.
 package archive
 
 import (
@@ -49,8 +48,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// A Reader reads the records of an archive. It is made by [NewReader] or
-// [NewFolderReader].
+// A Reader reads the records of an archive. [NewReader] and [NewFolderReader] make one.
 type Reader struct {
 	start func(*splitter) error // nil if there is nothing to read from
 	opts  Options
@@ -58,20 +56,20 @@ type Reader struct {
 
 // Options are the options of a [Reader].
 type Options struct {
-	// Members chooses the files of a TAR or a folder by their paths, such as
-	// dois/updated_2025-01/part_0000.jsonl.gz; nil chooses all. It is called in another
-	// goroutine than the loop's, before the loop reaches the records of the file.
+	// Members selects files of a TAR or a folder by their paths, such as
+	// dois/updated_2025-01/part_0000.jsonl.gz; nil selects all. It is called in another
+	// goroutine, before the loop reaches the records of the file.
 	Members func(path string) bool
 
-	// Skip is called for each damaged part. If it returns true, reading goes on with the
-	// next line that is whole, or else with the next file. If it is nil or returns false,
+	// Skip is called for each damaged part. If it returns true, reading continues with the
+	// next whole line or, if there is none, the next file. If it is nil or returns false,
 	// the damage ends the sequence as its error. It is called in the goroutine of the
 	// loop, between the records before and after the damage.
 	Skip func(*Error) bool
 }
 
-// NewReader returns a Reader of the archive in r. Its records can be ranged over once;
-// a second time is an error. nil options mean the defaults.
+// NewReader returns a Reader of the archive in r. Its records can be ranged over once; a
+// second loop gets an error.
 func NewReader(r io.Reader, opts *Options) *Reader {
 	if r == nil {
 		return newReader(nil, opts)
@@ -88,8 +86,7 @@ func NewReader(r io.Reader, opts *Options) *Reader {
 
 // NewFolderReader returns a Reader of the archives in a folder and its subfolders, in the
 // order of their names: os.DirFS("records"), a ZIP file ([archive/zip.Reader]), or embedded
-// files. Ranging over its records again reads the folder again. nil options mean the
-// defaults.
+// files. Ranging over its records again reads the folder again.
 func NewFolderReader(folder fs.FS, opts *Options) *Reader {
 	if folder == nil {
 		return newReader(nil, opts)
@@ -105,24 +102,23 @@ func newReader(start func(*splitter) error, opts *Options) *Reader {
 	return r
 }
 
-var errRead = errors.New("it was read already")
+var errRead = errors.New("it has already been read")
 
 // All returns the records in the order of the archive. Damage is an [*Error], which
 // comes with a nil record and ends the sequence, unless [Options].Skip continues.
 //
-// The checksum of a gzip member stands at its end, so a wrong one is reported after the
-// records of the member: do not rely on any of them before the next member begins or the
-// sequence ends. Two kinds of damage cannot be detected: changes of plain text that leave
-// it valid JSON, and whole lines or whole gzip members that are missing at the end of a
-// file outside a TAR.
+// A gzip member has its checksum at the end, so a wrong one is reported after the records
+// of the member: do not rely on them before the next member begins or the sequence ends.
+// Two kinds of damage cannot be detected: changes of plain text that leave it valid JSON,
+// and whole lines or gzip members missing at the end of a file outside a TAR.
 //
-// Leaving the loop waits for the goroutines that read ahead, and so for a Read that is
-// under way. To abandon a source that may block, close it. If a method of the source or
+// Leaving the loop waits for the goroutines that read ahead, and so for a Read in progress.
+// To abandon a source that may block, close it. If a method of the source or
 // Options.Members panics, All panics with the same value in the goroutine of the loop.
 func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	return func(yield func(*dois.Record, error) bool) {
 		if r.start == nil {
-			yield(nil, &datacite.FieldError{Path: "Reader", Reason: "has no source: it is the zero Reader, or was made of nil"})
+			yield(nil, &datacite.FieldError{Path: "Reader", Reason: "has no source: it is the zero Reader, or was made from nil"})
 			return
 		}
 		s := newSplitter(&r.opts)

@@ -355,7 +355,7 @@ func TestArchiveErrors(t *testing.T) {
 		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
 		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz, byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
 		{"a TAR of other things", tarred("README", "Nothing."), `no file in it has records`, nil},
-		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `something follows the end of the TAR`, nil},
+		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `data follows the end of the TAR`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := readText(tt.text, nil)
@@ -397,7 +397,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	_, err := readAll(r)
 	require.NoError(t, err)
 	_, err = readAll(r)
-	require.ErrorContains(t, err, "read already")
+	require.ErrorContains(t, err, "already been read")
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.

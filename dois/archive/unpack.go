@@ -50,8 +50,8 @@ func (s *splitter) read(member string, src io.Reader, layers int) error {
 	case mayHoldOther(member) && (!isJSON(text) || holdsNoRecord(text)):
 		return nil
 	case !isJSON(text):
-		const most = 20
-		return s.damaged(at, fmt.Errorf("neither JSON nor gzip nor TAR: it begins with %q", text[:min(len(text), most)]))
+		const shown = 20
+		return s.damaged(at, fmt.Errorf("neither JSON nor gzip nor TAR: it begins with %q", text[:min(len(text), shown)]))
 	}
 	s.send() // the next file may have the same name
 	s.files++
@@ -155,7 +155,7 @@ func unreadableAfter(member string, err error) error {
 	return fmt.Errorf("the TAR cannot be read from %s on: %w", member, err)
 }
 
-var errMore = errors.New("something follows the end of the TAR")
+var errMore = errors.New("data follows the end of the TAR")
 
 // tarEnd makes sure that the TAR is whole: two empty blocks end it. read is the number of
 // bytes read since the last file.

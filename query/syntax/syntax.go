@@ -1,7 +1,7 @@
-// Package syntax has the trees of package query: what a query consists of, as plain data.
+// Package syntax has the trees of package query: the parts of a query as plain data.
 //
-// Syntax and FromSyntax of package query turn expressions into trees and back, so a
-// program can look at what somebody typed, and change it:
+// Syntax and FromSyntax of package query turn expressions into trees and back, so that a
+// program can inspect and change what people typed:
 //
 //	expr, err := query.Parse(text)
 //	if err != nil {
