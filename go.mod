@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-querystring v1.2.0
+	github.com/google/uuid v1.6.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/klauspost/compress v1.20.3
 	github.com/stretchr/testify v1.12.1

@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Date is a date or range in the life of the resource: 2024, 2024-05,
-// 2024-05-17, 2024-05-17T10:00:00Z, or two of these with a slash between.
+// Date is a date or period that matters for the resource: 2024, 2024-05, 2024-05-17,
+// 2024-05-17T10:00:00Z, or two of these separated by a slash.
 type Date struct {
 	Date            string   `json:"date"`
 	DateType        DateType `json:"dateType,omitempty"`
@@ -28,8 +28,7 @@ func dateWarning(value string) *fault {
 	return warning(CodeDate, dateFault(xmlscan.Trim(value)))
 }
 
-// DateType says which event a date belongs to. Values the schema does not list pass
-// through unchanged.
+// DateType is the event of a date.
 type DateType string
 
 // The values of [DateType].
@@ -59,19 +58,19 @@ var dateTypes = vocabulary{
 
 func (DateType) vocabulary() vocabulary { return dateTypes }
 
-// standIns are what the schema offers where a mandatory value is not known.
+// standIns are the schema's codes for mandatory values that are not known.
 var standIns = []string{":unac", ":unal", ":unap", ":unas", ":unav", ":unkn", ":none", ":null", ":tba", ":etal"}
 
 func isStandIn(s string) bool {
 	return slices.Contains(standIns, strings.Trim(s, "()"))
 }
 
-// datePattern is W3CDTF, with years before 0000, and with the marks ~ ? % that
-// EDTF has for dates that are not certain.
+// datePattern is W3CDTF, with negative years and with the marks ~ ? % of EDTF for uncertain
+// dates.
 var datePattern = regexp.MustCompile(
 	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
 
-// dateFault says why the service would not read a date; "" when it would.
+// dateFault is the reason why the service does not read a date, "" if it does.
 func dateFault(s string) string {
 	if isStandIn(s) {
 		return ""
@@ -99,11 +98,11 @@ func dateFault(s string) string {
 	return ""
 }
 
-// parseDate returns year, month and so on, as many as are there.
+// parseDate returns year, month and so on, as many as s has.
 func parseDate(s string) (parts []int, fault string) {
 	m := datePattern.FindStringSubmatch(s)
 	if m == nil {
-		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these with a slash between"
+		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these separated by a slash"
 	}
 	for _, digits := range m[1:] {
 		if digits == "" {

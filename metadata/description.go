@@ -2,15 +2,13 @@ package metadata
 
 import "strconv"
 
-// Description is a text about the resource. Markup in it is text: a <br/> that
-// stands there letter by letter is &lt;br/&gt; in XML, and the service keeps it.
+// Description is a text about the resource. Markup in it is text: <br/> becomes
+// &lt;br/&gt; in XML, and the service keeps it.
 //
-// The only element the schema allows in XML is another <br/>, and that one is
-// read as a line feed. Breaks has the byte offsets of the line feeds that are
-// such elements, in ascending order; all others are mere line feeds. JSON has no
-// elements, so there all of them are. The service keeps the element in its XML and
-// joins the words around it in its JSON, where it keeps line feeds: a text of your
-// own does better without Breaks.
+// A <br/> element, the only one that the schema allows in a description, is read as a line
+// feed. Breaks has the byte offsets of these line feeds, in ascending order; all others are
+// line feeds in XML, too. Leave Breaks empty in texts of your own: in its JSON, the service
+// joins the words around an element, and keeps line feeds.
 type Description struct {
 	Description     string          `json:"description"`
 	DescriptionType DescriptionType `json:"descriptionType,omitempty"`
@@ -18,7 +16,7 @@ type Description struct {
 	Breaks          []int           `json:"-"`
 }
 
-// isBreak reports whether entry i of Breaks is what it must be.
+// isBreak reports whether entry i of Breaks is valid.
 func (d *Description) isBreak(i int) bool {
 	at := d.Breaks[i]
 	return at >= 0 && at < len(d.Description) && d.Description[at] == '\n' && (i == 0 || d.Breaks[i-1] < at)
@@ -36,7 +34,7 @@ var descriptionElement = newElement("description", mixed,
 	part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
 )
 
-// descriptionText is the text with the elements in it.
+// descriptionText is the text with its <br/> elements.
 func descriptionText() part[Description] {
 	p := text("description", datatype{warning: markupWarning, spaces: preserved}, func(d *Description) *string { return &d.Description })
 	p.text.read = func(x *parser, d *Description) { d.Description, d.Breaks = x.content(), x.breaks }
@@ -44,7 +42,7 @@ func descriptionText() part[Description] {
 	return p
 }
 
-// broken ends a description with a text that has elements for its Breaks.
+// broken ends a description with its text, in which Breaks are elements.
 func (w *writer) broken(d *Description, end string) (present bool) {
 	if len(d.Breaks) == 0 {
 		return w.text(end, d.Description)
@@ -62,7 +60,7 @@ func (w *writer) broken(d *Description, end string) (present bool) {
 	return true
 }
 
-// breaks checks the places of elements.
+// breaks checks Breaks.
 func (c *checker) breaks(p *path, d *Description) {
 	for i, at := range d.Breaks {
 		if !d.isBreak(i) {
@@ -71,8 +69,7 @@ func (c *checker) breaks(p *path, d *Description) {
 	}
 }
 
-// DescriptionType is the kind of a description. Values the schema does not list pass
-// through unchanged.
+// DescriptionType is the kind of a description.
 type DescriptionType string
 
 // The values of [DescriptionType].

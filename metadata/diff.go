@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// A Change is one place in which two records differ.
+// A Change is one difference between two records.
 type Change struct {
-	// Path leads there, in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier.
-	// Items are counted as in the wanted record, and one that only the found record
-	// has as there.
+	// Path is in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier. An index is
+	// that of the wanted record, or of the found record if only that has the item.
 	Path   string
-	Wanted string // "" if nothing is wanted
-	Found  string // "" if nothing was found
+	Wanted string // "" if the wanted record has nothing there
+	Found  string // "" if the found record has nothing there
 }
 
-// String says in one line what is wanted and what was found. Long values are cut.
+// String returns the change in one line, with long values cut.
 func (c Change) String() string {
 	switch {
 	case c.Found == "":
@@ -27,22 +26,20 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %.200q is wanted, and %.200q was found", c.Path, c.Wanted, c.Found)
 }
 
-// Diff returns where a record that was found at the service differs from the one
-// that is wanted, in the order of the record's properties; nothing if they say the
-// same. Empty and missing are one. A nil record is an empty one.
+// Diff returns the differences between a record that is wanted and the one that the
+// service has, in the order of the record's properties. Empty and missing are the same; a
+// nil record is empty. Read found with identifiers of affiliations and publisher.
 //
-// What the deployed service adds by itself, and what it changes or drops of a
-// record that it is sent, is no difference: an Issued date from the year, the parts
-// of a personal name, all of a known licence, the address of an ORCID, a language
-// as two letters, HTML that it takes out of titles. [Record.Findings] tells beforehand
-// what it changes or drops. In what this package has of older answers and of XML alone
-// nothing is compared: Identifiers are AlternateIdentifiers, and Extra, Breaks,
-// SchemaVersion and the types that the service derives are left out. Diff compares
-// what the service can show, so found should have been read with identifiers of
-// affiliations and publisher.
+// What the deployed service adds, changes or drops when it stores a record is not a
+// difference: an Issued date made from the year, the parts of a personal name, the details
+// of a known licence, the address of an ORCID, a language of two letters, HTML taken out of
+// titles. [Record.Findings] warns of what it changes or drops. Diff cannot know whether a
+// record was sent as XML or JSON, so it allows what either loses. It does not compare
+// Extra, Breaks, SchemaVersion and the types that the service derives, and takes
+// Identifiers as AlternateIdentifiers.
 //
-// The order counts of creators, contributors, titles, affiliations and the points
-// of a polygon, and of no other list.
+// The order matters for creators, contributors, titles, affiliations and the points of a
+// polygon.
 func Diff(wanted, found *Record) []Change {
 	w, f := wanted.value(), found.value()
 	d := differ{found: &f}
@@ -57,8 +54,7 @@ func (r *Record) value() value {
 	return value{kind: objectValue, inside: resourceElement.values(r.withAlternates(), nil)}
 }
 
-// A value is what a record says in one place, in a form that is the same for all
-// elements.
+// A value is a part of a record, in the same form for all elements.
 type value struct {
 	member string // "" of an item, and of the text that an element is about
 	text   string
@@ -74,7 +70,7 @@ const (
 	listOf
 )
 
-// values adds what v says to out, member by member, empty ones too.
+// values appends the members of v to out, empty ones too.
 func (e *element[T]) values(v *T, out []value) []value {
 	if e.text != nil {
 		out = append(out, value{member: e.text.member, text: e.text.get(v)})
@@ -99,7 +95,7 @@ func listValue[E any](name string, e *element[E], items []E) value {
 	return list
 }
 
-// of returns a member of an object, an empty one if it has none.
+// of returns a member of an object, empty if there is none.
 func (v *value) of(member string) *value {
 	for i := range v.inside {
 		if v.inside[i].member == member {
@@ -111,7 +107,7 @@ func (v *value) of(member string) *value {
 
 func (v *value) get(member string) string { return v.of(member).text }
 
-// String returns all texts of a value, as people read them.
+// String returns all texts of a value.
 func (v *value) String() string {
 	if v.kind == textValue {
 		return v.text
@@ -129,12 +125,11 @@ func (v *value) String() string {
 type differ struct {
 	found   *value // the whole record
 	changes []Change
-	first   bool            // it is enough to know whether there is one
-	said    map[string]bool // by the subjects that were found; made when needed
+	first   bool            // stop at the first change
+	said    map[string]bool // texts of the found subjects; made when needed
 }
 
-// object compares two objects of one table, which are in a member, or in the list
-// in it, of the name in.
+// object compares two objects of one table. They are the member named in, or items of it.
 func (d *differ) object(at *path, in string, wanted, found *value) {
 	for i := range wanted.inside {
 		if d.first && len(d.changes) > 0 {
@@ -157,14 +152,14 @@ func (d *differ) object(at *path, in string, wanted, found *value) {
 	}
 }
 
-// same tells whether there is no difference between two items of a list.
+// same reports whether two items of a list do not differ.
 func (d *differ) same(at *path, in string, wanted, found *value) bool {
 	probe := differ{found: d.found, first: true}
 	probe.object(at, in, wanted, found)
 	return len(probe.changes) == 0 && (wanted.shape() == found.shape() || found.inside == nil)
 }
 
-// shape tells the points of a polygon from the one inside.
+// shape is the kind of a point of a polygon: a corner, or the point inside.
 func (v *value) shape() string {
 	if len(v.inside) != 1 {
 		return ""
@@ -172,16 +167,16 @@ func (v *value) shape() string {
 	return v.inside[0].member
 }
 
-// ordered are the lists whose order says something; that without a name is one of
-// several polygons.
+// ordered are the lists whose order matters; the one without a name is one of several
+// polygons.
 var ordered = []string{"creators", "contributors", "titles", "affiliation", "geoLocationPolygon", ""}
 
-// list compares two lists: first it finds the items that are in both, then it takes
-// what is left for changed items, one by one.
+// list compares two lists: it pairs the items that are the same, and then the others in
+// their order.
 func (d *differ) list(at *path, wanted, found *value) {
 	in := wanted.member
 	place, taken := d.match(at, wanted, found)
-	var left []int // places of found items that no wanted one is like
+	var left []int // indexes of found items without a match
 	for j := range found.inside {
 		if f := &found.inside[j]; !taken[j] && f.String() != "" && !d.allowed(at, "", in, nil, f) {
 			left = append(left, j)
@@ -207,12 +202,12 @@ func (d *differ) list(at *path, wanted, found *value) {
 	}
 }
 
-// reach is how many items are looked at for one that is alike, but not in the same
-// words: in lists of many thousands all would be too many.
+// reach is how many items are compared in search of one that is the same in other words.
+// It bounds the time for lists of many thousands.
 const reach = 100
 
-// match returns for each wanted item the place of a found one that says the same, or
-// -1, and which of those are taken.
+// match returns the index of the same found item for each wanted one, or -1, and which
+// found items were matched.
 func (d *differ) match(at *path, wanted, found *value) (place []int, taken []bool) {
 	place, taken = make([]int, len(wanted.inside)), make([]bool, len(found.inside))
 	try := func(i, j int) bool {
@@ -258,9 +253,8 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 	return place, taken
 }
 
-// allowed tells whether a difference is one that the service makes: of a member of
-// two objects, or of a list that has an item which the other has not, and which is
-// nil there.
+// allowed reports whether the service itself makes a difference: in a member of two
+// objects, or by an item of a list that the other list lacks, where it is nil.
 func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool {
 	keys := [][2]string{{in, member}, {in, "*"}, {"", "*"}}
 	switch {

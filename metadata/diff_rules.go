@@ -11,17 +11,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// An allowance is what the deployed service makes of a record, so that it is no
-// difference. Without same, nothing of it is compared.
+// An allowance is a change that the deployed service makes, and that is not a difference.
+// Without same, the values are not compared.
 type allowance struct {
-	paths    string // as they end, without the places in lists; * is any
+	paths    string // ends of paths, without indexes; * is any member
 	what     string
 	evidence string
 	same     func(pair) bool
 }
 
-// A pair is two objects whose member differs. Where a path names a list, it is an
-// item without a fellow: one of the two is nil.
+// A pair is two objects whose member differs. If the path is that of a list, it is an item
+// that only one list has, and the other is nil.
 type pair struct {
 	member        string
 	wanted, found *value
@@ -35,60 +35,60 @@ func (p pair) texts() (wanted, found string) { return p.wanted.get(p.member), p.
 // https://github.com/datacite/bolognese at 02e99bb.
 var allowances = []allowance{
 	{"relatedItems.creators.nameIdentifiers relatedItems.creators.affiliation relatedItems.contributors.nameIdentifiers relatedItems.contributors.affiliation",
-		"are not in the schema, and not taken from JSON", "lupo params_sanitizer.rb", nil},
+		"are not in the schema, and ignored in JSON", "lupo params_sanitizer.rb", nil},
 	{"schemaVersion types.schemaOrg types.citeproc types.bibtex types.ris",
-		"are the service's own", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
+		"are set by the service", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
 	{"identifiers", "are alternateIdentifiers", "lupo datacite_doi_serializer.rb", nil},
-	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML alone", "bolognese datacite_reader.rb, author_utils.rb", nil},
-	{"*", "white space around a text and U+FEFF are taken away, and CR is LF",
+	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML only", "bolognese datacite_reader.rb, author_utils.rb", nil},
+	{"*", "white space around a text and U+FEFF are removed, and CR becomes LF",
 		"lupo params_sanitizer.rb (cleanse), bolognese datacite_reader.rb", sameTrimmed},
-	{"doi", "the case of a DOI is the service's, and the path of a request may name it", "lupo doi.rb (doi=)", sameOwnDOI},
+	{"doi", "a DOI is in lower case, and may be in the path of the request only", "lupo doi.rb (doi=)", sameOwnDOI},
 	{"titles.title subjects.subject sizes.* formats.*",
-		"white space is one blank; as HTML it loses comments, most tags, and what is not closed, and gets end tags",
+		"white space becomes one blank; comments, most tags and unclosed markup are removed, and end tags are added",
 		"bolognese utils.rb (sanitize), whitelist_scrubber.rb", sameMarkup},
-	{"descriptions.description", "as titles, and line feeds that are elements are taken away", "bolognese datacite_reader.rb", sameDescription},
-	{"dates.date affiliation.name", "white space is one blank", "bolognese datacite_reader.rb, author_utils.rb", sameSquished},
-	{"subjects", "are kept once", "lupo doi.rb (update_field_of_science)", isRepeated},
-	{"dates", "the year makes one, and texts that are no dates are dropped", "bolognese datacite_reader.rb", isDateOfService},
-	{"language", "is two letters where there are such", "lupo doi.rb (update_language)", sameLanguage},
-	{"creators.lang contributors.lang", "is in XML alone", "bolognese author_utils.rb", isLost},
-	{"relatedItems.titles.lang", "is not taken from JSON", "lupo params_sanitizer.rb", isLost},
-	{"relatedItems.relationTypeInformation", "is kept elsewhere, or not at all, from XML", "bolognese datacite_reader.rb (read_datacite)", isLost},
+	{"descriptions.description", "as titles, and <br/> elements are removed", "bolognese datacite_reader.rb", sameDescription},
+	{"dates.date affiliation.name", "white space becomes one blank", "bolognese datacite_reader.rb, author_utils.rb", sameSquished},
+	{"subjects", "repeats are removed", "lupo doi.rb (update_field_of_science)", isRepeated},
+	{"dates", "one is made from the year, and what is not a date is dropped", "bolognese datacite_reader.rb", isDateOfService},
+	{"language", "becomes two letters where there is such a code", "lupo doi.rb (update_language)", sameLanguage},
+	{"creators.lang contributors.lang", "is in XML only", "bolognese author_utils.rb", isLost},
+	{"relatedItems.titles.lang", "is ignored in JSON", "lupo params_sanitizer.rb", isLost},
+	{"relatedItems.relationTypeInformation", "of XML, moves into relatedItemIdentifier, or is lost without one; JSON keeps it", "bolognese datacite_reader.rb (read_datacite)", isLost},
 	{"relatedItems.volume relatedItems.issue relatedItems.firstPage relatedItems.lastPage relatedItems.publisher relatedItems.edition " +
 		"geoLocations.geoLocationPlace fundingReferences.awardNumber",
-		"&amp; and the like are what they stand for", "bolognese utils.rb (parse_attributes)", sameUnescaped},
-	{"creators.nameType contributors.nameType", "is told from the name", "bolognese author_utils.rb", isPerson},
-	{"creators.name contributors.name", "is put together from its parts; of a person it is split into them; &amp; is &",
+		"references such as &amp; are resolved", "bolognese utils.rb (parse_attributes)", sameUnescaped},
+	{"creators.nameType contributors.nameType", "is derived from the name", "bolognese author_utils.rb", isPerson},
+	{"creators.name contributors.name", "is composed of its parts, or split into them; references are resolved",
 		"bolognese author_utils.rb, utils.rb (parse_attributes)", sameName},
 	{"creators.givenName creators.familyName contributors.givenName contributors.familyName",
-		"are told from the name of a person where no family name is given; &amp; is &", "bolognese author_utils.rb, utils.rb (parse_attributes)", sameParts},
+		"are derived from the name of a person without a family name; references are resolved", "bolognese author_utils.rb, utils.rb (parse_attributes)", sameParts},
 	{"nameIdentifiers.nameIdentifier affiliation.affiliationIdentifier publisher.publisherIdentifier fundingReferences.funderIdentifier",
-		"is an address, with that of its scheme before it and odd characters as escapes; what is no ORCID, ROR or Crossref Funder ID is dropped",
+		"becomes a URL below that of its scheme, with escapes; an invalid ORCID, ROR or Crossref Funder ID is dropped",
 		"bolognese author_utils.rb, datacite_reader.rb, utils.rb (normalize_id), doi_utils.rb", sameAgent},
 	{"nameIdentifiers.schemeUri affiliation.schemeUri fundingReferences.schemeUri",
-		"of ORCID and ROR is the service's", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
+		"of ORCID and ROR is set by the service", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
 	{"relatedIdentifiers.relatedIdentifier relatedItemIdentifier.relatedItemIdentifier",
-		"a DOI is bare and in lower case; anything else in its place is dropped", "bolognese datacite_reader.rb", sameRelated},
+		"a DOI loses its address and becomes lower case; an invalid one is dropped", "bolognese datacite_reader.rb", sameRelated},
 	{"alternateIdentifiers.alternateIdentifierType rightsList.rightsIdentifier",
-		"have the case of a list, or the lower one", "bolognese datacite_reader.rb, utils.rb (hsh_to_spdx)", sameFolded},
+		"have the case of a list, or lower case", "bolognese datacite_reader.rb, utils.rb (hsh_to_spdx)", sameFolded},
 	{"alternateIdentifiers", "DOIs and empty ones are dropped",
 		"lupo doi.rb (update_identifiers), bolognese datacite_reader.rb", isNoAlternate},
 	{"rightsList.rights rightsList.rightsUri rightsList.rightsIdentifier rightsList.rightsIdentifierScheme rightsList.schemeUri",
-		"all of a licence is from a list", "bolognese utils.rb (hsh_to_spdx)", sameLicence},
-	{"rightsList.schemeUri", "is not taken from XML", "bolognese datacite_reader.rb", isLost},
+		"the details of a known licence come from a list", "bolognese utils.rb (hsh_to_spdx)", sameLicence},
+	{"rightsList.schemeUri", "is ignored in XML", "bolognese datacite_reader.rb", isLost},
 	{"geoLocationPoint.* geoLocationBox.* polygonPoint.* inPolygonPoint.*",
-		"coordinates are numbers; a whole one ends before its exponent", "lupo doi.rb (update_geo_locations)", sameCoordinate},
+		"coordinates become numbers; a whole number loses its exponent", "lupo doi.rb (update_geo_locations)", sameCoordinate},
 	{"geoLocationPolygon", "several in one place are dropped", "bolognese datacite_reader.rb", isOneOfSeveral},
 }
 
-// filled are the members that the service fills where nothing is wanted. Nothing else
-// that was found without being wanted is allowed.
+// filled are the members that the service fills in. No other value may be found that is not
+// wanted.
 var filled = []string{
 	"doi", "nameType", "name", "givenName", "familyName", "schemeUri",
 	"rights", "rightsUri", "rightsIdentifier", "rightsIdentifierScheme",
 }
 
-// allowanceOf has the allowances by the last two names of their paths.
+// allowanceOf has the allowances by the last two names of a path.
 var allowanceOf = func() map[[2]string][]allowance {
 	all := map[[2]string][]allowance{}
 	for _, a := range allowances {
@@ -104,8 +104,7 @@ var allowanceOf = func() map[[2]string][]allowance {
 	return all
 }()
 
-// covers tells whether a path of three names, which was found by the last two, is that
-// of a place.
+// covers compares the third name from the end of a path, if the allowance has one.
 func (a *allowance) covers(at *path) bool {
 	if strings.Count(a.paths, ".") < 2 {
 		return true
@@ -117,7 +116,7 @@ var inLists = regexp.MustCompile(`\[\d+\]`)
 
 func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// bare is a text without what the service takes away around and in it.
+// bare is a text without what the service removes from every text.
 func bare(text string) string {
 	return strings.TrimSpace(xmlscan.Newlines(strings.ReplaceAll(text, "\ufeff", "")))
 }
@@ -164,7 +163,7 @@ func sameDescription(p pair) bool {
 
 func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
 
-// subjects are what the found ones say.
+// subjects are the texts of the found subjects.
 func (d *differ) subjects() map[string]bool {
 	if d.said == nil {
 		d.said = map[string]bool{}
@@ -184,7 +183,7 @@ func isDateOfService(p pair) bool {
 
 func isLost(p pair) bool { return p.found.get(p.member) == "" }
 
-// isPerson tells whether the service could make a person of a name without type.
+// isPerson reports whether the service could take a name without type for that of a person.
 func isPerson(p pair) bool {
 	w, f := p.texts()
 	if w != "" || f != string(NamePersonal) || p.wanted.get("familyName") != "" {
@@ -194,9 +193,8 @@ func isPerson(p pair) bool {
 	return hasORCID || strings.Contains(p.wanted.get("name"), ",") || p.found.get("familyName")+p.found.get("givenName") != ""
 }
 
-// sameName compares names in one text as they are, but for references, for the comma
-// before initials, and for blanks around hyphens. That of a person may be put together
-// from its parts, or split into them.
+// sameName ignores references, the comma before initials, and blanks around hyphens. The
+// service may also compose a name of its parts, or split it into them.
 func sameName(p pair) bool {
 	w, f := p.texts()
 	family, given := p.wanted.get("familyName"), p.wanted.get("givenName")
@@ -206,8 +204,7 @@ func sameName(p pair) bool {
 	return either(w, f, tidyName) || isSplit(p, tidyName(unescapedXML(w)))
 }
 
-// either tells whether texts are the same in a form, or would be if the service had
-// taken references for what they stand for.
+// either reports whether texts are the same in a form, with or without references resolved.
 func either(w, f string, form func(string) string) bool {
 	return form(w) == form(f) || form(unescapedXML(w)) == form(f)
 }
@@ -226,8 +223,8 @@ func tidyName(name string) string {
 	return squish(strings.ReplaceAll(bare(name), " - ", "-"))
 }
 
-// isSplit tells whether found has the parts of a name without parts: what is before
-// and after its first comma, or else the given name and then that of the family.
+// isSplit reports whether found has the parts of a name: those around its first comma, or
+// without a comma the given name and then the family name.
 func isSplit(p pair, name string) bool {
 	family, given := p.found.get("familyName"), p.found.get("givenName")
 	switch {
@@ -241,7 +238,7 @@ func isSplit(p pair, name string) bool {
 	return nameWords(name) == nameWords(given+" "+family)
 }
 
-// nameWords are the words of a name, but for those of which the service makes no part.
+// nameWords are the words of a name without titles such as Dr, which the service leaves out.
 func nameWords(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	return strings.Join(slices.DeleteFunc(words, notInName.MatchString), " ")
@@ -249,8 +246,8 @@ func nameWords(name string) string {
 
 var notInName = regexp.MustCompile(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
 
-// sameParts lets parts be told from a name without a family, and a given name alone be
-// dropped.
+// sameParts allows parts that are derived from the name, and a given name without a family
+// name that is dropped.
 func sameParts(p pair) bool {
 	family, given := p.found.get("familyName"), p.found.get("givenName")
 	switch {
@@ -264,7 +261,7 @@ func sameParts(p pair) bool {
 	return isSplit(p, tidyName(unescapedXML(p.wanted.get("name"))))
 }
 
-// agentScheme is the scheme of an identifier, which is a member beside it.
+// agentScheme is the scheme of the identifier of a person or organization.
 func agentScheme(v *value) string {
 	return fold(cmp.Or(v.get("nameIdentifierScheme"), v.get("affiliationIdentifierScheme"), v.get("publisherIdentifierScheme"), v.get("funderIdentifierType")))
 }
@@ -283,21 +280,19 @@ func sameAgent(p pair) bool {
 	return sameAddress(w, f) || sameAddress(lead+w, f) || sameAddress("https://doi.org/"+doiRule.bare(w), f)
 }
 
-// keptForms are the forms of which the service keeps an identifier of a scheme.
+// keptForms are the forms of identifiers that the service does not drop.
 var keptForms = map[string]*regexp.Regexp{
 	"orcid":            regexp.MustCompile(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
 	"ror":              regexp.MustCompile(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
 	"crossreffunderid": regexp.MustCompile(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
 }
 
-// agentDigits is an identifier without address, and without the prefix that all
-// Crossref funders have.
+// agentDigits is an identifier without its address and the prefix of Crossref funders.
 func agentDigits(s schemeRule, id string) string {
 	return strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimSuffix(s.bare(id), "/"), "10.13039/")), "-")
 }
 
-// sameAddress compares addresses but for the case of the host, a slash at the end
-// and the fragment.
+// sameAddress ignores the case of the host, a slash at the end, and the fragment.
 func sameAddress(a, b string) bool { return addressOf(a) == addressOf(b) }
 
 func addressOf(text string) string {
@@ -332,8 +327,8 @@ func isNoAlternate(p pair) bool {
 		strings.EqualFold(p.wanted.get("alternateIdentifierType"), string(IdentifierDOI)))
 }
 
-// sameLicence tells whether found is a licence of the list that wanted names by its
-// identifier, name or address: then all of it is the list's.
+// sameLicence reports whether found is the licence of the list that wanted has the
+// identifier, name or address of.
 func sameLicence(p pair) bool {
 	w, f := p.wanted, p.found
 	if f.get("rightsIdentifierScheme") != "SPDX" || f.get("schemeUri") != spdxURI {
@@ -344,8 +339,8 @@ func sameLicence(p pair) bool {
 		address != "" && (licenceAddress(bare(w.get("rightsUri"))) == licenceAddress(address) || licenceAddress(name) == licenceAddress(address))
 }
 
-// licenceTwin is the older identifier of a licence that has two of one name: the service
-// takes the first of that name.
+// licenceTwin is the older identifier of a licence that has two. The service uses the
+// first one of the same name.
 func licenceTwin(id string) string {
 	id = strings.TrimSuffix(strings.ToLower(id), "-only")
 	if older, ok := strings.CutSuffix(id, "-or-later"); ok {
@@ -354,7 +349,7 @@ func licenceTwin(id string) string {
 	return id
 }
 
-// licenceAddress is an address without what those of one licence differ in.
+// licenceAddress is an address without the parts in which those of one licence differ.
 func licenceAddress(text string) string {
 	_, rest, ok := strings.Cut(addressOf(text), "://")
 	if !ok {

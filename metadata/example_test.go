@@ -87,7 +87,7 @@ func ExampleRecord_Findings() {
 	}
 	// Output:
 	// warning: creators[0].nameIdentifiers[0].nameIdentifier: the check digit of this ORCID does not match its other digits: at least one digit is wrong
-	// warning: dates[0].date: the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these with a slash between
+	// warning: dates[0].date: the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these separated by a slash
 }
 
 func ExampleValidateXML() {

@@ -7,13 +7,13 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Attribute is an XML attribute the schema has no name for. On affiliations and
-// name identifiers the schema lets any attribute pass and the service stores it,
-// so a record read from XML keeps it; JSON has no place for it.
+// Attribute is an XML attribute that the schema does not name. The schema allows any on
+// affiliations and name identifiers, and the service stores them, so a record keeps those
+// of XML. JSON cannot contain them.
 type Attribute struct{ Name, Value string }
 
-// extra returns the attributes of the tag just read that are not known. Those of
-// other namespaces than XML's own are left out: their prefix would be lost.
+// extra returns the unknown attributes of the tag just read, without those in a namespace,
+// whose prefix would be lost.
 func (p *parser) extra(known []string) []Attribute {
 	var out []Attribute
 	for _, a := range p.Attrs {
@@ -27,8 +27,8 @@ func (p *parser) extra(known []string) []Attribute {
 	return out
 }
 
-// canAdd reports whether a tag with the known attributes, and those in list, can
-// have one more of this name.
+// canAdd reports whether a tag with the known attributes and those in list can have another
+// one of this name.
 func canAdd(list []Attribute, known []string, name string) bool {
 	local := strings.TrimPrefix(name, "xml:")
 	isName := local != "" && xmlscan.NameLen(local) == len(local) && !strings.Contains(local, ":") && name != "xmlns"
@@ -36,7 +36,7 @@ func canAdd(list []Attribute, known []string, name string) bool {
 		!slices.ContainsFunc(list, func(a Attribute) bool { return a.Name == name })
 }
 
-// extra checks attributes that are written as they are.
+// extra checks the names of attributes.
 func (c *checker) extra(p *path, list []Attribute, known []string) {
 	for i, a := range list {
 		if !canAdd(list[:i], known, a.Name) {

@@ -28,8 +28,7 @@ var fundingElement = newElement("fundingReference", anyOrder,
 	untypedElement("awardTitle", anyText, func(f *FundingReference) *string { return &f.AwardTitle }),
 )
 
-// FunderIdentifierType is the scheme of a funder identifier. Values the schema does not
-// list pass through unchanged.
+// FunderIdentifierType is the scheme of a funder identifier.
 type FunderIdentifierType string
 
 // The values of [FunderIdentifierType].

@@ -11,12 +11,12 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// GeoLocation is a place the data come from or are about.
+// GeoLocation is a place that the data come from or are about.
 type GeoLocation struct {
 	Place    string   `json:"geoLocationPlace,omitempty"`
 	Point    Point    `json:"geoLocationPoint,omitzero"`
 	Box      Box      `json:"geoLocationBox,omitzero"`
-	Polygons Polygons `json:"geoLocationPolygon,omitzero"` // the service keeps one in its JSON, so give each its own GeoLocation
+	Polygons Polygons `json:"geoLocationPolygon,omitzero"` // the service keeps at most one; write a GeoLocation for each
 }
 
 // Point is a place in decimal degrees, WGS 84.
@@ -33,20 +33,19 @@ type Box struct {
 	North Coordinate `json:"northBoundLatitude,omitempty"`
 }
 
-// Polygon is an area with at least four corners, the last of which repeats the
-// first. InPoint is any point inside; it settles which side is meant when the
-// area is larger than half the earth.
+// Polygon is an area with at least four points, the last of which repeats the first.
+// InPoint is any point inside, for an area larger than half the earth.
 type Polygon struct {
 	Points  []Point
 	InPoint Point
 }
 
-// Polygons are the areas of one [GeoLocation]. In JSON a single polygon is an
-// array of points, and several are an array of such arrays.
+// Polygons are the areas of one [GeoLocation]. In JSON one polygon is an array of points,
+// and several are an array of such arrays.
 type Polygons []Polygon
 
-// Coordinate is a longitude or latitude in decimal degrees, kept as text so that
-// no digit is lost. In JSON it is read from a number or a string.
+// Coordinate is a longitude or latitude in decimal degrees, as text so that no digit is
+// lost. JSON is read from a number or a string.
 type Coordinate string
 
 var geoLocationElement = newElement("geoLocation", anyOrder,
@@ -123,8 +122,8 @@ var longitude, latitude = datatype{fault: degrees(180)}, datatype{fault: degrees
 
 var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
 
-// degrees asks for a number between -most and most. The schema has numbers of
-// single precision, so 90.0000001 is 90.
+// degrees requires a number between -most and most. The schema has single precision, so
+// 90.0000001 is 90.
 func degrees(most float32) rule {
 	return func(value string) *fault {
 		value = xmlscan.Trim(value)
@@ -144,8 +143,8 @@ func degrees(most float32) rule {
 
 const minPolygonPoints = 4
 
-// polygonsPart has paths of its own: JSON has a list of points for one polygon, and
-// a list of such lists for several.
+// polygonsPart has its own paths: JSON has a list of points for one polygon, and a list of
+// such lists for several.
 func polygonsPart() part[GeoLocation] {
 	p := elements("geoLocationPolygon", polygonElement, func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
 	p.element.step = step{member: "geoLocationPolygon"}
@@ -168,8 +167,8 @@ func polygonsPart() part[GeoLocation] {
 	return p
 }
 
-// In JSON a polygon is an array of objects with these members. In records of old,
-// one object holds all the points.
+// In JSON a polygon is an array of objects with these members. In old records,
+// one object has all the points.
 var polygonElement = newPolygonElement()
 
 func newPolygonElement() *element[Polygon] {
@@ -198,7 +197,7 @@ func (c *checker) polygon(p *path, polygon *Polygon) {
 	}
 }
 
-// value is the list that JSON has: of the points of one polygon, or of such lists.
+// value is the list of JSON: the points of one polygon, or such lists.
 func (p Polygons) value() value {
 	all := value{member: "geoLocationPolygon", kind: listOf}
 	for i := range p {
@@ -225,8 +224,7 @@ func (p *Polygon) values() (points []value) {
 	return points
 }
 
-// Degrees returns v as a Coordinate, with as many digits as it takes to tell v
-// from every other number.
+// Degrees returns v as a Coordinate, with as few digits as identify it.
 func Degrees(v float64) Coordinate {
 	return Coordinate(strconv.FormatFloat(v, 'f', -1, 64))
 }
@@ -237,8 +235,8 @@ func (c Coordinate) Degrees() (float64, error) {
 	return strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
 }
 
-// MarshalJSON writes a number, digit by digit as c has them, or a string when
-// JSON has no such number, as for +1 or .5.
+// MarshalJSON writes a number with the digits of c, or a string if that is not a JSON
+// number, such as +1 or .5.
 func (c Coordinate) MarshalJSON() ([]byte, error) {
 	if isJSONNumber(string(c)) {
 		return []byte(c), nil
@@ -246,7 +244,7 @@ func (c Coordinate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(c))
 }
 
-// isJSONNumber reports whether s is a JSON number with nothing around it.
+// isJSONNumber reports whether s is a JSON number.
 func isJSONNumber(s string) bool {
 	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
 		return false
@@ -264,8 +262,7 @@ type polygonEntry struct {
 	InPoint *Point `json:"inPolygonPoint,omitempty"`
 }
 
-// MarshalJSON writes an array of points, each in an object that says which kind
-// of point it is.
+// MarshalJSON writes an array of objects with a polygonPoint or inPolygonPoint each.
 func (p Polygon) MarshalJSON() ([]byte, error) {
 	entries := make([]polygonEntry, 0, len(p.Points)+1)
 	for i := range p.Points {
@@ -277,7 +274,7 @@ func (p Polygon) MarshalJSON() ([]byte, error) {
 	return json.Marshal(entries)
 }
 
-// MarshalJSON writes one polygon flat and several nested.
+// MarshalJSON writes one polygon as an array of points, and several as an array of arrays.
 func (p Polygons) MarshalJSON() ([]byte, error) {
 	if len(p) == 1 && (len(p[0].Points) > 0 || p[0].InPoint != (Point{})) {
 		return json.Marshal(p[0])
@@ -285,13 +282,13 @@ func (p Polygons) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]Polygon(p))
 }
 
-// UnmarshalJSON reads one polygon or several, also in the older form of an
-// object whose member polygonPoint is a list.
+// UnmarshalJSON reads one polygon or several, also in the older form of an object whose
+// polygonPoint is a list.
 func (p *Polygons) UnmarshalJSON(data []byte) error {
 	return readJSON(data, p, func(d *decoder, p *Polygons) { p.read(d) })
 }
 
-// UnmarshalJSON reads what [Polygons] reads, and keeps the first of several.
+// UnmarshalJSON reads what [Polygons] reads, and keeps the first polygon.
 func (p *Polygon) UnmarshalJSON(data []byte) error {
 	var all Polygons
 	err := all.UnmarshalJSON(data)

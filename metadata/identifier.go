@@ -8,14 +8,13 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// AlternateIdentifier is another name of the resource, such as a local accession
-// number.
+// AlternateIdentifier is another name of the resource, such as a local accession number.
 type AlternateIdentifier struct {
 	AlternateIdentifier     string `json:"alternateIdentifier"`
-	AlternateIdentifierType string `json:"alternateIdentifierType"` // the service refuses a list in which one is missing
+	AlternateIdentifierType string `json:"alternateIdentifierType"` // mandatory, or the service refuses the list
 }
 
-// Identifier is an alternate identifier as [Record].Identifiers carries it.
+// Identifier is an alternate identifier in [Record].Identifiers.
 type Identifier struct {
 	Identifier     string `json:"identifier"`
 	IdentifierType string `json:"identifierType,omitempty"`
@@ -44,8 +43,8 @@ var identifierTable = newElement("", textOnly,
 
 func init() { jsonlex.Share(identifierTable.jsonObject()) }
 
-// The DOI of a record. The schema wants it in the document, and the service takes
-// it from the path of the request, so only documents are checked for it.
+// doiElement is the DOI of a record. Only documents are checked for it: the schema requires
+// it there, and the service takes it from the path of the request.
 func doiElement() part[Record] {
 	doi := "DOI"
 	identifierType := attribute("identifierType", datatype{fault: identifierTypeRule}, func(*Record) *string { return &doi }).always()
@@ -72,9 +71,8 @@ func identifierTypeRule(value string) *fault {
 	return warning(CodeIdentifier, "the identifierType of a record is DOI")
 }
 
-// Alternates returns the other names of the resource: AlternateIdentifiers, or
-// when that is nil, Identifiers without the DOI of the record itself, which
-// answers had among them until 2019.
+// Alternates returns the other names of the resource: AlternateIdentifiers or, if that is
+// nil, Identifiers without the record's own DOI, which responses contained until 2019.
 func (r *Record) Alternates() []AlternateIdentifier {
 	if r.AlternateIdentifiers != nil {
 		return r.AlternateIdentifiers
@@ -88,7 +86,7 @@ func (r *Record) Alternates() []AlternateIdentifier {
 	return out
 }
 
-// withAlternates returns the record with its Alternates in the list that XML has.
+// withAlternates returns the record with its Alternates as AlternateIdentifiers.
 func (r *Record) withAlternates() *Record {
 	if r.AlternateIdentifiers != nil || r.Identifiers == nil {
 		return r
@@ -98,7 +96,7 @@ func (r *Record) withAlternates() *Record {
 	return &whole
 }
 
-// isOwn reports whether id is the DOI of the record, or a DOI that is not there.
+// isOwn reports whether id is the DOI of the record, or an empty DOI.
 func (r *Record) isOwn(id Identifier) bool {
 	if id.IdentifierType != string(IdentifierDOI) {
 		return false
@@ -107,7 +105,7 @@ func (r *Record) isOwn(id Identifier) bool {
 	return name == "" || strings.EqualFold(name, doiRule.bare(r.DOI))
 }
 
-// checkIdentifiers compares the two lists of other names, when there are two.
+// checkIdentifiers compares the two lists of other names.
 func checkIdentifiers(c *checker, _ *path, r *Record) {
 	if r.AlternateIdentifiers == nil || r.Identifiers == nil {
 		return

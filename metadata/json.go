@@ -16,11 +16,10 @@ type (
 	decoder       = jsonlex.Decoder
 )
 
-// List is a list of T that reads JSON as the service has been seen to write it:
-// an array, null, or one item without the array around it. Items may be odd in
-// turn; see [Record]. An item that cannot be read is left out.
+// List is a []T that reads JSON as the service has been seen to write it: an array, null,
+// or a single item. Items that cannot be read are left out.
 //
-// Anything that works on []T works on a List[T], and a []T can be assigned to it.
+// A List[T] can be used as a []T, and a []T can be assigned to it.
 type List[T any] []T
 
 // readers are the readers of lists, by the type of their elements.
@@ -48,8 +47,8 @@ func readJSON[T any](data []byte, v *T, read func(*decoder, *T)) error {
 	return nil
 }
 
-// UnmarshalJSON reads an array, null, or a single item. It replaces what the
-// list held, and fails only when data is not JSON.
+// UnmarshalJSON reads an array, null, or a single item, and replaces the list. It fails
+// only if data is not JSON.
 func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if read, ok := readers[reflect.TypeFor[T]()]; ok {
 		return readJSON(data, l, read.(func(*decoder, *List[T])))
@@ -57,7 +56,7 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]T)(l)) // of a type that no record has
 }
 
-// Text is a string that may come as a JSON number.
+// Text is a string that may be a number in JSON.
 type Text string
 
 func readText[S ~string](d *decoder, v *S) { *v = S(d.Text()) }
@@ -65,9 +64,8 @@ func readText[S ~string](d *decoder, v *S) { *v = S(d.Text()) }
 // UnmarshalJSON reads a string, a number, true, false or null.
 func (t *Text) UnmarshalJSON(data []byte) error { return readJSON(data, t, readText) }
 
-// Year is a year of publication as four digits. It is text, because records
-// without a year carry 0000 or other stand-ins. In JSON a year is a number where
-// four digits can be one, else a string.
+// Year is a year of publication, four digits. It is text, because records without a year
+// have 0000 or other codes. In JSON it is a number if it does not start with a zero.
 type Year string
 
 // isYear reports whether s is four ASCII digits.
@@ -75,8 +73,7 @@ func isYear(s string) bool {
 	return len(s) == 4 && strings.Trim(s, "0123456789") == ""
 }
 
-// MarshalJSON writes a number, or a string when y is not four digits or starts
-// with a zero.
+// MarshalJSON writes a number, or a string if y is not four digits or starts with a zero.
 func (y Year) MarshalJSON() ([]byte, error) {
 	if isYear(string(y)) && y[0] != '0' {
 		return []byte(y), nil
@@ -84,8 +81,8 @@ func (y Year) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(y))
 }
 
-// UnmarshalJSON reads a number or a string. A number of fewer than four digits is
-// filled up with zeros, since JSON cannot write them.
+// UnmarshalJSON reads a number or a string, and adds leading zeros to a number of fewer
+// than four digits.
 func (y *Year) UnmarshalJSON(data []byte) error { return readJSON(data, y, readYear) }
 
 func readYear(d *decoder, y *Year) {

@@ -26,7 +26,7 @@ var languageCodes = sync.OnceValue(func() map[string]string {
 	return codes
 })
 
-// sameLanguage lets a language be two letters, and be dropped if it is no tag.
+// sameLanguage allows a code of two letters, and that what is not a language tag is dropped.
 func sameLanguage(p pair) bool {
 	w, f := p.texts()
 	primary, _, _ := strings.Cut(bare(w), "-")

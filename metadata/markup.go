@@ -9,18 +9,16 @@ import (
 	"strings"
 )
 
-// The service reads titles, subjects, descriptions, sizes and formats as HTML, and
-// writes them as HTML again: with a few elements, each of them closed.
-
-// keptTags are the HTML elements the service leaves in texts.
+// keptTags are the elements that the service keeps in titles, subjects, descriptions, sizes
+// and formats. It reads these as HTML, and writes HTML again.
 var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
 
-// markup is a comment, an instruction or a tag: what is not closed goes on to the end.
-// A "<" before anything else is text.
+// markup is a comment, an instruction or a tag; one that is not closed extends to the end
+// of the text. Any other "<" is text.
 var markup = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
 
-// shown is a text as the service shows it, with the characters that references stand
-// for, and the first markup that it takes out or adds, "" if none.
+// shown is a text as the service shows it, with references resolved, and the first markup
+// that it removes or adds, "" if there is none.
 func shown(text string) (kept, changed string) {
 	if !strings.Contains(text, "<") {
 		return unescaped(text), ""
@@ -73,10 +71,10 @@ func shown(text string) (kept, changed string) {
 
 var references = regexp.MustCompile(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
 
-// unescaped is a text with the characters that references stand for.
+// unescaped is a text with references resolved.
 func unescaped(text string) string { return references.ReplaceAllStringFunc(text, html.UnescapeString) }
 
-// markupWarning finds what the service takes for markup and changes.
+// markupWarning finds markup that the service changes.
 func markupWarning(value string) *fault {
 	if _, changed := shown(value); changed != "" {
 		return warning(CodeLossy, fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
@@ -90,7 +88,7 @@ func unescapedXML(text string) string {
 	return xmlReferences.ReplaceAllStringFunc(text, html.UnescapeString)
 }
 
-// referenceWarning finds what the service reads twice as XML.
+// referenceWarning finds references in texts whose XML the service resolves twice.
 func referenceWarning(value string) *fault {
 	if found := xmlReferences.FindString(value); found != "" {
 		return warning(CodeLossy, fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))

@@ -9,22 +9,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// ParseXML reads the XML document of a record, as the metadata store keeps it
-// (specification §2.3).
+// ParseXML reads the XML document of a record (specification §2.3) in any version of the
+// schema; [Record].SchemaVersion has the namespace.
 //
-// It reads every version of the schema, with any prefix and with or without a
-// byte order mark; [Record].SchemaVersion says which one it was. It reads what
-// the schema would refuse: parts in the wrong order, missing parts, unknown
-// values. Elements it does not know are skipped; [FindingsXML] lists them.
-// White space around a value is dropped, except in descriptions and rights. Where
-// the schema takes a blank for a name, the name is a blank.
+// It also reads what the schema refuses: elements in the wrong order, missing elements,
+// unknown values. It skips unknown elements; [FindingsXML] lists them. White space around a
+// value is removed, except in descriptions and rights; a name of only white space becomes
+// one blank, which the schema accepts. Another place, point or box within one geoLocation
+// starts a new one, because the service keeps one of each.
 //
-// A place, point or box that comes again within one geoLocation starts a
-// further one, because the service keeps only one of each.
-//
-// The texts of the record share the memory of the document.
-//
-// The error is a [*SyntaxError], or that of the reader.
+// The texts of the record share the memory of the document. The error is a [*SyntaxError],
+// or that of the reader.
 func ParseXML(r io.Reader) (*Record, error) {
 	s, err := openXML(r)
 	if err != nil {
@@ -65,8 +60,7 @@ type parser struct {
 	breaks []int  // offsets of the <br/> elements in the content read last
 }
 
-// isKernel reports whether a namespace is that of a record. Documents without
-// any are about as old as the schema.
+// isKernel reports whether a namespace is that of a record. The oldest documents have none.
 func isKernel(space string) bool {
 	return space == "" || strings.HasPrefix(space, "http://datacite.org/schema/") ||
 		strings.HasPrefix(space, "https://datacite.org/schema/") || strings.HasPrefix(space, "http://schema.datacite.org/")
@@ -89,8 +83,8 @@ func (p *parser) document() *Record {
 	return rec
 }
 
-// children steps through the elements inside the one just opened. What the loop
-// does not read of an element, and elements of other namespaces, are skipped.
+// children returns the names of the elements inside the one just opened. Elements that the
+// loop does not read, and those of other namespaces, are skipped.
 func (p *parser) children() iter.Seq[string] {
 	depth := p.Depth()
 	p.loose = ""
@@ -149,7 +143,7 @@ func (p *parser) content() string {
 	}
 }
 
-// textOf is the content of an element, without the white space that means nothing.
+// textOf is the content of an element without insignificant white space.
 func (p *parser) textOf(s spaces) string {
 	text := p.content()
 	if s == preserved {

@@ -7,20 +7,19 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Creator is a person or organization that made the resource. The personal form
-// of Name is "Family, Given".
+// Creator is a person or organization that made the resource, or a related item. Name of a
+// person is "Family, Given".
 type Creator struct {
 	Name            string               `json:"name"`
 	NameType        NameType             `json:"nameType,omitempty"`
-	Lang            string               `json:"lang,omitempty"` // kept in XML; the service drops it from its JSON
+	Lang            string               `json:"lang,omitempty"` // in XML only; the service drops it from its JSON
 	GivenName       string               `json:"givenName,omitempty"`
 	FamilyName      string               `json:"familyName,omitempty"`
 	NameIdentifiers List[NameIdentifier] `json:"nameIdentifiers,omitzero"`
 	Affiliation     List[Affiliation]    `json:"affiliation,omitzero"`
 }
 
-// Contributor is a person or organization that had another part in the resource,
-// named by ContributorType.
+// Contributor is a person or organization with another role.
 type Contributor struct {
 	Creator
 	ContributorType ContributorType `json:"contributorType,omitempty"`
@@ -47,7 +46,7 @@ func theContributor(c *Contributor) *Creator { return &c.Creator }
 
 var contributorType = termOf(contributorTypes, "contributor type")
 
-// personElement is an element with the names of a person or organization, and more.
+// personElement is an element with the names of a person or organization, and more rows.
 func personElement[T any](name string, person func(*T) *Creator, more ...part[T]) *element[T] {
 	return newElement(name, inOrder, append([]part[T]{
 		inside(once, newElement(name+"Name", textOnly,
@@ -69,7 +68,7 @@ func identification[T any](person func(*T) *Creator) []part[T] {
 	}
 }
 
-// nameOnly reads JSON like the whole element, and warns of what XML has no place for.
+// nameOnly reads JSON like the whole element, and warns of what XML cannot contain.
 func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 	return []part[T]{
 		{table: func(e *element[T]) { e.item = whole.jsonItem() }},
@@ -81,7 +80,7 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 	}
 }
 
-// person warns of values that do not fit together.
+// person warns of values that do not go together.
 func (c *checker) person(p *path, v *Creator) {
 	alone := v.GivenName == "" && v.FamilyName == ""
 	if v.Lang != "" {
@@ -104,8 +103,7 @@ func checkPeople(member string, count func(*Record) int) part[Record] {
 	})
 }
 
-// NameIdentifier names a person or organization in a scheme such as ORCID, ISNI
-// or ROR.
+// NameIdentifier is an identifier of a person or organization, such as an ORCID or a ROR.
 type NameIdentifier struct {
 	NameIdentifier       string      `json:"nameIdentifier,omitempty"`
 	NameIdentifierScheme string      `json:"nameIdentifierScheme,omitempty"`
@@ -123,9 +121,8 @@ var nameIdentifierElement = newElement("nameIdentifier", untyped,
 	extra(func(n *NameIdentifier) *[]Attribute { return &n.Extra }),
 )
 
-// Affiliation is an organization a person belongs to. In JSON it is read from a
-// plain string or from an object, and written as an object, the only form the
-// service takes.
+// Affiliation is an organization that a person belongs to. JSON is read from a string or an
+// object, and written as an object, the only form that the service accepts.
 type Affiliation struct {
 	Name                        string      `json:"name"`
 	AffiliationIdentifier       string      `json:"affiliationIdentifier,omitempty"`
@@ -157,8 +154,8 @@ func (a *Affiliation) UnmarshalJSON(data []byte) error {
 	return readJSON(data, a, affiliationElement.jsonObject().Read)
 }
 
-// agent checks the identifier of a person or organization, whose scheme is in the
-// member beside it.
+// agent checks the identifier of a person or organization. Its scheme is the member whose
+// name ends in Scheme.
 func (c *checker) agent(p *path, member, value, scheme string) {
 	switch {
 	case value != "" && scheme == "":
@@ -170,8 +167,7 @@ func (c *checker) agent(p *path, member, value, scheme string) {
 	}
 }
 
-// Person returns a creator of the personal form: the name "Family, Given", and
-// both parts.
+// Person returns a creator that is a person, with the name "Family, Given" and its parts.
 func Person(family, given string) Creator {
 	name := family
 	if given != "" {
@@ -191,14 +187,13 @@ const (
 	spdxURI  = "https://spdx.org/licenses/"
 )
 
-// ORCID returns the creator with an ORCID added, given with or without its
-// address: 0000-0001-5727-2427.
+// ORCID returns the creator with an ORCID added: 0000-0001-5727-2427, or its URL.
 func (c Creator) ORCID(id string) Creator {
 	return c.identified("ORCID", orcidURI, orcidURI+"/"+orcidRule.bare(id))
 }
 
-// ROR returns the creator with a ROR added, given with or without its address:
-// 04wxnsj81. It is for organizations; the employer of a person goes into [Creator.AffiliatedWith].
+// ROR returns an organization with its ROR added: 04wxnsj81, or its URL. For the employer
+// of a person use [Creator.AffiliatedWith].
 func (c Creator) ROR(id string) Creator {
 	return c.identified("ROR", rorURI, rorURI+"/"+rorRule.bare(id))
 }
@@ -210,8 +205,8 @@ func (c Creator) identified(scheme, schemeURI, id string) Creator {
 	return c
 }
 
-// AffiliatedWith returns the creator with an affiliation added. The ROR of the organization
-// may have its address or not, or be empty.
+// AffiliatedWith returns the creator with an affiliation added. ror is the ROR of the
+// organization or its URL, or empty.
 func (c Creator) AffiliatedWith(organization, ror string) Creator {
 	a := Affiliation{Name: organization}
 	if ror != "" {
@@ -223,8 +218,7 @@ func (c Creator) AffiliatedWith(organization, ror string) Creator {
 	return c
 }
 
-// ContributorType says what part a contributor had. Values the schema does not list
-// pass through unchanged.
+// ContributorType is the role of a contributor.
 type ContributorType string
 
 // The values of [ContributorType].
@@ -265,8 +259,7 @@ var contributorTypes = vocabulary{
 
 func (ContributorType) vocabulary() vocabulary { return contributorTypes }
 
-// NameType tells persons from organizations. Values the schema does not list pass
-// through unchanged.
+// NameType tells persons from organizations.
 type NameType string
 
 // The values of [NameType].

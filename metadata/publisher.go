@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 )
 
-// Publisher holds, archives or releases the resource. In JSON a publisher of
-// which only the name is known is a plain string, any other an object; both are
-// read.
+// Publisher is who holds, archives or releases the resource. In JSON it is a string if only
+// Name is set, and an object otherwise; both are read.
 type Publisher struct {
 	Name                      string `json:"name"`
 	PublisherIdentifier       string `json:"publisherIdentifier,omitempty"`
@@ -26,7 +25,7 @@ var publisherElement = newElement("publisher", textOnly,
 	lang(func(p *Publisher) *string { return &p.Lang }),
 )
 
-// MarshalJSON writes a string when there is only a name, else an object.
+// MarshalJSON writes a string if only Name is set, and an object otherwise.
 func (p Publisher) MarshalJSON() ([]byte, error) {
 	if p == (Publisher{Name: p.Name}) {
 		return json.Marshal(p.Name)

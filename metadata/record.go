@@ -5,28 +5,25 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Namespace is the XML namespace of every version of the schema's kernel 4.
-// It carries no minor version.
+// Namespace is the XML namespace of all versions of kernel 4 of the schema.
 const Namespace = "http://datacite.org/schema/kernel-4"
 
 // Record is the metadata of one DOI: every property and sub-property of the
 // metadata schema, kernel 4.7 (specification §2.2 and §2.3).
 //
-// In JSON a Record is the attributes object of the DOI query interface. In XML
-// it is the document of the metadata store; see [ParseXML] and [Record.XML].
-// It holds all that either form can say, so nothing is lost between them.
+// As JSON, a Record is the attributes object of the DOI query interface; as XML, the
+// document of the metadata store (see [ParseXML] and [Record.XML]). It has all that either
+// form can contain.
 //
-// The zero value of a field means the property is not there. In JSON a nil list
-// is left out and an empty one is written as [], which tells the service to
-// clear the property.
+// The zero value of a field means that the property is missing. JSON leaves out a nil list
+// and has [] for an empty one, which tells the service to clear the property.
 //
-// Record has no JSON methods of its own, so it may be embedded in a larger
-// struct. Its parts read whatever the service has been seen to send: a number
-// or null for a string, one object for a list. What they cannot read they leave
-// at its zero value, and they never fail.
+// Record has no JSON methods, so it may be embedded in a larger struct. Its parts read what
+// the service has been seen to send, such as a number or null for a string, or one object
+// for a list. They never fail: what they cannot read becomes the zero value.
 type Record struct {
-	// DOI is the name being described, such as 10.5438/0012. It may be empty
-	// when a request path names the DOI or asks the service for a new one.
+	// DOI is the name of the resource, such as 10.5438/0012. It may be empty if the
+	// path of the request has it, or if the service is to make one.
 	DOI string `json:"doi,omitempty"`
 
 	Creators        List[Creator] `json:"creators,omitzero"`
@@ -40,14 +37,14 @@ type Record struct {
 	Dates        List[Date]        `json:"dates,omitzero"`
 	Language     Text              `json:"language,omitempty"` // language tag such as en or pt-BR
 
-	// AlternateIdentifiers are other names of the resource. JSON has two members
-	// for them, this and the next, and the service takes either. Its full answers
-	// have both, with the same content, and the others Identifiers only. XML and
+	// AlternateIdentifiers are other names of the resource. JSON has two members for
+	// them, this and the next, and the service accepts either. Its detailed responses
+	// have both, with the same content, other responses only Identifiers. XML and
 	// package dois have one list; see [Record.Alternates].
 	AlternateIdentifiers List[AlternateIdentifier] `json:"alternateIdentifiers,omitzero"`
 
-	// Identifiers are AlternateIdentifiers by another name. Give one of the two:
-	// sent both, the service drops AlternateIdentifiers.
+	// Identifiers are AlternateIdentifiers under another name. Fill in one of the two:
+	// if it gets both, the service drops AlternateIdentifiers.
 	Identifiers List[Identifier] `json:"identifiers,omitzero"`
 
 	RelatedIdentifiers List[RelatedIdentifier] `json:"relatedIdentifiers,omitzero"`
@@ -60,7 +57,7 @@ type Record struct {
 	FundingReferences  List[FundingReference]  `json:"fundingReferences,omitzero"`
 	RelatedItems       List[RelatedItem]       `json:"relatedItems,omitzero"`
 
-	// SchemaVersion is the XML namespace the record was read with. [Record.XML]
+	// SchemaVersion is the XML namespace of the document that was read. [Record.XML]
 	// always writes [Namespace].
 	SchemaVersion Text `json:"schemaVersion,omitempty"`
 }

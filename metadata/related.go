@@ -4,9 +4,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// RelatedIdentifier names a resource this one is related to.
-// RelatedMetadataScheme, SchemeURI and SchemeType go with the relations
-// HasMetadata and IsMetadataFor only.
+// RelatedIdentifier is an identifier of a related resource. RelatedMetadataScheme,
+// SchemeURI and SchemeType are for the relations HasMetadata and IsMetadataFor.
 type RelatedIdentifier struct {
 	RelatedIdentifier       string                `json:"relatedIdentifier"`
 	RelatedIdentifierType   RelatedIdentifierType `json:"relatedIdentifierType,omitempty"`
@@ -59,8 +58,9 @@ func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 	}
 }
 
-// RelatedItem describes a related resource, such as the journal an article is
-// in, whether or not it has an identifier.
+// RelatedItem describes a related resource, such as the journal of an article. It may have
+// no identifier. Identifiers and affiliations of its creators and contributors are not
+// part of the schema.
 type RelatedItem struct {
 	RelatedItemType         ResourceTypeGeneral   `json:"relatedItemType,omitempty"`
 	RelationType            RelationType          `json:"relationType,omitempty"`
@@ -110,12 +110,12 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	list("contributors", relatedItemContributorElement, func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
 )
 
-// RelatedItemIdentifier names a related item.
+// RelatedItemIdentifier is the identifier of a related item.
 type RelatedItemIdentifier struct {
 	RelatedItemIdentifier     string                `json:"relatedItemIdentifier,omitempty"`
 	RelatedItemIdentifierType RelatedIdentifierType `json:"relatedItemIdentifierType,omitempty"`
 	RelatedMetadataScheme     string                `json:"relatedMetadataScheme,omitempty"`
-	SchemeURI                 string                `json:"schemeURI,omitempty"` // in capitals here, and only here
+	SchemeURI                 string                `json:"schemeURI,omitempty"` // in capitals only here
 	SchemeType                string                `json:"schemeType,omitempty"`
 }
 
@@ -133,8 +133,7 @@ var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
 	}),
 )
 
-// NumberType is the kind of number a related item has. Values the schema does not list
-// pass through unchanged.
+// NumberType is the kind of a related item's number.
 type NumberType string
 
 // The values of [NumberType].
@@ -151,8 +150,7 @@ var numberTypes = vocabulary{
 
 func (NumberType) vocabulary() vocabulary { return numberTypes }
 
-// RelatedIdentifierType is the scheme of a related identifier. Values the schema does
-// not list pass through unchanged.
+// RelatedIdentifierType is the scheme of a related identifier.
 type RelatedIdentifierType string
 
 // The values of [RelatedIdentifierType].
@@ -195,7 +193,7 @@ var relatedIdentifierTypes = vocabulary{
 func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
 
 // RelationType is the relation of the resource to another one, read from the resource:
-// resource IsPartOf other. Values the schema does not list pass through unchanged.
+// resource IsPartOf other.
 type RelationType string
 
 // The values of [RelationType].
@@ -258,7 +256,7 @@ var relationTypes = vocabulary{
 
 func (RelationType) vocabulary() vocabulary { return relationTypes }
 
-// inverses pairs the relations that are each other's opposite.
+// inverses are pairs of opposite relations.
 var inverses = [][2]RelationType{
 	{RelationIsCitedBy, RelationCites},
 	{RelationIsSupplementTo, RelationIsSupplementedBy},
@@ -281,9 +279,8 @@ var inverses = [][2]RelationType{
 	{RelationHasTranslation, RelationIsTranslationOf},
 }
 
-// Inverse returns the relation that the other resource has to this one: Cites
-// for IsCitedBy. It is empty where the schema has none, as for IsPublishedIn
-// and Other.
+// Inverse returns the relation of the other resource to this one: Cites for IsCitedBy. It
+// is empty if the schema has none, as for IsPublishedIn and Other.
 func (t RelationType) Inverse() RelationType {
 	for _, pair := range inverses {
 		switch t {

@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Rights is a licence or other statement of rights; the text may be empty when a
-// URI says it all. The service takes at most 2000 characters of text.
+// Rights is a licence or another statement of rights, of 2000 characters at most. The text
+// may be empty if there is a URI.
 type Rights struct {
 	Rights                 string `json:"rights,omitempty"`
 	RightsURI              string `json:"rightsUri,omitempty"`
@@ -39,15 +39,15 @@ func rightsRule(value string) *fault {
 	return nil
 }
 
-// SPDX returns a licence of the SPDX list by its identifier, such as CC-BY-4.0.
-// The service knows an older list and fills in the name of the licence if it is
-// there; [Record.Findings] warns of identifiers that are on no list known here.
+// SPDX returns the licence with an identifier of the SPDX list, such as CC-BY-4.0. The
+// service has an older list, and fills in the name of licences that are on it.
+// [Record.Findings] warns of unknown identifiers.
 func SPDX(id string) Rights {
 	return Rights{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: spdxURI, RightsURI: spdxURI + id}
 }
 
-// spdxText holds the version of the SPDX License List and its identifiers, a line
-// each, deprecated ones too. The service has an older list of its own.
+// spdxText has the version of the SPDX License List and its identifiers, deprecated ones
+// too, one on each line.
 //
 //go:embed spdx.txt
 var spdxText string

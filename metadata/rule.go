@@ -8,7 +8,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// A fault is what a rule finds in a value: a [Finding] without its place.
+// A fault is a [Finding] without its place.
 type fault struct {
 	warning bool
 	code    Code
@@ -19,15 +19,15 @@ func (f *fault) at(p *path, value string) Finding {
 	return Finding{Warning: f.warning, Code: f.code, Path: p.String(), Value: value, Message: f.message}
 }
 
-// A rule judges a single value; nil means that nothing is wrong. Records and documents
-// share the rules, so they cannot disagree about a value.
+// A rule checks a single value; nil means that it is right. Records and documents have the
+// same rules.
 type rule func(value string) *fault
 
 func newFault(code Code, format string, args ...any) *fault {
 	return &fault{false, code, fmt.Sprintf(format, args...)}
 }
 
-// warning returns a fault of the lower level; nil without a message.
+// warning returns a warning, nil if there is no message.
 func warning(code Code, message string) *fault {
 	if message == "" {
 		return nil
@@ -46,7 +46,7 @@ var (
 	untypedURI    = datatype{warning: untypedURIWarning, word: true} // the schema means a URI, but by a slip takes any text
 )
 
-// required refuses a value of nothing but blanks.
+// required refuses a blank value.
 func required(what string) rule {
 	return func(value string) *fault {
 		if strings.TrimSpace(value) != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/checkdigit"
 )
 
-// What identifiers look like, without the address they may come in.
+// Forms of identifiers without their address.
 var (
 	orcidPattern  = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
 	isniPattern   = regexp.MustCompile(`^\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3}[\dX]$`)
@@ -21,9 +21,9 @@ var (
 	swhidPattern  = regexp.MustCompile(`^swh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;.*)?$`)
 )
 
-// A schemeRule is how the identifiers of a scheme can be checked.
+// A schemeRule checks the identifiers of a scheme.
 type schemeRule struct {
-	prefix *regexp.Regexp // addresses the identifier may come in; nil is none
+	prefix *regexp.Regexp // addresses that the identifier may have; nil if none
 	valid  func(bare string) string
 }
 
@@ -39,7 +39,7 @@ func (s schemeRule) bare(value string) string {
 	return s.prefix.ReplaceAllString(value, "")
 }
 
-// fault says what is wrong with an identifier, "" when nothing is.
+// fault is what is wrong with an identifier, "" if nothing is.
 func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 
 var (

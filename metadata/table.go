@@ -7,26 +7,26 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// A datatype says which texts a value may have.
+// A datatype is what texts a value may have.
 type datatype struct {
-	fault   rule // what the schema or the service refuses; nil lets any text pass
-	warning rule // of records only, and only of a value that is no fault
-	word    bool // the same few texts come again and again, so reading JSON shares them
+	fault   rule // what the schema or the service refuses; nil accepts any text
+	warning rule // of records only, for a value without a fault
+	word    bool // few different texts, which reading JSON shares
 	spaces  spaces
 }
 
-// spaces says what becomes of white space around the text of an element.
+// spaces is what reading does with white space around the text of an element.
 type spaces int
 
 const (
 	trimmed  spaces = iota
-	oneBlank        // trimmed, but a text of nothing else is a blank, for the schema wants a character
+	oneBlank        // trimmed, but a text of only white space is a blank, because the schema requires a character
 	preserved
 )
 
-// An element is the table of an XML element that holds a T, or some of the values
-// of one. Reading XML, writing XML, reading JSON and checking are driven by it;
-// CheckXML needs no more than its elementRule.
+// An element is the table of an XML element for a T, or for some of its values. It drives
+// reading and writing of XML, reading of JSON, checks and comparing; documents are checked
+// by its elementRule.
 type element[T any] struct {
 	elementRule
 	attributes []attributePart[T]
@@ -34,7 +34,7 @@ type element[T any] struct {
 	elements   []elementPart[T]
 	checks     []func(*checker, *path, *T)
 	members    []member[T]
-	bare       func(*decoder, *T) // what JSON may have instead of an object; nil if nothing
+	bare       func(*decoder, *T) // reads what is not an object; nil if nothing else is read
 	object     *jsonlex.Object[T]
 	item       func(*decoder, *T) bool // reads an item that is no object
 
@@ -44,8 +44,8 @@ type element[T any] struct {
 	names      []string // of the attributes
 }
 
-// A part is one row of a table: an attribute, the text, an element, a member that
-// only JSON has, a check of several values, or what holds for the table as a whole.
+// A part is a row of a table: an attribute, the text, a child element, members of JSON
+// only, a check of several values, or a setting of the whole table.
 type part[T any] struct {
 	table     func(*element[T])
 	attribute *attributePart[T]
@@ -75,9 +75,9 @@ type elementPart[T any] struct {
 	particle
 	present func(*T) bool
 	read    func(*parser, *T)
-	write   func(*writer, *T) (present bool) // what it wrote is taken back if not
+	write   func(*writer, *T) (present bool) // if not, what it wrote is removed
 	always  bool                             // written even when it is empty
-	values  func(*T, []value) []value        // adds what there is to compare; nil if nothing
+	values  func(*T, []value) []value        // appends what is compared; nil if nothing is
 }
 
 func newElement[T any](name string, kind contentKind, parts ...part[T]) *element[T] {
@@ -201,7 +201,7 @@ func (e *element[T]) jsonItem() func(*decoder, *T) bool {
 	return e.jsonObject().Item
 }
 
-// newValue makes the two sides that attributes and texts have in common.
+// newValue makes what attributes and texts have in common.
 func newValue[T any, S ~string](rule *valueRule, d datatype, field func(*T) *S) (get func(*T) string, p part[T]) {
 	rule.fault = d.fault
 	get = func(v *T) string { return string(*field(v)) }
@@ -239,8 +239,7 @@ func newAttribute[T any, S ~string](rule *valueRule, d datatype, field func(*T) 
 	return p
 }
 
-// attribute is an attribute that may be missing. Its name in JSON is that in XML,
-// but Uri for URI.
+// attribute is an optional attribute. Its name in JSON is that in XML, with Uri for URI.
 func attribute[T any, S ~string](name string, d datatype, field func(*T) *S) part[T] {
 	return newAttribute(&valueRule{name: name}, d, field)
 }
@@ -257,8 +256,8 @@ func schemeURI[T any](field func(*T) *string) part[T] {
 	return attribute("schemeURI", schemeAddress, field)
 }
 
-// text is the text of an element, a member in JSON. It may stand there instead of
-// the whole object, when it comes first in the table.
+// text is the text of an element, a member in JSON. If it is the first row, JSON may have it
+// instead of the whole object.
 func text[T any, S ~string](name string, d datatype, field func(*T) *S) part[T] {
 	rule := &valueRule{member: name, mandatory: true}
 	get, p := newValue(rule, d, field)
@@ -281,17 +280,17 @@ func (p part[T]) ofElement() part[T] {
 	return p
 }
 
-// extra are attributes beside the schema's, where it lets any pass.
+// extra are attributes that the schema does not name, where it allows any.
 func extra[T any](field func(*T) *[]Attribute) part[T] {
 	return part[T]{table: func(e *element[T]) { e.extra = field }}
 }
 
-// kernel3 takes the values that were in one text then.
+// kernel3 reads values that were in one text in kernel 3.
 func kernel3[T any](read func(*T, []string)) part[T] {
 	return part[T]{table: func(e *element[T]) { e.kernel3 = read }}
 }
 
-// always is p, written even when it is empty.
+// always is p, written even if it is empty.
 func (p part[T]) always() part[T] {
 	if p.attribute != nil {
 		p.attribute.always = true
@@ -345,12 +344,12 @@ func textElement[T any, S ~string](name string, n occurs, d datatype, field func
 	return inside(n, newElement(name, textOnly, append([]part[T]{text(name, d, field)}, attributes...)...))
 }
 
-// untypedElement is an element of which the schema says nothing but the name.
+// untypedElement is an element without a type in the schema.
 func untypedElement[T any](name string, d datatype, field func(*T) *string) part[T] {
 	return inside(optional, newElement(name, untyped, text(name, d, field)))
 }
 
-// object is an element with a U of its own.
+// object is an element for a U.
 func object[T, U any](name string, n occurs, e *element[U], field func(*T) *U) part[T] {
 	return part[T]{
 		element: &elementPart[T]{
@@ -431,7 +430,7 @@ func nonEmptyList[T, E any](name string, e *element[E], missing string, field fu
 	return p
 }
 
-// textItem is the table of a list of mere texts.
+// textItem is the table of a list of texts.
 func textItem(name string) *element[string] {
 	return newElement(name, textOnly, text("", datatype{warning: markupWarning}, func(s *string) *string { return s }),
 		part[string]{table: func(e *element[string]) { e.item = jsonlex.TextItem }})

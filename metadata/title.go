@@ -15,8 +15,7 @@ var titleElement = newElement("title", textOnly,
 	lang(func(t *Title) *string { return &t.Lang }),
 )
 
-// TitleType is the kind of a title that is not the main one. Values the schema does not
-// list pass through unchanged.
+// TitleType is the kind of a title that is not the main one.
 type TitleType string
 
 // The values of [TitleType].

@@ -4,9 +4,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Types is the type of the resource. The service derives the last four members
-// from the first and keeps a stale one if it is sent back; they have no place in
-// XML.
+// Types is the type of the resource. The service derives the last four from the first; if
+// they are sent back with a new general type, it keeps the old ones. They are not in XML.
 type Types struct {
 	ResourceTypeGeneral ResourceTypeGeneral `json:"resourceTypeGeneral,omitempty"`
 	ResourceType        string              `json:"resourceType,omitempty"` // free text
@@ -34,8 +33,7 @@ func (t *Types) UnmarshalJSON(data []byte) error {
 	return readJSON(data, t, typesElement.jsonObject().Read)
 }
 
-// ResourceTypeGeneral is the general type of a resource. Values the schema does not
-// list pass through unchanged.
+// ResourceTypeGeneral is the general type of a resource.
 type ResourceTypeGeneral string
 
 // The values of [ResourceTypeGeneral].

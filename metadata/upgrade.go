@@ -10,19 +10,18 @@ import (
 // shares with it what stays the same. Of a record of kernel 4, only SchemaVersion changes,
 // to [Namespace].
 //
-// These values become what kernel 4 has for them:
+// These values change:
 //
-//   - a contributor of the type Funder becomes a funding reference, and stays as a
-//     contributor of the type Other only if it has more than that can hold
-//   - a StartDate and an EndDate become dates of the type Other, with their old type in
+//   - a contributor of the type Funder becomes a funding reference; it also stays as a
+//     contributor of the type Other if it has values that a funding reference cannot contain
+//   - a StartDate or EndDate becomes a date of the type Other, with its old type in
 //     DateInformation
 //   - the general type Film becomes Audiovisual
-//   - points and boxes in one text, and rights without a list, are read by [ParseXML]
-//     as those of kernel 4 already
 //
-// Upgrade does not make up values that kernel 4 requires and the record lacks, most often
-// the general type, which used to be optional. It then returns the record as far as it
-// goes, and a [*ValidationError] that names what is missing.
+// [ParseXML] has already changed points and boxes in one text, and rights without a list.
+//
+// If kernel 4 requires a value that the record lacks, most often the general type, Upgrade
+// returns the upgraded record and a [*ValidationError] that names it.
 func Upgrade(old *Record) (*Record, error) {
 	if old == nil {
 		return nil, errors.New("metadata.Upgrade: old is nil")
@@ -65,7 +64,7 @@ func (r *Record) upgradeFunders() {
 	}
 }
 
-// funding is a funder as kernel 4 has it.
+// funding returns a funder as a funding reference.
 func (c *Contributor) funding() FundingReference {
 	f := FundingReference{FunderName: c.Name}
 	if len(c.NameIdentifiers) == 0 || c.NameIdentifiers[0].NameIdentifier == "" {

@@ -6,9 +6,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// isAnyURI reports whether the service takes s where the schema asks for a URI.
-// It is the grammar of RFC 3986 as the service's XML library reads it: characters
-// that no URI may hold count as ordinary ones, and brackets may be in a fragment.
+// isAnyURI reports whether the service accepts s as a URI. It follows RFC 3986 as the
+// service's XML library does, which allows other characters and brackets in a fragment.
 func isAnyURI(s string) bool {
 	s = xmlscan.Trim(s)
 	if end := strings.IndexAny(s, ":/?#"); end >= 0 && s[end] == ':' {
@@ -85,7 +84,7 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// isAbsoluteURI reports whether s is a URI of a kind that others can follow.
+// isAbsoluteURI reports whether s is a URI of a common scheme.
 func isAbsoluteURI(s string) bool {
 	for _, scheme := range []string{"http://", "https://", "urn:", "info:"} {
 		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {

@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
-// A vocabulary is a controlled list of the schema, release by release. Nothing
-// was ever taken out of one within kernel 4.
+// A vocabulary is a controlled list of the schema, by the version that added the values.
+// Kernel 4 has never removed any.
 type vocabulary []release
 
 type release struct {
@@ -27,8 +27,8 @@ func (v vocabulary) since(value string) string {
 	return ""
 }
 
-// A Term is a value of one of the schema's vocabularies, such as a [DateType]. It may
-// be one that the schema does not list; [Since] tells.
+// A Term is a value of one of the schema's vocabularies, such as a [DateType]. Values that
+// the schema does not list are read and written unchanged; [Record.Validate] reports them.
 type Term interface {
 	~string
 	vocabulary() vocabulary
@@ -50,10 +50,10 @@ func Values[T Term]() []T {
 // "4.4", and "" if the schema does not list the value.
 func Since[T Term](value T) string { return value.vocabulary().since(string(value)) }
 
-// termOf asks for a value of a vocabulary.
+// termOf requires a value of a vocabulary.
 func termOf(v vocabulary, what string) datatype { return datatype{fault: term(v, what), word: true} }
 
-// term asks for a value of a vocabulary. An empty one is missing.
+// term requires a value of a vocabulary.
 func term(v vocabulary, what string) rule {
 	return func(value string) *fault {
 		switch {
@@ -76,7 +76,7 @@ func (v vocabulary) hint(value string) string {
 	return ""
 }
 
-// terms that people write for values that have another name in the schema.
+// aliases are other words that people write for values of the schema.
 var aliases = map[string]string{
 	"article": "JournalArticle", "author": "Researcher", "film": "Audiovisual", "movie": "Audiovisual",
 	"paper": "JournalArticle", "person": "Personal", "organisation": "Organizational",
@@ -85,7 +85,7 @@ var aliases = map[string]string{
 	"fundref": "Crossref Funder ID", "funderid": "Crossref Funder ID", "crossreffunder": "Crossref Funder ID",
 }
 
-// nearest returns the value that was probably meant, "" when none comes close.
+// nearest returns the value that was probably meant, "" if none is close.
 func (v vocabulary) nearest(value string) string {
 	folded := fold(value)
 	if alias := aliases[folded]; alias != "" && v.since(alias) != "" {

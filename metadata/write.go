@@ -8,15 +8,13 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// XML returns the record as the document the metadata store takes
-// (specification §2.3), in version 4.7 of the schema. The same record always
-// gives the same bytes: UTF-8, indented, the parts in the schema's order, nothing
-// empty that could be left out. The identifier is always there, empty when the
-// record has no DOI.
+// XML returns the record as a document for the metadata store (specification §2.3), in
+// version 4.7 of the schema: UTF-8, indented, in the order of the schema, without empty
+// elements. The same record always gives the same bytes. A record without a DOI has an
+// empty identifier.
 //
-// XML does not ask whether the record is complete or right; see
-// [Record.Validate]. The error is a [*ValidationError] when the record holds
-// characters that XML cannot.
+// XML does not check whether the record is complete and valid; see [Record.Validate]. The
+// error is a [*ValidationError] if the record has characters that XML cannot contain.
 func (r *Record) XML() ([]byte, error) {
 	w := writers.Get().(*writer)
 	w.buf, w.depth, w.bad = w.buf[:0], 0, false
@@ -33,18 +31,17 @@ func (r *Record) XML() ([]byte, error) {
 	return document, nil
 }
 
-// writers keeps writers with buffers that have grown already. Those of records
-// with thousands of people are not kept.
+// writers keeps buffers that have grown, except those of very large records.
 var writers = sync.Pool{New: func() any { return &writer{buf: make([]byte, 0, 16<<10)} }}
 
 const maxPooled = 256 << 10
 
-// writer has the document that the elements append to. Attributes and elements
-// without a value are left out, for the schema refuses empty ones in many places.
+// writer has the document that the elements append to. Attributes and elements without a
+// value are left out, because the schema refuses empty ones in many places.
 type writer struct {
 	buf   []byte
 	depth int
-	bad   bool // a value holds what XML cannot
+	bad   bool // a value has what XML cannot contain
 }
 
 const declaration = `<?xml version="1.0" encoding="UTF-8"?>`
@@ -54,8 +51,7 @@ const indent = "\n            " // deep enough for every element of a record
 // Each method stores the buffer as seldom as it can: a store costs more than a short append
 // while the garbage collector runs.
 
-// extra appends the attributes the schema does not name. Whoever fills them in
-// answers for the names; those that would spoil the document stop the writing.
+// extra appends attributes that the schema does not name.
 func (w *writer) extra(buf []byte, list []Attribute, known []string) []byte {
 	for i, a := range list {
 		w.bad = w.bad || !canAdd(list[:i], known, a.Name)
@@ -65,8 +61,8 @@ func (w *writer) extra(buf []byte, list []Attribute, known []string) []byte {
 	return buf
 }
 
-// close ends an element that has elements inside, or none. Its start tag ends at
-// an offset of the buffer.
+// close ends an element with child elements or none. Its start tag ends at an offset of the
+// buffer.
 func (w *writer) close(startTag int, end string) {
 	w.depth--
 	if len(w.buf) == startTag+1 {
@@ -76,7 +72,7 @@ func (w *writer) close(startTag int, end string) {
 	w.buf = append(append(w.buf, indent[:1+2*w.depth]...), end...)
 }
 
-// element writes an element of nothing but a text.
+// element writes an element with only a text.
 func (w *writer) element(start, end, value string) (present bool) {
 	if value == "" {
 		return false
@@ -96,8 +92,8 @@ func (w *writer) text(end, value string) (present bool) {
 	return true
 }
 
-// escapes holds what stands for a byte in a document; bytes that cannot stand
-// there at all have a mark instead.
+// escapes has the text for each byte that is not written as it is; illegal is that of bytes
+// which XML cannot contain.
 type escapes [256]string
 
 const illegal = "\x00"
@@ -121,7 +117,7 @@ func newEscapes(special map[byte]string) (e escapes) {
 	return e
 }
 
-// escape appends s to buf and notes characters that XML cannot hold.
+// escape appends s to buf, and sets bad if XML cannot contain it.
 func (w *writer) escape(buf []byte, s string, table *escapes) []byte {
 	done := 0
 	for i := 0; i < len(s); {

@@ -18,25 +18,25 @@ import (
 // §8). Submit sends larger reports in subsets.
 const MaxDatasets = 50_000
 
-// A Finding is a fault of a report, or something suspicious.
+// A Finding is a fault of a report, or a warning.
 type Finding struct {
 	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
-	Reason  string // what is wrong and what would be right
-	Warning bool   // the service accepts it; faults are what it refuses, or drops silently
+	Reason  string // what is wrong, and what would be right
+	Warning bool   // the service accepts it; a fault is what it refuses or silently drops
 }
 
-// String names the place and the reason.
+// String returns the path and the reason.
 func (f Finding) String() string { return f.Path + " " + f.Reason }
 
-// Validate checks the report against the rules of specification §2.1 and §8
-// and those of the deployed service, and returns every fault, each with its
-// place, as a [*ValidationError], or nil. The service reports some of these faults
-// late or never, and may have replaced the stored report by then.
+// Validate checks the report against the rules of specification §2.1 and §8 and of the
+// deployed service. It returns nil, or all faults with their places as a
+// [*ValidationError]. The service reports some of these faults late or never, and may
+// have replaced the stored report by then.
 //
-// A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the
-// header carries exception 69: the service refuses it in an uncompressed report
-// only. To [Client.Submit], which always compresses, it is a warning. A reporting
-// period must not begin after today in UTC+14, the earliest time zone.
+// A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the header
+// has exception 69: the service refuses it only in an uncompressed report. For
+// [Client.Submit], which always compresses, it is a warning. A reporting period must not
+// begin after today in UTC+14, the earliest time zone.
 func (r *Report) Validate() error {
 	v := validator{most: -1}
 	v.report(r)
@@ -59,7 +59,7 @@ func (r *Report) Findings() []Finding {
 	return append(findings, repeatedIn(r.Datasets)...)
 }
 
-// A validator collects faults and hands warnings on.
+// A validator collects faults and passes warnings on.
 type validator struct {
 	faults []*datacite.FieldError
 	most   int // how many faults are kept; -1 means all
@@ -101,7 +101,7 @@ func (v *validator) err() error {
 }
 
 func (v *validator) report(r *Report) {
-	if r.ID != "" && !uuidForm.MatchString(r.ID) {
+	if r.ID != "" && !isUUID(r.ID) {
 		v.add("id", "is not a UUID")
 	}
 	v.header(&r.Header)
@@ -181,14 +181,14 @@ func (v *validator) pairs(path string, list []NameValue) {
 	}
 }
 
-// text refuses what JSON cannot carry unchanged.
+// text refuses text that JSON cannot represent.
 func (v *validator) text(path, value string) {
 	if !utf8.ValidString(value) {
 		v.add(path, "is not valid UTF-8")
 	}
 }
 
-// creatorEnd is what the deployed service accepts at the end of a creator's name.
+// creatorEnd reports whether the deployed service accepts c at the end of a creator's name.
 func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
@@ -380,8 +380,8 @@ func (v *validator) countries(n *Instance) {
 
 func countryField(code string) string { return fmt.Sprintf("country-counts[%q]", code) }
 
-// countriesOnce looks for countries that occur twice. A list whose codes rise, as
-// they should, needs no such look.
+// countriesOnce looks for countries that occur twice, which a list in ascending order
+// cannot have.
 func (v *validator) countriesOnce(counts CountryCounts) {
 	seen := make(map[string]bool, len(counts))
 	for _, c := range counts {
@@ -411,8 +411,8 @@ type entry struct {
 	json    []byte
 }
 
-// entries yields the datasets of src that break no rule. After a fault that stops
-// the submission it reads on, to name further ones, and ends with all of them.
+// entries yields the datasets of src without faults. After a fault that stops the
+// submission it reads on to find further ones, and ends with an error that has all.
 func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		var d Dataset // one for all, since its address is passed on

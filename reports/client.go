@@ -19,8 +19,8 @@ type Client struct {
 // NewClient makes a client for usage reports at cfg.Service.API. Nothing is sent yet.
 //
 // Reading needs no login. Writing needs Token or TokenSource: a JSON web token from the
-// operator. An API key is no such token. Username and Password are not used. A token that
-// has expired, or expires within 30 days, is a warning in the log when it is used.
+// operator, not an API key. Username and Password are not used. Using a token that has
+// expired, or expires within 30 days, logs a warning.
 //
 // Each field of cfg that is wrong is a [*datacite.FieldError]; the error joins them.
 func NewClient(cfg datacite.Config) (*Client, error) {
@@ -33,9 +33,9 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	return &Client{core: core, token: token, maxReport: 16 << 30}, nil
 }
 
-// WithMaxReport returns a client that reads stored reports of up to so many bytes, counted
-// as sent, and again when the subsets are inflated. Without it the limit is 16 GiB. It
-// panics if bytes is not positive.
+// WithMaxReport returns a client that limits the size of the stored reports that it reads:
+// the bytes of the response, and the bytes of all subsets when decompressed. The default is
+// 16 GiB. It panics if bytes is not positive.
 func (c *Client) WithMaxReport(bytes int64) *Client {
 	if bytes <= 0 {
 		panic("reports: WithMaxReport needs a positive number of bytes")

@@ -158,14 +158,14 @@ func (d *document) readSubset(body func()) (checksum string) {
 	return checksum
 }
 
-// A storedReport is what an answer says of a report, but for its datasets.
+// A storedReport is what a response says of a report, but for its datasets.
 type storedReport struct {
 	ID     string
 	Header Header
 	origin
 	Shown   int      // datasets shown outside of subsets
 	Subsets []Subset // in no order; how many datasets they hold is not known
-	damage  error    // of the first subset whose data are not what its checksum says
+	damage  error    // of the first subset that does not match its checksum
 }
 
 // read reads the data of a subset, which are hashed and dropped as they come in.
@@ -192,8 +192,7 @@ func (s *storedReport) add(part Subset, checksum string) {
 
 func (s *storedReport) damaged(err error) { s.damage = cmp.Or(s.damage, err) }
 
-// state tells what is stored from anything else, whatever its order. It is even if
-// it is that of subsets, and odd if it is that of datasets shown.
+// state is a hash of what is stored, in any order: even for subsets, and odd for datasets.
 func (s *storedReport) state() uint64 {
 	sum := sha256.Sum256(fmt.Append(nil, s.Shown, sortedChecksums(s.Subsets)))
 	state := binary.BigEndian.Uint64(sum[:]) &^ 1

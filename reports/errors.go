@@ -14,21 +14,20 @@ import (
 // Conditions of this interface alone, to ask for with [errors.Is] like those of package
 // datacite.
 var (
-	// ErrTokenExpired: the token's time is over (403, or 401 when the token's own
-	// expiry has passed). Ask the operator for a new one.
+	// ErrTokenExpired: the token has expired (403, or 401 if the token's own expiry
+	// has passed). Ask the operator for a new one.
 	ErrTokenExpired = errors.New("reports: token expired")
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
 	ErrBusy error = &transport.Condition{Text: "reports: another program writes to this report", Passes: true}
-	// ErrBroken: the service cannot read a report that it stored. From Submit: it
-	// could not for as long as MaxOutage, so that only its operator can help; send the
-	// id and the request id. From Verify: it cannot now, which also happens for some
-	// minutes while another program writes to the report.
+	// ErrBroken: the service cannot read a report that it stored. Submit returns it after
+	// MaxOutage: only the operator can help, who needs the report id and the request id.
+	// Verify returns it at once, so another program may just be writing to the report.
 	ErrBroken error = &transport.Condition{Text: "reports: stored report is broken"}
 )
 
-// missingToken recognises a request without a token, of which the deployed
-// service makes a 422 with the words of its programming language.
+// missingToken recognises the response of the deployed service to a request without a
+// token: 422, with an error message of its programming language.
 func missingToken(e *datacite.Error) bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
 }
@@ -82,15 +81,14 @@ const (
 	// except that the deployed service drops the old data of a report before it
 	// refuses some faults of the header.
 	Untouched SubmitState = "untouched"
-	// Incomplete: exactly Stored is stored. Run Submit again; it goes on.
+	// Incomplete: exactly Stored is stored. Run Submit again to continue.
 	Incomplete SubmitState = "incomplete"
-	// Unclear: the subset after Stored may be stored too, and if Stored is empty,
-	// what was there before may be gone. Run Submit again; it waits until the last
-	// request is surely over, and looks.
+	// Unclear: the subset after Stored may be stored too, and if Stored is empty, the
+	// old report may be gone. Run Submit again; it waits until the last request has
+	// certainly ended, and looks.
 	Unclear SubmitState = "unclear"
-	// Disturbed: something other than this submission is stored, too. Make sure
-	// that no other program submits this report, and run Submit again; it starts
-	// over.
+	// Disturbed: something else is stored, too. Make sure that no other program submits
+	// this report, and run Submit again; it starts over.
 	Disturbed SubmitState = "disturbed"
 	// Broken: the service can no longer read the report. Ask its operator, with
 	// the id of the report and of the request.
@@ -99,15 +97,15 @@ const (
 
 // advice is what to do in each state.
 var advice = map[SubmitState]string{
-	Untouched:  "nothing was stored; mend the cause and run it again",
-	Incomplete: "run it again to go on",
+	Untouched:  "nothing was stored; correct the cause and run it again",
+	Incomplete: "run it again to continue",
 	Unclear:    "run it again; it waits and looks first",
 	Disturbed:  "make sure that no other program submits this report, then run it again to start over",
 	Broken:     "ask the operator of the service, with the ids of the report and of the request",
 }
 
-// A SubmitError is a submission that stopped after something was sent. It says what
-// the service holds. Until Submit succeeds, the report is not what it should be.
+// A SubmitError is a submission that stopped after something was sent, and what the
+// service holds. Until Submit succeeds, the report is not as it should be.
 type SubmitError struct {
 	ReportID string
 	State    SubmitState
@@ -134,9 +132,9 @@ func (e *SubmitError) Transient() bool {
 // As finds what stopped the submission, such as an [*datacite.Error].
 func (e *SubmitError) As(target any) bool { return errors.As(e.Err, target) }
 
-// Is matches [datacite.ErrIncomplete], [datacite.ErrUnclear], [ErrBusy] and [ErrBroken] in their
-// states alone, and otherwise what stopped the submission: a lost answer, for one,
-// makes a submission unclear only until its outcome could be looked up.
+// Is matches [datacite.ErrIncomplete], [datacite.ErrUnclear], [ErrBusy] and [ErrBroken]
+// according to State alone, and otherwise what stopped the submission: after a lost
+// response, a submission is unclear only until Submit has seen what is stored.
 func (e *SubmitError) Is(target error) bool {
 	switch target {
 	case datacite.ErrIncomplete:

@@ -22,7 +22,7 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
-		case !uuidForm.MatchString(s.ID):
+		case !isUUID(s.ID):
 			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable, s.ID)
 		}
 		at, err := s.Header.ReportingPeriod.BeginDate.Time()

@@ -29,7 +29,7 @@ type ListOptions struct {
 // Results is one page of the list of reports.
 type Results struct {
 	Reports []Summary
-	Total   int        // reports on all pages; -1 if the service does not say
+	Total   int        // reports on all pages; -1 if unknown
 	Next    query.Page // the page after this one, if More is true
 	More    bool
 }
@@ -143,7 +143,7 @@ var metaJSON = jsonlex.NewObject(jsonlex.Member[Results]{Name: "total", Read: fu
 	}
 }})
 
-// turn works out the page that follows this one.
+// turn sets the page that follows this one.
 func (r *Results) turn(page query.Page) {
 	number, size := cmp.Or(page.Number, 1), cmp.Or(page.Size, defaultSize)
 	if r.Total >= 0 {
@@ -156,15 +156,14 @@ func (r *Results) turn(page query.Page) {
 	}
 }
 
-// All returns the reports that match opts, one by one, each once, requesting
-// further pages as needed. opts.Page.Size is the size of those pages;
-// 0 means the largest. An error ends the sequence and comes with a nil summary.
-// Ranging over the result again starts from the first page.
+// All returns an iterator over the reports that match opts, each once. It requests
+// pages of opts.Page.Size reports as needed; 0 means the largest size. An error ends the
+// sequence. Ranging over the result again starts from the first page.
 //
-// The service lists reports by id, and ids are random: a report stored during
-// the walk may land on a page already read. All compares with the total that the
-// service gives, and ends with an error that matches [datacite.ErrIncomplete] if reports are
-// missing, or if a page shows nothing new though more should follow.
+// The service lists reports by id, and ids are random: a report that is stored meanwhile
+// may appear on a page that was already read. If fewer reports appeared than the service
+// counts, or a page shows nothing new although more should follow, the last error matches
+// [datacite.ErrIncomplete].
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary, error] {
 	var o ListOptions
 	if opts != nil {
@@ -193,7 +192,7 @@ type walk struct {
 	whole bool            // from the first page on
 }
 
-// turn yields what is new on the page, and tells whether another one follows.
+// turn yields what is new on the page, and reports whether another one follows.
 func (w *walk) turn(o *ListOptions, yield func(*Summary, error) bool) (more bool, err error) {
 	before := len(w.seen)
 	for _, s := range w.page.Reports {

@@ -27,7 +27,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 		entries = c.merged(entries)
 	}
 	repeats := repeat.NewFinder(s.options.TempDir)
-	defer repeats.Close() // the temporary file is of no further use
+	defer repeats.Close()
 	err := pack(ctx, s.header, items(entries, repeats), s.options, s.bodies, func(p Subset) error {
 		s.plan = append(s.plan, p)
 		s.progress(Progress{Stage: Building}, len(s.plan))
@@ -39,15 +39,15 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.leftOut > 0:
-		return &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d entries break a rule", c.leftOut)}
+		return &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)}
 	case len(s.plan) == 0:
-		return &datacite.FieldError{Path: "report-datasets", Reason: "is empty; the service takes no report without datasets"}
+		return &datacite.FieldError{Path: "report-datasets", Reason: "is empty; the service accepts no report without datasets"}
 	}
 	s.whole = true
 	return noRepeats(repeats)
 }
 
-// items are entries as they are packed. Their DOIs go to repeats.
+// items converts entries for packing, and adds their DOIs to repeats.
 func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var name []byte
@@ -57,7 +57,7 @@ func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[su
 				return
 			}
 			if name = appendDOI(name[:0], e.dataset); len(name) > 0 {
-				err = repeats.See(e.number, name)
+				err = repeats.Add(e.number, name)
 			}
 			if !yield(subset.Item{Number: e.number, Text: e.json}, err) {
 				return
@@ -66,14 +66,14 @@ func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[su
 	}
 }
 
-// pack reads src to its end, writes all subsets to w, one after the other, and
-// calls emit with each, in order. Src and emit run on the caller's goroutine, w on
-// another one. An error of src ends it after the subsets that were full by then
-// have been emitted; one of w or emit, or the end of ctx, ends it at once. An item
-// that is too large for a subset is a [*datacite.FieldError].
+// pack reads src to its end, writes all subsets to w, one after the other, and calls emit
+// with each. Src and emit run on the caller's goroutine, w on another one. After an error
+// of src it emits the subsets that were full by then; it stops at once at an error of w or
+// emit or the end of ctx. An item that is too large for a subset is a
+// [*datacite.FieldError].
 //
-// The data, and the options MaxDatasets, MaxBytes and Level, alone decide where
-// subsets end and what bytes they are.
+// Where subsets end and what bytes they are depends only on the data and the options
+// MaxDatasets, MaxBytes and Level.
 func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o SubmitOptions, w io.Writer, emit func(Subset) error) error {
 	head, err := json.Marshal(h)
 	if err != nil {

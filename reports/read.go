@@ -13,11 +13,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Get returns a stored report with all its datasets, those of compressed
-// subsets included. It holds the whole report in memory, which may take
-// Config.MaxBody: enough for 70,000 typical datasets at the default. A larger
-// one is [datacite.ErrTooLarge]; [Client.Open] reads it in constant memory. No credentials are
-// needed.
+// Get returns a stored report with all its datasets, including those of compressed
+// subsets. The report may take Config.MaxBody bytes of memory: enough for 70,000 typical
+// datasets at the default. A larger one is [datacite.ErrTooLarge]; [Client.Open] reads it
+// in constant memory. No credentials are needed.
 //
 // Get sends GET /reports/{id} (specification §4.1).
 func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
@@ -41,12 +40,12 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 	return report, nil
 }
 
-// Open starts to read a stored report. Its datasets come one by one from
-// [Reader.Datasets], in constant memory; the caller closes the Reader. No credentials are needed.
+// Open starts to read a stored report. [Reader.Datasets] yields its datasets one by one,
+// in constant memory; the caller closes the Reader. No credentials are needed.
 //
-// Open sends GET /reports/{id} (specification §4.1). Reading sends it a
-// second time if the parts of the report come in an order that does not tell in time
-// which of them hold the data.
+// Open sends GET /reports/{id} (specification §4.1). Reading sends it a second time if
+// the subsets come before the list of datasets and the header does not say that the
+// report is compressed.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
 	return c.open(ctx, "reports.Open", id, nil)
 }
@@ -74,9 +73,10 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 }
 
 // NewReader starts to read a report from a file or another stream, plain or
-// compressed with gzip: as it is sent, or in any shape in which the service shows
-// it. If its subsets come before its datasets, or its header comes after them,
-// src has to be an [io.Seeker] too, so that it can be read twice.
+// compressed with gzip, as it is sent or in any shape in which the service has returned
+// reports. If its subsets come before its datasets, or its header comes after them, src
+// must also be an [io.Seeker], so that it can be read twice. Numbers as strings, strings
+// as numbers, missing and unknown members are accepted.
 func NewReader(src io.Reader) (*Reader, error) {
 	if src == nil {
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
@@ -90,12 +90,12 @@ func NewReader(src io.Reader) (*Reader, error) {
 }
 
 const (
-	maxMemory  = 64 << 20 // bytes that one dataset, or what an answer says of a report, may take
+	maxMemory  = 64 << 20 // bytes that one dataset, or the response says of a report, may take
 	maxSubsets = 100_000  // subsets that one report may have
 )
 
-// A connection remembers whether it broke, to tell a damaged report from a truncated
-// answer.
+// A connection remembers whether it broke, to distinguish a damaged report from a
+// truncated response.
 type connection struct {
 	io.ReadCloser
 	broken, closed atomic.Bool
@@ -122,9 +122,8 @@ type Reader struct {
 	ID     string // of the report
 	Header Header // complete once Datasets has ended; the service sends it first
 
-	// Subsets are the compressed parts that the report is stored in, as far as
-	// Datasets has read them; empty for a report that is shown whole. Checksum
-	// and Bytes are of the compressed part.
+	// Subsets are the compressed parts of the report that Datasets has read so far;
+	// empty if the service returns the datasets themselves.
 	Subsets []Subset
 
 	source   func() (io.Reader, error) // the document, from its start
@@ -206,21 +205,21 @@ func (r *Reader) Close() error {
 	return r.closer.Close()
 }
 
-// Datasets returns a single-use iterator over the datasets, as the service shows
-// them: the deployed one keeps no order of subsets. To range over them again is an
-// error, also after [Reader.Scan]; open the report again. An error ends it: a broken
-// connection, a truncated answer, a report larger than [Client.WithMaxReport] allows
-// ([datacite.ErrTooLarge]), a subset that does not match its checksum, or a compressed report
-// without subsets ([datacite.ErrIncomplete]). The last dataset of a subset is yielded after
-// its checksum was verified.
+// Datasets returns an iterator over the datasets in the order in which the service
+// returns them; the deployed one keeps no order of subsets. It can be used once: ranging
+// over the datasets again, also after [Reader.Scan], is an error. An error ends the
+// sequence: a broken connection, a truncated response, a report larger than
+// [Client.WithMaxReport] allows ([datacite.ErrTooLarge]), a subset that does not match its
+// checksum, or a compressed report without subsets (both [datacite.ErrIncomplete]). The
+// last dataset of a subset is yielded after its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		r.read(newEmitter(r.doc.dec, func(d *Dataset, err error) bool { return yield(*d, err) }))
 	}
 }
 
-// Scan is Datasets for programs that keep no datasets: the lists of a dataset are
-// valid until the next iteration, which makes it faster. Texts may be kept.
+// Scan is a faster [Reader.Datasets] for programs that keep no datasets: the lists of a
+// dataset are only valid until the next iteration. Its strings may be kept.
 func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
 	return func(yield func(*Dataset, error) bool) { r.read(newLendingEmitter(r.doc.dec, yield)) }
 }
@@ -258,7 +257,7 @@ func (r *Reader) members(e *emitter) error {
 	case err == nil && r.from == reportGzip:
 		err = r.Subsets[0].compareChecksum(0, r.doc.checksum)
 	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
-		err = fmt.Errorf("%w: its exception 69 says that its data are in subsets, and report-subsets is empty; a refused PUT leaves that behind: submit the report again", datacite.ErrIncomplete)
+		err = fmt.Errorf("%w: report-subsets is empty, although exception 69 says that the data are there, as after a refused PUT; submit the report again", datacite.ErrIncomplete)
 	}
 	if err != nil {
 		return r.failed(e.place(err))
@@ -319,7 +318,7 @@ func (r *Reader) data(e *emitter) {
 	}
 }
 
-// An emitter hands on the datasets of a report.
+// An emitter yields the datasets of a report.
 type emitter struct {
 	yield    func(*Dataset, error) bool
 	decoders [2]*decoder // in turn: the dataset held and the one being read
@@ -343,8 +342,8 @@ func newLendingEmitter(d *decoder, yield func(*Dataset, error) bool) *emitter {
 	return &emitter{yield: yield, decoders: [2]*decoder{d, second}}
 }
 
-// entry reads a dataset and hands it on, or the one before if the last one is to
-// be held. It returns false when reading has to end.
+// entry reads a dataset and yields it, or the one before if the last one is to
+// be held. It returns false when reading must end.
 func (e *emitter) entry(l *jsonlex.Lexer) bool {
 	turn := e.count & 1
 	d := &e.slots[turn]
@@ -366,7 +365,7 @@ func (e *emitter) give(d *Dataset) bool {
 	return !e.stopped
 }
 
-// release hands on the dataset that was held.
+// release yields the dataset that was held.
 func (e *emitter) release() bool {
 	d := e.held
 	e.hold, e.held = false, nil

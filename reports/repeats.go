@@ -14,7 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/repeat"
 )
 
-// repeated is the fault of an entry whose DOI another one has.
+// repeated returns the fault of an entry that has the DOI of an earlier one.
 func repeated(r repeat.Repeat) *datacite.FieldError {
 	return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First)}
 }
@@ -36,9 +36,8 @@ func repeatedIn(datasets []Dataset) []Finding {
 	return findings
 }
 
-// appendDOI appends the dataset's DOI as all spellings share it: without the
-// address or scheme before it, its ASCII letters in lower case. It appends nothing
-// if the dataset has no DOI.
+// appendDOI appends the dataset's DOI, if it has one, in a form that all spellings share:
+// without address or scheme, its ASCII letters in lower case.
 func appendDOI(dst []byte, d *Dataset) []byte {
 	for i := range d.DatasetID {
 		if id := &d.DatasetID[i]; strings.EqualFold(id.Type, TypeDOI) {
@@ -58,8 +57,7 @@ func appendDOI(dst []byte, d *Dataset) []byte {
 	return dst
 }
 
-// merged adds up entries of one DOI that follow each other. The sum has the number
-// of the first one.
+// merged adds up consecutive entries of one DOI. The sum has the number of the first.
 func (c *checker) merged(entries iter.Seq2[entry, error]) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		var name, next []byte // DOIs of sum and of the entry that follows
@@ -127,7 +125,7 @@ func (sum *Dataset) add(d *Dataset, first, i int) error {
 	return nil
 }
 
-// add tells whether the sums of counts, which are not negative, are right.
+// add adds counts, which are not negative. It returns false if a sum overflows.
 func (n *Instance) add(m *Instance) bool {
 	sums := make(map[string]int64, len(n.CountryCounts)+len(m.CountryCounts))
 	for _, c := range slices.Concat(n.CountryCounts, m.CountryCounts) {
@@ -140,7 +138,7 @@ func (n *Instance) add(m *Instance) bool {
 	return n.Count >= 0
 }
 
-// clone copies all that the source may use again.
+// clone copies everything that the source may reuse.
 func (d *Dataset) clone() Dataset {
 	c := *d
 	for _, list := range []*[]TypedValue{&c.PublisherID, &c.DatasetID, &c.Dates, &c.Contributors, &c.Attributes} {

@@ -2,12 +2,12 @@ package reports
 
 import (
 	"cmp"
-	"crypto/sha1"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/datacite-go/datacite-go"
 )
@@ -21,7 +21,7 @@ type Report struct {
 	Datasets []Dataset `json:"report-datasets"` // at most 50,000 in one request
 }
 
-// A Header says what a report is about (specification §2.1, report-header).
+// A Header describes a report (specification §2.1, report-header).
 // CreatedBy and the begin date of ReportingPeriod identify a report: the service
 // holds one for each such pair.
 type Header struct {
@@ -80,14 +80,14 @@ func (p Period) yearMonth() (year, month string) {
 	return strconv.Itoa(begin.Year()), strconv.Itoa(int(begin.Month()))
 }
 
-// A NameValue is a filter or an attribute of a report. One without a name is
-// written as a plain string.
+// A NameValue is a filter or an attribute of a report. Without a name it is written as a
+// plain string.
 type NameValue struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// An Exception is a note on the report as a whole (specification §2.1).
+// An Exception is a note about the whole report (specification §2.1).
 type Exception struct {
 	Code     int    `json:"code"`
 	Severity string `json:"severity"` // such as "warning"
@@ -171,7 +171,7 @@ func NewCountryCounts(counts map[string]int64) CountryCounts {
 func byCountry(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) }
 
 // A MetricType says what an [Instance] counts. Values unknown to this package
-// survive reading; Validate reports them before they are sent.
+// are kept when a report is read; Validate refuses them before one is sent.
 type MetricType string
 
 // The metric types of specification §2.1.
@@ -191,28 +191,23 @@ const (
 	Machine AccessMethod = "machine"
 )
 
-var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+func isUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
 
 func checkUUID(path, id string) error {
-	if !uuidForm.MatchString(id) {
+	if !isUUID(id) {
 		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)}
 	}
 	return nil
 }
 
 // idSpace is the name space of the ids that this package derives.
-var idSpace = [16]byte{0x5b, 0x1f, 0x3c, 0x52, 0x9e, 0x0d, 0x4e, 0x6a, 0x8c, 0x2b, 0x71, 0x94, 0x0a, 0xd3, 0x66, 0xe1}
+var idSpace = uuid.MustParse("5b1f3c52-9e0d-4e6a-8c2b-71940ad366e1")
 
-// DeriveID returns the id that [Client.Submit] gives to a report unless told
-// otherwise: a UUID (version 5) that depends on the creator and the begin date
-// only, so that every run for that month arrives at the same report.
+// DeriveID returns the id that [Client.Submit] gives to a new report by default: a UUID
+// (version 5) of the creator and the begin date, so that every run for that month uses the
+// same report.
 func DeriveID(h Header) string {
 	begin := string(h.ReportingPeriod.BeginDate)
-	hash := sha1.New()
-	hash.Write(idSpace[:])
-	fmt.Fprintf(hash, "%s\n%s", h.CreatedBy, begin[:min(len(begin), len(time.DateOnly))])
-	sum := hash.Sum(nil)[:16]
-	sum[6] = sum[6]&0x0f | 0x50
-	sum[8] = sum[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
+	name := h.CreatedBy + "\n" + begin[:min(len(begin), len(time.DateOnly))]
+	return uuid.NewSHA1(idSpace, []byte(name)).String()
 }

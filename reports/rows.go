@@ -24,7 +24,7 @@ import (
 type Row struct {
 	DOI string // bare, or in any form that people paste
 
-	// Of the dataset. Not every row needs them: the first text of each counts.
+	// Of the dataset. Not every row needs them: the first text of each is used.
 	Title     string
 	YOP       string // year of publication
 	URI       string
@@ -34,17 +34,17 @@ type Row struct {
 	Date    Date       // the day that was counted, or any day of the month if all of it was
 	Metric  MetricType // what was counted
 	Access  AccessMethod
-	Country string // two letters, in any case; "" if it is not known
+	Country string // two letters, in any case; "" if unknown
 	Count   int64
 
-	Place string // where the row is, such as "line 3", for messages; "" means its number in the source
+	Place string // where the row is, such as "line 3", for messages; "" means its number
 }
 
 // GroupOptions are the optional settings of [Group].
 type GroupOptions struct {
-	// Sorted promises that rows come in the order of their DOIs, bare and in
-	// lower case, byte by byte. Then only one dataset is held at a time. A row out
-	// of order is an error.
+	// Sorted says that rows come in the order of their DOIs, bare, in lower case and
+	// compared byte by byte. Then only one dataset is held in memory. A row out of
+	// order is an error.
 	Sorted bool
 
 	// MergeRepeats adds up rows that count the same: the same DOI, date, metric,
@@ -54,10 +54,10 @@ type GroupOptions struct {
 	// AllowImpossible lets counts pass that cannot be, as SubmitOptions.AllowImpossible.
 	AllowImpossible bool
 
-	// LeaveOut is called with the faults of each dataset that is left out because
-	// some of its rows have faults, the first 100 of them: its other counts would be
-	// wrong without these rows. The DOI is "" for a row that names none. If LeaveOut
-	// is nil, a fault is an error.
+	// LeaveOut is called for each dataset that is left out because rows of it have
+	// faults, with its DOI ("" for a row without one) and the first 100 faults. The
+	// whole dataset is left out, since its counts would be wrong without these rows. If
+	// LeaveOut is nil, a fault is an error.
 	LeaveOut func(doi string, faults []*datacite.FieldError)
 	Warn     func(Finding) // called for a text that differs from that of an earlier row
 
@@ -67,19 +67,19 @@ type GroupOptions struct {
 
 // Group makes datasets of rows: one for each DOI, with a [Performance] for each
 // month, an [Instance] for each metric and access method, and the counts of its
-// countries. Rows may come in any order and number. They are sorted by DOI, in
+// countries. There may be any number of rows, in any order. They are sorted by DOI, in
 // memory or in a temporary file, so the same rows make the same datasets in the
 // same order.
 //
 // Each row is checked: its DOI, date, metric, access method and country, that its
-// texts are UTF-8, and that its count is not negative. All faults are returned
-// at once, after the last row, as a [*ValidationError], the first 100 of them; no
-// dataset is yielded after the first one. GroupOptions.LeaveOut goes on without the datasets concerned. An error of
-// rows that is a [*datacite.FieldError] is a fault of its row, of which at least the DOI
-// counts. Any other error ends the sequence.
+// texts are UTF-8, and that its count is not negative. The first 100 faults are
+// returned after the last row as a [*ValidationError]; no dataset is yielded after the
+// first fault. With GroupOptions.LeaveOut only the datasets concerned are left out. An
+// error of rows that is a [*datacite.FieldError] is a fault of its row, and the DOI of
+// the row tells which dataset has it. Any other error ends the sequence.
 //
-// What rows do not have, such as PublisherID, a sequence around this one can add.
-// The result can be ranged over as often as rows.
+// To add what rows do not have, such as PublisherID, wrap the sequence. It can be ranged
+// over as often as rows.
 func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, error] {
 	var o GroupOptions
 	if opts != nil {
@@ -103,7 +103,7 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	}
 }
 
-// A grouping is one round of Group.
+// A grouping is one pass of Group.
 type grouping struct {
 	GroupOptions
 	faults []*datacite.FieldError // that stop it
@@ -116,8 +116,8 @@ type checkedRow struct {
 	faults []*datacite.FieldError
 }
 
-// checked yields the rows that name a DOI: those without faults, if a fault is an
-// error. It ends at maxFaults faults.
+// checked yields the rows that have a DOI, and if a fault is an error, only those without
+// faults. It ends after maxFaults faults.
 func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, error] {
 	return func(yield func(*checkedRow, error) bool) {
 		number := 0
@@ -146,7 +146,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 	}
 }
 
-// leaveOut notes the faults of a dataset.
+// leaveOut reports or keeps the faults of a dataset.
 func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
 	if g.LeaveOut != nil {
 		g.LeaveOut(doi, faults)
@@ -155,7 +155,7 @@ func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
 	g.faults = append(g.faults, faults[:min(len(faults), maxFaults-len(g.faults))]...)
 }
 
-// check notes what is wrong, unless the source did so.
+// check adds the faults of a row, unless its source has found some.
 func (r *checkedRow) check() {
 	name, err := doi.Parse(r.DOI)
 	if err == nil {
@@ -329,7 +329,7 @@ func (p *group) fault(faults ...*datacite.FieldError) {
 	p.faults = append(p.faults, faults[:min(len(faults), maxFaults-len(p.faults))]...)
 }
 
-// describe takes the texts that it does not have yet.
+// describe adds the texts that the group does not have yet.
 func (p *group) describe(g *grouping, r *Row) {
 	have := p.about.texts()
 	for i, t := range r.texts() {
@@ -343,7 +343,7 @@ func (p *group) describe(g *grouping, r *Row) {
 	}
 }
 
-// dataset adds up the counts. Their order depends on what they are alone.
+// dataset adds up the counts. Their order does not depend on that of the rows.
 func (p *group) dataset() Dataset {
 	d := Dataset{
 		Title: p.about.Title, YOP: p.about.YOP, URI: p.about.URI, Platform: p.about.Platform, Publisher: p.about.Publisher,
@@ -369,7 +369,7 @@ func (p *group) dataset() Dataset {
 	return d
 }
 
-// lastOr is the last element of a list if it is the one wanted, else a new one.
+// lastOr returns the last element of a list if it is the one wanted, or appends other.
 func lastOr[S ~[]E, E any](list *S, wanted func(*E) bool, other E) *E {
 	if n := len(*list); n == 0 || !wanted(&(*list)[n-1]) {
 		*list = append(*list, other)

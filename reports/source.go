@@ -23,13 +23,10 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 	}
 }
 
-// ReadFile reads a report in the service's JSON, plain or compressed with gzip:
-// its header at once, its datasets one by one from a single-use iterator. A file of
-// any size can be a source for [Client.Submit]. Unless r is an
-// [io.Seeker] too, report-header must come before report-datasets.
-//
-// The report may have any shape that [NewReader] reads. What the service adds to
-// a header is left out.
+// ReadFile reads a report in any shape that [NewReader] reads, for [Client.Submit]: its
+// header at once, its datasets one by one from an iterator that can be used once. Unless
+// r is also an [io.Seeker], report-header must come before report-datasets. Members that
+// the service adds to a header are left out.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 	if r == nil {
 		return Header{}, nil, &datacite.FieldError{Path: "r", Reason: "is nil"}
@@ -45,7 +42,7 @@ func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 	return f.Header, f.file(), nil
 }
 
-// file yields the datasets of a file, which has to have a list of them.
+// file yields the datasets of a file, which must have a list of them.
 func (r *Reader) file() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		going := true
@@ -91,7 +88,7 @@ func (r *Reader) findHeader() error {
 // errNotTwice: a stream cannot be read from its start again.
 var errNotTwice = errors.New("its subsets come before its datasets, and it is not an io.Seeker that can be read twice")
 
-// files makes a source of a stream.
+// files returns a source that reads a stream from its start.
 func (r *Reader) files(src io.Reader) func() (io.Reader, error) {
 	seeker, again := src.(io.Seeker)
 	var start int64

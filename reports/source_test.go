@@ -139,7 +139,7 @@ func TestNothingIsLeftToSend(t *testing.T) {
 			},
 		})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 entries break a rule")
+		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 datasets have faults")
 		assert.Equal(t, 150, leftOut)
 		assert.Empty(t, writes(srv))
 	}

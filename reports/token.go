@@ -15,10 +15,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// TokenExpiry reads when a token stops being accepted: one year after it was
-// made (specification §5). The token is read, not checked: only the service can
-// tell whether it is genuine. The error says what is wrong without quoting the
-// token. An API key is not such a token.
+// TokenExpiry returns when a token expires: one year after it was issued
+// (specification §5). It does not verify the token; only the service can. The error says
+// what is wrong without quoting the token. An API key is not a valid token.
 func TokenExpiry(token string) (time.Time, error) {
 	c, err := readToken(token)
 	if err != nil {
@@ -27,9 +26,9 @@ func TokenExpiry(token string) (time.Time, error) {
 	return c.Expires, nil
 }
 
-// errKey: the deployed service knows API keys on the other interfaces alone. Here
+// errKey: the deployed service accepts API keys only on its other interfaces. Here
 // it would refuse one, and write it to its log.
-var errKey = errors.New("an API key, which the service does not take for reports; give a JSON web token")
+var errKey = errors.New("an API key, which the service does not accept for reports; use a JSON web token")
 
 func readToken(token string) (transport.Claims, error) {
 	if apikey.Is(token) {
@@ -38,8 +37,8 @@ func readToken(token string) (transport.Claims, error) {
 	return transport.ReadToken(token)
 }
 
-// tokens hands out the token for a request and remembers when the last one
-// expires, because the service does not tell an expired token from a wrong one.
+// tokens provides the token for a request and remembers when the last one expires,
+// because the service does not distinguish an expired token from a wrong one.
 type tokens struct {
 	source    transport.TokenSource
 	renewable bool // the source may have another one when it is asked again
@@ -47,7 +46,7 @@ type tokens struct {
 	expiry    atomic.Int64 // Unix seconds; 0 if not known
 }
 
-// expiresSoon is the time before its expiry in which a token is warned of.
+// expiresSoon is how long before the expiry of a token its use logs a warning.
 const expiresSoon = 30 * 24 * time.Hour
 
 func newTokens(cfg datacite.Config) (*tokens, error) {
@@ -75,9 +74,8 @@ func (t *tokens) authorizer() transport.Authorizer {
 	})
 }
 
-// account asks for a token before it is needed, to know early that the service
-// would not take it, and returns the account that it is for; "" if it does not
-// say.
+// account returns the account of the token, or "" if the token does not name one. It is
+// called early, to fail before any work if the service would refuse the token.
 func (t *tokens) account(ctx context.Context) (string, error) {
 	if t.source == nil {
 		return "", datacite.ErrUnauthorized
@@ -100,7 +98,7 @@ func (t *tokens) account(ctx context.Context) (string, error) {
 func (t *tokens) note(token string) {
 	at, err := TokenExpiry(token)
 	if err != nil {
-		t.expiry.Store(0) // not a token that says so; only the service knows
+		t.expiry.Store(0) // only the service knows
 		return
 	}
 	if t.expiry.Swap(at.Unix()) != at.Unix() && t.log != nil && time.Until(at) <= expiresSoon {
@@ -108,7 +106,7 @@ func (t *tokens) note(token string) {
 	}
 }
 
-// explain finds out what a refusal means beyond its status.
+// explain sets the condition of a refusal that its status does not tell.
 func (t *tokens) explain(e *datacite.Error) {
 	switch {
 	case !errors.Is(e, datacite.ErrRateLimited) && t.expired(e.StatusCode, e.Message):
@@ -118,7 +116,7 @@ func (t *tokens) explain(e *datacite.Error) {
 	}
 }
 
-// expired tells whether an answer means that the token's time is over.
+// expired reports whether a response means that the token has expired.
 func (t *tokens) expired(status int, message string) bool {
 	expiry := t.expiry.Load()
 	past := expiry != 0 && time.Now().Unix() >= expiry

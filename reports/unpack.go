@@ -14,7 +14,7 @@ import (
 // errStopped ends the lexer of a document whose reader has stopped.
 var errStopped = errors.New("reading has been stopped")
 
-// subset reads a subset and proves its checksum.
+// subset reads a subset and verifies its checksum.
 func (r *Reader) subset(e *emitter) bool {
 	d, i := r.doc, len(r.Subsets)
 	e.hold, r.emptied = true, false
@@ -82,7 +82,7 @@ func (r *Reader) inflate(content io.Reader, e *emitter) error {
 	return err
 }
 
-// A plainSubset reads what the compressed content of a subset holds, reusing the memory of the one before.
+// A plainSubset reads the content of a subset, reusing the memory of the one before.
 type plainSubset struct {
 	gunzip *gunzip.Reader
 	lex    *jsonlex.Lexer
@@ -116,7 +116,7 @@ func (s *Subset) compareChecksum(i int, shown string) error {
 	return &checksumError{i + 1, s.Checksum, shown}
 }
 
-// A checksumError is a subset that is not what the service says. It matches
+// A checksumError is a subset that does not match the checksum of the service. It matches
 // datacite.ErrIncomplete.
 type checksumError struct {
 	subset       int

@@ -10,18 +10,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Verify reads a stored report and compares it with the receipt of its
-// submission: the header, if the receipt has one, and that the report holds the
-// data of each subset once, none missing, no others, in any order. Of a service that
-// shows datasets instead of subsets, it compares their number. A difference is an
-// error that matches [datacite.ErrIncomplete] and says what differs; [Client.Submit] with the
-// same data mends it. No credentials are needed.
+// Verify reads a stored report and compares it with the receipt of its submission: the
+// header, if the receipt has one, and the data, which must be those of the receipt's
+// subsets, each once, in any order. If the service returns datasets instead of subsets, it
+// compares their number. A difference is an error that matches [datacite.ErrIncomplete];
+// [Client.Submit] with the same data corrects it. No credentials are needed.
 //
-// A report that the service cannot read is [ErrBroken]. While another program writes
-// to a report it cannot be read either, for some minutes.
+// A report that the service cannot read is [ErrBroken]. That also happens for some
+// minutes while another program writes to the report.
 //
-// Verify sends GET /reports/{id} (specification §4.1). It hashes the data as they
-// come in, and holds none of them.
+// Verify sends GET /reports/{id} (specification §4.1). It hashes the response while
+// reading it, in constant memory.
 func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 	const op = "reports.Verify"
 	if r == nil {
@@ -43,8 +42,8 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) error {
 	return nil
 }
 
-// differs describes the first difference between what is stored and the receipt; ""
-// if there is no difference.
+// differs describes the first difference between the receipt and what is stored, or
+// returns "".
 func (r *Receipt) differs(s *storedReport) string {
 	if h := &r.Header; h.CreatedBy != "" {
 		switch difference := h.differs(&s.Header); {
@@ -90,9 +89,8 @@ func (r *Receipt) differingSubsets(stored []Subset) string {
 	return ""
 }
 
-// differs names the first member that the service stores differently; "" if there
-// is no difference. It leaves out created-by and report-id, which never change after a
-// report was created.
+// differs names the first member that is stored differently, or returns "". It leaves
+// out created-by and report-id, which never change in a stored report.
 func (h *Header) differs(stored *Header) string {
 	for _, m := range []struct {
 		name         string

@@ -1,5 +1,5 @@
-// Package arena makes many small strings and lists out of few blocks of memory.
-// Keeping one of them keeps its block.
+// Package arena allocates many small strings and lists in few blocks of memory. A string
+// or list keeps its whole block in memory.
 package arena
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Texts makes strings out of blocks.
+// Texts allocates strings in blocks.
 type Texts struct{ block strings.Builder }
 
 const textBlock = 8 << 10
@@ -29,7 +29,7 @@ func (a *Texts) Copy(b []byte) string {
 	return a.block.String()[start:]
 }
 
-// Lists makes lists out of blocks, one list at a time.
+// Lists allocates lists in blocks, one list at a time.
 type Lists[T any] struct {
 	Least int // elements of a block; 0 means 64
 	block []T
@@ -39,7 +39,7 @@ type Lists[T any] struct {
 // Begin begins a list.
 func (s *Lists[T]) Begin() { s.start = len(s.block) }
 
-// Cost is how many bytes of memory Next will take; 0 if there is room.
+// Cost returns the bytes that Next will allocate; 0 if there is room.
 func (s *Lists[T]) Cost() int {
 	if len(s.block) < cap(s.block) {
 		return 0
@@ -47,13 +47,13 @@ func (s *Lists[T]) Cost() int {
 	return s.room() * int(reflect.TypeFor[T]().Size())
 }
 
-// room is how many elements a new block has.
+// room returns the number of elements of a new block.
 func (s *Lists[T]) room() int {
 	const least = 64
 	return max(cmp.Or(s.Least, least), 2*(len(s.block)-s.start))
 }
 
-// Next adds an element. It stays in its place until the next one is added.
+// Next adds an element, and returns a pointer that is valid until the next one is added.
 func (s *Lists[T]) Next() *T {
 	if len(s.block) == cap(s.block) {
 		s.block = append(make([]T, 0, s.room()), s.block[s.start:]...)
@@ -66,10 +66,10 @@ func (s *Lists[T]) Next() *T {
 	return &s.block[n]
 }
 
-// Drop takes the last element back.
+// Drop removes the last element.
 func (s *Lists[T]) Drop() { s.block = s.block[:len(s.block)-1] }
 
-// List is the list that Begin began.
+// List returns the list since Begin.
 func (s *Lists[T]) List() []T {
 	if len(s.block) == s.start {
 		return []T{}
@@ -77,5 +77,5 @@ func (s *Lists[T]) List() []T {
 	return s.block[s.start:len(s.block):len(s.block)]
 }
 
-// Reset gives the memory of all lists to new ones.
+// Reset reuses the memory of all lists for new ones.
 func (s *Lists[T]) Reset() { s.block, s.start = s.block[:0], 0 }

@@ -1,5 +1,5 @@
-// Package extsort sorts records of any number: in memory up to a limit, and from
-// there on in sorted runs in a temporary file, which are merged.
+// Package extsort sorts any number of records: in memory up to a limit, and beyond it
+// in sorted runs in a temporary file, which are merged.
 package extsort
 
 import (
@@ -53,7 +53,7 @@ func (s *Sorter) sort() {
 	})
 }
 
-// spill writes what is held to the file, as a run.
+// spill writes the records in memory to the file, as a run.
 func (s *Sorter) spill() (err error) {
 	if s.file == nil {
 		if s.file, err = tempfile.Create(s.Dir); err != nil {
@@ -80,8 +80,8 @@ func (s *Sorter) spill() (err error) {
 	return w.Flush()
 }
 
-// Values returns an iterator over the values, in the order of their keys. A value
-// is valid until the next iteration. It is called once, and nothing is added after it.
+// Values returns an iterator over the values, in the order of their keys. A value is
+// valid until the next iteration. Call it once, after the last Add.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.values(func(value []byte) bool { return yield(value, nil) }); err != nil {
@@ -125,7 +125,7 @@ func (s *Sorter) values(yield func([]byte) bool) error {
 	return nil
 }
 
-// cursors stand at the first record of each run.
+// cursors returns a cursor at the first record of each run.
 func (s *Sorter) cursors() (list cursors, err error) {
 	const least, most = 4 << 10, 256 << 10
 	size := min(max(s.Memory/len(s.runs), least), most)
@@ -167,8 +167,7 @@ func (c *cursor) read() error {
 	return err
 }
 
-// cursors are a heap: the smallest key first, and of equal ones that of the
-// earliest run.
+// cursors is a heap: the smallest key first, and of equal keys that of the earliest run.
 type cursors []*cursor
 
 func (c cursors) Len() int { return len(c) }

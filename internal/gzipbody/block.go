@@ -56,13 +56,13 @@ func (c *Compressor) Block(dst, data []byte) (Block, error) {
 	return Block{Data: dst[at:], Size: len(data), CRC: crc32.ChecksumIEEE(data)}, nil
 }
 
-// longestStored is the most data that one stored deflate block can hold.
-const longestStored = 1<<16 - 1
+// maxStored is the size of the largest stored deflate block.
+const maxStored = 1<<16 - 1
 
-// Stored returns a block that holds at most 65,535 bytes as they are. It is for
-// pieces too short to be worth compressing, such as the comma between two others.
+// Stored returns a block of at most 65,535 uncompressed bytes, for pieces that are too
+// short to compress, such as a separator.
 func Stored(data []byte) Block {
-	if len(data) > longestStored {
+	if len(data) > maxStored {
 		panic("gzipbody: stored block of more than 65,535 bytes")
 	}
 	out := make([]byte, 0, 5+len(data))

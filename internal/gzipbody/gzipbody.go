@@ -1,10 +1,11 @@
-// Package gzipbody makes compressed request bodies that are the same, byte for
-// byte, each time they are made from the same data: the service names a stored
-// part by the checksum of its compressed bytes, so a part can be recognised.
+// Package gzipbody compresses request bodies so that the same data always make the same
+// bytes: the service identifies a stored part by the checksum of its compressed bytes.
 //
-// A body is one gzip member, put together from blocks. A [Compressor] makes a
-// block of its data alone, so that many can work at once, on any number of
-// processors, and a [Member] knows its own size before it takes the next block.
+// A body is one gzip member, assembled from blocks. A [Compressor] compresses each block
+// independently, so that several can work at once, and a [Member] knows its compressed
+// size before the next block is added. No writer that compresses in parallel does:
+// github.com/klauspost/pgzip makes the same bytes each time, too, but only tells the size
+// of what it has written.
 //
 // Blocks are compressed by github.com/klauspost/compress/flate. With the build
 // tag stdflate they are compressed by compress/flate, which needs twice the time
@@ -13,7 +14,7 @@ package gzipbody
 
 import "bytes"
 
-// DefaultLevel is a good balance of time and size.
+// DefaultLevel is the compression level used unless the caller chooses one.
 const DefaultLevel = 6
 
 // Compress returns data as a gzip member.

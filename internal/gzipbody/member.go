@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// memberHeader says: deflate, no name, no time, made on an unknown system. These
-// are the parts of a gzip header that differ from one library to another.
+// memberHeader means: deflate, no name, no time, unknown system. These fields of a gzip
+// header differ between libraries.
 const memberHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 // lastBlock is an empty deflate block marked as the last one.
@@ -33,7 +33,7 @@ func NewMember(w io.Writer) (*Member, error) {
 	return m, m.write([]byte(memberHeader))
 }
 
-// Len is the size that the whole member has if nothing is added any more.
+// Len returns the size of the whole member if nothing more is added.
 func (m *Member) Len() int64 { return m.written + int64(trailerSize) }
 
 // Add adds a block.

@@ -15,13 +15,11 @@ import (
 // A Repeat is two entries with the same name.
 type Repeat struct{ First, Again int }
 
-// A Finder finds repeated names in a stream of any length. It remembers a
-// 64-bit hash and the number of each entry, 16 bytes, and spreads them over
-// partitions by their hash, so that two of the same name meet in one. That takes
-// 1 MiB of memory, and 16 bytes of a temporary file for each entry beyond the
-// first 60,000 or so; in the end, one partition of it is looked through at a time.
-// Two different names share a hash with a probability of one to a million in a
-// report of six million entries; they would then be reported as repeated.
+// A Finder finds repeated names in a stream of any length. It keeps a 64-bit hash and the
+// number of each entry, in partitions by hash, which are searched one at a time in the
+// end. That takes 1 MiB of memory, and 16 bytes of a temporary file for each entry beyond
+// the first 60,000 or so. Different names with the same hash would be reported as
+// repeated; with six million entries the probability of that is one in a million.
 type Finder struct {
 	seed       maphash.Seed
 	dir        string // for the temporary file
@@ -36,7 +34,7 @@ type seenName struct {
 	entry uint32
 }
 
-// A partition is the entries whose hashes end with the same bits, in order.
+// A partition holds the entries whose hashes end with the same bits, in order.
 type partition struct {
 	written []int64    // where full batches of earlier entries begin in the file
 	recent  []seenName // later ones
@@ -48,14 +46,13 @@ const (
 	entrySize   = 16   // bytes in the file
 )
 
-// NewFinder makes a Finder that keeps its temporary file in dir. The caller closes
-// it.
+// NewFinder returns a Finder that keeps its temporary file in dir. The caller closes it.
 func NewFinder(dir string) *Finder {
 	return &Finder{seed: maphash.MakeSeed(), dir: dir}
 }
 
-// See remembers the name of entry i.
-func (f *Finder) See(i int, name []byte) error {
+// Add adds the name of entry i.
+func (f *Finder) Add(i int, name []byte) error {
 	hash := maphash.Bytes(f.seed, name)
 	p := &f.partitions[hash%uint64(len(f.partitions))]
 	switch len(p.recent) {
@@ -94,9 +91,9 @@ func (f *Finder) write(p *partition) error {
 	return nil
 }
 
-// Repeats returns at most most repeated entries, in the order of the second one
-// of each, and how many there are in all.
-func (f *Finder) Repeats(most int) (found []Repeat, count int, err error) {
+// Repeats returns at most limit repeated entries, in the order of the second one
+// of each, and the number of all.
+func (f *Finder) Repeats(limit int) (found []Repeat, count int, err error) {
 	var all []seenName
 	var table []uint32
 	for i := range f.partitions {
@@ -104,7 +101,7 @@ func (f *Finder) Repeats(most int) (found []Repeat, count int, err error) {
 			return nil, 0, err
 		}
 		table = eachRepeat(all, table, func(r Repeat) {
-			if count++; count <= most {
+			if count++; count <= limit {
 				found = append(found, r)
 			}
 		})
@@ -128,9 +125,9 @@ func (f *Finder) read(all []seenName, p *partition) ([]seenName, error) {
 	return append(all, p.recent...), nil
 }
 
-// eachRepeat calls note with the entries whose hash an earlier one has. It uses
-// and returns the memory of table, which maps hashes to places in all: a place
-// follows the one where its hash belongs if that one is taken.
+// eachRepeat calls note for each entry whose hash an earlier one has. It reuses and
+// returns table, a hash table with linear probing that maps hashes to indexes of all,
+// plus one.
 func eachRepeat(all []seenName, table []uint32, note func(Repeat)) []uint32 {
 	if size := 2 << bits.Len(uint(len(all))); len(table) < size {
 		table = make([]uint32, size)

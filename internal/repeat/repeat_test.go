@@ -21,7 +21,7 @@ func TestRepeatsAmongMany(t *testing.T) {
 		var want []Repeat
 		for i := range c.entries {
 			number := random.IntN(c.names)
-			require.NoError(t, f.See(i, fmt.Append(nil, "10.5072/fk2/", number)))
+			require.NoError(t, f.Add(i, fmt.Append(nil, "10.5072/fk2/", number)))
 			if at, ok := first[number]; ok {
 				want = append(want, Repeat{at, i})
 			} else {

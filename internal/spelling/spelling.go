@@ -1,8 +1,8 @@
-// Package spelling compares words that people type with those that exist.
+// Package spelling compares misspelt words with known ones.
 package spelling
 
-// Distance returns how many letters must be changed, added or left out to get
-// from a to b, and limit when there are that many or more.
+// Distance returns how many bytes must be changed, added or removed to turn a into b, at
+// most limit.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -1,11 +1,10 @@
 // Package subset cuts a stream of items into parts by count and by compressed
 // bytes, and compresses parts ahead of their use.
 //
-// The items are gathered into blocks, several workers compress a block each, and
-// parts are put together from the compressed blocks in order. Since the size of
-// a block is known before a part takes it, no part is ever too large, and what
-// a part holds depends on the items and the settings alone, not on time or on
-// the number of workers.
+// The items are collected in blocks, several workers compress a block each, and parts
+// are assembled from the compressed blocks in order. Since the compressed size of a block
+// is known before it is added to a part, no part is too large. What a part holds depends
+// only on the items and the settings, not on time or the number of workers.
 package subset
 
 import (
@@ -21,14 +20,14 @@ import (
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
-// Settings say how a stream is cut and compressed. Zero is no default.
+// Settings say how a stream is cut and compressed. All are required.
 type Settings struct {
 	MaxItems int   // most items in a part
 	MaxBytes int64 // most compressed bytes in a part
 	Workers  int   // how many blocks are compressed at once
 	Level    int   // compression from 1, fast, to 9, small
 
-	Head, Separator, Tail []byte // what stands before, between and after the items of each part; the latter two are short
+	Head, Separator, Tail []byte // before, between and after the items of each part; the latter two are short
 }
 
 // A Part is one finished part: a gzip member.
@@ -56,16 +55,15 @@ type Item struct {
 	Text   []byte // as it is written; valid until the next one is asked for
 }
 
-// Pack reads src to its end and writes it to w as parts, one directly after the
-// other. It calls emit with each part, in order, when all of it is written. It
-// reads src and calls emit on the caller's goroutine; parts are emitted between two
-// items and after the last one. It writes on another goroutine, and while a part
-// waits for emit up to two further ones may be written.
+// Pack reads src to its end and writes it to w as parts, one directly after the other. It
+// calls emit with each part when it is written, between two items or after the last one.
+// Src and emit run on the caller's goroutine, w on another one, which may write up to two
+// further parts while a part waits for emit.
 //
-// An error of src ends it after the parts that were full by then have been
-// emitted; of the others something may have been written. An error of w or emit,
-// the end of ctx, or a panic of src or emit, which goes on to the caller, ends it
-// at once. All its goroutines have ended when it returns.
+// After an error of src, it emits the parts that were full by then; others may have been
+// written partly. It stops at once at an error of w or emit, at the end of ctx, and at a
+// panic of src or emit, which reaches the caller. All its goroutines have ended when it
+// returns.
 //
 // It holds Workers + 1 blocks of at most 2 MiB, or of one item that is larger, and
 // Workers + 3 compressed ones.
@@ -180,7 +178,7 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 	return p, compressors, nil
 }
 
-// take returns an empty block with a buffer to fill, as soon as there are both.
+// take returns an empty block with an empty buffer, as soon as there are both.
 func (p *packer) take(ctx context.Context) (*block, error) {
 	b, err := receive(ctx, p, p.free)
 	if err != nil {

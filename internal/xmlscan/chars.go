@@ -21,7 +21,7 @@ func Trim(s string) string {
 	return s
 }
 
-// IsChar reports whether an XML document may hold r (XML 1.0, production 2).
+// IsChar reports whether XML may contain r (XML 1.0, production 2).
 func IsChar(r rune) bool {
 	switch {
 	case r < ' ':
@@ -32,8 +32,8 @@ func IsChar(r rune) bool {
 	return r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
 }
 
-// BadChar returns the offset of the first byte of s that an XML document cannot
-// hold, and -1 when there is none.
+// BadChar returns the offset of the first character of s that XML cannot contain, -1 if
+// there is none.
 func BadChar(s string) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
@@ -89,7 +89,7 @@ func NameLen(s string) int {
 	return len(s)
 }
 
-// Newlines turns CR LF and CR into LF, as XML asks of every reader.
+// Newlines turns CR LF and CR into LF, as XML requires of every reader.
 func Newlines(s string) string {
 	if strings.IndexByte(s, '\r') < 0 {
 		return s
@@ -97,7 +97,7 @@ func Newlines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// attributeBlanks turns white space into spaces, as XML asks in attributes.
+// attributeBlanks turns white space into spaces, as XML requires in attributes.
 var attributeBlanks = strings.NewReplacer("\t", " ", "\n", " ")
 
 // unescape resolves the references in raw, which begins at s.pos.

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSize is the length in bytes of the longest document that is read. DataCite takes no
-// more either.
+// maxSize is the length in bytes of the longest document that is read, as at DataCite.
 const maxSize = 10 << 20
 
 // An Error says where a document is not well formed, or is not one that this package
@@ -64,8 +63,8 @@ func Open(r io.Reader) (*Scanner, error) {
 
 const onlyUTF8 = "the service reads every document as UTF-8"
 
-// wideEncoding returns the encoding of a text whose first characters take more
-// than a byte each, as the byte order mark says, or the zeros around ASCII do.
+// wideEncoding returns UTF-16 or UTF-32 if the byte order mark or zeros around ASCII
+// characters show it, and "" otherwise.
 func wideEncoding(src string) string {
 	zeros := []byte("----")
 	for i := range min(len(zeros), len(src)) {
@@ -91,7 +90,7 @@ func (s *Scanner) failAtBadChar(at int) {
 	s.Fail(at, "XML cannot contain the character %U", r)
 }
 
-// readLimited reads r up to one byte more than is allowed.
+// readLimited reads at most one byte more than is allowed.
 func readLimited(r io.Reader) (string, error) {
 	if r == nil {
 		return "", errors.New("r is nil")

@@ -1,6 +1,6 @@
 // Package xmlscan reads XML documents token by token, and refuses those that are not well
-// formed. encoding/xml does not: it lets doubled attributes, undeclared prefixes and text
-// behind the root pass, and DataCite repairs such documents by dropping parts of them.
+// formed. encoding/xml accepts repeated attributes, undeclared prefixes and text after the
+// root element; DataCite drops parts of such documents.
 package xmlscan
 
 import (

@@ -92,7 +92,7 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	rec := s.Find(name)
-	if rec == nil || !rec.Visible(account) || s.AsBuilt && (hit{Record: rec}).isForeign() {
+	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
 	switch accepted(q) {

@@ -83,7 +83,7 @@ func (s *Room) index() iter.Seq[*record.Record] {
 
 // lists says whether a list shows the record to the account.
 func (s *Room) lists(rec *record.Record, account *record.Account, byName bool) bool {
-	return rec.Visible(account) || s.SeesAll && (account != nil || byName)
+	return rec.Visible(account) || s.Deployed && (account != nil || byName)
 }
 
 type filter func(h hit) bool
@@ -173,6 +173,9 @@ func playable(p wire.Params) error {
 	return nil
 }
 
+// alternatives are the filters of which the deployed service wants one to hold.
+var alternatives = strings.Fields("provider_id client_id affiliation_id funder_id has_organization has_affiliation has_funder")
+
 func (s *Room) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
 	for _, rule := range filters {
@@ -182,7 +185,7 @@ func (s *Room) readFilters(p wire.Params) ([]filter, error) {
 			continue
 		}
 		fields := rule.fields
-		if rule.name == "provider_id" && !s.ProvidersAlone {
+		if rule.name == "provider_id" && !s.Deployed {
 			fields += " consortium_id"
 		}
 		var some []filter
@@ -193,7 +196,7 @@ func (s *Room) readFilters(p wire.Params) ([]filter, error) {
 			}
 			some = append(some, f)
 		}
-		if slices.Contains(s.AnyOf, rule.name) {
+		if s.Deployed && slices.Contains(alternatives, rule.name) {
 			either = append(either, some...)
 		} else {
 			keep = append(keep, anyOf(some))

@@ -14,8 +14,8 @@ import (
 // agency it is only if asked, and shows what was found out about the landing page to
 // the owner, of a single record (lupo app/serializers/datacite_doi_serializer.rb).
 func (s *Room) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
-	if s.AsBuilt {
-		v.AsBuilt, v.Owner = true, v.Single && rec.Owner(account)
+	if s.Deployed {
+		v.Deployed, v.Owner = true, v.Single && rec.Owner(account)
 		_, v.Agency = p["include_other_registration_agencies"]
 	}
 	return rec.Resource(v)

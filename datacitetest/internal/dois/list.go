@@ -36,7 +36,7 @@ func (s *Room) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Repl
 		return wire.Reply{}, err
 	}
 	maps.Copy(p, scope)
-	if f != "json" && (!s.AsBuilt || record.Writers[f] == nil) {
+	if f != "json" && (!s.Deployed || record.Writers[f] == nil) {
 		return wire.Reply{}, errType
 	}
 	if err := playable(p); err != nil {
@@ -85,7 +85,7 @@ func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
 		}
 		return byCursor(found, cursor, size), nil
 	}
-	if group := samplers[p["sample_group"]]; group != nil && s.NoSamples {
+	if group := samplers[p["sample_group"]]; group != nil && s.Deployed {
 		return listing{}, wire.Crashed("[503] No server available") // since July 2026
 	} else if group != nil {
 		return sampled(found, group, max(p.Number("sample", 1), 1)), nil
@@ -262,7 +262,7 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
-	case name == "published" && s.PublishedUnsorted:
+	case name == "published" && s.Deployed:
 		compare = func(hit, hit) int { return 0 }
 	case name == "title":
 		compare, descending = byTitle(descending), false
@@ -332,14 +332,14 @@ func singleView(p wire.Params) record.View {
 
 func (s *Room) listView(p wire.Params) record.View {
 	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: p["detail"] == "true"}
-	if _, given := p["detail"]; given && s.Switches {
+	if _, given := p["detail"]; given && s.Deployed {
 		v.Detail = true
 	}
-	if p["composite"] != "" && s.Switches {
+	if p["composite"] != "" && s.Deployed {
 		v.Without = compositeMembers
 	}
 	switch names, given := p["fields[dois]"]; {
-	case given && s.Switches:
+	case given && s.Deployed:
 		v.Fields = strings.Split(names, ",")
 	case names != "":
 		v.Fields = strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })

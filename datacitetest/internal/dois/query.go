@@ -31,17 +31,17 @@ func rewritten(query string) string {
 }
 
 func (s *Room) parseQuery(text string) (*search.Query, error) {
-	opts := search.Options{And: s.AllWords, Index: s.IndexNames, Now: s.Now()}
-	if s.IndexNames {
+	opts := search.Options{And: s.Deployed, Index: s.Deployed, Now: s.Now()}
+	if s.Deployed {
 		text, opts.Slop = rewritten(text), 1
 	}
 	query, err := search.Parse(text, opts)
 	switch {
 	case err == nil:
 		return query, nil
-	case s.LexicalErrors && strings.HasPrefix(err.Error(), "Lexical error"):
+	case s.Deployed && strings.HasPrefix(err.Error(), "Lexical error"):
 		return nil, searchFault("token_mgr_error: " + err.Error())
-	case s.LexicalErrors && strings.HasPrefix(err.Error(), "failed to "):
+	case s.Deployed && strings.HasPrefix(err.Error(), "failed to "):
 		return nil, searchFault(err.Error()) // it was read, but means nothing to a field
 	}
 	return nil, searchFault("parse_exception: " + err.Error())

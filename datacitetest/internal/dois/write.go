@@ -147,7 +147,7 @@ func (s *Room) toWrite(rec *record.Record, account *record.Account, name string,
 	if prefix, _ := names.Split(name); !account.Holds(prefix) {
 		return nil, errForbidden
 	}
-	if !s.NewName.MatchString(name) {
+	if !names.IsNew(name) {
 		return nil, record.Invalid(name, record.Wrong{"doi", "Is invalid"})
 	}
 	return s.NewRecord(name, account, "api"), nil

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -43,7 +44,11 @@ func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, erro
 	case http.StatusNotFound:
 		f = unknown
 	default:
-		f = wire.Fail(f.Status, "%s", s.handedOn([]byte(f.Title)))
+		title := s.handedOn([]byte(f.Title))
+		if f.Whole != nil { // a body without a list of errors, as the store's language writes it
+			title = fmt.Appendf(nil, `{"status"=>400, "title"=>%q}`, title)
+		}
+		f = wire.Fail(f.Status, "%s", title)
 	}
 	return wire.Reply{}, &answered{f}
 }
@@ -52,7 +57,7 @@ func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, erro
 // compressed, the store no longer knows its encoding then, and puts "?" for each
 // byte that is not ASCII.
 func (s *Room) handedOn(text []byte) []byte {
-	if !s.AsBuilt || names.IsASCII(string(text)) {
+	if !s.Deployed || names.IsASCII(string(text)) {
 		return text
 	}
 	out := slices.Clone(text)
@@ -92,7 +97,7 @@ func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire
 // way is where the store's request for a DOI leads; below is what it puts after the
 // name.
 func (s *Room) way(method, name, below string) names.Way {
-	if s.AsBuilt {
+	if s.Deployed {
 		return names.BehindStore(method, name, below)
 	}
 	return names.Way{Doi: name, Part: strings.TrimPrefix(below, "/")}
@@ -114,9 +119,9 @@ func mayChange(account *record.Account, allowed bool) error {
 // the owner alone.
 func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
 	switch {
-	case rec == nil, s.AnyLogin && !rec.Visible(account):
+	case rec == nil, s.Deployed && !rec.Visible(account):
 		return store.ErrNoRecord
-	case !s.AnyLogin && !rec.Owner(account):
+	case !s.Deployed && !rec.Owner(account):
 		return errDenied
 	}
 	return nil
@@ -139,7 +144,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.HideCreates && c.event == "hide" {
+		if name, ok = s.readName(w.Doi); !ok || !s.Deployed && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
 	}
@@ -154,12 +159,12 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.apply(c.changes, next, rec != nil, c.account); err != nil {
-			return nil, err
+		apply := s.apply
+		if s.Deployed {
+			apply = s.applyDeployed
 		}
-		next.Updated = s.Now()
-		if next.State != record.Draft {
-			next.Register(s.Now(), s.ResolveDelay)
+		if err := apply(c.changes, next, rec != nil); err != nil {
+			return nil, err
 		}
 		done.doi = next.DOI
 		return next, nil
@@ -182,66 +187,59 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 	switch {
 	case rec != nil:
 		return nil, wire.Fail(http.StatusUnprocessableEntity, "This DOI has already been taken")
-	case !s.NewName.MatchString(name):
+	case !s.Deployed && !names.IsNew(name):
 		return nil, record.ErrInvalid
 	}
 	return s.NewRecord(name, c.account, "mds"), nil
 }
 
-var (
-	urlForm = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
-
-	// schemaForm are the schemas that the service has.
-	schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
-)
-
-// apply makes the changes to a record, and checks what comes of them, in the
-// order of the service.
-func (s *Room) apply(ch changes, rec *record.Record, existed bool, account *record.Account) (err error) {
-	before := string(rec.XML)
+// apply makes the changes to a record as the specification has it, and checks what comes
+// of them.
+func (s *Room) apply(ch changes, rec *record.Record, _ bool) error {
 	if ch.metadata != nil {
-		if s.AsBuilt {
-			err = rec.SetDeployed(ch.metadata, ch.target, existed)
-		} else {
-			err = rec.SetMetadata(ch.format, ch.metadata)
-		}
-		if err != nil {
+		if err := rec.SetMetadata(ch.format, ch.metadata); err != nil {
 			return err
 		}
-		if !s.AsBuilt || string(rec.XML) != before { // lupo app/models/doi.rb, save_metadata
-			rec.Version++
-		}
-	}
-	if ch.url != "" {
-		rec.URL = ch.url
+		rec.Version++
 	}
 	rec.State = record.AfterEvent(rec.State, ch.event)
-	if !s.AsBuilt {
-		if ch.url != "" && (!rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0) {
+	if ch.url != "" {
+		if rec.URL = ch.url; !rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0 {
 			return errNoMetadata
 		}
-		return nil
 	}
-	validate := ch.event != "hide" || rec.State != record.Draft
-	switch {
-	case rec.URL != "" && !urlForm.MatchString(rec.URL):
-		return wire.Fail(http.StatusUnprocessableEntity, "URL is not valid")
-	case validate && !rec.HasMetadata():
-		return record.ErrBlank
+	rec.Settle(s.Now(), s.ResolveDelay)
+	return nil
+}
+
+// schemaForm are the schemas that the DOI service has files of.
+var schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
+
+// applyDeployed asks the DOI service for the changes, as a client of that would. The first
+// fault that it finds is the error.
+func (s *Room) applyDeployed(ch changes, rec *record.Record, existed bool) error {
+	asked := object{"event": ch.event, "should_validate": ch.event != "hide"}
+	if ch.metadata != nil {
+		asked["xml"], asked["doi"] = base64.StdEncoding.EncodeToString(ch.metadata), ch.target
 	}
-	if validate {
-		if err := rec.CheckDeployed(existed); err != nil {
-			return err
-		}
+	if ch.url != "" {
+		asked["url"] = ch.url
 	}
-	if rec.State != record.Draft && ch.url != "" && account.Refusal(ch.url) == record.NoDomain {
-		return wire.Fail(http.StatusUnprocessableEntity, "%s", record.NoDomain)
+	sent, err := record.Take(asked)
+	if err != nil {
+		return err
 	}
-	if string(rec.XML) == before {
-		return nil
+	before := rec.XML
+	rec.Assign(sent, existed)
+	for _, w := range rec.Faults(sent, existed, false, s.Client(rec.Client)) {
+		return wire.Fail(http.StatusUnprocessableEntity, "%s", w[1])
 	}
-	if version := wire.String(rec.Attributes["schemaVersion"]); rec.State != record.Draft && ch.format == record.Kernel && !schemaForm.MatchString(version) {
-		return wire.Fail(http.StatusInternalServerError, `{"status"=>400, "title"=>"No such file or directory @ rb_sysopen - %s"}`, version)
+	version := wire.String(rec.Attributes["schemaVersion"])
+	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) && !schemaForm.MatchString(version) {
+		return wire.Crashed("No such file or directory @ rb_sysopen - " + version)
 	}
-	return rec.CheckKept()
+	if rec.Kept(before, s.Now(), s.ResolveDelay) != nil {
+		return record.ErrInvalid
+	}
+	return nil
 }

@@ -39,7 +39,7 @@ var jsonTypes = []string{"application/json", "text/x-json", "application/jsonreq
 // read reads the body, and of a Deployed store the parameters. What the path names
 // wins over the parameter of that name.
 func (c *call) read(param string) (err error) {
-	if !c.room.Lenient {
+	if !c.room.Deployed {
 		c.body, err = wire.ReadBody(c.Request)
 		return err
 	}

@@ -138,7 +138,7 @@ func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 }
 
 func (s *Room) answer(q *wire.Request, path string, routes []route) (wire.Reply, error) {
-	if s.AsBuilt && !isReadable(q) {
+	if s.Deployed && !isReadable(q) {
 		return wire.Reply{}, broken(q)
 	}
 	for _, route := range routes {
@@ -195,7 +195,7 @@ func (s *Room) enter(c *call, route route) (wire.Reply, error) {
 
 // readName is the DOI that a text means.
 func (s *Room) readName(text string) (name string, ok bool) {
-	if s.AsBuilt {
+	if s.Deployed {
 		return names.Validate(text)
 	}
 	return names.Read(text)
@@ -211,7 +211,7 @@ func (s *Room) identify(c *call) error {
 	}
 	c.username = username
 	c.account, _ = s.Basic(c.Request.Request)
-	if s.AnyLogin {
+	if s.Deployed {
 		return nil
 	}
 	if c.account == nil || store.IsKey(username) {
@@ -224,7 +224,7 @@ func (s *Room) identify(c *call) error {
 // answerBesides is what else the host of the store answers. It does not ask who asks.
 func (s *Room) answerBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
-	if s.AsBuilt && q.Verb == http.MethodGet {
+	if s.Deployed && q.Verb == http.MethodGet {
 		switch path {
 		case "/heartbeat":
 			res = wire.Text(http.StatusOK, "OK")
@@ -245,7 +245,7 @@ func (s *Room) listDOIs(c *call) (wire.Reply, error) {
 	var lines []string
 	for _, rec := range s.All() {
 		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.AsBuilt || rec.Owner(c.account)) {
+		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.Deployed || rec.Owner(c.account)) {
 			lines = append(lines, s.upper(rec.DOI))
 		}
 	}
@@ -258,7 +258,7 @@ func (s *Room) listDOIs(c *call) (wire.Reply, error) {
 
 // upper is a name as answers show it.
 func (s *Room) upper(name string) string {
-	if s.AsBuilt {
+	if s.Deployed {
 		return strings.ToUpper(name)
 	}
 	return names.Upper(name)

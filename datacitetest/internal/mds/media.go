@@ -30,7 +30,7 @@ func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, er
 	switch {
 	case rec == nil || w.Id != "":
 		return nil, store.ErrNoRecord
-	case !s.AnyLogin:
+	case !s.Deployed:
 		err = s.mayRead(account, rec)
 	case w.Part != "media":
 		return []string{"=" + rec.URL}, nil
@@ -38,7 +38,7 @@ func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, er
 	for _, m := range rec.Media {
 		lines = append(lines, m.Kind+"="+m.URL)
 	}
-	if s.AsBuilt {
+	if s.Deployed {
 		slices.Reverse(lines)
 		lines = lines[:min(25, len(lines))]
 	}
@@ -51,7 +51,7 @@ func (s *Room) permitMedium(c *call) error { return c.permit("media", "id", "doi
 // to end at the next "=".
 func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	line, blank := string(c.body), http.StatusOK
-	if !s.Lenient {
+	if !s.Deployed {
 		line, blank = strings.TrimSpace(line), http.StatusUnprocessableEntity
 	}
 	if wire.IsBlank(line) {
@@ -59,7 +59,7 @@ func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	}
 	var m record.Medium
 	m.Kind, m.URL, _ = strings.Cut(line, "=")
-	if s.Lenient {
+	if s.Deployed {
 		m.URL, _, _ = strings.Cut(m.URL, "=")
 	}
 	if wire.IsBlank(m.Kind) {

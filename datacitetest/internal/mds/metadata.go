@@ -20,7 +20,7 @@ import (
 func (s *Room) readMetadata(c *call) (wire.Reply, error) {
 	res, err := s.xmlOf(c.account, s.way(http.MethodGet, c.doi, ""))
 	res.ContentType = "application/xml; charset=utf-8"
-	if !s.AsBuilt && err == nil {
+	if !s.Deployed && err == nil {
 		if len(res.Body) == 0 {
 			return noContent, nil
 		}
@@ -54,7 +54,7 @@ func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
 	done, err := s.change(c, s.way(http.MethodPatch, c.doi, ""))
-	if err == store.ErrNoRecord && !s.HideCreates {
+	if err == store.ErrNoRecord && !s.Deployed {
 		return wire.Reply{}, &answered{errNoDOI}
 	}
 	if done.before == "" {
@@ -71,7 +71,7 @@ func (s *Room) createMetadata(c *call) (wire.Reply, error) {
 	done, err := s.change(c, s.way(http.MethodPut, name, ""))
 	location := "/metadata/" + name
 	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
-	if !s.AsBuilt {
+	if !s.Deployed {
 		location = (&url.URL{Path: location}).EscapedPath()
 		switch {
 		case names.PrefixForm.MatchString(c.name):
@@ -94,11 +94,11 @@ func (s *Room) readSentMetadata(c *call) (err error) {
 	sent := c.Header.Get("Content-Type")
 	kind, _, malformed := mime.ParseMediaType(sent)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
-	if s.Lenient && sent == formType || !s.Lenient && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
+	if s.Deployed && sent == formType || !s.Deployed && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
 		return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
 	}
 	c.event = "show"
-	if s.Lenient {
+	if s.Deployed {
 		if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
 			return err
 		}
@@ -135,9 +135,9 @@ func (s *Room) nameFor(c *call) string {
 	switch {
 	case ok:
 		return name
-	case !s.AsBuilt && names.PrefixForm.MatchString(c.name):
+	case !s.Deployed && names.PrefixForm.MatchString(c.name):
 		return s.FreeName(c.name)
-	case !s.AsBuilt, m == nil:
+	case !s.Deployed, m == nil:
 		return ""
 	}
 	prefix := m[1] + "/"

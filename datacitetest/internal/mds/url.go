@@ -71,9 +71,9 @@ var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 // refuses is what is wrong with name and URL before anybody looks for the DOI.
 func (s *Room) refuses(c *call) error {
 	switch prefix, _ := names.Split(c.target); {
-	case s.Lenient && !urlStart.MatchString(c.url):
+	case s.Deployed && !urlStart.MatchString(c.url):
 		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
-	case s.Lenient:
+	case s.Deployed:
 		return nil
 	case !c.account.Holds(prefix):
 		return wire.Fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
@@ -86,7 +86,7 @@ func (s *Room) refuses(c *call) error {
 // readURLRecord reads DOI and URL. Of a Deployed store parameters come first, as they
 // are; else the lines of the body.
 func (s *Room) readURLRecord(c *call) (err error) {
-	if s.Lenient {
+	if s.Deployed {
 		err = c.permit("doi", "id", "doi", "url")
 	} else {
 		err = c.twoLines()
@@ -111,20 +111,20 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	switch {
 	case wire.IsBlank(lines["doi"]):
 		return errNeedsDOI
-	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.Lenient && c.name != "":
+	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.Deployed && c.name != "":
 		return errOtherDOI
 	case wire.IsBlank(lines["url"]):
 		return errNeedsURL
 	case !inPath:
 		name = inBody
 	}
-	if sound, ok := names.Read(name); ok && !s.Lenient {
+	if sound, ok := names.Read(name); ok && !s.Deployed {
 		name = sound
-	} else if !s.Lenient {
+	} else if !s.Deployed {
 		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
 	}
 	c.target, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
-	if s.Lenient && !utf8.ValidString(c.url) {
+	if s.Deployed && !utf8.ValidString(c.url) {
 		return broken(c.Request)
 	}
 	return nil

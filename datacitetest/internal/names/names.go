@@ -23,7 +23,12 @@ func Unhex(c byte) byte {
 var (
 	PrefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
 	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
+	newForm    = regexp.MustCompile(`^10\.[0-9]+/[-._;()/a-z0-9]+$`)
 )
+
+// IsNew says whether a new DOI may have that name: it keeps to the characters of specification
+// §2.3. Names from before July 2018 may hold others and stay reachable.
+func IsNew(name string) bool { return newForm.MatchString(name) }
 
 // Read reads a DOI name in any case, bare or as "doi:" or resolver address,
 // and returns it in lower case. ok is false when it is none.

@@ -1,12 +1,8 @@
 package record
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -17,19 +13,6 @@ var (
 	ErrBlank   = wire.Fail(http.StatusUnprocessableEntity, "Can't be blank")
 	ErrInvalid = wire.Fail(http.StatusUnprocessableEntity, "Is invalid")
 )
-
-// SetDeployed takes over metadata: the format is looked for once more.
-func (rec *Record) SetDeployed(body []byte, name string, existed bool) error {
-	if !utf8.Valid(body) {
-		return wire.Fail(http.StatusInternalServerError, `{"status"=>400, "title"=>"invalid byte sequence in UTF-8"}`)
-	}
-	s, err := Take(object{"xml": base64.StdEncoding.EncodeToString(body), "doi": name})
-	if err != nil {
-		return err
-	}
-	rec.Assign(s, existed)
-	return nil
-}
 
 // schemaOf is the version that DataCite's own JSON names.
 func schemaOf(o object) string {
@@ -42,24 +25,6 @@ var (
 	checkedSchemas = []string{"4.0", "4.1", "4.2", "4.3", "4"}
 	oldSchemas     = []string{"2.1", "2.2", "3.0", "3.1", "3"}
 )
-
-// CheckDeployed checks metadata against the version of the schema that they
-// name. Without one a new record is not checked.
-func (rec *Record) CheckDeployed(existed bool) error {
-	version := wire.String(rec.Attributes["schemaVersion"])
-	number := strings.TrimPrefix(version, kernelSpaces+"-")
-	switch {
-	case rec.XML == nil && len(Missing(rec.Attributes)) > 0:
-		return ErrBlank
-	case rec.XML == nil:
-		return nil
-	case slices.Contains(oldSchemas, number):
-		return wire.Fail(http.StatusUnprocessableEntity, "DOI %s: Schema %s is no longer supported", rec.DOI, version)
-	case slices.Contains(checkedSchemas, number), version == "" && existed:
-		return rec.checkSchema()
-	}
-	return nil
-}
 
 // checkSchema checks the XML of a record against kernel 4.
 func (rec *Record) checkSchema() error {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -190,97 +188,21 @@ var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"}
 
-// readPerson makes up a personal name of an ORCID or a comma.
+// readPerson keeps names as they are written.
 func readPerson(v any) any {
 	o := v.(object)
 	delete(o, "lang")
-	ids := []any{}
 	for _, id := range listed(o["nameIdentifiers"]) {
-		ids = append(ids, readNameIdentifier(id.(object)))
+		readNameIdentifier(id.(object))
 	}
-	o["nameIdentifiers"] = ids
-	o["affiliation"] = listed(o["affiliation"])
-	for _, a := range o["affiliation"].([]any) {
+	for _, a := range listed(o["affiliation"]) {
 		readAffiliation(a.(object))
 	}
-	family, given := wire.String(o["familyName"]), wire.String(o["givenName"])
-	name := cleanName(wire.String(o["name"]))
-	if family != "" && given != "" {
-		name = family + ", " + given
-	}
-	o["name"] = orNull(name)
-	if family != "" {
-		maps.DeleteFunc(o, func(_ string, v any) bool { list, ok := v.([]any); return ok && len(list) == 0 })
-		return o
-	}
-	delete(o, "familyName")
-	delete(o, "givenName")
-	personal := o["nameType"] != "Organizational" && (strings.Contains(name, ",") && !strings.Contains(name, ";") ||
-		slices.ContainsFunc(ids, func(id any) bool { return member(id, "nameIdentifierScheme") == "ORCID" }))
-	if !personal {
-		return o
-	}
-	o["nameType"] = "Personal"
-	if family, given, ok := splitName(name); ok {
-		o["name"], o["familyName"], o["givenName"] = family+", "+given, orNull(family), orNull(given)
-	}
+	maps.DeleteFunc(o, func(_ string, v any) bool { list, ok := v.([]any); return ok && len(list) == 0 })
 	return o
 }
 
-var initials = regexp.MustCompile(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
-
-func cleanName(name string) string {
-	if !strings.Contains(name, ",") {
-		name = initials.ReplaceAllString(name, ", $1")
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, strings.ReplaceAll(name, " - ", "-"))
-}
-
-var nextName = regexp.MustCompile(`(?i)\s*(?:\band\b|&|;)\s*`)
-
-// splitName is the first name of a text, in the order of an index or in that of speech: gem
-// namae, lib/namae/parser.y, with the option that author_utils.rb sets. Particles begin in
-// lower case and belong to the family. A word that begins with no letter that has a case
-// is none of a name.
-func splitName(text string) (family, given string, ok bool) {
-	parts := strings.Split(nextName.Split(strings.TrimSpace(text), 2)[0], ",")
-	words, first := strings.Fields(parts[0]), []string{}
-	if len(parts) > 1 {
-		first = strings.Fields(parts[1])
-	}
-	if len(words) == 0 || slices.ContainsFunc(slices.Concat(words, first), hasNoCase) {
-		return "", "", false
-	}
-	particle := slices.IndexFunc(words, func(word string) bool { return unicode.IsLower(firstRune(word)) })
-	switch last := len(words) - 1; {
-	case len(parts) > 1:
-		return strings.Join(words, " "), strings.Join(first, " "), particle != last || last == 0
-	case last == 0:
-		return "", words[0], true
-	case particle < 0:
-		particle = last
-		fallthrough
-	default:
-		return strings.Join(words[particle:], " "), strings.Join(words[:particle], " "), true
-	}
-}
-
-func firstRune(word string) rune {
-	r, _ := utf8.DecodeRuneInString(word)
-	return r
-}
-
-func hasNoCase(word string) bool {
-	r := firstRune(word)
-	return !unicode.IsUpper(r) && !unicode.IsLower(r)
-}
-
-func readNameIdentifier(o object) object {
+func readNameIdentifier(o object) {
 	o["nameIdentifier"] = stripped(o["nameIdentifier"])
 	id := wire.String(o["nameIdentifier"])
 	switch o["nameIdentifierScheme"] {
@@ -289,7 +211,6 @@ func readNameIdentifier(o object) object {
 	case "ROR":
 		o["nameIdentifier"], o["schemeUri"] = rorAddress(id), "https://ror.org"
 	}
-	return o
 }
 
 var (

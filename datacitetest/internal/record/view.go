@@ -30,7 +30,7 @@ type View struct {
 	Affiliation, Publisher bool // as objects
 	Detail                 bool // with the extra attributes
 	Single                 bool // one record rather than a list
-	AsBuilt                bool // times to the second, and checks of the landing page for the owner alone
+	Deployed               bool // times to the second, and checks of the landing page for the owner alone
 	Owner                  bool
 	Agency                 bool // with the registration agency
 	Fields                 []string
@@ -78,13 +78,13 @@ func (rec *Record) shown(v View) object {
 		maps.DeleteFunc(o, func(name string, _ any) bool { return slices.Contains(detailMembers, name) })
 	}
 	switch {
-	case v.AsBuilt && !v.Owner:
+	case v.Deployed && !v.Owner:
 		delete(o, "landingPage")
-	case v.AsBuilt && o["landingPage"] == nil:
+	case v.Deployed && o["landingPage"] == nil:
 		o["landingPage"] = nil
 	}
 	switch {
-	case v.AsBuilt && !v.Agency:
+	case v.Deployed && !v.Agency:
 		delete(o, "agency")
 	case v.Agency && o["agency"] == nil:
 		o["agency"] = "datacite"
@@ -124,7 +124,7 @@ func (v View) moment(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	if v.AsBuilt {
+	if v.Deployed {
 		t = t.Truncate(time.Second)
 	}
 	if v.Single {

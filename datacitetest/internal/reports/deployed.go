@@ -149,7 +149,7 @@ func (s *Room) getStored(id string) (wire.Reply, error) {
 	if r == nil {
 		return wire.Reply{}, errNoReport
 	}
-	if !s.AsBuilt {
+	if !s.Deployed {
 		return r.expanded(http.StatusOK), nil
 	}
 	if !r.documented {
@@ -271,7 +271,7 @@ func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
 	defer s.Archive.mu.Unlock()
 	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
 	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
-	if !s.AsBuilt {
+	if !s.Deployed {
 		if size, number = min(size, wire.MaxPage), max(number, 1); size <= 0 {
 			size = 25
 		}
@@ -283,7 +283,7 @@ func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
 	case size < 0:
 		rows = 25
 	}
-	if s.AsBuilt && number > math.MaxInt/rows {
+	if s.Deployed && number > math.MaxInt/rows {
 		return wire.Reply{}, wire.Crashed("bignum too big to convert into `long'")
 	}
 	entries, err := wire.Encoded(wire.Window(found, max(number, 1), rows), func(r *stored) any {
@@ -313,7 +313,7 @@ var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 // Deployed service only the first one does.
 func (s *Room) drops(p wire.Params) func(*stored) bool {
 	same := func(a, b string) bool { return a == b }
-	if s.AsBuilt {
+	if s.Deployed {
 		same = func(a, b string) bool { return names.Folded(a) == names.Folded(b) }
 	}
 	return func(r *stored) bool {
@@ -328,7 +328,7 @@ func (s *Room) drops(p wire.Params) func(*stored) bool {
 			if !listed && !same(filter[1], wanted) {
 				return true
 			}
-			if s.AsBuilt {
+			if s.Deployed {
 				break
 			}
 		}

@@ -46,7 +46,7 @@ func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
 	}
 	p.checksum = sum256(p.body)
 	r := s.reportOf(owner, id, p)
-	if s.AsBuilt {
+	if s.Deployed {
 		if r, err = seeded(r, data); err != nil {
 			return "", err
 		}
@@ -55,7 +55,7 @@ func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
 	defer s.Archive.mu.Unlock()
 	s.Archive.remove(id)
 	s.Archive.insert(r)
-	if s.AsBuilt {
+	if s.Deployed {
 		err = s.Archive.document(id, r.compressed)
 	}
 	return id, err

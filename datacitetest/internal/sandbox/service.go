@@ -122,17 +122,14 @@ func New(opts *Options) *Service {
 		o.Accounts = []record.Account{store.DefaultAccount}
 	}
 	settings := store.Settings{
-		Rules: store.Documented, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
+		Deployed: o.Behaviour == Deployed, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
 		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody, wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
-	}
-	if o.Behaviour == Deployed {
-		settings.Rules = store.Deployed
 	}
 	store := store.New(settings)
 	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
 	s.front = faults.Front{Ask: o.Faults, Answer: s.answer, Behind: func(r *http.Request) bool {
 		area, _ := areaOf(r)
-		return s.AsBuilt && area == storeArea
+		return s.Deployed && area == storeArea
 	}}
 	return s
 }
@@ -165,14 +162,14 @@ func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Sh
 
 // A snapshot is all that a service holds, as JSON.
 type snapshot struct {
-	AsBuilt bool // of a Deployed service
-	Store   store.Snapshot
-	Reports reports.Snapshot
+	Deployed bool
+	Store    store.Snapshot
+	Reports  reports.Snapshot
 }
 
 // Save writes all that the service holds, apart from requests.
 func (s *Service) Save(w io.Writer) error {
-	return json.NewEncoder(w).Encode(snapshot{s.AsBuilt, s.Store.Snapshot(), s.reports.Snapshot()})
+	return json.NewEncoder(w).Encode(snapshot{s.Deployed, s.Store.Snapshot(), s.reports.Snapshot()})
 }
 
 // Restore adds what another service of the same behaviour has saved.
@@ -183,7 +180,7 @@ func (s *Service) Restore(r io.Reader) error {
 	if err := saved.Decode(&snap); err != nil {
 		return err
 	}
-	if snap.AsBuilt != s.AsBuilt {
+	if snap.Deployed != s.Deployed {
 		return errors.New("it was saved by a service of the other behaviour")
 	}
 	s.Store.Restore(snap.Store)
@@ -199,7 +196,7 @@ func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send fun
 	started := time.Now()
 	q := wire.NewRequest(r, f)
 	answer := s.answerDocumented
-	if s.AsBuilt {
+	if s.Deployed {
 		answer = s.answerDeployed
 	}
 	res := answer(q)

@@ -159,7 +159,7 @@ func (s *Store) Client(id string) *record.Account {
 // is 401 too.
 func (s *Store) TokenOwner(token string) (clientID string, err error) {
 	c, err := s.claims(token)
-	if err == nil && s.RoleCounts && !c.mayReport() {
+	if err == nil && s.Deployed && !c.mayReport() {
 		err = wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	return c.UID, err
@@ -172,7 +172,7 @@ func (s *Store) claims(token string) (Claims, error) {
 	c, ok := ReadClaims(token)
 	expired := !s.Now().Before(c.Expires.Time())
 	switch {
-	case !ok || c.UID == "" || s.ExpiredIs401 && expired:
+	case !ok || c.UID == "" || s.Deployed && expired:
 		return c, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	case expired:
 		return c, wire.Fail(http.StatusForbidden, "The token has expired.")

@@ -45,7 +45,7 @@ func (s *Store) FreeName(prefix string) string {
 
 // Settings are what a store is made of.
 type Settings struct {
-	*Rules
+	Deployed     bool // what the servers in operation do, in place of what the specification says
 	Clock        func() time.Time
 	ResolveDelay time.Duration // how long after its registration a DOI starts to resolve
 	IndexLag     time.Duration // how long the search index takes
@@ -70,7 +70,7 @@ type Store struct {
 }
 
 func New(settings Settings) *Store {
-	if !settings.Lags {
+	if !settings.Deployed {
 		settings.IndexLag = 0
 	}
 	return &Store{Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{}}
@@ -101,7 +101,7 @@ func (s *Store) Find(doi string) *record.Record {
 // key is what a record is found by: the name in lower case, and in a Deployed
 // service what the collation of its database makes of it.
 func (s *Store) key(doi string) string {
-	if s.Collated {
+	if s.Deployed {
 		return names.Collate(doi)
 	}
 	return doi
@@ -152,7 +152,7 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 // keep stores a record. The caller has the lock.
 func (s *Store) keep(rec *record.Record) {
 	rec.Search = sync.OnceValue(rec.Indexed)
-	if s.AsBuilt && rec.Media == nil {
+	if s.Deployed && rec.Media == nil {
 		rec.Media = rec.Contents()
 	}
 	for i := range rec.Media {
