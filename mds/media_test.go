@@ -102,7 +102,7 @@ func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
 	require.ErrorIs(t, refusing.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalid)
 }
 
-func TestAddMediumIsNotSentTwice(t *testing.T) {
+func TestAddMediaIsNotSentTwice(t *testing.T) {
 	sent := 0
 	c := served(t, func(*http.Request) *http.Response {
 		sent++

@@ -142,7 +142,7 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 			if name, bad := doi.Parse(item.DOI); bad == nil {
 				name = doi.Normal(name)
 				if seen[name] {
-					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " came before"}
+					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " occurs twice"}
 				}
 				seen[name] = true
 			}

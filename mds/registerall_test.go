@@ -98,7 +98,7 @@ func TestRegisterAllTellsEachItemsFate(t *testing.T) {
 	require.ErrorIs(t, fates["10.5072/b d"], datacite.ErrInvalidDOI)
 	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
 	require.ErrorIs(t, fates["10.5072/item-3"], datacite.ErrInvalid)
-	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "came before")
+	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "occurs twice")
 }
 
 func each(items []mds.Item) iter.Seq2[mds.Item, error] {

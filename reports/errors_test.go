@@ -253,7 +253,7 @@ func TestStrangeAnswers(t *testing.T) {
 		{"HTML that says it is JSON", "application/json", html, "an HTML page: Maintenance"},
 		{"empty", "application/json", "", "unexpected EOF"},
 		{"text", "text/plain", "OK", "OK"},
-		{"no text", "application/json", "\x1f\x8b\x08\x00garbage", "11 bytes that are no text"},
+		{"no text", "application/json", "\x1f\x8b\x08\x00garbage", "11 bytes that are not text"},
 		{"text for a terminal", "text/plain", "a\x1b[31m\u202eb\u009b2J", "a [31m b 2J"},
 		{"another object", "application/json", `{"data":[]}`, "no report with an id"},
 		{"cut off", "application/json", `{"report":{"id":"`, "unexpected EOF"},

@@ -45,15 +45,13 @@ func (p *Platform) settle(ctx context.Context, d *Dataset) error {
 		return nil // the next run goes on
 	case err == nil:
 		return p.store.settled(ctx, d)
-	case temporary(err):
+	case datacite.Temporary(err):
 		pause := min(p.config.Retry<<min(d.Tries, 10), time.Hour)
 		return p.store.failed(ctx, d, err.Error(), time.Now().Add(pause))
 	}
 	// A person has to look; editing the dataset puts it to the front again.
 	return p.store.failed(ctx, d, err.Error(), time.Now().AddDate(0, 0, 1))
 }
-
-func temporary(err error) bool { return datacite.Temporary(err) || datacite.Temporary(err) }
 
 func (p *Platform) tell(ctx context.Context, d *Dataset) error {
 	if err := p.claim(ctx, d); err != nil {
