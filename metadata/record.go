@@ -9,7 +9,7 @@ import (
 const Namespace = "http://datacite.org/schema/kernel-4"
 
 // Record is the metadata of one DOI: every property and sub-property of the
-// metadata schema, kernel 4.7 (specification §2.2 and §2.3).
+// metadata schema (specification §2.2 and §2.3).
 //
 // As JSON, a Record is the attributes object of the DOI query interface; as XML, the
 // document of the metadata store (see [ParseXML] and [Record.XML]). It has all that either

@@ -9,9 +9,8 @@ import (
 )
 
 // XML returns the record as a document for the metadata store (specification §2.3), in
-// version 4.7 of the schema: UTF-8, indented, in the order of the schema, without empty
-// elements. The same record always gives the same bytes. A record without a DOI has an
-// empty identifier.
+// kernel 4: UTF-8, indented, in the order of the schema, without empty elements. The same
+// record always gives the same bytes. A record without a DOI has an empty identifier.
 //
 // XML does not check whether the record is complete and valid; see [Record.Validate]. The
 // error is a [*ValidationError] if the record has characters that XML cannot contain.
