@@ -159,9 +159,9 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		apply := s.apply
-		if s.Deployed {
-			apply = s.applyDeployed
+		apply := s.applyDeployed
+		if !s.Deployed {
+			apply = s.applyDocumented
 		}
 		if err := apply(c.changes, next, rec != nil); err != nil {
 			return nil, err
@@ -191,25 +191,6 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 		return nil, record.ErrInvalid
 	}
 	return s.NewRecord(name, c.account, "mds"), nil
-}
-
-// apply makes the changes to a record as the specification has it, and checks what comes
-// of them.
-func (s *Room) apply(ch changes, rec *record.Record, _ bool) error {
-	if ch.metadata != nil {
-		if err := rec.SetMetadata(ch.format, ch.metadata); err != nil {
-			return err
-		}
-		rec.Version++
-	}
-	rec.State = record.AfterEvent(rec.State, ch.event)
-	if ch.url != "" {
-		if rec.URL = ch.url; !rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0 {
-			return errNoMetadata
-		}
-	}
-	rec.Settle(s.Now(), s.ResolveDelay)
-	return nil
 }
 
 // schemaForm are the schemas that the DOI service has files of.

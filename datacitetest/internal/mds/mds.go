@@ -54,25 +54,26 @@ type route struct {
 
 // operation is what a route does: it reads what was sent, and asks the service behind.
 type operation struct {
-	unknown *wire.Failure // what is said if that does not know the DOI
-	read    func(s *Room, c *call) error
-	work    func(s *Room, c *call) (wire.Reply, error)
+	unknown    *wire.Failure // what is said if that does not know the DOI
+	read       func(s *Room, c *call) error
+	work       func(s *Room, c *call) (wire.Reply, error)
+	documented func(s *Room, c *call) error // how a Documented store reads; nil means read
 }
 
 var (
-	listDOIs  = operation{errNoDOI, nothing, (*Room).listDOIs}
-	readURL   = operation{errNoDOI, nothing, (*Room).readURL}
-	changeURL = operation{errNoDOI, (*Room).readURLRecord, (*Room).changeURL}
-	removeDOI = operation{errNoDOI, nothing, (*Room).removeDOI}
+	listDOIs  = operation{errNoDOI, nothing, (*Room).listDOIs, nil}
+	readURL   = operation{errNoDOI, nothing, (*Room).readURL, nil}
+	changeURL = operation{errNoDOI, (*Room).readURLRecord, (*Room).changeURL, (*Room).readTwoLines}
+	removeDOI = operation{errNoDOI, nothing, (*Room).removeDOI, nil}
 
-	readMetadata   = operation{errUnknown, nothing, (*Room).readMetadata}
-	createMetadata = operation{errBehind, (*Room).readSentMetadata, (*Room).createMetadata}
-	hideDOI        = operation{errBehind, nothing, (*Room).hideDOI}
+	readMetadata   = operation{errUnknown, nothing, (*Room).readMetadata, nil}
+	createMetadata = operation{errBehind, (*Room).readSentMetadata, (*Room).createMetadata, (*Room).readDocumentedMetadata}
+	hideDOI        = operation{errBehind, nothing, (*Room).hideDOI, nil}
 
-	listMedia    = operation{errUnknown, nothing, (*Room).listMedia}
-	createMedium = operation{errNoMedia, (*Room).permitMedium, (*Room).createMedium}
-	oneMedium    = operation{errNoMedia, nothing, func(*Room, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }}
-	changeMedium = operation{errNoMedia, func(_ *Room, c *call) error { return broken(c.Request) }, nil} // the store has no code for it
+	listMedia    = operation{errUnknown, nothing, (*Room).listMedia, nil}
+	createMedium = operation{errNoMedia, (*Room).permitMedium, (*Room).createMedium, nothing}
+	oneMedium    = operation{errNoMedia, nothing, func(*Room, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }, nil}
+	changeMedium = operation{errNoMedia, func(_ *Room, c *call) error { return broken(c.Request) }, nil, nil} // the store has no code for it
 )
 
 func nothing(*Room, *call) error { return nil }
@@ -180,7 +181,11 @@ func (s *Room) enter(c *call, route route) (wire.Reply, error) {
 	if c.doi, ok = s.readName(c.name); !ok && route.named {
 		return wire.Reply{}, errNoDOI
 	}
-	res, err := wire.Reply{}, route.read(s, c)
+	read := route.read
+	if !s.Deployed && route.documented != nil {
+		read = route.documented
+	}
+	res, err := wire.Reply{}, read(s, c)
 	if err == nil {
 		res, err = s.ask(c, route.unknown, func() (wire.Reply, error) { return route.work(s, c) })
 	}

@@ -1,8 +1,6 @@
 package mds
 
 import (
-	"bytes"
-	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -67,19 +65,10 @@ func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
 func (s *Room) createMetadata(c *call) (wire.Reply, error) {
-	name := c.target
-	done, err := s.change(c, s.way(http.MethodPut, name, ""))
-	location := "/metadata/" + name
-	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
+	done, err := s.change(c, s.way(http.MethodPut, c.target, ""))
+	location, text := "/metadata/"+c.target, "OK ("+s.upper(done.doi)+")"
 	if !s.Deployed {
-		location = (&url.URL{Path: location}).EscapedPath()
-		switch {
-		case names.PrefixForm.MatchString(c.name):
-		case done.before == "", done.before == record.Draft:
-			text = "CREATED"
-		default:
-			text = "HANDLE_ALREADY_EXISTS"
-		}
+		location, text = (&url.URL{Path: location}).EscapedPath(), done.documentedText(c, text)
 	}
 	res := wire.Text(http.StatusCreated, text)
 	res.Header = map[string]string{"Location": wire.Address(c.Request) + location}
@@ -87,67 +76,59 @@ func (s *Room) createMetadata(c *call) (wire.Reply, error) {
 }
 
 // readSentMetadata reads the metadata in a body, their format, and the name that they
-// are for. A Deployed store looks at the body alone. The specification (§7) wants XML
-// as application/xml; of the other formats only what the service would take for
-// parameters is refused.
-func (s *Room) readSentMetadata(c *call) (err error) {
-	sent := c.Header.Get("Content-Type")
-	kind, _, malformed := mime.ParseMediaType(sent)
-	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
-	if s.Deployed && sent == formType || !s.Deployed && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
-		return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
+// are for. It looks at the body alone.
+func (s *Room) readSentMetadata(c *call) error {
+	if sent := c.Header.Get("Content-Type"); sent == formType {
+		return errContentType(sent)
+	}
+	if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
+		return err
 	}
 	c.event = "show"
-	if s.Deployed {
-		if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
-			return err
-		}
-		if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
-			return &answered{record.ErrFormat}
-		}
-	} else {
-		if kind == "application/json" {
-			return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter: :metadata")
-		}
-		c.metadata = c.body
-		if c.format, err = record.Recognise(c.body); err != nil {
-			return err
-		}
+	if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
+		return &answered{record.ErrFormat}
 	}
-	if c.target = s.nameFor(c); c.target == "" {
+	name, ok := s.nameIn(c)
+	if !ok {
+		name, ok = mintedName(c)
+	}
+	if !ok {
 		return &answered{errNoDOI}
 	}
+	c.target = name
 	return nil
+}
+
+func errContentType(sent string) error {
+	return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
+}
+
+// nameIn is the DOI of the path, or without a path the one in DataCite XML.
+func (s *Room) nameIn(c *call) (name string, ok bool) {
+	name, ok = s.readName(c.name)
+	if !ok && c.name == "" && c.format == record.Kernel {
+		name, ok = s.readName(record.IdentifierIn(c.metadata))
+	}
+	return name, ok
 }
 
 var storePrefix = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
 
-// nameFor is the DOI of the path; without a path the one in DataCite XML; or a new one
-// under the prefix that the path is. A Deployed store takes what begins like a prefix
-// for one, whatever comes after it: what comes after a slash stands before the new
-// suffix.
-func (s *Room) nameFor(c *call) string {
-	name, ok := s.readName(c.name)
-	if !ok && c.name == "" && c.format == record.Kernel {
-		name, ok = s.readName(record.IdentifierIn(c.metadata))
-	}
+// mintedName is a new name under the prefix with which a path begins: what comes after a
+// slash stands before the new suffix.
+func mintedName(c *call) (name string, ok bool) {
 	m := storePrefix.FindStringSubmatch(c.name)
-	switch {
-	case ok:
-		return name
-	case !s.Deployed && names.PrefixForm.MatchString(c.name):
-		return s.FreeName(c.name)
-	case !s.Deployed, m == nil:
-		return ""
+	if m == nil {
+		return "", false
 	}
 	prefix := m[1] + "/"
 	if _, shoulder, _ := strings.Cut(c.name, "/"); shoulder != "" {
 		prefix += shoulder + "-"
 	}
 	if number, err := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64); err == nil && number > 0 {
-		return prefix + names.SuffixFor(number)
+		return prefix + names.SuffixFor(number), true
 	}
-	return prefix + names.MintSuffix()
+	return prefix + names.MintSuffix(), true
 }
 
 var notDigits = regexp.MustCompile(`[^0-9]+`)
