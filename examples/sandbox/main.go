@@ -176,7 +176,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	return errors.Join(err, save(service, s.state))
 }
 
-// serve answers requests until the context is done, and those that are under way
+// serve serves requests until the context is done, and those that are under way
 // then, for five seconds at most.
 func serve(ctx context.Context, listener net.Listener, service http.Handler) error {
 	server := &http.Server{Handler: service, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Request is one request the service has answered, without its credentials.
+// Request is one request that the service received, without its credentials.
 type Request struct {
 	Method   string
 	Path     string // as it was sent, still escaped

@@ -15,7 +15,7 @@ import (
 // they are as the specification has them.
 
 // readTwoLines reads a record of specification §2.3: DOI and URL.
-func (s *Room) readTwoLines(c *call) error {
+func (s *Service) readTwoLines(c *call) error {
 	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "text/plain" {
 		return wire.Fail(http.StatusBadRequest, "Content type %s is not supported", c.Header.Get("Content-Type"))
 	}
@@ -54,7 +54,7 @@ func (s *Room) readTwoLines(c *call) error {
 // readDocumentedMetadata reads metadata. The specification (§7) wants XML as
 // application/xml; of the other formats only what the service would take for
 // parameters is refused.
-func (s *Room) readDocumentedMetadata(c *call) (err error) {
+func (s *Service) readDocumentedMetadata(c *call) (err error) {
 	sent := c.Header.Get("Content-Type")
 	kind, _, malformed := mime.ParseMediaType(sent)
 	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
@@ -73,7 +73,7 @@ func (s *Room) readDocumentedMetadata(c *call) (err error) {
 	case !ok && names.PrefixForm.MatchString(c.name):
 		name = s.FreeName(c.name)
 	case !ok:
-		return &answered{errNoDOI}
+		return &worded{errNoDOI}
 	}
 	c.target = name
 	return nil
@@ -93,7 +93,7 @@ func (done changed) documentedText(c *call, minted string) string {
 
 // applyDocumented makes the changes to a record as the specification has it, and checks what comes
 // of them.
-func (s *Room) applyDocumented(ch changes, rec *record.Record, _ bool) error {
+func (s *Service) applyDocumented(ch changes, rec *record.Record, _ bool) error {
 	if ch.metadata != nil {
 		if err := rec.SetMetadata(ch.format, ch.metadata); err != nil {
 			return err

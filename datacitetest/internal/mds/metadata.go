@@ -13,10 +13,10 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// readMetadata is GET /metadata. Where there is none the specification has 204, the
-// store a blank.
-func (s *Room) readMetadata(c *call) (wire.Reply, error) {
-	res, err := s.xmlOf(c.account, s.way(http.MethodGet, c.doi, ""))
+// readMetadata is GET /metadata. Without metadata it is 204 by the specification, and a
+// blank in a Deployed store.
+func (s *Service) readMetadata(c *call) (wire.Reply, error) {
+	res, err := s.xmlOf(c.account, s.target(http.MethodGet, c.doi, ""))
 	res.ContentType = "application/xml; charset=utf-8"
 	if !s.Deployed && err == nil {
 		if len(res.Body) == 0 {
@@ -28,7 +28,7 @@ func (s *Room) readMetadata(c *call) (wire.Reply, error) {
 }
 
 // xmlOf is the XML of a DOI, or of whatever else the name led to.
-func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
+func (s *Service) xmlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
 	case rec == nil:
@@ -47,13 +47,13 @@ func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 	return wire.Reply{Status: http.StatusOK, Body: rec.XML}, s.mayRead(account, rec)
 }
 
-// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index and
-// else changes nothing. Of a DOI nobody knows a Deployed store makes a draft.
-func (s *Room) hideDOI(c *call) (wire.Reply, error) {
+// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index. In a
+// Deployed store an unknown DOI becomes a draft.
+func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
-	done, err := s.change(c, s.way(http.MethodPatch, c.doi, ""))
+	done, err := s.change(c, s.target(http.MethodPatch, c.doi, ""))
 	if err == store.ErrNoRecord && !s.Deployed {
-		return wire.Reply{}, &answered{errNoDOI}
+		return wire.Reply{}, &worded{errNoDOI}
 	}
 	if done.before == "" {
 		return wire.Text(http.StatusCreated, " "), err
@@ -64,8 +64,8 @@ func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 // createMetadata is PUT and POST /metadata: it stores metadata under the DOI of the
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
-func (s *Room) createMetadata(c *call) (wire.Reply, error) {
-	done, err := s.change(c, s.way(http.MethodPut, c.target, ""))
+func (s *Service) createMetadata(c *call) (wire.Reply, error) {
+	done, err := s.change(c, s.target(http.MethodPut, c.target, ""))
 	location, text := "/metadata/"+c.target, "OK ("+s.upper(done.doi)+")"
 	if !s.Deployed {
 		location, text = (&url.URL{Path: location}).EscapedPath(), done.documentedText(c, text)
@@ -77,7 +77,7 @@ func (s *Room) createMetadata(c *call) (wire.Reply, error) {
 
 // readSentMetadata reads the metadata in a body, their format, and the name that they
 // are for. It looks at the body alone.
-func (s *Room) readSentMetadata(c *call) error {
+func (s *Service) readSentMetadata(c *call) error {
 	if sent := c.Header.Get("Content-Type"); sent == formType {
 		return errContentType(sent)
 	}
@@ -86,25 +86,25 @@ func (s *Room) readSentMetadata(c *call) error {
 	}
 	c.event = "show"
 	if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
-		return &answered{record.ErrFormat}
+		return &worded{record.ErrFormat}
 	}
 	name, ok := s.nameIn(c)
 	if !ok {
 		name, ok = mintedName(c)
 	}
 	if !ok {
-		return &answered{errNoDOI}
+		return &worded{errNoDOI}
 	}
 	c.target = name
 	return nil
 }
 
 func errContentType(sent string) error {
-	return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
+	return &worded{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
 }
 
 // nameIn is the DOI of the path, or without a path the one in DataCite XML.
-func (s *Room) nameIn(c *call) (name string, ok bool) {
+func (s *Service) nameIn(c *call) (name string, ok bool) {
 	name, ok = s.readName(c.name)
 	if !ok && c.name == "" && c.format == record.Kernel {
 		name, ok = s.readName(record.IdentifierIn(c.metadata))

@@ -19,20 +19,20 @@ var (
 
 	errNoMetadata = wire.Fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 
-	errEmpty = &answered{&wire.Failure{Status: http.StatusBadRequest, Whole: &wire.Reply{
+	errEmpty = &worded{&wire.Failure{Status: http.StatusBadRequest, Whole: &wire.Reply{
 		Status: http.StatusBadRequest, ContentType: "text/html",
 	}}}
 )
 
 // readURL is GET /doi/{doi}.
-func (s *Room) readURL(c *call) (wire.Reply, error) {
-	res, err := s.urlOf(c.account, s.way(http.MethodGet, c.doi, "/get-url"))
+func (s *Service) readURL(c *call) (wire.Reply, error) {
+	res, err := s.urlOf(c.account, s.target(http.MethodGet, c.doi, "/get-url"))
 	return orBlank(res), err
 }
 
-// urlOf is the URL of a DOI. Nobody may read them all, somebody those of
-// the account. What is no URL, as the name led elsewhere, is no text.
-func (s *Room) urlOf(account *record.Account, w names.Way) (wire.Reply, error) {
+// urlOf is the URL of a DOI: of any DOI without a login, of its own DOIs for an account.
+// If the name led elsewhere, it is empty.
+func (s *Service) urlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
 	case rec == nil, w.Part != "get-url" && !rec.Visible(account):
@@ -47,7 +47,7 @@ func (s *Room) urlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 	return wire.Text(http.StatusOK, rec.URL), nil
 }
 
-// orBlank is an answer without a text: the store makes it a blank.
+// orBlank replaces an empty body by a blank, as the store does.
 func orBlank(res wire.Reply) wire.Reply {
 	if len(res.Body) == 0 && res.Status != http.StatusNoContent {
 		res.Body = []byte(" ")
@@ -57,8 +57,8 @@ func orBlank(res wire.Reply) wire.Reply {
 
 // changeURL is PUT /doi and POST /doi: it registers a DOI with its URL, or changes
 // the URL.
-func (s *Room) changeURL(c *call) (wire.Reply, error) {
-	_, err := s.change(c, s.way(http.MethodPut, c.target, ""))
+func (s *Service) changeURL(c *call) (wire.Reply, error) {
+	_, err := s.change(c, s.target(http.MethodPut, c.target, ""))
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
@@ -66,7 +66,7 @@ var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
 // readURLRecord reads DOI and URL: parameters come first, as they are; else the lines of
 // the body.
-func (s *Room) readURLRecord(c *call) error {
+func (s *Service) readURLRecord(c *call) error {
 	if err := c.permit("doi", "id", "doi", "url"); err != nil {
 		return err
 	}
@@ -88,14 +88,14 @@ func (s *Room) readURLRecord(c *call) error {
 		}
 	}
 	if !urlStart.MatchString(c.url) {
-		return &answered{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // with the status of success
+		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // with the status of success
 	}
 	return nil
 }
 
 // readLines reads what the lines of a body say. They must name the DOI of the path, if that
 // has one.
-func (s *Room) readLines(c *call, doi, url string) error {
+func (s *Service) readLines(c *call, doi, url string) error {
 	inBody := unescapeForm(strings.TrimSpace(doi))
 	name, inPath := s.readName(c.name)
 	switch {
@@ -133,8 +133,8 @@ func (c *call) lines() (map[string]string, error) {
 }
 
 // removeDOI is DELETE /doi/{doi}, which removes a draft.
-func (s *Room) removeDOI(c *call) (wire.Reply, error) {
-	w, denied := s.way(http.MethodDelete, c.doi, ""), errDenied
+func (s *Service) removeDOI(c *call) (wire.Reply, error) {
+	w, denied := s.target(http.MethodDelete, c.doi, ""), errDenied
 	if c.account == nil {
 		denied = errBadLogin
 	}

@@ -31,7 +31,7 @@ var (
 func IsNew(name string) bool { return newForm.MatchString(name) }
 
 // Read reads a DOI name in any case, bare or as "doi:" or resolver address,
-// and returns it in lower case. ok is false when it is none.
+// and returns it in lower case. ok is false if it is not a DOI name.
 func Read(text string) (name string, ok bool) {
 	name = Lower(strings.ReplaceAll(text, "\u200b", ""))
 	for _, lead := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {

@@ -193,8 +193,8 @@ func (e *element) with(name string, value any) *element {
 	return e
 }
 
-// present is the element of a text that is not empty, and else nil.
-func present(tag string, text any) *element {
+// ifPresent is the element of a text that is not empty, and else nil.
+func ifPresent(tag string, text any) *element {
 	if !isPresent(text) {
 		return nil
 	}
@@ -214,7 +214,7 @@ func textOf(v any) string {
 	return ""
 }
 
-// member is a member of an object; what is none has none.
+// member is a member of an object, nil for other values.
 func member(v any, path ...string) any {
 	for _, name := range path {
 		o, _ := v.(object)
@@ -223,7 +223,7 @@ func member(v any, path ...string) any {
 	return v
 }
 
-// listed is a value as a list: what is none is the only item of one.
+// listed is a value as a list: a single value is its only item.
 func listed(v any) []any {
 	switch v := v.(type) {
 	case nil:

@@ -56,7 +56,7 @@ func writtenOf(rec *Record) written {
 	return w
 }
 
-// errNoPublisher is what becomes of a record without a publisher in most formats.
+// errNoPublisher is the error for a record without a publisher, in most formats.
 var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 
 // joined joins what is written of each record, below a header.
@@ -425,7 +425,7 @@ func (w written) reverse() any {
 	return o
 }
 
-// spatial are the places, one for each way in which one is told.
+// spatial are the places, one for each point, box, polygon or lone name.
 func (w written) spatial() any {
 	var out []any
 	place := func(geo object) { out = append(out, object{"@type": "Place", "geo": geo}) }
@@ -526,7 +526,7 @@ func (w written) jats() string {
 	title, source := w.one("titles", "title"), w.in("title")
 	people := func(role, list string) *element {
 		return filledWrapper("person-group", w.object[list], func(v any) *element {
-			return tagged("name", nil, present("surname", member(v, "familyName")), present("given-names", member(v, "givenName")))
+			return tagged("name", nil, ifPresent("surname", member(v, "familyName")), ifPresent("given-names", member(v, "givenName")))
 		}).with("person-group-type", role)
 	}
 	var named *element
@@ -557,8 +557,8 @@ func (w written) jats() string {
 	}
 	root := tagged("element-citation", nil, people("author", "creators"), people("editor", "contributors"), named, tagged("source", source), publisher,
 		tagged("year", number).with("iso-8601-date", issued), part(1, "month", "%02d"), part(2, "day", "%02d"),
-		present("volume", w.in("volume")), present("issue", w.in("issue")), present("fpage", w.in("firstPage")), present("lpage", w.in("lastPage")),
-		present("version", w.object["version"]), tagged("pub-id", w.doi).with("pub-id-type", "doi"))
+		ifPresent("volume", w.in("volume")), ifPresent("issue", w.in("issue")), ifPresent("fpage", w.in("firstPage")), ifPresent("lpage", w.in("lastPage")),
+		ifPresent("version", w.object["version"]), tagged("pub-id", w.doi).with("pub-id-type", "doi"))
 	return string((&Document{top: []*element{root.with("publication-type", orNull(kind))}}).bytes()) + "\n"
 }
 

@@ -234,7 +234,7 @@ func readReport(r io.Reader, header, dataset rule, most int) (read content, err 
 			seen[member] = true
 			take, known := takes[member]
 			if !known {
-				take = anyValue // what a GET answers besides
+				take = anyValue // what else a GET shows
 			}
 			return func(c *checker) { c.in(member, take) }
 		})

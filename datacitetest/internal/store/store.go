@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// RemoveDraft removes a draft for good. The failures are for a DOI that there is not,
-// and for one of another account.
+// RemoveDraft removes a draft for good. unknown is the error for an unknown DOI, denied
+// that for a DOI of another account.
 func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denied *wire.Failure) error {
 	return s.Change(name, func(rec *record.Record) (*record.Record, error) {
 		switch {
@@ -34,7 +34,7 @@ func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denie
 
 var ErrNoRecord = wire.Fail(http.StatusNotFound, wire.NotFound)
 
-// FreeName is a minted name under the prefix that no record has.
+// FreeName is a new name under the prefix that no record has.
 func (s *Store) FreeName(prefix string) string {
 	for {
 		if name := prefix + "/" + names.MintSuffix(); s.Find(name) == nil {
@@ -196,7 +196,7 @@ func (s *Store) State(doi string) string {
 	return ""
 }
 
-// Resolve is what the global DOI resolver would answer now: the URL of the
+// Resolve is what the global DOI resolver would response now: the URL of the
 // DOI, once the delay after its registration is over.
 func (s *Store) Resolve(doi string) (url string, ok bool) {
 	name, _ := names.Read(doi)

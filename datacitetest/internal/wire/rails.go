@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What Rails does to requests and answers before the code of a deployed server sees
+// What Rails does to requests and responses before the code of a deployed server sees
 // them, and after.
 
 const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
@@ -74,9 +74,9 @@ func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	return &Failure{Status: status, Title: title, Whole: &res}
 }
 
-// Varying says on which headers an answer depends: fewer the further outside it
+// Varying says on which headers a response depends: fewer the further outside it
 // arises, and not on Accept if that has HTML, as browsers send it, or something else
-// names the format. What the proxy answers says nothing.
+// names the format. The responses of the proxy do not say.
 func (res Reply) Varying(q *Request, err error, formatted bool) Reply {
 	vary := "Accept-Encoding, Origin"
 	if kind, ok := q.WantedType(); ok && kind != "text/html" && !formatted {
