@@ -33,7 +33,7 @@ const (
 	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
 	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
 	DropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
-	CutResponse   FaultKind = "cut-response"   // the work was done, the response breaks off half-way
+	CutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
 	Status      FaultKind = "status"       // a load balancer responds with Fault.Status with a page of HTML: nothing was done
 	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
 	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay

@@ -67,7 +67,7 @@ type Options struct {
 // once. It is an [http.Handler] and, for [mds.WaitResolved] and mds.EnsureOptions, an
 // [mds.Resolver].
 type Server struct {
-	URL       string    // base URL of all three interfaces
+	URL       string // base URL of all three interfaces
 	Behaviour Behaviour
 
 	service *sandbox.Server

@@ -3,7 +3,6 @@ package dois
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -175,27 +174,22 @@ func (s *Service) nameSent(sent record.Sent) (string, error) {
 	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
 		return names.Lower(given), nil
 	}
-	m := mintable.FindStringSubmatch(prefix)
-	if m == nil {
-		return "", wire.Crashed("No valid prefix found")
-	}
-	_, shoulder, _ := strings.Cut(prefix, "/")
-	if shoulder != "" {
-		shoulder += "-"
-	}
 	for {
-		if name := names.Lower(m[1] + "/" + shoulder + names.MintSuffix()); s.Find(name) == nil {
+		name, ok := names.MintUnder(prefix, 0)
+		if name = names.Lower(name); !ok {
+			return "", errNoPrefix
+		} else if s.Find(name) == nil {
 			return name, nil
 		}
 	}
 }
 
-var mintable = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(10\.\d{4,5})`)
+var errNoPrefix = wire.Crashed("No valid prefix found")
 
 // clientOf is the repository that a new record is for: the one that it names, or
 // the account's.
 func (s *Service) clientOf(data object, account *record.Account) (*record.Account, error) {
-	id, _ := at(data, "relationships", "client", "data", "id").(string)
+	id := wire.String(record.Member(data, "relationships", "client", "data", "id"))
 	if id == "" && account != nil {
 		id = account.ClientID
 	}
@@ -203,14 +197,6 @@ func (s *Service) clientOf(data object, account *record.Account) (*record.Accoun
 		return client, nil
 	}
 	return nil, store.ErrNoRecord
-}
-
-func at(v any, path ...string) any {
-	for _, name := range path {
-		o, _ := v.(object)
-		v = o[name]
-	}
-	return v
 }
 
 func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {

@@ -139,8 +139,6 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 	return s.serveOne(q, target, f)
 }
 
-var prefixIn = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.test.datacite.org)/)?(?:doi:)?(10\.\d{4,5})`)
-
 // randomDOIs are new names, which may be taken. They need no login.
 func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
 	if _, err := s.caller(q); err != nil {
@@ -154,23 +152,15 @@ func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
 		f := wire.Fail(http.StatusUnprocessableEntity, "Parameter prefix is required")
 		return wire.Reply{}, f
 	}
-	prefix := prefixIn.FindStringSubmatch(p["prefix"])
-	if prefix == nil {
-		return wire.Reply{}, wire.Crashed("No valid prefix found")
-	}
-	start := prefix[1] + "/"
-	if _, shoulder, _ := strings.Cut(p["prefix"], "/"); shoulder != "" {
-		start += shoulder + "-"
-	}
 	number, _ := strconv.ParseUint(notDigits.ReplaceAllString(p["number"], ""), 10, 30)
 	dois := []string{}
 	for range min(p.Number("size", 1), wire.MaxPage) {
-		suffix := names.MintSuffix()
-		if number > 0 {
-			suffix = names.SuffixFor(uint64(uint32(number)))
+		name, ok := names.MintUnder(p["prefix"], uint64(uint32(number)))
+		if !ok {
+			return wire.Reply{}, errNoPrefix
 		}
-		if !slices.Contains(dois, start+suffix) {
-			dois = append(dois, start+suffix)
+		if !slices.Contains(dois, name) {
+			dois = append(dois, name)
 		}
 	}
 	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
@@ -190,17 +180,10 @@ func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	case account.ByKey:
 		return wire.Reply{}, errForbidden
 	}
-	var dois []string
-	for _, rec := range s.All() {
-		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
-			dois = append(dois, strings.ToUpper(rec.DOI))
-		}
-	}
+	dois := s.RegisteredNames(account)
 	if len(dois) == 0 {
 		return wire.Reply{Status: http.StatusNoContent}, nil
 	}
-	slices.Sort(dois)
 	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
 }
 

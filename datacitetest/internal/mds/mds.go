@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
-	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -247,24 +246,9 @@ func (s *Service) listDOIs(c *call) (wire.Reply, error) {
 	if err := mayChange(c.account, c.account != nil && !c.account.ByKey); err != nil {
 		return wire.Reply{}, err
 	}
-	var lines []string
-	for _, rec := range s.All() {
-		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.Deployed || rec.Owner(c.account)) {
-			lines = append(lines, s.upper(rec.DOI))
-		}
-	}
+	lines := s.RegisteredNames(c.account)
 	if len(lines) == 0 {
 		return noContent, nil
 	}
-	slices.Sort(lines)
 	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
-}
-
-// upper is a name as responses show it.
-func (s *Service) upper(name string) string {
-	if s.Deployed {
-		return strings.ToUpper(name)
-	}
-	return names.Upper(name)
 }

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -66,7 +65,7 @@ func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 // name when there is no path.
 func (s *Service) createMetadata(c *call) (wire.Reply, error) {
 	done, err := s.change(c, s.target(http.MethodPut, c.target, ""))
-	location, text := "/metadata/"+c.target, "OK ("+s.upper(done.doi)+")"
+	location, text := "/metadata/"+c.target, "OK ("+s.Upper(done.doi)+")"
 	if !s.Deployed {
 		location, text = (&url.URL{Path: location}).EscapedPath(), done.documentedText(c, text)
 	}
@@ -90,7 +89,8 @@ func (s *Service) readSentMetadata(c *call) error {
 	}
 	name, ok := s.nameIn(c)
 	if !ok {
-		name, ok = mintedName(c)
+		number, _ := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64)
+		name, ok = names.MintUnder(c.name, number)
 	}
 	if !ok {
 		return &worded{errNoDOI}
@@ -110,25 +110,6 @@ func (s *Service) nameIn(c *call) (name string, ok bool) {
 		name, ok = s.readName(record.IdentifierIn(c.metadata))
 	}
 	return name, ok
-}
-
-var storePrefix = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
-
-// mintedName is a new name under the prefix with which a path begins: what comes after a
-// slash stands before the new suffix.
-func mintedName(c *call) (name string, ok bool) {
-	m := storePrefix.FindStringSubmatch(c.name)
-	if m == nil {
-		return "", false
-	}
-	prefix := m[1] + "/"
-	if _, shoulder, _ := strings.Cut(c.name, "/"); shoulder != "" {
-		prefix += shoulder + "-"
-	}
-	if number, err := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64); err == nil && number > 0 {
-		return prefix + names.SuffixFor(number), true
-	}
-	return prefix + names.MintSuffix(), true
 }
 
 var notDigits = regexp.MustCompile(`[^0-9]+`)

@@ -75,6 +75,26 @@ func MintSuffix() string {
 	return SuffixFor(uint64(binary.BigEndian.Uint32(b[:]) >> 2))
 }
 
+// MintUnder makes a new name under the prefix with which a text begins, as the deployed
+// service does: what comes after a slash stands before the suffix. A number other than 0
+// chooses the suffix.
+func MintUnder(text string, number uint64) (name string, ok bool) {
+	m := prefixStart.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	name = m[1] + "/"
+	if _, shoulder, _ := strings.Cut(text, "/"); shoulder != "" {
+		name += shoulder + "-"
+	}
+	if number > 0 {
+		return name + SuffixFor(number), true
+	}
+	return name + MintSuffix(), true
+}
+
+var prefixStart = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
+
 // SuffixFor makes the suffix of a number, in groups of four from the end.
 func SuffixFor(number uint64) string {
 	suffix := fmt.Sprintf("%02d", 98-number%97*100%97)

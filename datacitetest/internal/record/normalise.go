@@ -43,7 +43,7 @@ func readKernel(doc *Document) object {
 	}
 	if year := doc.Root.child("publicationYear").words(); year != "" {
 		o["publicationYear"] = strings.TrimSpace(year)
-		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return member(d, "dateType") == "Issued" }) {
+		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return Member(d, "dateType") == "Issued" }) {
 			o["dates"] = append(o["dates"].([]any), object{"date": year, "dateType": "Issued"})
 		}
 	}

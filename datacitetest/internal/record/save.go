@@ -404,7 +404,7 @@ func (rec *Record) keep() {
 		return keptRights(v)
 	})
 	each("identifiers", func(v any) any {
-		if member(v, "identifierType") == "DOI" {
+		if Member(v, "identifierType") == "DOI" {
 			return nil
 		}
 		return v
@@ -462,7 +462,7 @@ func (rec *Record) shownColumns() object {
 	}
 	shown := []any{}
 	for _, id := range o["identifiers"].([]any) {
-		if v := member(id, "identifier"); v != names.Upper(rec.DOI) && (rec.URL == "" || v != rec.URL) {
+		if v := Member(id, "identifier"); v != names.Upper(rec.DOI) && (rec.URL == "" || v != rec.URL) {
 			shown = append(shown, id)
 		}
 	}
@@ -569,7 +569,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 			}
 			switch l.member {
 			case "rightsList":
-				if len([]rune(wire.String(member(v, "rights")))) > 2000 {
+				if len([]rune(wire.String(Member(v, "rights")))) > 2000 {
 					fault(l.column, "Rights should not have a length of more than 2000 characters.")
 				}
 			case "contributors":
@@ -583,7 +583,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 
 // wrongContributor looks at the type where the record names its schema.
 func (rec *Record) wrongContributor(v any) string {
-	kind := wire.String(member(v, "contributorType"))
+	kind := wire.String(Member(v, "contributorType"))
 	contributor := show(v)
 	switch {
 	case rec.columns["schemaVersion"] != kernelNamespace:

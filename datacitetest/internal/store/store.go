@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -184,6 +185,27 @@ func (s *Store) All() []*record.Record {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.DOI, b.DOI))
 	})
 	return s.ordered
+}
+
+// RegisteredNames are the registered DOIs under the first prefix of an account, in upper case
+// and sorted.
+func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed || rec.Owner(account)) {
+			dois = append(dois, s.Upper(rec.DOI))
+		}
+	}
+	slices.Sort(dois)
+	return dois
+}
+
+// Upper is a name as the metadata store shows it.
+func (s *Store) Upper(name string) string {
+	if s.Deployed {
+		return strings.ToUpper(name)
+	}
+	return names.Upper(name)
 }
 
 // State is the state of a DOI: draft, registered or findable; "" when the
