@@ -118,7 +118,7 @@ func (s *Service) writeDeployed(q *wire.Request, path string) (wire.Reply, error
 	if path == "" {
 		name = asked
 	}
-	// Whoever may write at all may write for others under their prefixes.
+	// An account that may write may also write for others under their prefixes.
 	prefix, _ := names.Split(name)
 	if err := allowed(account, client.Holds(prefix)); err != nil {
 		return wire.Reply{}, err

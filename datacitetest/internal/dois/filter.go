@@ -31,7 +31,7 @@ func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
 	byName := false
 	for _, name := range []string{"ids", "id"} {
 		if p[name] != "" {
-			p, byName = wire.Params{name: p[name]}, true // the service then heeds no other filter and no query
+			p, byName = wire.Params{name: p[name]}, true // then other filters and the query have no effect
 		}
 	}
 	query, err := s.parseQuery(p["query"])
@@ -179,7 +179,7 @@ func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
 	for _, rule := range filters {
 		value, given := p[rule.name]
-		// A blank client type is one that nobody has.
+		// A blank client type matches nothing.
 		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
 			continue
 		}

@@ -139,7 +139,7 @@ type Step string
 const (
 	Parsed          Step = "parsed"           // the body is read; nothing is done yet
 	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
-	DocumentRemoved Step = "document-removed" // the document is gone, and the database says so
+	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
 	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
 	RowInserted     Step = "row-inserted"     // the new subset is in the database
 	HeaderCommitted Step = "header-committed" // so is the header

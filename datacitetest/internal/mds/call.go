@@ -21,7 +21,7 @@ type call struct {
 	of       *Service
 	name     string // as in the path, or the parameter in its place
 	doi      string // the DOI that the name means, of a route that needs one
-	username string // as sent, whoever that is
+	username string // as sent, valid or not
 	account  *record.Account
 	sent     map[string]string // the parameters of query string, form and JSON
 	order    []string          // their names

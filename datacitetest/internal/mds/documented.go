@@ -52,8 +52,8 @@ func (s *Service) readTwoLines(c *call) error {
 }
 
 // readDocumentedMetadata reads metadata. The specification (§7) wants XML as
-// application/xml; of the other formats only what the service would take for
-// parameters is refused.
+// application/xml; of the other formats only those that the service would read
+// as parameters are refused.
 func (s *Service) readDocumentedMetadata(c *call) (err error) {
 	sent := c.Header.Get("Content-Type")
 	kind, _, malformed := mime.ParseMediaType(sent)

@@ -225,7 +225,7 @@ func (s *Service) identify(c *call) error {
 	return nil
 }
 
-// respondBesides is the response to other paths of the host, whoever asks.
+// respondBesides is the response to other paths of the host, which need no login.
 func (s *Service) respondBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
 	if s.Deployed && q.Verb == http.MethodGet {

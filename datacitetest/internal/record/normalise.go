@@ -326,7 +326,7 @@ var licences = sync.OnceValue(func() (all []licence) {
 	return all
 })
 
-// licenceAddress is an address as the list has it, "" if it is none.
+// licenceAddress is an address as the list has it, "" for other texts.
 func licenceAddress(v any) string {
 	m := addressForm.FindStringSubmatch(wire.String(v))
 	if m == nil {

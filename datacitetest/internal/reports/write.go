@@ -309,7 +309,7 @@ func (w *write) rowRead(id int64) *row {
 
 // finish saves the report, renders the response, keeps its text as the document and cleans up
 // (Report#save_as_attachment, #clean_data). The rows that the response shows are
-// those that the request knows; it asks for them if it has not yet.
+// those that the request knows; it reads them if it has not yet.
 func (w *write) finish(status int) (wire.Reply, error) {
 	invalid, err := w.save()
 	switch {

@@ -61,9 +61,9 @@ func (q *Request) SentType() (kind string, ok bool) {
 	return kind, mimeForm.MatchString(kind)
 }
 
-// Outside is an error from before the server's own code: JSON for who asks for
-// it by a name that the server has for it, and nothing for others, nor if a header
-// names what is no media type.
+// Outside is an error from before the server's own code: JSON for clients
+// that ask for it by a type that the server knows, and empty for others and if a header
+// is not a media type.
 func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	title := http.StatusText(status)
 	res := Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}

@@ -150,7 +150,7 @@ func (res Reply) write(w io.Writer) error {
 	return err
 }
 
-// validators sets ETag and Cache-Control, and heeds If-None-Match.
+// validators sets ETag and Cache-Control, and evaluates If-None-Match.
 func (res Reply) validators(h http.Header, q *Request) int {
 	if res.Status >= 400 || res.Status == http.StatusNoContent || res.Untagged {
 		h.Set("Cache-Control", "no-cache")
@@ -192,7 +192,7 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Crashed is what the deployed service makes of an error nobody expected: 500,
+// Crashed is what the deployed service makes of an unexpected error: 500,
 // with another status in the body, and no content type.
 func Crashed(title string) *Failure {
 	return &Failure{Status: http.StatusInternalServerError, Title: title, Whole: &Reply{
