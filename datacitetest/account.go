@@ -24,9 +24,9 @@ type Account struct {
 	Role     Role     // "" means ClientAdmin
 }
 
-// A Role is what an account's tokens say that it is. A Deployed server looks at it:
+// A Role is the role in an account's tokens. A Deployed server checks it:
 // ClientAdmin and StaffAdmin may write usage reports and DOIs, StaffAdmin may delete
-// usage reports, others may only read. A Documented server takes any.
+// usage reports, others may only read. A Documented server accepts any.
 type Role string
 
 // Roles of accounts.

@@ -9,63 +9,71 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
-// A Fault is what happens to one request instead of a plain answer.
+// A Fault is what happens to one request.
 type Fault struct {
 	Kind       FaultKind
 	Status     int           // of Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
+	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; of Stall, its length
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       Step          // of Stall and Crash
 
 	// Behind says that the fault happens between the metadata store and the
 	// service behind it, so that the client gets what the store makes of it: 403
 	// "Access is denied" for a connection that drops, 408 after a minute without
-	// an answer. It has an effect only on the metadata store of a Deployed server.
+	// a response. It has an effect only on the metadata store of a Deployed server.
 	Behind bool
 }
 
-// A FaultKind says how a request fails, and how far the server got with it.
+// A FaultKind says how a request fails, and how much of its work was done before.
 type FaultKind string
 
 // The kinds of faults. A dropped connection is an error of the client's round
-// trip, as when the other side resets it.
+// trip, as if the server had reset it.
 const (
 	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
 	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
-	DropAfter   FaultKind = "drop-after"   // the work was done, the answer is lost
-	CutAnswer   FaultKind = "cut-answer"   // the work was done, the answer breaks off half-way
-	Status      FaultKind = "status"       // a load balancer answers Fault.Status with a page of HTML: nothing was done
-	StatusAfter FaultKind = "status-after" // the work was done, a load balancer answers Fault.Status
-	Delay       FaultKind = "delay"        // the work was done, the answer comes after Fault.Delay
-	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and answers
+	DropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
+	CutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
+	Status      FaultKind = "status"       // a load balancer responds with Fault.Status with a page of HTML: nothing was done
+	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
+	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
+	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
 	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: what comes after was not done
 )
 
-// A Step is a moment in a Deployed server's work on a usage report that it was
-// sent. A request that does not come to the step of its fault is done; if that is a
-// Crash, the answer is lost all the same.
+// A Step is a moment in a Deployed server's work on a usage report. If a request does not
+// reach the step of its fault, its work is done; of a Crash the response is lost anyway.
 type Step string
 
-// The steps of a POST or PUT, in their order. Not every write takes all:
+// The steps of a POST or PUT, in their order. Not every write has all:
 //
 //	DocumentRemoved, RowsDestroyed   only a compressed PUT over a report
 //	RowInserted                      all but a plain write over a report; of a new report with HeaderCommitted
 const (
 	Parsed          Step = "parsed"           // the body is read; nothing is done yet
 	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
-	DocumentRemoved Step = "document-removed" // the document is gone, and the database says so
+	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
 	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
 	RowInserted     Step = "row-inserted"     // the new subset is in the database
 	HeaderCommitted Step = "header-committed" // so is the header
-	Rendered        Step = "rendered"         // the answer is made, which will be the document
+	Rendered        Step = "rendered"         // the response is made; it becomes the document
 	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
 	DocumentStored  Step = "document-stored"  // the new document is there
-	RowsCleaned     Step = "rows-cleaned"     // the database has lost the bytes; the answer is due
+	RowsCleaned     Step = "rows-cleaned"     // the bytes are removed from the database; the response comes next
 )
 
-// Faults says what happens to the n-th request, counted from 1. Nil, the function or
-// its answer, means nothing out of the ordinary. A server calls it from one goroutine
-// at a time; it must leave the request's body alone.
+// Faults says what happens to the n-th request, counted from 1. A nil function, and a nil
+// fault, change nothing. A server calls it from one goroutine at a time; it must not read
+// the request's body. One interface is down:
+//
+//	func(n int, r *http.Request) *datacitetest.Fault {
+//		if strings.HasPrefix(r.URL.Path, "/metadata") {
+//			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 502}
+//		}
+//		return nil
+//	}
+//
+// What [First], [Schedule] and [Faults.When] return may count: make it anew for each server.
 type Faults func(n int, r *http.Request) *Fault
 
 func (f Faults) of(n int, r *http.Request) *Fault {
@@ -76,7 +84,7 @@ func (f Faults) of(n int, r *http.Request) *Fault {
 }
 
 // First returns faults for the first requests, one each, and none for those after.
-// A nil among them leaves its request alone.
+// A nil is no fault for its request.
 func First(faults ...*Fault) Faults {
 	return func(n int, _ *http.Request) *Fault {
 		if n > len(faults) {
@@ -87,8 +95,8 @@ func First(faults ...*Fault) Faults {
 }
 
 // Schedule returns faults at random: each request fails with the probability rate,
-// from 0 to 1, in one of all the ways there are but Stall and Crash; delays are
-// shorter than a second. The same seed gives the n-th request the same fate.
+// from 0 to 1, of any kind but Stall and Crash; delays are shorter than a second. The
+// same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
 	fate := sandbox.Schedule(seed, rate)
 	return func(n int, r *http.Request) *Fault {
@@ -102,8 +110,7 @@ func Schedule(seed uint64, rate float64) Faults {
 	}
 }
 
-// When returns f for chosen requests only, and counts no others. What it returns holds
-// the count: make it anew for each server.
+// When returns f for chosen requests only, and counts no others.
 func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	var n atomic.Int64
 	return func(_ int, r *http.Request) *Fault {
@@ -114,8 +121,7 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	}
 }
 
-// Or returns f, and other for the requests that f leaves alone. Both count all
-// requests.
+// Or returns f, and other for requests without a fault by f. Both count all requests.
 func (f Faults) Or(other Faults) Faults {
 	return func(n int, r *http.Request) *Fault {
 		if fault := f.of(n, r); fault != nil {
@@ -125,8 +131,8 @@ func (f Faults) Or(other Faults) Faults {
 	}
 }
 
-// Writes says whether a request is one that writes: POST, PUT, PATCH or DELETE. It is
-// for [Faults.When].
+// Writes reports whether a request writes: POST, PUT, PATCH or DELETE. It is for
+// [Faults.When].
 func Writes(r *http.Request) bool {
 	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, r.Method)
 }

@@ -10,5 +10,5 @@ var rules embed.FS
 
 // Rules returns the tables of how the deployed servers differ from the
 // specification, in Markdown, one file per server or part of one: each rule with its
-// evidence and the test that plays it, and what a [Deployed] server does not play.
+// evidence and its test, and what a [Deployed] server does not imitate.
 func Rules() fs.FS { return rules }

@@ -17,46 +17,46 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// A Behaviour says which truth a server follows.
+// A Behaviour says whether a server follows the specification or the service in operation.
 type Behaviour string
 
 const (
-	// Documented follows the specification to the letter. Where the specification
-	// says "not shown", it does what the deployed service does.
+	// Documented follows the specification, and the deployed service where the
+	// specification says "not shown".
 	Documented Behaviour = "documented"
-	// Deployed does what the deployed service does throughout, flaws included.
+	// Deployed follows the deployed service throughout, flaws included.
 	Deployed Behaviour = "deployed"
 )
 
 // Options are the optional settings of a server.
 type Options struct {
 	Behaviour Behaviour        // "" means Documented
-	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it. Inside testing/synctest it has to be so.
+	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
 	Now       func() time.Time // the server's clock; nil means time.Now
-	Accounts  []Account        // who may use the server; the first does unless As says otherwise; nil means one zero Account
-	Faults    Faults           // what happens to which request; nil means nothing out of the ordinary
+	Accounts  []Account        // that may use the server; the first unless As chooses another; nil means one zero Account
+	Faults    Faults           // of requests; nil means none
 
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
 	// IndexLag is how long, by the server's clock, a Deployed server takes until
-	// lists and searches of DOIs show what was written; a single record is shown
-	// as it is at once. 0 means no time at all.
+	// lists and searches of DOIs show a change. A single record shows it at once. 0
+	// means no delay.
 	IndexLag time.Duration
 
-	// WriteTime is how long a Deployed server works on a usage report that it was
-	// sent, by the time of package time:
+	// WriteTime is how long a Deployed server works on a usage report, by the time of
+	// package time:
 	//
 	//	the first three fifths   it reads the body
 	//	then                     it looks the report up
 	//	the last quarter         the database has the new subset, the document has not
 	//
-	// Until the end a report to which a POST adds cannot be read; a PUT shows its
-	// subset at once. Two POSTs that look the report up before either has stored its
-	// subset break it for good, as in the deployed service. The work goes on when the
-	// client goes away. 0 means no time at all.
+	// Until the end, a report to which a POST adds cannot be read; a PUT shows its
+	// subset at once. Two POSTs that both look the report up before one has stored its
+	// subset break it for good. The work continues if the client goes away. 0 means no
+	// delay.
 	WriteTime time.Duration
 
-	// Limits of what is sent. Small tests can meet small ones.
+	// Limits of requests. Tests can exceed small ones.
 	MaxReport   int64 // bytes in the body of a usage report; more are 413; 0 means 20 MiB, the most
 	MaxBody     int64 // bytes in any other body; more are 413; 0 means 10 MiB, the most
 	MaxDatasets int   // datasets in one body; more are 422 of a Documented server; 0 means 50,000, the most
@@ -67,19 +67,19 @@ type Options struct {
 // once. It is an [http.Handler] and, for [mds.WaitResolved] and mds.EnsureOptions, an
 // [mds.Resolver].
 type Server struct {
-	URL       string    // base URL of all three interfaces
-	Behaviour Behaviour // the truth that it follows
+	URL       string // base URL of all three interfaces
+	Behaviour Behaviour
 
 	service *sandbox.Server
-	account sandbox.Account // whose clients, tokens, keys and records these are
+	account sandbox.Account // of the clients, tokens, keys and stored records
 	reports *reports.Client
 	dois    *dois.Client
 	mds     *mds.Client
 }
 
 // NewServer starts a server; nil options mean the defaults. The caller closes it. It
-// panics if opts names a behaviour that does not exist or an account twice, if a
-// username or password cannot be sent, or if no port can be had.
+// panics if opts has an unknown behaviour or an account twice, if a username or password
+// cannot be sent, or if no port is free.
 func NewServer(opts *Options) *Server {
 	if opts == nil {
 		opts = &Options{}
@@ -112,9 +112,9 @@ func (s *Server) as(account sandbox.Account) *Server {
 	return &as
 }
 
-// Config returns what a client of the server is made from: the account's login with a
-// token that does not expire, and pauses of at most a millisecond before something is
-// sent again. Change what your test needs.
+// Config returns the configuration of a client of the server: the account's login with a
+// token that does not expire, and waits of at most a millisecond between attempts. Change
+// what your test needs.
 func (s *Server) Config() datacite.Config {
 	return datacite.Config{
 		Service:  datacite.Service{API: s.URL, MDS: s.URL},
@@ -124,9 +124,9 @@ func (s *Server) Config() datacite.Config {
 	}
 }
 
-// As returns the same server as another of its accounts uses it: clients, tokens, API
-// keys and what is put are that account's, and all else is shared; closing one closes
-// both. It panics if [Options].Accounts does not have the account.
+// As returns the same server for another of its accounts: clients, tokens, API keys and
+// stored records are that account's, and all else is shared; closing one closes both. It
+// panics if [Options].Accounts does not have the account.
 func (s *Server) As(username string) *Server {
 	for _, account := range s.service.Accounts {
 		if strings.EqualFold(account.Username, username) {
@@ -136,17 +136,16 @@ func (s *Server) As(username string) *Server {
 	panic(fmt.Sprintf("datacitetest: no account %q", username))
 }
 
-// Close frees the port, and waits until the server has done its work on what
-// it was sent.
+// Close frees the port, and waits for the work on requests.
 func (s *Server) Close() { s.service.Close() }
 
-// Save writes all that the server holds, apart from Requests: DOIs, usage reports with
+// Save writes the contents of the server, but not Requests: DOIs, usage reports with
 // their subsets, API keys, and how far Advance has moved the clock.
 func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 
-// Restore adds what another server of the same behaviour has saved. The clock is then
-// moved as far as that of the other was. Accounts are not saved: what belongs to one that
-// this server does not have belongs to a stranger.
+// Restore adds what another server of the same behaviour has saved, and moves the clock as
+// far as that of the other was. Accounts are not saved: records of an account that this
+// server does not have belong to none of its accounts.
 func (s *Server) Restore(r io.Reader) error {
 	if r == nil {
 		return errors.New("datacitetest.Restore: r is nil")
@@ -157,7 +156,7 @@ func (s *Server) Restore(r io.Reader) error {
 	return nil
 }
 
-// ServeHTTP answers a request to any of the three interfaces.
+// ServeHTTP serves a request to any of the three interfaces.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
 
 // HTTPClient returns an HTTP client that reaches the server, for clients with options
@@ -166,7 +165,7 @@ func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }
 
 // Reports returns a client of the account for usage reports. Its token does not
 // expire. Like those of DOIs and MDS it has the default options of its package, but
-// pauses no longer than a millisecond before it sends something again.
+// waits a millisecond at most between attempts.
 func (s *Server) Reports() *reports.Client { return s.reports }
 
 // DOIs returns a client of the account for DOI records.
@@ -175,19 +174,19 @@ func (s *Server) DOIs() *dois.Client { return s.dois }
 // MDS returns a client of the account for the metadata store.
 func (s *Server) MDS() *mds.Client { return s.mds }
 
-// Token returns a token of the account, which usage reports and the DOI query take until
+// Token returns a token of the account, which is valid for usage reports and the DOI query until
 // it expires by the server's clock ([Server.Now]), to the second.
 func (s *Server) Token(expires time.Time) string {
 	return s.service.TokenOf(s.account.ClientID, expires)
 }
 
-// IssueKey returns a new API key of the account, which the DOI query takes as a
-// token, as a user name and as a password, and the metadata store as a password.
-// Usage reports do not take it. The specification does not show keys; both
+// IssueKey returns a new API key of the account, which the DOI query accepts as a
+// token, as a username and as a password, and the metadata store as a password.
+// Usage reports do not accept it. The specification does not show keys; both
 // behaviours follow the deployed service.
 func (s *Server) IssueKey() string { return s.service.IssueKeyOf(s.account.ClientID) }
 
-// RevokeKey makes an API key one that never was.
+// RevokeKey makes an API key unknown to the server.
 func (s *Server) RevokeKey(key string) { s.service.RevokeKey(key) }
 
 // Now returns the time by the server's clock.
@@ -196,7 +195,7 @@ func (s *Server) Now() time.Time { return s.service.Now() }
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
 
-// A Request is one that the server answered.
+// A Request is a request that the server received.
 type Request struct {
 	Method string
 	Path   string      // still escaped
@@ -204,11 +203,11 @@ type Request struct {
 	Header http.Header // without credentials
 	Body   []byte      // its first 16 KiB, as they came
 	Bytes  int64       // of the body, as far as the server has read it
-	Status int         // of the work, also if the client was answered otherwise; 0 when the connection was dropped before it
+	Status int         // of the response, even if a fault replaced it; 0 when the connection was dropped before it
 	Fault  FaultKind   // that the request met; "" without one
 }
 
-// Requests returns what the server was asked, oldest first, the last 1,000.
+// Requests returns the last 1,000 requests, oldest first.
 func (s *Server) Requests() []Request {
 	var requests []Request
 	for _, r := range s.service.Requests() {

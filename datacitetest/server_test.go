@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 		done   bool
 	}{
 		datacitetest.DropBefore: {0, false}, datacitetest.DropDuring: {0, false}, datacitetest.DropAfter: {0, true},
-		datacitetest.CutAnswer: {201, true}, datacitetest.Status: {503, false}, datacitetest.StatusAfter: {503, true}, datacitetest.Delay: {201, true},
+		datacitetest.CutResponse: {201, true}, datacitetest.Status: {503, false}, datacitetest.StatusAfter: {503, true}, datacitetest.Delay: {201, true},
 	} {
 		on(t, datacitetest.Options{Faults: datacitetest.First(&datacitetest.Fault{Kind: kind})}, func(t *testing.T, srv *datacitetest.Server) {
 			assert.Equal(t, want.status, send(t, srv, "PUT", "/dois/10.5072/x", srv.Token(srv.Now().Add(time.Hour)), strings.NewReader(put)), kind)

@@ -22,11 +22,10 @@ const (
 // State returns the state of a DOI, or "" if the server does not know it.
 func (s *Server) State(doi string) string { return s.service.State(doi) }
 
-// Names returns the DOIs that the server has, in any state, sorted and in lower
-// case.
+// Names returns all DOIs of the server, sorted and in lower case.
 func (s *Server) Names() []string { return s.service.Names() }
 
-// Resolve returns what the global resolver would answer now: the URL of a DOI once
+// Resolve returns the URL that the global resolver has for a DOI: its own once
 // its ResolveDelay has passed (see [Server.Advance]), else "". The error is the
 // context's.
 func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error) {
@@ -34,8 +33,8 @@ func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error
 	return url, ctx.Err()
 }
 
-// PutRecord stores a record as it is, without checking it. Needed is the DOI; a record
-// without State is findable. One with Raw is stored as Raw says.
+// PutRecord stores a record without checking it. Only the DOI is required; a record
+// without State is findable. Of a record with Raw, Raw is stored.
 func (s *Server) PutRecord(r *dois.Record) error {
 	if r == nil {
 		return errors.New("datacitetest.PutRecord: r is nil")
@@ -50,18 +49,18 @@ func (s *Server) PutRecord(r *dois.Record) error {
 	return s.PutRecordJSON(data)
 }
 
-// PutRecordJSON stores a record given as the JSON object of its attributes. Needed is
-// "doi". The server understands "state" (findable if not given), "url", "created",
+// PutRecordJSON stores a record given as the JSON object of its attributes. Only "doi"
+// is required. The server reads "state" (findable if not given), "url", "created",
 // "updated" and "registered" (RFC 3339, date or year; now), "client", "provider" and
 // "consortium" (ids; the account's), "source", "metadataVersion" and "xml" (base64). All
-// other members, of any type, are shown as they are; without any they are read from
-// the XML.
+// other members, of any type, are shown as they are. Without any, they are read from the
+// XML.
 func (s *Server) PutRecordJSON(attributes []byte) error {
 	return named("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }
 
-// PutReport stores a report as it is, without checking it, and returns its id: r.ID,
-// or a new one if that is empty.
+// PutReport stores a report without checking it, and returns its id: r.ID, or a new one
+// if that is empty.
 func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -78,7 +77,7 @@ func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	return id, named("PutReport", err)
 }
 
-// named is an error that says what was called.
+// named is an error with the name of the call.
 func named(call string, err error) error {
 	if err == nil {
 		return nil
@@ -90,7 +89,7 @@ func named(call string, err error) error {
 type StoredReport struct {
 	ID       string
 	ClientID string         // of the account that first sent it
-	Subsets  []StoredSubset // in the order in which they came; of a plain report the one
+	Subsets  []StoredSubset // in the order in which they came; one of a plain report
 
 	server *Server
 }
@@ -98,7 +97,7 @@ type StoredReport struct {
 // A StoredSubset is a part of a stored report.
 type StoredSubset struct {
 	Checksum string // SHA-256 of the body, in hex
-	Body     []byte // as it came: gzip or JSON, of which a Deployed server makes gzip; nil if that has lost it
+	Body     []byte // gzip or JSON as it came; a Deployed server compresses JSON; nil if it is lost
 }
 
 // StoredReports returns the usage reports that the server holds, by id.
@@ -115,8 +114,8 @@ func (s *Server) StoredReports() []StoredReport {
 }
 
 // Report returns the report as the server shows it now, with the datasets of all its
-// subsets. The error is what the server would answer, such as that the report is
-// broken by writes that overlapped.
+// subsets. The error is that of a GET, such as of a report that
+// overlapping writes have broken.
 func (r StoredReport) Report() (*reports.Report, error) {
 	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ID, err) }
 	var shown bytes.Buffer

@@ -86,11 +86,11 @@ func readSettings(args []string, out io.Writer) (s settings, err error) {
 	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
 	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
 	flags.Var((*accounts)(&o.Accounts), "account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
-	rate := flags.Float64("faults", 0, "the `part` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
+	rate := flags.Float64("faults", 0, "the `share` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
 	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail, and how")
-	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists lag behind what was written, such as 30s; with -behaviour deployed")
+	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; with -behaviour deployed")
 	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
-	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; made if it is not there")
+	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
 	words, _, err := arguments.Parse(flags, usage, args, out)
 	switch {
@@ -176,7 +176,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	return errors.Join(err, save(service, s.state))
 }
 
-// serve answers requests until the context is done, and those that are under way
+// serve serves requests until the context is done, and those that are under way
 // then, for five seconds at most.
 func serve(ctx context.Context, listener net.Listener, service http.Handler) error {
 	server := &http.Server{Handler: service, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}

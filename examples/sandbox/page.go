@@ -33,19 +33,19 @@ type site struct {
 	last    []exchange // newest first
 }
 
-// An exchange is a request and what was answered.
+// An exchange is a request and the response to it.
 type exchange struct {
-	At      time.Time
-	Method  string
-	Address string
-	Status  int // 0: the connection was dropped
-	Answer  string
+	At       time.Time
+	Method   string
+	Address  string
+	Status   int // 0: the connection was dropped
+	Response string
 }
 
 const (
 	mostExchanges = 30
 	mostShown     = 200  // DOIs and reports
-	mostAnswer    = 4000 // bytes of an answer
+	maxShown      = 4000 // bytes of a response
 )
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	seen := &recorder{ResponseWriter: w}
 	x := exchange{At: time.Now(), Method: r.Method, Address: r.URL.RequestURI()}
 	defer func() { // a dropped connection is a panic
-		x.Status, x.Answer = seen.status, seen.text()
+		x.Status, x.Response = seen.status, seen.text()
 		if datacitetest.Writes(r) {
 			s.changed.Store(true)
 		}
@@ -106,7 +106,7 @@ func (s *site) show(w http.ResponseWriter) {
 	})
 }
 
-// A recorder keeps the beginning of an answer while it is sent.
+// A recorder keeps the beginning of a response while it is sent.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -122,7 +122,7 @@ func (w *recorder) Write(data []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.start.Write(data[:min(len(data), mostAnswer-w.start.Len())])
+	w.start.Write(data[:min(len(data), maxShown-w.start.Len())])
 	return w.ResponseWriter.Write(data)
 }
 
@@ -136,6 +136,6 @@ func (w *recorder) text() string {
 			from = unzipped
 		}
 	}
-	text, _ := io.ReadAll(io.LimitReader(from, mostAnswer))
+	text, _ := io.ReadAll(io.LimitReader(from, maxShown))
 	return strings.ToValidUTF8(string(text), "\ufffd")
 }

@@ -3,7 +3,6 @@ package dois
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -14,8 +13,8 @@ import (
 
 // One DOI in the deployed service: lupo app/controllers/datacite_dois_controller.rb.
 
-// serveOne answers a request about a DOI, in a format.
-func (s *Room) serveOne(q *wire.Request, w names.Way, f string) (wire.Reply, error) {
+// serveOne serves a request about a DOI, in a format.
+func (s *Service) serveOne(q *wire.Request, w names.Target, f string) (wire.Reply, error) {
 	switch {
 	case w.Doi == "", w.Part != "":
 		return wire.Reply{}, store.ErrNoRecord
@@ -29,7 +28,7 @@ func (s *Room) serveOne(q *wire.Request, w names.Way, f string) (wire.Reply, err
 	return wire.Reply{}, store.ErrNoRecord
 }
 
-func (s *Room) showDeployed(q *wire.Request, name, f string) (wire.Reply, error) {
+func (s *Service) showDeployed(q *wire.Request, name, f string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -51,7 +50,7 @@ func (s *Room) showDeployed(q *wire.Request, name, f string) (wire.Reply, error)
 	return formatted(f, []*record.Record{rec}, false)
 }
 
-func (s *Room) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) {
+func (s *Service) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -66,7 +65,7 @@ func (s *Room) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) 
 	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
 }
 
-// allowed says why an account may not write: nobody has no right to ask.
+// allowed is the error if an account may not write; an anonymous caller is 401.
 func allowed(account *record.Account, right bool) error {
 	switch {
 	case account == nil:
@@ -78,7 +77,7 @@ func allowed(account *record.Account, right bool) error {
 }
 
 // writeDeployed creates or updates a record: POST, without a name, and PUT and PATCH, with one.
-func (s *Room) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
+func (s *Service) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -119,7 +118,7 @@ func (s *Room) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
 	if path == "" {
 		name = asked
 	}
-	// Whoever may write at all may write for others under their prefixes.
+	// An account that may write may also write for others under their prefixes.
 	prefix, _ := names.Split(name)
 	if err := allowed(account, client.Holds(prefix)); err != nil {
 		return wire.Reply{}, err
@@ -158,8 +157,8 @@ func take(data object) (record.Sent, error) {
 }
 
 // toMake is the name of a record that is to be made, empty if none is asked for, and
-// the repository that it is for.
-func (s *Room) toMake(data object, sent record.Sent, account *record.Account) (string, *record.Account, error) {
+// its repository.
+func (s *Service) toMake(data object, sent record.Sent, account *record.Account) (string, *record.Account, error) {
 	name, err := s.nameSent(sent)
 	if err != nil {
 		return "", nil, err
@@ -170,32 +169,27 @@ func (s *Room) toMake(data object, sent record.Sent, account *record.Account) (s
 
 // nameSent is the DOI that a new record asks for, as it stands, or a new one
 // under the prefix that it asks for.
-func (s *Room) nameSent(sent record.Sent) (string, error) {
+func (s *Service) nameSent(sent record.Sent) (string, error) {
 	given, prefix := sent.Wants("doi"), sent.Wants("prefix")
 	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
 		return names.Lower(given), nil
 	}
-	m := mintable.FindStringSubmatch(prefix)
-	if m == nil {
-		return "", wire.Crashed("No valid prefix found")
-	}
-	_, shoulder, _ := strings.Cut(prefix, "/")
-	if shoulder != "" {
-		shoulder += "-"
-	}
 	for {
-		if name := names.Lower(m[1] + "/" + shoulder + names.MintSuffix()); s.Find(name) == nil {
+		name, ok := names.MintUnder(prefix, 0)
+		if name = names.Lower(name); !ok {
+			return "", errNoPrefix
+		} else if s.Find(name) == nil {
 			return name, nil
 		}
 	}
 }
 
-var mintable = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(10\.\d{4,5})`)
+var errNoPrefix = wire.Crashed("No valid prefix found")
 
 // clientOf is the repository that a new record is for: the one that it names, or
-// the account's. Nobody is none.
-func (s *Room) clientOf(data object, account *record.Account) (*record.Account, error) {
-	id, _ := at(data, "relationships", "client", "data", "id").(string)
+// the account's.
+func (s *Service) clientOf(data object, account *record.Account) (*record.Account, error) {
+	id := wire.String(record.Member(data, "relationships", "client", "data", "id"))
 	if id == "" && account != nil {
 		id = account.ClientID
 	}
@@ -205,15 +199,7 @@ func (s *Room) clientOf(data object, account *record.Account) (*record.Account, 
 	return nil, store.ErrNoRecord
 }
 
-func at(v any, path ...string) any {
-	for _, name := range path {
-		o, _ := v.(object)
-		v = o[name]
-	}
-	return v
-}
-
-func (s *Room) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {
+func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {
 	var stored record.Record
 	existed := path != "" && s.Find(path) != nil
 	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {

@@ -22,16 +22,16 @@ var (
 	errType           = wire.Fail(http.StatusNotAcceptable, "The content type is not recognized.")
 )
 
-// Room is interface B: the DOI query.
-type Room struct {
+// A Service is interface B.
+type Service struct {
 	*store.Store
 	created atomic.Int64 // numbers of records, as the deployed service gives them
 }
 
-func New(s *store.Store) *Room { return &Room{Store: s} }
+func New(s *store.Store) *Service { return &Service{Store: s} }
 
 // Serve is interface B (specification §4.2).
-func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
+func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	name, ok := names.Read(path)
 	switch {
 	case path != "" && !ok:
@@ -51,8 +51,8 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 }
 
 // caller is the account that asks, nil for an anonymous reader. Wrong Basic
-// credentials make one anonymous, a wrong token is refused.
-func (s *Room) caller(q *wire.Request) (*record.Account, error) {
+// credentials count as none; a wrong token is refused.
+func (s *Service) caller(q *wire.Request) (*record.Account, error) {
 	token := store.Bearer(q.Request)
 	account, _ := s.Basic(q.Request)
 	if token != "" {
@@ -62,15 +62,15 @@ func (s *Room) caller(q *wire.Request) (*record.Account, error) {
 		}
 	}
 	if account == nil {
-		q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+		q.ResponseHeader.Set("X-Anonymous-Consumer", "true")
 	} else {
-		q.AnswerHeader.Set("X-Credential-Username", account.Username)
+		q.ResponseHeader.Set("X-Credential-Username", account.Username)
 	}
 	return account, nil
 }
 
-// writer is the caller of a request that writes, who must be somebody.
-func (s *Room) writer(q *wire.Request) (*record.Account, error) {
+// writer is the caller of a request that writes, who must be logged in.
+func (s *Service) writer(q *wire.Request) (*record.Account, error) {
 	account, err := s.caller(q)
 	if err != nil || account != nil {
 		return account, err
@@ -78,8 +78,8 @@ func (s *Room) writer(q *wire.Request) (*record.Account, error) {
 	return nil, errBadCredentials
 }
 
-// showDOI answers one record, always in full.
-func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
+// showDOI shows one record, always in full.
+func (s *Service) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -106,7 +106,7 @@ func (s *Room) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 
 const kernelType = "application/vnd.datacite.datacite+xml"
 
-// accepted is the first kind of answer that the Accept header names and the
+// accepted is the first type of response that the Accept header names and the
 // service has.
 func accepted(q *wire.Request) string {
 	header := q.Header.Get("Accept")
@@ -125,13 +125,13 @@ func accepted(q *wire.Request) string {
 	return ""
 }
 
-func (s *Room) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
+func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
 	body := object{"data": s.resource(rec, singleView(p), p, account)}
 	s.include(body, p, []*record.Record{rec}, true)
 	return wire.JSON(http.StatusOK, body)
 }
 
-func (s *Room) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
+func (s *Service) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
 	account, err := s.writer(q)
 	if err != nil {
 		return wire.Reply{}, err

@@ -27,11 +27,11 @@ func (h hit) values(field string) []string { return search.Values(h.Search(), fi
 
 // hits returns the records a list is made of: those the account may see, that
 // every filter lets through and that match the query.
-func (s *Room) hits(p wire.Params, account *record.Account) ([]hit, error) {
+func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
 	byName := false
 	for _, name := range []string{"ids", "id"} {
 		if p[name] != "" {
-			p, byName = wire.Params{name: p[name]}, true // the service then heeds no other filter and no query
+			p, byName = wire.Params{name: p[name]}, true // then other filters and the query have no effect
 		}
 	}
 	query, err := s.parseQuery(p["query"])
@@ -70,7 +70,7 @@ func (h hit) isForeign() bool {
 }
 
 // index is every record as the search index has it now.
-func (s *Room) index() iter.Seq[*record.Record] {
+func (s *Service) index() iter.Seq[*record.Record] {
 	now := s.Now()
 	return func(yield func(*record.Record) bool) {
 		for _, rec := range s.All() {
@@ -82,7 +82,7 @@ func (s *Room) index() iter.Seq[*record.Record] {
 }
 
 // lists says whether a list shows the record to the account.
-func (s *Room) lists(rec *record.Record, account *record.Account, byName bool) bool {
+func (s *Service) lists(rec *record.Record, account *record.Account, byName bool) bool {
 	return rec.Visible(account) || s.Deployed && (account != nil || byName)
 }
 
@@ -92,8 +92,7 @@ type filter func(h hit) bool
 type condition func(field, value string) (filter, error)
 
 // filters are those of specification §4.2, and the further ones of the deployed service
-// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). They must
-// all hold; unknown values match nothing, blank ones everything.
+// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). All must hold; unknown values match nothing, blank ones everything.
 var filters = []struct {
 	name, fields string
 	condition    condition
@@ -145,14 +144,14 @@ var filters = []struct {
 	{"link_check_status", "landing_page.status", integer},
 	{"link_check_has_schema_org", "landing_page.hasSchemaOrg", boolean},
 	{"link_check_body_has_pid", "landing_page.bodyHasPid", boolean},
-	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", present},
-	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", present},
-	{"link_check_found_citation_doi", "landing_page.citationDoi", present},
+	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", exists},
+	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", exists},
+	{"link_check_found_citation_doi", "landing_page.citationDoi", exists},
 	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(wholeNumber)},
 }
 
-// unplayed are the parameters that the deployed service heeds and this one cannot, by a
-// value that makes them count.
+// unplayed are the parameters of the deployed service that this one does not support, with
+// the value that has an effect.
 var unplayed = []struct {
 	name  string
 	value string // "" for any
@@ -176,11 +175,11 @@ func playable(p wire.Params) error {
 // alternatives are the filters of which the deployed service wants one to hold.
 var alternatives = strings.Fields("provider_id client_id affiliation_id funder_id has_organization has_affiliation has_funder")
 
-func (s *Room) readFilters(p wire.Params) ([]filter, error) {
+func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
 	for _, rule := range filters {
 		value, given := p[rule.name]
-		// A blank client type is one that nobody has.
+		// A blank client type matches nothing.
 		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
 			continue
 		}
@@ -246,7 +245,7 @@ func always(wanted string) condition {
 	}
 }
 
-func present(field, _ string) (filter, error) {
+func exists(field, _ string) (filter, error) {
 	return holds(field, func(string) bool { return true }), nil
 }
 

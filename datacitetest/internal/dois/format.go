@@ -41,7 +41,7 @@ func formatOf(mediaType string) string {
 	return ""
 }
 
-// negotiated is the format of the answer that the Accept header asks for: the most
+// negotiated is the format of the response that the Accept header asks for: the most
 // wanted one that there is. A browser's list, with "*/*" among others, counts for nothing.
 func negotiated(q *wire.Request) string {
 	header := q.Header.Get("Accept")
@@ -75,7 +75,7 @@ func negotiated(q *wire.Request) string {
 	return ""
 }
 
-// linked is the format of the answer, and the path without it: a path may begin
+// linked is the format of the response, and the path without it: a path may begin
 // with a media type, and then the Accept header does not count.
 func linked(q *wire.Request, path string) (f, rest string) {
 	for _, m := range mediaTypes {
@@ -88,7 +88,7 @@ func linked(q *wire.Request, path string) (f, rest string) {
 	return negotiated(q), path
 }
 
-// formatted is the answer in a format: one record, or a list.
+// formatted is the response in a format: one record, or a list.
 func formatted(f string, records []*record.Record, list bool) (wire.Reply, error) {
 	w := record.Writers[f]
 	if w == nil {
@@ -102,15 +102,15 @@ func formatted(f string, records []*record.Record, list bool) (wire.Reply, error
 	return wire.Reply{Status: http.StatusOK, ContentType: mediaTypes[i].mediaType + "; charset=utf-8", Body: body}, nil
 }
 
-// ShowAtRoot is a findable record in a format, for whoever asks; for any other the
-// answer leads to its URL (lupo app/controllers/index_controller.rb).
-func (s *Room) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
+// ShowAtRoot is a findable record in a format, without a login; in any other format the
+// response redirects to its URL (lupo app/controllers/index_controller.rb).
+func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
 	rec := s.Find(names.Route(q.Verb, "/dois"+path).Doi)
 	if q.Verb != http.MethodGet || rec == nil || rec.State != record.Findable {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+	q.ResponseHeader.Set("X-Anonymous-Consumer", "true")
 	if record.Writers[f] == nil {
 		return wire.Reply{Status: http.StatusSeeOther, ContentType: "text/html; charset=utf-8", Header: map[string]string{"Location": rec.URL}}, nil
 	}

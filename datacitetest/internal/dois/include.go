@@ -13,7 +13,7 @@ import (
 // resource is a record as it is shown. The deployed service says whose registration
 // agency it is only if asked, and shows what was found out about the landing page to
 // the owner, of a single record (lupo app/serializers/datacite_doi_serializer.rb).
-func (s *Room) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
+func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
 	if s.Deployed {
 		v.Deployed, v.Owner = true, v.Single && rec.Owner(account)
 		_, v.Agency = p["include_other_registration_agencies"]
@@ -23,7 +23,7 @@ func (s *Room) resource(rec *record.Record, v record.View, p wire.Params, accoun
 
 // include adds what records belong to, or have, if the parameters ask for it: their
 // clients, and the media of a single one.
-func (s *Room) include(body object, p wire.Params, records []*record.Record, single bool) {
+func (s *Service) include(body object, p wire.Params, records []*record.Record, single bool) {
 	wanted := p["include"]
 	if !wire.Listed(wanted, "client", "media") {
 		return
@@ -44,7 +44,7 @@ func (s *Room) include(body object, p wire.Params, records []*record.Record, sin
 	body["included"] = included
 }
 
-// clientMembers are the attributes of a client, and what it has of those nobody told
+// clientMembers are the attributes of a client, and their defaults
 // (lupo app/serializers/client_serializer.rb).
 var clientMembers = object{
 	"year": nil, "alternateName": nil, "description": nil, "language": []any{}, "clientType": "repository", "domains": "*", "re3data": nil,
@@ -52,7 +52,7 @@ var clientMembers = object{
 }
 
 // client is a repository. The index, of which lists are made, does not know its prefixes.
-func (s *Room) client(rec *record.Record, single bool) object {
+func (s *Service) client(rec *record.Record, single bool) object {
 	about := record.Parent(rec.Client, rec.Repository)
 	attributes := object{}
 	for name, value := range clientMembers {

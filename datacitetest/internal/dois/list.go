@@ -20,13 +20,13 @@ import (
 // compositeMembers are left out of lists with the parameter composite.
 var compositeMembers = []string{"contributors", "fundingReferences", "relatedIdentifiers", "geoLocations", "subjects"}
 
-// pageWindow is how far page numbers reach: a page beyond record 10,000 is
-// answered with the last one before it.
+// pageWindow is how far page numbers reach: a page beyond record 10,000 gets
+// the last one before it.
 const pageWindow = 10_000
 
 // listDOIs is GET /dois, or a list of the same kind with parameters in its path, in a
 // format.
-func (s *Room) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Reply, error) {
+func (s *Service) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -57,7 +57,7 @@ func (s *Room) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Repl
 	return s.reply(q, l, p, s.listView(p))
 }
 
-// listing is the page of a list that is answered.
+// listing is the page of a list that is shown.
 type listing struct {
 	hits []hit
 	meta object
@@ -72,7 +72,7 @@ func (l listing) records() (all []*record.Record) {
 }
 
 // arrange puts the hits in order and cuts out the page that is asked for.
-func (s *Room) arrange(found []hit, p wire.Params) (listing, error) {
+func (s *Service) arrange(found []hit, p wire.Params) (listing, error) {
 	size, err := pageSize(p)
 	if err != nil {
 		return listing{}, err
@@ -223,9 +223,9 @@ func byCount(counter string) func(a, b hit) int {
 	}
 }
 
-// byTitle goes by the first title, in any case. A title with accents has a place with
-// and one without them: the first of them counts, or in descending order the last.
-// Records without a title are at the end of either.
+// byTitle sorts by the first title, without regard to case. A title with accents is sorted
+// both with and without them: the smaller counts, in descending order the larger.
+// Records without a title come last in both orders.
 func byTitle(descending bool) func(a, b hit) int {
 	known := map[*record.Record][]string{}
 	titles := func(h hit) []string {
@@ -256,9 +256,9 @@ func (h hit) titles() []string {
 	return []string{title[0], names.Collate(title[0])}
 }
 
-// order is the comparison for a sort option. One that does not exist is taken
-// as the default, the last updated first. Equals come by name.
-func (s *Room) order(sort string) func(a, b hit) int {
+// order is the comparison for a sort option. An unknown option is the default, the last
+// updated first. Equal records are sorted by name.
+func (s *Service) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
@@ -280,7 +280,7 @@ func (s *Room) order(sort string) func(a, b hit) int {
 	}
 }
 
-func (s *Room) reply(q *wire.Request, l listing, p wire.Params, v record.View) (wire.Reply, error) {
+func (s *Service) reply(q *wire.Request, l listing, p wire.Params, v record.View) (wire.Reply, error) {
 	data, err := wire.Encoded(l.hits, func(h hit) any { return s.resource(h.Record, v, p, nil) })
 	if err != nil {
 		return wire.Reply{}, err
@@ -299,9 +299,8 @@ func (s *Room) reply(q *wire.Request, l listing, p wire.Params, v record.View) (
 	return wire.JSON(http.StatusOK, body), nil
 }
 
-// carried are the parameters that the link to the next page keeps. Those that
-// are not here get lost, sort and state among them: who walks a list sends its
-// own parameters again.
+// carried are the parameters that the link to the next page keeps. All others
+// are lost, sort and state among them.
 var carried = []string{
 	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
 	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
@@ -330,7 +329,7 @@ func singleView(p wire.Params) record.View {
 	return record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: true, Single: true}
 }
 
-func (s *Room) listView(p wire.Params) record.View {
+func (s *Service) listView(p wire.Params) record.View {
 	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: p["detail"] == "true"}
 	if _, given := p["detail"]; given && s.Deployed {
 		v.Detail = true

@@ -30,7 +30,7 @@ func rewritten(query string) string {
 	return strings.ReplaceAll(query, "/", `\/`)
 }
 
-func (s *Room) parseQuery(text string) (*search.Query, error) {
+func (s *Service) parseQuery(text string) (*search.Query, error) {
 	opts := search.Options{And: s.Deployed, Index: s.Deployed, Now: s.Now()}
 	if s.Deployed {
 		text, opts.Slop = rewritten(text), 1

@@ -16,8 +16,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// unplayedRoutes are what the servers in operation answer and this service does not, by
-// method and path (lupo and sashimi config/routes.rb). A 404 would look like an answer of theirs.
+// unplayedRoutes are the routes of the servers in operation that this service does not have, by
+// method and path (lupo and sashimi config/routes.rb). A 404 would look like one of theirs.
 var unplayedRoutes = []struct {
 	form *regexp.Regexp
 	what string
@@ -40,7 +40,7 @@ func notPlayed(what string) error {
 	return wire.Fail(http.StatusNotImplemented, "This test service does not play %s.", what)
 }
 
-// Unplayed is the answer to a request that the service does not play, nil for others.
+// Unplayed is the response to a request that the service does not play, nil for others.
 func Unplayed(method, path string) error {
 	for _, r := range unplayedRoutes {
 		if r.form.MatchString(method + " " + path) {
@@ -54,7 +54,7 @@ func Unplayed(method, path string) error {
 // parameter of the request.
 var scoped = regexp.MustCompile(`\A/(client|repositor|provider)(?:s|ies)/(.+?)/dois(/.+)?\z`)
 
-// atRoot are records by the DOI alone, perhaps after a media type.
+// atRoot are paths of a record without /dois, which may begin with a media type.
 var atRoot = regexp.MustCompile(`\A/(10\.|application/|text/)`)
 
 // AtRoot says whether a path may be that of a record by its DOI alone.
@@ -65,10 +65,10 @@ func Owns(path string) bool {
 	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
 }
 
-// ServeDeployed answers a request to the deployed service; the path is the one that its
+// ServeDeployed serves a request to the deployed service; the path is the one that its
 // routes see.
-func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
-	q.AnswerHeader.Set("Vary", "Accept,Accept-Encoding")
+func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
+	q.ResponseHeader.Set("Vary", "Accept,Accept-Encoding")
 	if q.Verb == http.MethodOptions {
 		return shared(q, wire.Reply{Status: http.StatusNoContent, Plain: true, Header: map[string]string{"Access-Control-Max-Age": "1728000"}})
 	}
@@ -82,7 +82,7 @@ func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	return shared(q, reply)
 }
 
-// shared lets scripts of other pages read an answer (lupo vendor/docker/webapp.conf.template).
+// shared lets scripts of other pages read a response (lupo vendor/docker/webapp.conf.template).
 func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 	header := map[string]string{
 		"Access-Control-Allow-Credentials": "true",
@@ -101,7 +101,7 @@ func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 	return reply
 }
 
-func (s *Room) route(q *wire.Request, path string) (wire.Reply, error) {
+func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 	scope := wire.Params{}
 	if m := scoped.FindStringSubmatch(path); m != nil && q.Verb == http.MethodGet {
 		scope[m[1]+"_id"] = names.Decode(m[2])
@@ -129,20 +129,18 @@ func (s *Room) route(q *wire.Request, path string) (wire.Reply, error) {
 	case "POST /dois/status":
 		return wire.JSON(http.StatusNotImplemented, object{"message": "Not Implemented."}), nil
 	}
-	way := names.Route(q.Verb, path)
-	switch way.Part {
+	target := names.Route(q.Verb, path)
+	switch target.Part {
 	case "get-url":
-		return s.urlOf(q, way.Doi)
+		return s.urlOf(q, target.Doi)
 	case "media":
-		return s.mediaOf(q, way)
+		return s.mediaOf(q, target)
 	}
-	return s.serveOne(q, way, f)
+	return s.serveOne(q, target, f)
 }
 
-var prefixIn = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.test.datacite.org)/)?(?:doi:)?(10\.\d{4,5})`)
-
-// randomDOIs are names that may or may not be free, for whoever asks.
-func (s *Room) randomDOIs(q *wire.Request) (wire.Reply, error) {
+// randomDOIs are new names, which may be taken. They need no login.
+func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
 	if _, err := s.caller(q); err != nil {
 		return wire.Reply{}, err
 	}
@@ -154,23 +152,15 @@ func (s *Room) randomDOIs(q *wire.Request) (wire.Reply, error) {
 		f := wire.Fail(http.StatusUnprocessableEntity, "Parameter prefix is required")
 		return wire.Reply{}, f
 	}
-	prefix := prefixIn.FindStringSubmatch(p["prefix"])
-	if prefix == nil {
-		return wire.Reply{}, wire.Crashed("No valid prefix found")
-	}
-	start := prefix[1] + "/"
-	if _, shoulder, _ := strings.Cut(p["prefix"], "/"); shoulder != "" {
-		start += shoulder + "-"
-	}
 	number, _ := strconv.ParseUint(notDigits.ReplaceAllString(p["number"], ""), 10, 30)
 	dois := []string{}
 	for range min(p.Number("size", 1), wire.MaxPage) {
-		suffix := names.MintSuffix()
-		if number > 0 {
-			suffix = names.SuffixFor(uint64(uint32(number)))
+		name, ok := names.MintUnder(p["prefix"], uint64(uint32(number)))
+		if !ok {
+			return wire.Reply{}, errNoPrefix
 		}
-		if !slices.Contains(dois, start+suffix) {
-			dois = append(dois, start+suffix)
+		if !slices.Contains(dois, name) {
+			dois = append(dois, name)
 		}
 	}
 	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
@@ -180,7 +170,7 @@ var notDigits = regexp.MustCompile(`[^0-9]`)
 
 // namesOfAccount are the registered names under the account's first prefix. An API key
 // may not ask.
-func (s *Room) namesOfAccount(q *wire.Request) (wire.Reply, error) {
+func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
 	switch {
 	case err != nil:
@@ -190,22 +180,15 @@ func (s *Room) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	case account.ByKey:
 		return wire.Reply{}, errForbidden
 	}
-	var dois []string
-	for _, rec := range s.All() {
-		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] {
-			dois = append(dois, strings.ToUpper(rec.DOI))
-		}
-	}
+	dois := s.RegisteredNames(account)
 	if len(dois) == 0 {
 		return wire.Reply{Status: http.StatusNoContent}, nil
 	}
-	slices.Sort(dois)
 	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
 }
 
 // validateDOI says what would be wrong with a record that was registered, 200 in any case.
-func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
+func (s *Service) validateDOI(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -245,8 +228,8 @@ func (s *Room) validateDOI(q *wire.Request) (wire.Reply, error) {
 	return wire.JSON(http.StatusOK, object{"data": s.resource(rec, v, p, account)}), nil
 }
 
-// urlOf is the URL of a DOI, of any for nobody, of its own for an account.
-func (s *Room) urlOf(q *wire.Request, name string) (wire.Reply, error) {
+// urlOf is the URL of a DOI: of any DOI without a login, of its own DOIs for an account.
+func (s *Service) urlOf(q *wire.Request, name string) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -263,10 +246,10 @@ func (s *Room) urlOf(q *wire.Request, name string) (wire.Reply, error) {
 	return wire.JSON(http.StatusOK, object{"url": rec.URL}), nil
 }
 
-// mediaOf are the files of a DOI, the newest first, or one of them: of any DOI, for
-// whoever asks. The total is that of the service.
-func (s *Room) mediaOf(q *wire.Request, way names.Way) (wire.Reply, error) {
-	if s.Find(way.Doi) == nil {
+// mediaOf are the files of a DOI, the newest first, or one of them: of any DOI, without
+// a login. The total counts the media of all DOIs.
+func (s *Service) mediaOf(q *wire.Request, target names.Target) (wire.Reply, error) {
+	if s.Find(target.Doi) == nil {
 		return wire.Reply{}, store.ErrNoRecord
 	}
 	var data []any
@@ -275,14 +258,14 @@ func (s *Room) mediaOf(q *wire.Request, way names.Way) (wire.Reply, error) {
 		for _, m := range slices.Backward(rec.Media) {
 			total++
 			switch {
-			case way.Id != "" && strings.EqualFold(strings.ReplaceAll(way.Id, "-", ""), strings.ReplaceAll(m.Number(), "-", "")):
+			case target.Id != "" && strings.EqualFold(strings.ReplaceAll(target.Id, "-", ""), strings.ReplaceAll(m.Number(), "-", "")):
 				return wire.JSON(http.StatusOK, object{"data": medium(rec, m)}), nil
-			case names.Collate(rec.DOI) == names.Collate(way.Doi):
+			case names.Collate(rec.DOI) == names.Collate(target.Doi):
 				data = append(data, medium(rec, m))
 			}
 		}
 	}
-	if way.Id != "" {
+	if target.Id != "" {
 		return wire.Reply{}, store.ErrNoRecord
 	}
 	if _, err := s.caller(q); err != nil {

@@ -21,7 +21,7 @@ type payload struct {
 // writeDOI creates or updates a record: POST, without a name, and PUT and
 // PATCH, with one. The specification does not show these operations; they are
 // those of the deployed service.
-func (s *Room) writeDOI(q *wire.Request, name string) (wire.Reply, error) {
+func (s *Service) writeDOI(q *wire.Request, name string) (wire.Reply, error) {
 	account, err := s.writer(q)
 	if err != nil {
 		return wire.Reply{}, err
@@ -90,7 +90,7 @@ func readCoded(q *wire.Request) ([]byte, error) {
 
 // nameToCreate is the name that a new record asks for, or a new one under the
 // prefix that it asks for.
-func (s *Room) nameToCreate(o object) (string, error) {
+func (s *Service) nameToCreate(o object) (string, error) {
 	given, prefix := wire.String(o["doi"]), wire.String(o["prefix"])
 	if given == "" && names.PrefixForm.MatchString(prefix) {
 		return s.FreeName(prefix), nil
@@ -102,7 +102,7 @@ func (s *Room) nameToCreate(o object) (string, error) {
 	return name, nil
 }
 
-func (s *Room) storeDOI(q *wire.Request, account *record.Account, name string, create bool, o object, v record.View) (wire.Reply, error) {
+func (s *Service) storeDOI(q *wire.Request, account *record.Account, name string, create bool, o object, v record.View) (wire.Reply, error) {
 	var stored record.Record
 	var existed bool
 	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {
@@ -135,7 +135,7 @@ func (s *Room) storeDOI(q *wire.Request, account *record.Account, name string, c
 }
 
 // toWrite is the record to write to: the one there is, or a new one.
-func (s *Room) toWrite(rec *record.Record, account *record.Account, name string, create bool) (*record.Record, error) {
+func (s *Service) toWrite(rec *record.Record, account *record.Account, name string, create bool) (*record.Record, error) {
 	switch {
 	case rec != nil && create:
 		return nil, record.Invalid(name, record.Wrong{"doi", "This DOI has already been taken"})

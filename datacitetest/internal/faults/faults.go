@@ -20,33 +20,33 @@ type FaultKind string
 const (
 	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
 	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
-	DropAfter   FaultKind = "drop-after"   // the work was done, the answer is lost
-	CutAnswer   FaultKind = "cut-answer"   // the work was done, the answer breaks off half-way
-	Status      FaultKind = "status"       // a load balancer answers Fault.Status: nothing was done
-	StatusAfter FaultKind = "status-after" // the work was done, a load balancer answers Fault.Status
-	Delay       FaultKind = "delay"        // the work was done, the answer comes after Fault.Delay
-	Stall       FaultKind = "stall"        // a Deployed service stops for Fault.Delay at Fault.Step of its work, then goes on and answers
+	DropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
+	CutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
+	Status      FaultKind = "status"       // a load balancer responds with Fault.Status: nothing was done
+	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
+	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
+	Stall       FaultKind = "stall"        // a Deployed service stops for Fault.Delay at Fault.Step of its work, then goes on and responds
 	Crash       FaultKind = "crash"        // dropped, because a Deployed service died at Fault.Step: what comes after was not done
 )
 
-// A Fault is what happens to one request instead of a plain answer.
+// A Fault is what happens to one request instead of a plain response.
 type Fault struct {
 	Kind       FaultKind
 	Status     int           // of Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the answer, or for the end of the connection; of Stall, how long it lasts
+	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; of Stall, how long it lasts
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       Step          // of Stall and Crash: a moment in the work on a usage report
 
 	// Behind says that the fault happens between the metadata store and the
 	// service behind it, so that the client gets what the store makes of it: 403
-	// for a connection that drops, 408 after a minute without an answer. It counts
-	// in a Deployed service and for interface C; else it is as without it.
+	// for a connection that drops, 408 after a minute without a response. It counts
+	// in a Deployed service and for interface C; elsewhere it has no effect.
 	Behind bool
 }
 
 // scheduled are the faults that Schedule draws from.
 var scheduled = []Fault{
-	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutAnswer}, {Kind: Delay},
+	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutResponse}, {Kind: Delay},
 	{Kind: Status, Status: 500}, {Kind: Status, Status: 502}, {Kind: Status, Status: 503}, {Kind: Status, Status: 504},
 	{Kind: Status, Status: 429, RetryAfter: time.Second},
 	{Kind: StatusAfter, Status: 500}, {Kind: StatusAfter, Status: 502}, {Kind: StatusAfter, Status: 504},
@@ -76,25 +76,25 @@ func (f *Fault) drop() {
 	panic(http.ErrAbortHandler)
 }
 
-func (f *Fault) cut(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
-	body := answer.Body.Bytes()
+func (f *Fault) cut(w http.ResponseWriter, recorded *httptest.ResponseRecorder) {
+	body := recorded.Body.Bytes()
 	if len(body) == 0 {
 		f.drop()
 	}
 	time.Sleep(f.Delay)
-	answer.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	copyAnswer(w, answer, body[:len(body)/2])
+	recorded.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	copyResponse(w, recorded, body[:len(body)/2])
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
 }
 
-func copyAnswer(w http.ResponseWriter, answer *httptest.ResponseRecorder, body []byte) {
-	maps.Copy(w.Header(), answer.Header())
-	w.WriteHeader(answer.Code)
+func copyResponse(w http.ResponseWriter, recorded *httptest.ResponseRecorder, body []byte) {
+	maps.Copy(w.Header(), recorded.Header())
+	w.WriteHeader(recorded.Code)
 	_, _ = w.Write(body)
 }
 
-// Code is the status that is answered.
+// Code is the status of the response.
 func (f *Fault) Code() int {
 	if f.Status == 0 {
 		return http.StatusServiceUnavailable
@@ -102,7 +102,7 @@ func (f *Fault) Code() int {
 	return f.Status
 }
 
-// balancer answers in place of the service.
+// balancer responds in place of the service.
 func (f *Fault) balancer(w http.ResponseWriter) {
 	time.Sleep(f.Delay)
 	h := w.Header()
@@ -116,7 +116,7 @@ func (f *Fault) balancer(w http.ResponseWriter) {
 	_, _ = w.Write(HTMLPage(f.Code(), ""))
 }
 
-// HTMLPage is an answer that never came near the service.
+// HTMLPage is a response that never came near the service.
 func HTMLPage(status int, by string) []byte {
 	var b bytes.Buffer
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
@@ -139,12 +139,12 @@ type Step string
 const (
 	Parsed          Step = "parsed"           // the body is read; nothing is done yet
 	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
-	DocumentRemoved Step = "document-removed" // the document is gone, and the database says so
+	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
 	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
 	RowInserted     Step = "row-inserted"     // the new subset is in the database
 	HeaderCommitted Step = "header-committed" // so is the header
-	Rendered        Step = "rendered"         // the answer is made, which will be the document
+	Rendered        Step = "rendered"         // the response is made, which will be the document
 	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
 	DocumentStored  Step = "document-stored"  // the new document is there
-	RowsCleaned     Step = "rows-cleaned"     // the rows have lost their bytes; the answer is due
+	RowsCleaned     Step = "rows-cleaned"     // the rows have lost their bytes; the response is due
 )

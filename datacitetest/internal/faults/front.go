@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// Front stands before a service, as a load balancer does. It plays the faults and
-// keeps a record of the requests.
+// A Front is before a service, as a load balancer is. It plays faults and logs requests.
 type Front struct {
-	Ask    func(n int, r *http.Request) *Fault // nil for no faults
-	Answer func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
-	Behind func(r *http.Request) bool // the service has another one behind it, for such a request
-	log    requestLog
+	Ask     func(n int, r *http.Request) *Fault // nil for no faults
+	Respond func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
+	Behind  func(r *http.Request) bool // whether such a request has another service behind this one
+	log     requestLog
 
 	mu    sync.Mutex
 	asked int
@@ -31,7 +30,7 @@ func (f *Front) next(r *http.Request) *Fault {
 	return f.Ask(f.asked, r)
 }
 
-// ServeHTTP answers a request, or plays the fault that it meets.
+// ServeHTTP serves a request, or plays the fault that it meets.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := &countedBody{ReadCloser: r.Body}
 	if r.Body == nil {
@@ -55,21 +54,21 @@ type call struct {
 	fault *Fault
 }
 
-// work has the service answer, which meets the fault at its work, if there is one.
+// work has the service respond; it meets the fault at its work, if there is one.
 func (c call) work(w http.ResponseWriter, at *Fault) {
-	status, send := c.Answer(c.Request, at)
+	status, send := c.Respond(c.Request, at)
 	c.note(status)
 	send(w)
 }
 
-// note writes the request down. The status is 0 if there is no answer.
+// note writes the request down. The status is 0 if there is no response.
 func (c call) note(status int) { c.log.add(c, status) }
 
-// worked is the answer to work that was done.
+// worked is the response to work that was done.
 func (c call) worked() *httptest.ResponseRecorder {
-	answer := httptest.NewRecorder()
-	c.work(answer, nil)
-	return answer
+	recorded := httptest.NewRecorder()
+	c.work(recorded, nil)
+	return recorded
 }
 
 func (c call) play(w http.ResponseWriter) {
@@ -89,7 +88,7 @@ func (c call) play(w http.ResponseWriter) {
 			c.note(0)
 		}
 		f.drop()
-	case CutAnswer:
+	case CutResponse:
 		f.cut(w, c.worked())
 	case Status:
 		c.note(f.Code())
@@ -98,9 +97,9 @@ func (c call) play(w http.ResponseWriter) {
 		c.worked()
 		f.balancer(w)
 	case Delay:
-		answer := c.worked()
+		recorded := c.worked()
 		time.Sleep(f.Delay)
-		copyAnswer(w, answer, answer.Body.Bytes())
+		copyResponse(w, recorded, recorded.Body.Bytes())
 	default:
 		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
 	}

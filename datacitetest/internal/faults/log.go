@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Request is one request the service has answered, without its credentials.
+// Request is one request that the service received, without its credentials.
 type Request struct {
 	Method   string
 	Path     string // as it was sent, still escaped
 	RawQuery string
 	Status   int         // of the work; 0 when the connection was dropped before it
-	Fault    FaultKind   // that it met; "" is none
+	Fault    FaultKind   // that it met; "" without one
 	Header   http.Header // without Authorization and Cookie
 	Body     []byte      // the first 16 KiB that the service has read
 	BodySize int64       // bytes of the body that the service has read

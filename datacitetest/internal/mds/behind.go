@@ -18,21 +18,21 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// What the DOI service behind the store does for it. In a Documented service nothing
-// lies between the two.
+// Requests of the store to the DOI service behind it. In a Documented service the two are
+// one.
 
 // patience is how long the store waits for the service behind it.
 const patience = time.Minute
 
-// ask puts a question to the service behind the store, and its refusals into
-// the store's words.
-func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, error)) (wire.Reply, error) {
+// ask sends a request to the service behind the store, and translates its errors into the
+// store's texts.
+func (s *Service) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, error)) (wire.Reply, error) {
 	res, err := between(c.Fault, work)
 	if err == nil {
 		res.Body = s.handedOn(res.Body)
 		return res, nil
 	}
-	if said, ok := errors.AsType[*answered](err); ok {
+	if said, ok := errors.AsType[*worded](err); ok {
 		return wire.Reply{}, said
 	}
 	f := wire.AsFailure(err)
@@ -50,13 +50,12 @@ func (s *Room) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, erro
 		}
 		f = wire.Fail(f.Status, "%s", title)
 	}
-	return wire.Reply{}, &answered{f}
+	return wire.Reply{}, &worded{f}
 }
 
-// handedOn is a text from behind as the store hands it on. The answer comes
-// compressed, the store no longer knows its encoding then, and puts "?" for each
-// byte that is not ASCII.
-func (s *Room) handedOn(text []byte) []byte {
+// handedOn is a text from the service behind as the store passes it on, with "?" for each
+// byte that is not ASCII: the response is compressed, so that its encoding is lost.
+func (s *Service) handedOn(text []byte) []byte {
 	if !s.Deployed || names.IsASCII(string(text)) {
 		return text
 	}
@@ -69,10 +68,9 @@ func (s *Room) handedOn(text []byte) []byte {
 	return out
 }
 
-// between is what comes of the work when something happens between the store
-// and the service behind it. An answer that does not come is 408 if the store has
-// waited long enough, else 403. Of a page of HTML it keeps the status, and for a text
-// the page as its language writes a list.
+// between is the result of the work if a fault happens between the store and the service
+// behind it. A missing response is 408 after the store's patience, else 403. Of a page
+// of HTML it keeps the status; the text is the page as Ruby writes a list.
 func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire.Reply, err error) {
 	if f == nil || !f.Behind {
 		return work()
@@ -88,23 +86,21 @@ func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire
 	case page:
 		title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
 		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
-	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutAnswer}, f.Kind):
+	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutResponse}, f.Kind):
 		return wire.Reply{}, errDenied
 	}
 	return res, err
 }
 
-// way is where the store's request for a DOI leads; below is what it puts after the
-// name.
-func (s *Room) way(method, name, below string) names.Way {
+// target is where the store's request for a DOI leads; below is the path after the name.
+func (s *Service) target(method, name, below string) names.Target {
 	if s.Deployed {
 		return names.BehindStore(method, name, below)
 	}
-	return names.Way{Doi: name, Part: strings.TrimPrefix(below, "/")}
+	return names.Target{Doi: name, Part: strings.TrimPrefix(below, "/")}
 }
 
-// mayChange says why an account may not change a record: somebody is refused, nobody
-// has no right to ask.
+// mayChange is the error if an account may not change a record: 403, or 401 without a login.
 func mayChange(account *record.Account, allowed bool) error {
 	switch {
 	case account == nil:
@@ -115,9 +111,9 @@ func mayChange(account *record.Account, allowed bool) error {
 	return nil
 }
 
-// mayRead is why an account may not read a record. To the specification that is for
-// the owner alone.
-func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
+// mayRead is the error if an account may not read a record. By the specification only the
+// owner may.
+func (s *Service) mayRead(account *record.Account, rec *record.Record) error {
 	switch {
 	case rec == nil, s.Deployed && !rec.Visible(account):
 		return store.ErrNoRecord
@@ -127,20 +123,20 @@ func (s *Room) mayRead(account *record.Account, rec *record.Record) error {
 	return nil
 }
 
-// changes are what the store asks for a DOI.
+// changes are what a request changes of a DOI.
 type changes struct {
 	event    string
 	url      string
 	metadata []byte
 	format   record.Format
-	target   string // the name that it is for, which the metadata shall call themselves
+	target   string // the DOI, which replaces the identifier in the metadata
 }
 
 // changed is a DOI after a change, and the state that it had before, if any.
 type changed struct{ doi, before string }
 
-// change changes a DOI, or makes one. The changes count together or not at all.
-func (s *Room) change(c *call, w names.Way) (done changed, err error) {
+// change changes a DOI, or makes one. All changes are made, or none.
+func (s *Service) change(c *call, w names.Target) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
 		var ok bool
@@ -159,9 +155,9 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		apply := s.apply
-		if s.Deployed {
-			apply = s.applyDeployed
+		apply := s.applyDeployed
+		if !s.Deployed {
+			apply = s.applyDocumented
 		}
 		if err := apply(c.changes, next, rec != nil); err != nil {
 			return nil, err
@@ -173,7 +169,7 @@ func (s *Room) change(c *call, w names.Way) (done changed, err error) {
 }
 
 // toChange is the record to change: the one that is known, or a new one.
-func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*record.Record, error) {
+func (s *Service) toChange(c *call, name string, rec *record.Record, known bool) (*record.Record, error) {
 	if rec != nil && known {
 		return rec, mayChange(c.account, rec.Owner(c.account))
 	}
@@ -193,31 +189,12 @@ func (s *Room) toChange(c *call, name string, rec *record.Record, known bool) (*
 	return s.NewRecord(name, c.account, "mds"), nil
 }
 
-// apply makes the changes to a record as the specification has it, and checks what comes
-// of them.
-func (s *Room) apply(ch changes, rec *record.Record, _ bool) error {
-	if ch.metadata != nil {
-		if err := rec.SetMetadata(ch.format, ch.metadata); err != nil {
-			return err
-		}
-		rec.Version++
-	}
-	rec.State = record.AfterEvent(rec.State, ch.event)
-	if ch.url != "" {
-		if rec.URL = ch.url; !rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0 {
-			return errNoMetadata
-		}
-	}
-	rec.Settle(s.Now(), s.ResolveDelay)
-	return nil
-}
-
 // schemaForm are the schemas that the DOI service has files of.
 var schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
 
 // applyDeployed asks the DOI service for the changes, as a client of that would. The first
 // fault that it finds is the error.
-func (s *Room) applyDeployed(ch changes, rec *record.Record, existed bool) error {
+func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) error {
 	asked := object{"event": ch.event, "should_validate": ch.event != "hide"}
 	if ch.metadata != nil {
 		asked["xml"], asked["doi"] = base64.StdEncoding.EncodeToString(ch.metadata), ch.target

@@ -18,10 +18,10 @@ import (
 // call is a request to one of the store's routes.
 type call struct {
 	*wire.Request
-	room     *Room
+	of       *Service
 	name     string // as in the path, or the parameter in its place
 	doi      string // the DOI that the name means, of a route that needs one
-	username string // as sent, whoever that is
+	username string // as sent, valid or not
 	account  *record.Account
 	sent     map[string]string // the parameters of query string, form and JSON
 	order    []string          // their names
@@ -39,7 +39,7 @@ var jsonTypes = []string{"application/json", "text/x-json", "application/jsonreq
 // read reads the body, and of a Deployed store the parameters. What the path names
 // wins over the parameter of that name.
 func (c *call) read(param string) (err error) {
-	if !c.room.Deployed {
+	if !c.of.Deployed {
 		c.body, err = wire.ReadBody(c.Request)
 		return err
 	}
@@ -96,8 +96,8 @@ func (c *call) addForm(form string) {
 	}
 }
 
-// add takes a parameter. One with brackets is a list or an object, which no route has
-// a use for.
+// add takes a parameter. One with brackets is a list or an object, which no route
+// uses.
 func (c *call) add(name, value string) {
 	name, _, nested := strings.Cut(name, "[")
 	c.order = append(c.order, name)
@@ -154,11 +154,11 @@ func (c *call) permit(wrapper string, known ...string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: %s", plural, strings.Join(odd, ", "))
 }
 
-// answered is an error that the store has put into words itself. Others come
+// worded is an error that the store has put into words itself. Others come
 // from outside of its routes, which do not name who asked.
-type answered struct{ *wire.Failure }
+type worded struct{ *wire.Failure }
 
-func (a *answered) Unwrap() error { return a.Failure }
+func (a *worded) Unwrap() error { return a.Failure }
 
 // unescapeForm decodes %xx and "+".
 func unescapeForm(text string) string { return names.Unescape(strings.ReplaceAll(text, "+", " ")) }

@@ -10,17 +10,16 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
-	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Room is the metadata store. A Deployed one reads names, parameters and bodies
-// leniently, asks the DOI service behind it, and puts the answer into words; a
-// Documented one checks first that they are as the specification has them, and who asks.
-type Room struct{ *store.Store }
+// A Service is the metadata store. A Deployed one reads names, parameters and bodies
+// leniently, asks the DOI service behind it, and makes a text of the response; a
+// Documented one first checks login, names and bodies against the specification.
+type Service struct{ *store.Store }
 
-func New(s *store.Store) *Room { return &Room{s} }
+func New(s *store.Store) *Service { return &Service{s} }
 
 var (
 	errNoLogin = &wire.Failure{
@@ -38,12 +37,12 @@ var (
 	errBehind  = wire.Fail(http.StatusNotFound, "Not found") // the store has no text of its own
 )
 
-// noContent is the answer where there is nothing to show.
+// noContent is the response where there is nothing to show.
 var noContent = wire.Reply{Status: http.StatusNoContent}
 
 // route is one route of the store. The path has one group for the name, which is the
 // parameter of that name if the path has none. There may be another group for the
-// number of a medium, which no answer tells.
+// number of a medium, which no response shows.
 type route struct {
 	methods string
 	path    *regexp.Regexp
@@ -54,28 +53,29 @@ type route struct {
 
 // operation is what a route does: it reads what was sent, and asks the service behind.
 type operation struct {
-	unknown *wire.Failure // what is said if that does not know the DOI
-	read    func(s *Room, c *call) error
-	work    func(s *Room, c *call) (wire.Reply, error)
+	unknown    *wire.Failure // the error if that does not know the DOI
+	read       func(s *Service, c *call) error
+	work       func(s *Service, c *call) (wire.Reply, error)
+	documented func(s *Service, c *call) error // how a Documented store reads; nil means read
 }
 
 var (
-	listDOIs  = operation{errNoDOI, nothing, (*Room).listDOIs}
-	readURL   = operation{errNoDOI, nothing, (*Room).readURL}
-	changeURL = operation{errNoDOI, (*Room).readURLRecord, (*Room).changeURL}
-	removeDOI = operation{errNoDOI, nothing, (*Room).removeDOI}
+	listDOIs  = operation{errNoDOI, nothing, (*Service).listDOIs, nil}
+	readURL   = operation{errNoDOI, nothing, (*Service).readURL, nil}
+	changeURL = operation{errNoDOI, (*Service).readURLRecord, (*Service).changeURL, (*Service).readTwoLines}
+	removeDOI = operation{errNoDOI, nothing, (*Service).removeDOI, nil}
 
-	readMetadata   = operation{errUnknown, nothing, (*Room).readMetadata}
-	createMetadata = operation{errBehind, (*Room).readSentMetadata, (*Room).createMetadata}
-	hideDOI        = operation{errBehind, nothing, (*Room).hideDOI}
+	readMetadata   = operation{errUnknown, nothing, (*Service).readMetadata, nil}
+	createMetadata = operation{errBehind, (*Service).readSentMetadata, (*Service).createMetadata, (*Service).readDocumentedMetadata}
+	hideDOI        = operation{errBehind, nothing, (*Service).hideDOI, nil}
 
-	listMedia    = operation{errUnknown, nothing, (*Room).listMedia}
-	createMedium = operation{errNoMedia, (*Room).permitMedium, (*Room).createMedium}
-	oneMedium    = operation{errNoMedia, nothing, func(*Room, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }}
-	changeMedium = operation{errNoMedia, func(_ *Room, c *call) error { return broken(c.Request) }, nil} // the store has no code for it
+	listMedia    = operation{errUnknown, nothing, (*Service).listMedia, nil}
+	createMedium = operation{errNoMedia, (*Service).permitMedium, (*Service).createMedium, nothing}
+	oneMedium    = operation{errNoMedia, nothing, func(*Service, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }, nil}
+	changeMedium = operation{errNoMedia, func(_ *Service, c *call) error { return broken(c.Request) }, nil, nil} // the store has no code for it
 )
 
-func nothing(*Room, *call) error { return nil }
+func nothing(*Service, *call) error { return nil }
 
 // routes are tried in this order.
 var routes = []route{
@@ -107,28 +107,28 @@ var routesBesides = []route{
 	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, changeURL},
 }
 
-// Serve answers a request to the path area/rest of a Documented service
+// Serve serves a request to the path area/rest of a Documented service
 // (specification §4.3).
-func (s *Room) Serve(q *wire.Request, area, rest string) wire.Reply {
+func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 	path := "/" + area
 	if rest != "" {
 		path += "/" + rest
 	}
-	res, err := s.answer(q, path, slices.Concat(routes, routesWithoutName))
+	res, err := s.respond(q, path, slices.Concat(routes, routesWithoutName))
 	res = wire.InText(res, err)
 	res.Plain = true
 	return res
 }
 
-// ServeDeployed answers a request to a Deployed service; the path is the one that its
+// ServeDeployed serves a request to a Deployed service; the path is the one that its
 // routes see.
-func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
+func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	if path == "/" { // the proxy in front sends people to the guide
 		return wire.Reply{Status: http.StatusMovedPermanently, Plain: true, Header: map[string]string{
 			"Location": "https://support.datacite.org/docs/mds-api-guide",
 		}}
 	}
-	res, err := s.answer(q, path, slices.Concat(routesBesides, routes))
+	res, err := s.respond(q, path, slices.Concat(routesBesides, routes))
 	res = wire.InText(res, err)
 	if err == errNoLogin {
 		res.ContentType = "text/html; charset=utf-8"
@@ -137,7 +137,7 @@ func (s *Room) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	return res.Varying(q, err, false).Coded(q, s.Now())
 }
 
-func (s *Room) answer(q *wire.Request, path string, routes []route) (wire.Reply, error) {
+func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Reply, error) {
 	if s.Deployed && !isReadable(q) {
 		return wire.Reply{}, broken(q)
 	}
@@ -146,13 +146,13 @@ func (s *Room) answer(q *wire.Request, path string, routes []route) (wire.Reply,
 		if m == nil || !slices.Contains(strings.Fields(route.methods), q.Verb) {
 			continue
 		}
-		c := &call{Request: q, room: s, sent: map[string]string{}}
+		c := &call{Request: q, of: s, sent: map[string]string{}}
 		if len(m) > 1 {
 			c.name = m[1]
 		}
 		return s.enter(c, route)
 	}
-	return s.answerBesides(q, path), nil
+	return s.respondBesides(q, path), nil
 }
 
 // isReadable says whether types and query string are what Rails can read.
@@ -163,13 +163,13 @@ func isReadable(q *wire.Request) bool {
 	return sent && wanted && err == nil
 }
 
-// broken is what the store answers when its own code breaks, or what it is built on.
+// broken is the response when the code of the store, or its framework, breaks.
 func broken(q *wire.Request) error {
 	return wire.Outside(q, http.StatusInternalServerError, jsonTypes)
 }
 
 // enter reads what every route reads: login, parameters, body.
-func (s *Room) enter(c *call, route route) (wire.Reply, error) {
+func (s *Service) enter(c *call, route route) (wire.Reply, error) {
 	if err := s.identify(c); err != nil {
 		return wire.Reply{}, err
 	}
@@ -180,11 +180,15 @@ func (s *Room) enter(c *call, route route) (wire.Reply, error) {
 	if c.doi, ok = s.readName(c.name); !ok && route.named {
 		return wire.Reply{}, errNoDOI
 	}
-	res, err := wire.Reply{}, route.read(s, c)
+	read := route.read
+	if !s.Deployed && route.documented != nil {
+		read = route.documented
+	}
+	res, err := wire.Reply{}, read(s, c)
 	if err == nil {
 		res, err = s.ask(c, route.unknown, func() (wire.Reply, error) { return route.work(s, c) })
 	}
-	if f, ok := errors.AsType[*answered](err); ok {
+	if f, ok := errors.AsType[*worded](err); ok {
 		res, err = wire.InText(wire.Reply{}, f.Failure), nil
 	}
 	if err == nil {
@@ -194,17 +198,17 @@ func (s *Room) enter(c *call, route route) (wire.Reply, error) {
 }
 
 // readName is the DOI that a text means.
-func (s *Room) readName(text string) (name string, ok bool) {
+func (s *Service) readName(text string) (name string, ok bool) {
 	if s.Deployed {
 		return names.Validate(text)
 	}
 	return names.Read(text)
 }
 
-// identify takes the credentials. To a Deployed store wrong ones are no reason to
-// refuse: the service behind it takes who sends them for nobody. The specification
-// (§5) has a right login on every request, of a name and a password.
-func (s *Room) identify(c *call) error {
+// identify takes the credentials. A Deployed store does not refuse wrong ones: to the
+// service behind it the caller is anonymous. By the specification (§5) every request
+// needs a valid username and password.
+func (s *Service) identify(c *call) error {
 	username, password, _ := c.BasicAuth()
 	if wire.IsBlank(username) || wire.IsBlank(password) {
 		return errNoLogin
@@ -221,8 +225,8 @@ func (s *Room) identify(c *call) error {
 	return nil
 }
 
-// answerBesides is what else the host of the store answers. It does not ask who asks.
-func (s *Room) answerBesides(q *wire.Request, path string) wire.Reply {
+// respondBesides is the response to other paths of the host, which need no login.
+func (s *Service) respondBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
 	if s.Deployed && q.Verb == http.MethodGet {
 		switch path {
@@ -238,28 +242,13 @@ func (s *Room) answerBesides(q *wire.Request, path string) wire.Reply {
 
 // listDOIs is GET /doi: the registered names under the account's first prefix, one a
 // line.
-func (s *Room) listDOIs(c *call) (wire.Reply, error) {
+func (s *Service) listDOIs(c *call) (wire.Reply, error) {
 	if err := mayChange(c.account, c.account != nil && !c.account.ByKey); err != nil {
 		return wire.Reply{}, err
 	}
-	var lines []string
-	for _, rec := range s.All() {
-		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(c.account.Prefixes) > 0 && prefix == c.account.Prefixes[0] && (s.Deployed || rec.Owner(c.account)) {
-			lines = append(lines, s.upper(rec.DOI))
-		}
-	}
+	lines := s.RegisteredNames(c.account)
 	if len(lines) == 0 {
 		return noContent, nil
 	}
-	slices.Sort(lines)
 	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), nil
-}
-
-// upper is a name as answers show it.
-func (s *Room) upper(name string) string {
-	if s.Deployed {
-		return strings.ToUpper(name)
-	}
-	return names.Upper(name)
 }

@@ -14,18 +14,18 @@ import (
 // The files of a DOI, which the specification does not show.
 
 // listMedia is GET /media/{doi}.
-func (s *Room) listMedia(c *call) (wire.Reply, error) {
-	lines, err := s.mediaOf(c.account, s.way(http.MethodGet, c.doi, "/media"))
+func (s *Service) listMedia(c *call) (wire.Reply, error) {
+	lines, err := s.mediaOf(c.account, s.target(http.MethodGet, c.doi, "/media"))
 	if err == nil && len(lines) == 0 {
-		err = &answered{errNoMedia}
+		err = &worded{errNoMedia}
 	}
 	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), err
 }
 
-// mediaOf are the files of a DOI. A Deployed service shows them to whoever asks, the
-// newest first, 25 at most. If the name led to the DOI itself, its URL passes for a
+// mediaOf are the files of a DOI. A Deployed service shows them without a login, the
+// newest first, 25 at most. If the name led to the DOI itself, its URL counts as a
 // file.
-func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, err error) {
+func (s *Service) mediaOf(account *record.Account, w names.Target) (lines []string, err error) {
 	rec := s.Find(w.Doi)
 	switch {
 	case rec == nil || w.Id != "":
@@ -45,11 +45,11 @@ func (s *Room) mediaOf(account *record.Account, w names.Way) (lines []string, er
 	return lines, err
 }
 
-func (s *Room) permitMedium(c *call) error { return c.permit("media", "id", "doi_id") }
+func (s *Service) permitMedium(c *call) error { return c.permit("media", "id", "doi_id") }
 
-// createMedium is POST /media/{doi}: one line, type=URL. A Deployed store takes the URL
-// to end at the next "=".
-func (s *Room) createMedium(c *call) (wire.Reply, error) {
+// createMedium is POST /media/{doi}: one line, type=URL. In a Deployed store the
+// URL ends at the next "=".
+func (s *Service) createMedium(c *call) (wire.Reply, error) {
 	line, blank := string(c.body), http.StatusOK
 	if !s.Deployed {
 		line, blank = strings.TrimSpace(line), http.StatusUnprocessableEntity
@@ -65,7 +65,7 @@ func (s *Room) createMedium(c *call) (wire.Reply, error) {
 	if wire.IsBlank(m.Kind) {
 		m.Kind = "text/plain"
 	}
-	w := s.way(http.MethodPost, c.doi, "/media")
+	w := s.target(http.MethodPost, c.doi, "/media")
 	if w.Part != "media" || w.Id != "" {
 		return wire.Reply{}, store.ErrNoRecord
 	}

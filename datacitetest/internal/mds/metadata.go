@@ -1,13 +1,10 @@
 package mds
 
 import (
-	"bytes"
-	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -15,10 +12,10 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// readMetadata is GET /metadata. Where there is none the specification has 204, the
-// store a blank.
-func (s *Room) readMetadata(c *call) (wire.Reply, error) {
-	res, err := s.xmlOf(c.account, s.way(http.MethodGet, c.doi, ""))
+// readMetadata is GET /metadata. Without metadata it is 204 by the specification, and a
+// blank in a Deployed store.
+func (s *Service) readMetadata(c *call) (wire.Reply, error) {
+	res, err := s.xmlOf(c.account, s.target(http.MethodGet, c.doi, ""))
 	res.ContentType = "application/xml; charset=utf-8"
 	if !s.Deployed && err == nil {
 		if len(res.Body) == 0 {
@@ -30,7 +27,7 @@ func (s *Room) readMetadata(c *call) (wire.Reply, error) {
 }
 
 // xmlOf is the XML of a DOI, or of whatever else the name led to.
-func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
+func (s *Service) xmlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
 	case rec == nil:
@@ -49,13 +46,13 @@ func (s *Room) xmlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 	return wire.Reply{Status: http.StatusOK, Body: rec.XML}, s.mayRead(account, rec)
 }
 
-// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index and
-// else changes nothing. Of a DOI nobody knows a Deployed store makes a draft.
-func (s *Room) hideDOI(c *call) (wire.Reply, error) {
+// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index. In a
+// Deployed store an unknown DOI becomes a draft.
+func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
-	done, err := s.change(c, s.way(http.MethodPatch, c.doi, ""))
+	done, err := s.change(c, s.target(http.MethodPatch, c.doi, ""))
 	if err == store.ErrNoRecord && !s.Deployed {
-		return wire.Reply{}, &answered{errNoDOI}
+		return wire.Reply{}, &worded{errNoDOI}
 	}
 	if done.before == "" {
 		return wire.Text(http.StatusCreated, " "), err
@@ -66,20 +63,11 @@ func (s *Room) hideDOI(c *call) (wire.Reply, error) {
 // createMetadata is PUT and POST /metadata: it stores metadata under the DOI of the
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
-func (s *Room) createMetadata(c *call) (wire.Reply, error) {
-	name := c.target
-	done, err := s.change(c, s.way(http.MethodPut, name, ""))
-	location := "/metadata/" + name
-	text := "OK (" + s.upper(done.doi) + ")" // a new name must be readable from the answer
+func (s *Service) createMetadata(c *call) (wire.Reply, error) {
+	done, err := s.change(c, s.target(http.MethodPut, c.target, ""))
+	location, text := "/metadata/"+c.target, "OK ("+s.Upper(done.doi)+")"
 	if !s.Deployed {
-		location = (&url.URL{Path: location}).EscapedPath()
-		switch {
-		case names.PrefixForm.MatchString(c.name):
-		case done.before == "", done.before == record.Draft:
-			text = "CREATED"
-		default:
-			text = "HANDLE_ALREADY_EXISTS"
-		}
+		location, text = (&url.URL{Path: location}).EscapedPath(), done.documentedText(c, text)
 	}
 	res := wire.Text(http.StatusCreated, text)
 	res.Header = map[string]string{"Location": wire.Address(c.Request) + location}
@@ -87,67 +75,41 @@ func (s *Room) createMetadata(c *call) (wire.Reply, error) {
 }
 
 // readSentMetadata reads the metadata in a body, their format, and the name that they
-// are for. A Deployed store looks at the body alone. The specification (§7) wants XML
-// as application/xml; of the other formats only what the service would take for
-// parameters is refused.
-func (s *Room) readSentMetadata(c *call) (err error) {
-	sent := c.Header.Get("Content-Type")
-	kind, _, malformed := mime.ParseMediaType(sent)
-	isXML := bytes.HasPrefix(bytes.TrimSpace(c.body), []byte("<"))
-	if s.Deployed && sent == formType || !s.Deployed && (malformed != nil || kind == formType || isXML && kind != "application/xml") {
-		return &answered{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
+// are for. It looks at the body alone.
+func (s *Service) readSentMetadata(c *call) error {
+	if sent := c.Header.Get("Content-Type"); sent == formType {
+		return errContentType(sent)
+	}
+	if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
+		return err
 	}
 	c.event = "show"
-	if s.Deployed {
-		if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
-			return err
-		}
-		if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
-			return &answered{record.ErrFormat}
-		}
-	} else {
-		if kind == "application/json" {
-			return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter: :metadata")
-		}
-		c.metadata = c.body
-		if c.format, err = record.Recognise(c.body); err != nil {
-			return err
-		}
+	if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
+		return &worded{record.ErrFormat}
 	}
-	if c.target = s.nameFor(c); c.target == "" {
-		return &answered{errNoDOI}
+	name, ok := s.nameIn(c)
+	if !ok {
+		number, _ := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64)
+		name, ok = names.MintUnder(c.name, number)
 	}
+	if !ok {
+		return &worded{errNoDOI}
+	}
+	c.target = name
 	return nil
 }
 
-var storePrefix = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
+func errContentType(sent string) error {
+	return &worded{wire.Fail(http.StatusUnsupportedMediaType, "Content type %s is not supported", sent)}
+}
 
-// nameFor is the DOI of the path; without a path the one in DataCite XML; or a new one
-// under the prefix that the path is. A Deployed store takes what begins like a prefix
-// for one, whatever comes after it: what comes after a slash stands before the new
-// suffix.
-func (s *Room) nameFor(c *call) string {
-	name, ok := s.readName(c.name)
+// nameIn is the DOI of the path, or without a path the one in DataCite XML.
+func (s *Service) nameIn(c *call) (name string, ok bool) {
+	name, ok = s.readName(c.name)
 	if !ok && c.name == "" && c.format == record.Kernel {
 		name, ok = s.readName(record.IdentifierIn(c.metadata))
 	}
-	m := storePrefix.FindStringSubmatch(c.name)
-	switch {
-	case ok:
-		return name
-	case !s.Deployed && names.PrefixForm.MatchString(c.name):
-		return s.FreeName(c.name)
-	case !s.Deployed, m == nil:
-		return ""
-	}
-	prefix := m[1] + "/"
-	if _, shoulder, _ := strings.Cut(c.name, "/"); shoulder != "" {
-		prefix += shoulder + "-"
-	}
-	if number, err := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64); err == nil && number > 0 {
-		return prefix + names.SuffixFor(number)
-	}
-	return prefix + names.MintSuffix()
+	return name, ok
 }
 
 var notDigits = regexp.MustCompile(`[^0-9]+`)

@@ -1,7 +1,6 @@
 package mds
 
 import (
-	"mime"
 	"net/http"
 	"regexp"
 	"strings"
@@ -20,20 +19,20 @@ var (
 
 	errNoMetadata = wire.Fail(http.StatusPreconditionFailed, "Metadata must be uploaded first")
 
-	errEmpty = &answered{&wire.Failure{Status: http.StatusBadRequest, Whole: &wire.Reply{
+	errEmpty = &worded{&wire.Failure{Status: http.StatusBadRequest, Whole: &wire.Reply{
 		Status: http.StatusBadRequest, ContentType: "text/html",
 	}}}
 )
 
 // readURL is GET /doi/{doi}.
-func (s *Room) readURL(c *call) (wire.Reply, error) {
-	res, err := s.urlOf(c.account, s.way(http.MethodGet, c.doi, "/get-url"))
+func (s *Service) readURL(c *call) (wire.Reply, error) {
+	res, err := s.urlOf(c.account, s.target(http.MethodGet, c.doi, "/get-url"))
 	return orBlank(res), err
 }
 
-// urlOf is the URL of a DOI. Nobody may read them all, somebody those of
-// the account. What is no URL, as the name led elsewhere, is no text.
-func (s *Room) urlOf(account *record.Account, w names.Way) (wire.Reply, error) {
+// urlOf is the URL of a DOI: of any DOI without a login, of its own DOIs for an account.
+// If the name led elsewhere, it is empty.
+func (s *Service) urlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
 	case rec == nil, w.Part != "get-url" && !rec.Visible(account):
@@ -48,7 +47,7 @@ func (s *Room) urlOf(account *record.Account, w names.Way) (wire.Reply, error) {
 	return wire.Text(http.StatusOK, rec.URL), nil
 }
 
-// orBlank is an answer without a text: the store makes it a blank.
+// orBlank replaces an empty body by a blank, as the store does.
 func orBlank(res wire.Reply) wire.Reply {
 	if len(res.Body) == 0 && res.Status != http.StatusNoContent {
 		res.Body = []byte(" ")
@@ -58,40 +57,17 @@ func orBlank(res wire.Reply) wire.Reply {
 
 // changeURL is PUT /doi and POST /doi: it registers a DOI with its URL, or changes
 // the URL.
-func (s *Room) changeURL(c *call) (wire.Reply, error) {
-	if err := s.refuses(c); err != nil {
-		return wire.Reply{}, err
-	}
-	_, err := s.change(c, s.way(http.MethodPut, c.target, ""))
+func (s *Service) changeURL(c *call) (wire.Reply, error) {
+	_, err := s.change(c, s.target(http.MethodPut, c.target, ""))
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
 var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
-// refuses is what is wrong with name and URL before anybody looks for the DOI.
-func (s *Room) refuses(c *call) error {
-	switch prefix, _ := names.Split(c.target); {
-	case s.Deployed && !urlStart.MatchString(c.url):
-		return &wire.Failure{Status: http.StatusOK, Title: record.NoURL} // with the status of success
-	case s.Deployed:
-		return nil
-	case !c.account.Holds(prefix):
-		return wire.Fail(http.StatusBadRequest, "prefix %s is not assigned to the account", prefix)
-	case c.account.Refusal(c.url) != "":
-		return wire.Fail(http.StatusBadRequest, "%s", c.account.Refusal(c.url))
-	}
-	return nil
-}
-
-// readURLRecord reads DOI and URL. Of a Deployed store parameters come first, as they
-// are; else the lines of the body.
-func (s *Room) readURLRecord(c *call) (err error) {
-	if s.Deployed {
-		err = c.permit("doi", "id", "doi", "url")
-	} else {
-		err = c.twoLines()
-	}
-	if err != nil {
+// readURLRecord reads DOI and URL: parameters come first, as they are; else the lines of
+// the body.
+func (s *Service) readURLRecord(c *call) error {
+	if err := c.permit("doi", "id", "doi", "url"); err != nil {
 		return err
 	}
 	c.event, c.url = "publish", c.sent["url"]
@@ -99,51 +75,40 @@ func (s *Room) readURLRecord(c *call) (err error) {
 	if c.target, given = c.sent["id"]; !given {
 		c.target = c.sent["doi"]
 	}
-	if !wire.IsBlank(c.sent["id"]+c.sent["doi"]) && !wire.IsBlank(c.url) {
-		return nil
+	if wire.IsBlank(c.sent["id"]+c.sent["doi"]) || wire.IsBlank(c.url) {
+		lines, err := c.lines()
+		if err == nil {
+			err = s.readLines(c, lines["doi"], lines["url"])
+		}
+		if err != nil {
+			return err
+		}
+		if !utf8.ValidString(c.url) {
+			return broken(c.Request)
+		}
 	}
-	lines, err := c.lines()
-	if err != nil {
-		return err
-	}
-	inBody := unescapeForm(strings.TrimSpace(lines["doi"]))
-	name, inPath := s.readName(c.name)
-	switch {
-	case wire.IsBlank(lines["doi"]):
-		return errNeedsDOI
-	case inPath && !strings.EqualFold(inBody, name), !inPath && !s.Deployed && c.name != "":
-		return errOtherDOI
-	case wire.IsBlank(lines["url"]):
-		return errNeedsURL
-	case !inPath:
-		name = inBody
-	}
-	if sound, ok := names.Read(name); ok && !s.Deployed {
-		name = sound
-	} else if !s.Deployed {
-		return wire.Fail(http.StatusBadRequest, "doi %q is not a DOI", name)
-	}
-	c.target, c.url = name, unescapeForm(strings.TrimSpace(lines["url"]))
-	if s.Deployed && !utf8.ValidString(c.url) {
-		return broken(c.Request)
+	if !urlStart.MatchString(c.url) {
+		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // with the status of success
 	}
 	return nil
 }
 
-// twoLines checks that the body is a record of specification §2.3.
-func (c *call) twoLines() error {
-	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "text/plain" {
-		return wire.Fail(http.StatusBadRequest, "Content type %s is not supported", c.Header.Get("Content-Type"))
-	}
-	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(c.body), "\r\n", "\n"), "\n"), "\n")
+// readLines reads what the lines of a body say. They must name the DOI of the path, if that
+// has one.
+func (s *Service) readLines(c *call, doi, url string) error {
+	inBody := unescapeForm(strings.TrimSpace(doi))
+	name, inPath := s.readName(c.name)
 	switch {
-	case !strings.HasPrefix(lines[0], "doi="):
+	case wire.IsBlank(doi):
 		return errNeedsDOI
-	case len(lines) != 2:
-		return wire.Fail(http.StatusBadRequest, "the body must be exactly two lines, doi= and url=")
-	case !strings.HasPrefix(lines[1], "url="):
+	case inPath && !strings.EqualFold(inBody, name):
+		return errOtherDOI
+	case wire.IsBlank(url):
 		return errNeedsURL
+	case !inPath:
+		name = inBody
 	}
+	c.target, c.url = name, unescapeForm(strings.TrimSpace(url))
 	return nil
 }
 
@@ -168,8 +133,8 @@ func (c *call) lines() (map[string]string, error) {
 }
 
 // removeDOI is DELETE /doi/{doi}, which removes a draft.
-func (s *Room) removeDOI(c *call) (wire.Reply, error) {
-	w, denied := s.way(http.MethodDelete, c.doi, ""), errDenied
+func (s *Service) removeDOI(c *call) (wire.Reply, error) {
+	w, denied := s.target(http.MethodDelete, c.doi, ""), errDenied
 	if c.account == nil {
 		denied = errBadLogin
 	}

@@ -31,7 +31,7 @@ var (
 func IsNew(name string) bool { return newForm.MatchString(name) }
 
 // Read reads a DOI name in any case, bare or as "doi:" or resolver address,
-// and returns it in lower case. ok is false when it is none.
+// and returns it in lower case. ok is false if it is not a DOI name.
 func Read(text string) (name string, ok bool) {
 	name = Lower(strings.ReplaceAll(text, "\u200b", ""))
 	for _, lead := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {
@@ -74,6 +74,26 @@ func MintSuffix() string {
 	_, _ = rand.Read(b[:])
 	return SuffixFor(uint64(binary.BigEndian.Uint32(b[:]) >> 2))
 }
+
+// MintUnder makes a new name under the prefix with which a text begins, as the deployed
+// service does: what comes after a slash stands before the suffix. A number other than 0
+// chooses the suffix.
+func MintUnder(text string, number uint64) (name string, ok bool) {
+	m := prefixStart.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	name = m[1] + "/"
+	if _, shoulder, _ := strings.Cut(text, "/"); shoulder != "" {
+		name += shoulder + "-"
+	}
+	if number > 0 {
+		return name + SuffixFor(number), true
+	}
+	return name + MintSuffix(), true
+}
+
+var prefixStart = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
 
 // SuffixFor makes the suffix of a number, in groups of four from the end.
 func SuffixFor(number uint64) string {

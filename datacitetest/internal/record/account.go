@@ -60,7 +60,7 @@ func (a *Account) Refusal(address string) string {
 // ones, the owner all.
 func (rec *Record) Visible(a *Account) bool { return rec.State == Findable || rec.Owner(a) }
 
-// Owner says whether the record belongs to the account; nil is nobody.
+// Owner says whether the record belongs to the account, which may be nil.
 func (rec *Record) Owner(a *Account) bool {
 	return a != nil && strings.EqualFold(rec.Client, a.ClientID)
 }

@@ -94,8 +94,7 @@ func recogniseJSON(body []byte) (Format, error) {
 //
 // DataCite XML is checked, kept, and read in full. Of the other formats the
 // record takes title, creators, publisher, year and type, and the service
-// writes DataCite XML from them; it does not fetch a page whose address is
-// given and takes the address for the title.
+// writes DataCite XML from them. It does not fetch a page: the address becomes the title.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
 	if f != Kernel {
 		b := foreign(f, bytes.TrimSpace(body))
@@ -114,7 +113,7 @@ func (rec *Record) SetMetadata(f Format, body []byte) error {
 	return nil
 }
 
-// unknown stands for a mandatory value nobody gave (the schema's own sign).
+// unknown stands for a mandatory value that is missing (the schema's own sign).
 const unknown = ":unav"
 
 // brief is what the record takes from a format other than DataCite XML.

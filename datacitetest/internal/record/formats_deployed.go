@@ -142,8 +142,8 @@ func hasElements(text string, path []string) bool {
 	return e.trimmed() != ""
 }
 
-// bibEntry is an entry of BibTeX; one without a key is no entry, but something
-// that the service takes for one.
+// bibEntry is an entry of BibTeX; one without a key has no fields, but
+// the service accepts it.
 type bibEntry struct {
 	kind   string
 	fields map[string]string
@@ -226,8 +226,8 @@ func bibFields(text string) map[string]string {
 	}
 }
 
-// errNotThere is the answer to metadata of these formats that do not name a
-// DOI: the service takes them for a record that it looked for in vain.
+// errNotThere is the response to metadata of these formats that do not name a
+// DOI: to the service they are a record that was not found.
 var errNotThere = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // readForeign reads metadata of another format than DataCite XML as the

@@ -268,7 +268,7 @@ func (rec *Record) Lagging(old *Record, now time.Time, lag time.Duration) *Recor
 	rec.before, rec.shows = old, now.Add(lag)
 	if old != nil && !old.shows.After(now) {
 		settled := *old
-		settled.before = nil // nobody sees what was before
+		settled.before = nil // what was before is no longer shown
 		rec.before = &settled
 	}
 	return rec

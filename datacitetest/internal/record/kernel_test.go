@@ -61,7 +61,7 @@ func everything(of []*kernel.Property) any {
 func assertRead(t *testing.T, path string, of []*kernel.Property, want, got any) {
 	t.Helper()
 	for _, p := range of {
-		at, wanted, there := path+"/"+p.Name, member(want, p.Name), member(got, p.Name)
+		at, wanted, there := path+"/"+p.Name, Member(want, p.Name), Member(got, p.Name)
 		switch {
 		case wanted == nil || !p.InXML() || p.Is("lost") || p.Name == "publicationYear" && path == "":
 		case p.Inside == nil || p.Name == "geoLocationPolygon":

@@ -41,7 +41,7 @@ func (e *element) writeMembers(of []*kernel.Property, v any) {
 }
 
 func (e *element) writeMember(p *kernel.Property, of any) {
-	value := member(of, p.Name)
+	value := Member(of, p.Name)
 	switch {
 	case p.Name == "geoLocationPolygon":
 		if value != nil {
@@ -122,8 +122,8 @@ func completed(o object) object {
 			orElse(person, "contributorType", "Other")
 		})
 	})
-	o["identifiers"] = slices.DeleteFunc(changed(o["identifiers"], func(object) {}), func(id any) bool { return member(id, "identifierType") == "DOI" })
-	if title := member(o["container"], "title"); isPresent(title) {
+	o["identifiers"] = slices.DeleteFunc(changed(o["identifiers"], func(object) {}), func(id any) bool { return Member(id, "identifierType") == "DOI" })
+	if title := Member(o["container"], "title"); isPresent(title) {
 		if len(listed(o["descriptions"])) == 0 {
 			o["descriptions"] = []any{nil} // an empty element
 		}
@@ -136,10 +136,10 @@ func completed(o object) object {
 			o["publisher"] = p
 		}
 	}
-	if types := o["types"]; member(types, "resourceTypeGeneral") == nil {
+	if types := o["types"]; Member(types, "resourceTypeGeneral") == nil {
 		delete(o, "types")
-		if schema := wire.String(member(types, "schemaOrg")); schema != "" {
-			o["types"] = object{"resourceTypeGeneral": cmp.Or(generalOf[schema], "Other"), "resourceType": member(types, "resourceType")}
+		if schema := wire.String(Member(types, "schemaOrg")); schema != "" {
+			o["types"] = object{"resourceTypeGeneral": cmp.Or(generalOf[schema], "Other"), "resourceType": Member(types, "resourceType")}
 		}
 	}
 	return o
@@ -193,8 +193,8 @@ func (e *element) with(name string, value any) *element {
 	return e
 }
 
-// present is the element of a text that is not empty, and else nil.
-func present(tag string, text any) *element {
+// ifPresent is the element of a text that is not empty, and else nil.
+func ifPresent(tag string, text any) *element {
 	if !isPresent(text) {
 		return nil
 	}
@@ -214,8 +214,8 @@ func textOf(v any) string {
 	return ""
 }
 
-// member is a member of an object; what is none has none.
-func member(v any, path ...string) any {
+// Member is a member of an object, nil for other values.
+func Member(v any, path ...string) any {
 	for _, name := range path {
 		o, _ := v.(object)
 		v = o[name]
@@ -223,7 +223,7 @@ func member(v any, path ...string) any {
 	return v
 }
 
-// listed is a value as a list: what is none is the only item of one.
+// listed is a value as a list: a single value is its only item.
 func listed(v any) []any {
 	switch v := v.(type) {
 	case nil:
@@ -255,7 +255,7 @@ func filledWrapper(tag string, list any, item func(any) *element) *element {
 // bolognese lib/bolognese/utils.rb (generate_container, get_series_information).
 func containerOf(o object) any {
 	container := object{"type": "Series"}
-	if member(o["types"], "resourceTypeGeneral") == "Dataset" {
+	if Member(o["types"], "resourceTypeGeneral") == "Dataset" {
 		container["type"] = "DataRepository"
 	}
 	set := func(name string, v any) {
@@ -264,28 +264,28 @@ func containerOf(o object) any {
 		}
 	}
 	for _, item := range listed(o["relatedItems"]) {
-		if member(item, "relationType") != "IsPublishedIn" {
+		if Member(item, "relationType") != "IsPublishedIn" {
 			continue
 		}
-		set("identifier", member(item, "relatedItemIdentifier", "relatedItemIdentifier"))
-		set("identifierType", member(item, "relatedItemIdentifier", "relatedItemIdentifierType"))
-		for _, title := range listed(member(item, "titles")) {
-			set("title", member(title, "title"))
+		set("identifier", Member(item, "relatedItemIdentifier", "relatedItemIdentifier"))
+		set("identifierType", Member(item, "relatedItemIdentifier", "relatedItemIdentifierType"))
+		for _, title := range listed(Member(item, "titles")) {
+			set("title", Member(title, "title"))
 			break
 		}
 		for name := range strings.FieldsSeq("volume issue edition number firstPage lastPage") {
-			set(name, member(item, name))
+			set(name, Member(item, name))
 		}
-		if member(item, "numberType") == "Chapter" {
-			set("chapterNumber", member(item, "number"))
+		if Member(item, "numberType") == "Chapter" {
+			set("chapterNumber", Member(item, "number"))
 		}
 		return container
 	}
 	for _, d := range listed(o["descriptions"]) {
-		if member(d, "descriptionType") != "SeriesInformation" {
+		if Member(d, "descriptionType") != "SeriesInformation" {
 			continue
 		}
-		s := seriesIn(wire.String(member(d, "description")))
+		s := seriesIn(wire.String(Member(d, "description")))
 		if s["title"] == nil {
 			return nil
 		}
@@ -293,9 +293,9 @@ func containerOf(o object) any {
 			set(name, v)
 		}
 		for _, r := range listed(o["relatedIdentifiers"]) {
-			if member(r, "relationType") == "IsPartOf" {
-				set("identifier", member(r, "relatedIdentifier"))
-				set("identifierType", member(r, "relatedIdentifierType"))
+			if Member(r, "relationType") == "IsPartOf" {
+				set("identifier", Member(r, "relatedIdentifier"))
+				set("identifierType", Member(r, "relatedIdentifierType"))
 				break
 			}
 		}

@@ -18,7 +18,7 @@ import (
 // What the deployed service makes of DataCite XML when it reads it, and of some
 // members of any record when it keeps it.
 
-// readKernel is the record that a document says, as the service reads it:
+// readKernel is the record in a document, as the service reads it:
 // bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
 // does not have are not there, lists are.
 func readKernel(doc *Document) object {
@@ -43,7 +43,7 @@ func readKernel(doc *Document) object {
 	}
 	if year := doc.Root.child("publicationYear").words(); year != "" {
 		o["publicationYear"] = strings.TrimSpace(year)
-		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return member(d, "dateType") == "Issued" }) {
+		if !slices.ContainsFunc(o["dates"].([]any), func(d any) bool { return Member(d, "dateType") == "Issued" }) {
 			o["dates"] = append(o["dates"].([]any), object{"date": year, "dateType": "Issued"})
 		}
 	}
@@ -62,7 +62,7 @@ func readKernel(doc *Document) object {
 	return o
 }
 
-// stripped is a text without the blanks around it that are ASCII, null if nothing is left.
+// stripped is a text without ASCII blanks around it, null if it is empty.
 func stripped(v any) any { return orNull(strings.Trim(wire.String(v), "\x00\t\n\v\f\r ")) }
 
 // compact takes out what is null, of the objects in v too.
@@ -220,7 +220,7 @@ var (
 	webForm    = regexp.MustCompile(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
 )
 
-// orcidAddress is null for what is none; check digits are not checked.
+// orcidAddress is null for other texts; check digits are not checked.
 func orcidAddress(text string) any {
 	if m := orcidForm.FindStringSubmatch(text); m != nil {
 		return "https://orcid.org/" + strings.Join(strings.Fields(m[1]), "-")
@@ -266,7 +266,7 @@ func readAffiliation(o object) {
 	}
 }
 
-// standIns are what a date may be that is none.
+// standIns are texts that may stand for a date.
 var standIns = strings.Fields(":unac :unal :unap :unas :unav :unkn :none :null :tba :etal")
 
 func readDate(v any) any {
@@ -326,7 +326,7 @@ var licences = sync.OnceValue(func() (all []licence) {
 	return all
 })
 
-// licenceAddress is an address as the list has it, "" if it is none.
+// licenceAddress is an address as the list has it, "" for other texts.
 func licenceAddress(v any) string {
 	m := addressForm.FindStringSubmatch(wire.String(v))
 	if m == nil {
@@ -385,7 +385,7 @@ func readIdentifier(v any) any {
 	return o
 }
 
-// readRelated takes a DOI that is none away.
+// readRelated removes a DOI that is not one.
 func readRelated(name string) func(any) any {
 	return func(v any) any {
 		o := v.(object)

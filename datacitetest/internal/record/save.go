@@ -168,8 +168,8 @@ func Take(o object) (Sent, error) {
 	return s, nil
 }
 
-// withAlias takes alternateIdentifiers for identifiers, if those are not sent.
-// Each must be whole.
+// withAlias reads alternateIdentifiers as identifiers, if those are not sent.
+// Each must be complete.
 func withAlias(o object) (object, error) {
 	others, sent := o["alternateIdentifiers"]
 	if _, both := o["identifiers"]; !sent || both {
@@ -199,7 +199,7 @@ func hasMember(o object, name string) bool {
 
 func (s Sent) has(name string) bool { return hasMember(s.object, name) }
 
-// decode64 is lenient: what is no base64 is skipped.
+// decode64 is lenient: other characters than those of base64 are skipped.
 func decode64(text string) []byte {
 	text, _, _ = strings.Cut(text, "=")
 	text = strings.Map(func(r rune) rune {
@@ -248,7 +248,7 @@ func readSent(text string, sent any) (doc *Document, read object, err error) {
 	return nil, read, nil
 }
 
-// errStumbled is for what the service cannot read and then takes, as it was sent, for XML.
+// errStumbled is for metadata that the service cannot read, and keeps as XML as they were sent.
 var errStumbled = errors.New("no year in it")
 
 // rename puts another DOI into the identifier. Without one the document stays as it was sent.
@@ -404,7 +404,7 @@ func (rec *Record) keep() {
 		return keptRights(v)
 	})
 	each("identifiers", func(v any) any {
-		if member(v, "identifierType") == "DOI" {
+		if Member(v, "identifierType") == "DOI" {
 			return nil
 		}
 		return v
@@ -440,7 +440,7 @@ func keptSubject(v any) any {
 	return compact(o)
 }
 
-// shownColumns are the members as the answers have them.
+// shownColumns are the members as responses show them.
 func (rec *Record) shownColumns() object {
 	o := maps.Clone(rec.columns)
 	for name, v := range blank() {
@@ -462,7 +462,7 @@ func (rec *Record) shownColumns() object {
 	}
 	shown := []any{}
 	for _, id := range o["identifiers"].([]any) {
-		if v := member(id, "identifier"); v != names.Upper(rec.DOI) && (rec.URL == "" || v != rec.URL) {
+		if v := Member(id, "identifier"); v != names.Upper(rec.DOI) && (rec.URL == "" || v != rec.URL) {
 			shown = append(shown, id)
 		}
 	}
@@ -534,7 +534,7 @@ func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong 
 }
 
 // checkXML checks the XML against the schema that the record names. The service
-// knows few names, and those of new records in JSON are none.
+// knows few names, and new records in JSON name none.
 func (rec *Record) checkXML(fault func(source, title string)) {
 	version := wire.String(rec.columns["schemaVersion"])
 	number := strings.TrimPrefix(version, kernelSpaces+"-")
@@ -569,7 +569,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 			}
 			switch l.member {
 			case "rightsList":
-				if len([]rune(wire.String(member(v, "rights")))) > 2000 {
+				if len([]rune(wire.String(Member(v, "rights")))) > 2000 {
 					fault(l.column, "Rights should not have a length of more than 2000 characters.")
 				}
 			case "contributors":
@@ -583,7 +583,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 
 // wrongContributor looks at the type where the record names its schema.
 func (rec *Record) wrongContributor(v any) string {
-	kind := wire.String(member(v, "contributorType"))
+	kind := wire.String(Member(v, "contributorType"))
 	contributor := show(v)
 	switch {
 	case rec.columns["schemaVersion"] != kernelNamespace:
@@ -614,5 +614,5 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 // Wants is a text that was sent.
 func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
 
-// ErrNoMembers is the answer to a body without attributes.
+// ErrNoMembers is the response to a body without attributes.
 var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: attributes")

@@ -56,7 +56,7 @@ func writtenOf(rec *Record) written {
 	return w
 }
 
-// errNoPublisher is what becomes of a record without a publisher in most formats.
+// errNoPublisher is the error for a record without a publisher, in most formats.
 var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 
 // joined joins what is written of each record, below a header.
@@ -109,7 +109,7 @@ func indented(v any) []byte {
 // all are the members of that name of the objects of a list, without nulls.
 func (w written) all(list, name string) (out []any) {
 	for _, v := range listed(w.object[list]) {
-		if v = member(v, name); v != nil {
+		if v = Member(v, name); v != nil {
 			out = append(out, v)
 		}
 	}
@@ -135,7 +135,7 @@ func unwrapped(list []any) any {
 // of are the items of a list that have a value in a member, or in one of several.
 func (w written) of(list, name string, values ...string) (out []any) {
 	for _, v := range listed(w.object[list]) {
-		if slices.Contains(values, wire.String(member(v, name))) {
+		if slices.Contains(values, wire.String(Member(v, name))) {
 			out = append(out, v)
 		}
 	}
@@ -146,23 +146,23 @@ func (w written) publisher() any {
 	if w.object["publisher"] == nil {
 		panic(errNoPublisher)
 	}
-	return member(w.object["publisher"], "name")
+	return Member(w.object["publisher"], "name")
 }
 
-func (w written) kind(name string) any { return member(w.object["types"], name) }
+func (w written) kind(name string) any { return Member(w.object["types"], name) }
 
-func (w written) in(name string) any { return member(w.object["container"], name) }
+func (w written) in(name string) any { return Member(w.object["container"], name) }
 
 func (w written) date(kind string) any {
 	for _, d := range w.of("dates", "dateType", kind) {
-		return member(d, "date")
+		return Member(d, "date")
 	}
 	return nil
 }
 
 func (w written) abstract() any {
 	for _, d := range w.of("descriptions", "descriptionType", "Abstract") {
-		return member(d, "description")
+		return Member(d, "description")
 	}
 	return nil
 }
@@ -184,10 +184,10 @@ func (w written) pages() any {
 
 // inverted is a name as "Family, Given", or what else there is.
 func inverted(v any, whole string) string {
-	if family := wire.String(member(v, "familyName")); family != "" {
-		return family + ", " + wire.String(member(v, "givenName"))
+	if family := wire.String(Member(v, "familyName")); family != "" {
+		return family + ", " + wire.String(Member(v, "givenName"))
 	}
-	return strings.ReplaceAll(whole, "NAME", wire.String(member(v, "name")))
+	return strings.ReplaceAll(whole, "NAME", wire.String(Member(v, "name")))
 }
 
 func (w written) authors() any {
@@ -221,7 +221,7 @@ func (w written) ris() string {
 	}
 	var serial any
 	for _, r := range w.of("relatedIdentifiers", "relationType", "IsPartOf") {
-		serial = member(r, "relatedIdentifier")
+		serial = Member(r, "relatedIdentifier")
 		break
 	}
 	fields := []any{
@@ -270,9 +270,9 @@ func dateParts(date string) object {
 func named(people []any) any {
 	out := []any{}
 	for _, v := range people {
-		p := object{"family": member(v, "familyName"), "given": member(v, "givenName"), "lang": member(v, "lang")}
+		p := object{"family": Member(v, "familyName"), "given": Member(v, "givenName"), "lang": Member(v, "lang")}
 		if !isPresent(p["family"]) {
-			p["literal"] = member(v, "name")
+			p["literal"] = Member(v, "name")
 		}
 		out = append(out, withoutNulls(p))
 	}
@@ -330,7 +330,7 @@ func (w written) crosscite(underscores bool) object {
 func (w written) propertyValues() any {
 	var out []any
 	for _, id := range listed(w.object["identifiers"]) {
-		out = append(out, object{"@type": "PropertyValue", "propertyID": member(id, "identifierType"), "value": member(id, "identifier")})
+		out = append(out, object{"@type": "PropertyValue", "propertyID": Member(id, "identifierType"), "value": Member(id, "identifier")})
 	}
 	return unwrapped(out)
 }
@@ -360,18 +360,18 @@ func agents(people []any) any {
 		p = maps.Clone(p)
 		var places []any
 		for _, a := range listed(p["affiliation"]) {
-			name := member(a, "name")
+			name := Member(a, "name")
 			if text, ok := a.(string); ok {
 				name = text
 			}
-			places = append(places, withoutNulls(object{"@type": "Organization", "@id": member(a, "affiliationIdentifier"), "name": name}))
+			places = append(places, withoutNulls(object{"@type": "Organization", "@id": Member(a, "affiliationIdentifier"), "name": name}))
 		}
 		p["affiliation"] = unwrapped(places)
 		if kind := wire.String(p["nameType"]); kind != "" {
 			p["@type"] = strings.TrimSuffix(kind, "al")
 		}
 		for _, id := range listed(p["nameIdentifiers"]) {
-			p["@id"] = member(id, "nameIdentifier")
+			p["@id"] = Member(id, "nameIdentifier")
 			break
 		}
 		if family := wire.String(p["familyName"]); family != "" {
@@ -387,12 +387,12 @@ func agents(people []any) any {
 func (w written) related(relations ...string) any {
 	var out []any
 	for _, r := range w.of("relatedIdentifiers", "relationType", relations...) {
-		id := wire.String(member(r, "relatedIdentifier"))
-		if member(r, "relatedIdentifierType") == "ISSN" && member(r, "relationType") == "IsPartOf" {
+		id := wire.String(Member(r, "relatedIdentifier"))
+		if Member(r, "relatedIdentifierType") == "ISSN" && Member(r, "relationType") == "IsPartOf" {
 			out = append(out, object{"@type": "Periodical", "issn": id})
 			continue
 		}
-		kind := cmp.Or(ofGeneralType[wire.String(member(r, "resourceTypeGeneral"))].schemaOrg, "CreativeWork")
+		kind := cmp.Or(ofGeneralType[wire.String(Member(r, "resourceTypeGeneral"))].schemaOrg, "CreativeWork")
 		out = append(out, withoutNulls(object{"@id": webAddress(id), "@type": kind}))
 	}
 	return unwrapped(out)
@@ -404,13 +404,13 @@ func (w written) reverse() any {
 	for relation, name := range map[string]string{"IsReferencedBy": "citation", "IsSupplementTo": "isBasedOn"} {
 		var out []any
 		for _, r := range w.of("relatedIdentifiers", "relationType", relation) {
-			work := object{"@type": cmp.Or(member(r, "resourceTypeGeneral"), any("ScholarlyArticle"))}
-			if doi, ok := names.Validate(wire.String(member(r, "relatedIdentifier"))); ok {
+			work := object{"@type": cmp.Or(Member(r, "resourceTypeGeneral"), any("ScholarlyArticle"))}
+			if doi, ok := names.Validate(wire.String(Member(r, "relatedIdentifier"))); ok {
 				work["@id"] = "https://doi.org/" + doi
 			}
-			if member(r, "relatedIdentifierType") != "DOI" {
+			if Member(r, "relatedIdentifierType") != "DOI" {
 				work["identifier"] = object{
-					"@type": "PropertyValue", "propertyID": member(r, "relatedIdentifierType"), "value": member(r, "relatedIdentifier"),
+					"@type": "PropertyValue", "propertyID": Member(r, "relatedIdentifierType"), "value": Member(r, "relatedIdentifier"),
 				}
 			}
 			out = append(out, work)
@@ -425,31 +425,31 @@ func (w written) reverse() any {
 	return o
 }
 
-// spatial are the places, one for each way in which one is told.
+// spatial are the places, one for each point, box, polygon or lone name.
 func (w written) spatial() any {
 	var out []any
 	place := func(geo object) { out = append(out, object{"@type": "Place", "geo": geo}) }
 	for _, v := range listed(w.object["geoLocations"]) {
-		name := member(v, "geoLocationPlace")
-		point, box, polygon := member(v, "geoLocationPoint"), member(v, "geoLocationBox"), member(v, "geoLocationPolygon")
+		name := Member(v, "geoLocationPlace")
+		point, box, polygon := Member(v, "geoLocationPoint"), Member(v, "geoLocationBox"), Member(v, "geoLocationPolygon")
 		if point != nil {
 			place(object{
 				"@type": "GeoCoordinates", "address": name,
-				"latitude": member(point, "pointLatitude"), "longitude": member(point, "pointLongitude"),
+				"latitude": Member(point, "pointLatitude"), "longitude": Member(point, "pointLongitude"),
 			})
 		}
 		if box != nil {
 			var sides []string
 			for _, side := range []string{"southBoundLatitude", "westBoundLongitude", "northBoundLatitude", "eastBoundLongitude"} {
-				sides = append(sides, textOf(member(box, side)))
+				sides = append(sides, textOf(Member(box, side)))
 			}
 			place(withoutNulls(object{"@type": "GeoShape", "address": name, "box": orNull(strings.TrimSpace(strings.Join(sides, " ")))}))
 		}
 		if polygon != nil {
 			points := []any{}
 			for _, p := range listed(polygon) {
-				if p = member(p, "polygonPoint"); p != nil {
-					points = append(points, []any{[]any{member(p, "pointLongitude"), member(p, "pointLatitude")}})
+				if p = Member(p, "polygonPoint"); p != nil {
+					points = append(points, []any{[]any{Member(p, "pointLongitude"), Member(p, "pointLatitude")}})
 				}
 			}
 			place(object{"@type": "GeoShape", "address": name, "polygon": points})
@@ -482,12 +482,12 @@ func (w written) schemaOrg() object {
 		o[name] = w.related(relations...)
 	}
 	if p := w.object["publisher"]; p != nil {
-		o["publisher"] = withoutNulls(object{"@type": "Organization", "@id": member(p, "publisherIdentifier"), "name": member(p, "name")})
+		o["publisher"] = withoutNulls(object{"@type": "Organization", "@id": Member(p, "publisherIdentifier"), "name": Member(p, "name")})
 	}
 	var funders []any
 	for _, f := range listed(w.object["fundingReferences"]) {
 		funders = append(funders, withoutNulls(object{
-			"@id": member(f, "funderIdentifier"), "@type": "Organization", "name": member(f, "funderName"),
+			"@id": Member(f, "funderIdentifier"), "@type": "Organization", "name": Member(f, "funderName"),
 		}))
 	}
 	o["funder"] = unwrapped(funders)
@@ -526,7 +526,7 @@ func (w written) jats() string {
 	title, source := w.one("titles", "title"), w.in("title")
 	people := func(role, list string) *element {
 		return filledWrapper("person-group", w.object[list], func(v any) *element {
-			return tagged("name", nil, present("surname", member(v, "familyName")), present("given-names", member(v, "givenName")))
+			return tagged("name", nil, ifPresent("surname", Member(v, "familyName")), ifPresent("given-names", Member(v, "givenName")))
 		}).with("person-group-type", role)
 	}
 	var named *element
@@ -541,7 +541,7 @@ func (w written) jats() string {
 	}
 	var publisher *element
 	if p := w.object["publisher"]; p != nil && kind != "data" {
-		publisher = tagged("publisher-name", member(p, "name")).with("xml:lang", member(p, "lang"))
+		publisher = tagged("publisher-name", Member(p, "name")).with("xml:lang", Member(p, "lang"))
 	}
 	issued := textOf(w.date("Issued"))
 	date := dateParts(issued)["date-parts"].([]any)[0].([]any)
@@ -557,8 +557,8 @@ func (w written) jats() string {
 	}
 	root := tagged("element-citation", nil, people("author", "creators"), people("editor", "contributors"), named, tagged("source", source), publisher,
 		tagged("year", number).with("iso-8601-date", issued), part(1, "month", "%02d"), part(2, "day", "%02d"),
-		present("volume", w.in("volume")), present("issue", w.in("issue")), present("fpage", w.in("firstPage")), present("lpage", w.in("lastPage")),
-		present("version", w.object["version"]), tagged("pub-id", w.doi).with("pub-id-type", "doi"))
+		ifPresent("volume", w.in("volume")), ifPresent("issue", w.in("issue")), ifPresent("fpage", w.in("firstPage")), ifPresent("lpage", w.in("lastPage")),
+		ifPresent("version", w.object["version"]), tagged("pub-id", w.doi).with("pub-id-type", "doi"))
 	return string((&Document{top: []*element{root.with("publication-type", orNull(kind))}}).bytes()) + "\n"
 }
 
@@ -568,10 +568,10 @@ func (w written) citation() string {
 	publisher := textOf(w.publisher())
 	var authors []string
 	for _, v := range listed(w.object["creators"]) {
-		name := wire.String(member(v, "name"))
-		if family := wire.String(member(v, "familyName")); family != "" {
+		name := wire.String(Member(v, "name"))
+		if family := wire.String(Member(v, "familyName")); family != "" {
 			name = family + ","
-			for given := range strings.FieldsSeq(wire.String(member(v, "givenName"))) {
+			for given := range strings.FieldsSeq(wire.String(Member(v, "givenName"))) {
 				name += " " + string([]rune(given)[:1]) + "."
 			}
 		}

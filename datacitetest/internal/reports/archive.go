@@ -21,10 +21,9 @@ import (
 
 // archive is where the service keeps usage reports. That of a Deployed one is a
 // database with a table of reports and one of their subsets, and beside it a store of
-// documents. Nothing keeps the two together.
+// documents. The two are not kept consistent.
 //
-// Whoever reads or changes it has the lock; what is done under one lock is one
-// transaction.
+// The lock must be held to read or change it; one lock is one transaction.
 type archive struct {
 	mu        sync.Mutex
 	reports   map[string]*stored    // by uid, folded
@@ -47,7 +46,7 @@ func newArchive() archive {
 type stored struct {
 	uid, owner, year, month string
 	key                     string          // what no other report has: creator and period
-	header                  object          // its other columns, by their names in answers
+	header                  object          // its other columns, by their names in responses
 	datasets                json.RawMessage // nil is NULL
 	compressed              []byte          // what was sent last; nil is NULL
 	documented              bool            // the column with the document's name is set
@@ -63,7 +62,7 @@ type row struct {
 	gzip     []byte // nil is NULL: only the document has the bytes
 }
 
-// attachment is the document of a report: the answer to a write, kept as it was
+// attachment is the document of a report: the response to a write, kept as it was
 // given.
 type attachment struct {
 	header   object
@@ -111,7 +110,7 @@ func (a *archive) insert(r *stored) {
 	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
 }
 
-// RowIDs are the ids of a report's rows, as they were inserted. No answer tells
+// RowIDs are the ids of a report's rows, as they were inserted. No response shows
 // them.
 func (a *archive) RowIDs(uid string) (ids []int64) {
 	a.mu.Lock()
@@ -255,7 +254,7 @@ func (r *stored) fullHeader() object {
 	return h
 }
 
-// reply is the answer that shows a document.
+// reply is the response that shows a document.
 func (d attachment) reply(status int, uid string) wire.Reply {
 	datasets := d.datasets
 	if datasets == nil {
@@ -265,7 +264,7 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	for _, subset := range d.subsets {
 		of = append(of, subset.checksum)
 	}
-	return answer(status, uid, d.header, of, func(o *output) {
+	return response(status, uid, d.header, of, func(o *output) {
 		o.print(`"report-datasets":%s,"report-subsets":[`, datasets)
 		for i, subset := range d.subsets {
 			if i > 0 {
@@ -281,7 +280,7 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	})
 }
 
-// tally is an answer of repositories-usage-reports, and when it was made.
+// tally is a response of repositories-usage-reports, and when it was made.
 type tally struct {
 	at   time.Time
 	body object

@@ -30,15 +30,15 @@ func Path(path string) (steps []string, ok bool) {
 }
 
 // ServeDeployed is interface A as the deployed service plays it. Errors
-// name fewer headers that an answer depends on the further outside they arise.
-func (s *Room) ServeDeployed(q *wire.Request) (wire.Reply, error) {
+// name fewer headers that a response depends on the further outside they arise.
+func (s *Service) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	path, _ := Path(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
 	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
 }
 
 // routeReports knows the routes (config/routes.rb).
-func (s *Room) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
+func (s *Service) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
 		if _, ok := q.WantedType(); !ok {
@@ -105,8 +105,7 @@ func formatted(q *wire.Request, path []string) bool {
 	return inPath || q.URL.Query().Has("format")
 }
 
-// caller is who sends a request: nobody in particular, when the token is worth
-// nothing.
+// caller is who sends a request; the claims are empty if the token is not valid.
 type caller struct {
 	given bool // a token was sent
 	store.Claims
@@ -114,7 +113,7 @@ type caller struct {
 
 // readCaller takes the last word of the Authorization header for the token,
 // whatever its scheme.
-func (s *Room) readCaller(q *wire.Request) caller {
+func (s *Service) readCaller(q *wire.Request) caller {
 	words := strings.Fields(q.Header.Get("Authorization"))
 	if len(words) == 0 {
 		return caller{}
@@ -131,18 +130,18 @@ func (c caller) mayReport() bool {
 	return c.Role == store.Staff || c.Role == "client_admin" && !wire.IsBlank(c.UID)
 }
 
-// nameCaller sets the header that says who asks.
+// nameCaller sets the header that names the caller.
 func nameCaller(q *wire.Request, c caller) {
 	if c.given {
-		q.AnswerHeader.Set("X-Credential-Username", c.UID)
+		q.ResponseHeader.Set("X-Credential-Username", c.UID)
 	} else {
-		q.AnswerHeader.Set("X-Anonymous-Consumer", "true")
+		q.ResponseHeader.Set("X-Anonymous-Consumer", "true")
 	}
 }
 
 // getStored is GET (ReportsController#show): of a Deployed service the header of the
 // database, and the subsets of the document. Without a document all is in the database.
-func (s *Room) getStored(id string) (wire.Reply, error) {
+func (s *Service) getStored(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	r := s.Archive.find(id)
@@ -164,7 +163,7 @@ func (s *Room) getStored(id string) (wire.Reply, error) {
 }
 
 // deleteReport is DELETE, which is for the operator's staff.
-func (s *Room) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, error) {
+func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	switch {
@@ -182,7 +181,7 @@ func (s *Room) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, e
 
 // getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
 // of a row. The header is that of the document.
-func (s *Room) getSubset(id string) (wire.Reply, error) {
+func (s *Service) getSubset(id string) (wire.Reply, error) {
 	number := wire.Leading(id)
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -213,7 +212,7 @@ func (s *Room) getSubset(id string) (wire.Reply, error) {
 
 // countReports is GET /repositories-usage-reports (PublishersController#show).
 // What was counted stays in the cache for a day.
-func (s *Room) countReports(clientID string) wire.Reply {
+func (s *Service) countReports(clientID string) wire.Reply {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	now := s.Now()
@@ -247,7 +246,7 @@ func (a *archive) list() []*stored {
 }
 
 // listStored is GET /reports (ReportsController#index).
-func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
+func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
 	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
 		for part := range strings.SplitSeq(pair, "=") {
 			if plain, err := url.QueryUnescape(part); err != nil {
@@ -266,7 +265,7 @@ func (s *Room) listStored(q *wire.Request) (wire.Reply, error) {
 
 // listReports are headers alone, by id. A Deployed service counts pages by the size
 // that was asked for, and fills them by another one.
-func (s *Room) listReports(params wire.Params) (wire.Reply, error) {
+func (s *Service) listReports(params wire.Params) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
@@ -311,7 +310,7 @@ var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
 // drops says which reports a list leaves out. A blank filter does not count, and of a
 // Deployed service only the first one does.
-func (s *Room) drops(p wire.Params) func(*stored) bool {
+func (s *Service) drops(p wire.Params) func(*stored) bool {
 	same := func(a, b string) bool { return a == b }
 	if s.Deployed {
 		same = func(a, b string) bool { return names.Folded(a) == names.Folded(b) }

@@ -34,7 +34,7 @@ func (c content) isNoted() bool {
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Serve is interface A (specification §4.1) of a Documented service.
-func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
+func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	id := strings.ToLower(strings.TrimSuffix(path, "/"))
 	switch q.Verb {
 	case http.MethodGet:
@@ -61,7 +61,7 @@ func (s *Room) Serve(q *wire.Request, path string) (wire.Reply, error) {
 }
 
 // takeReport is POST, without an id, and PUT.
-func (s *Room) takeReport(q *wire.Request, id string) (wire.Reply, error) {
+func (s *Service) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 	owner, err := s.TokenOwner(store.Bearer(q.Request))
 	if err != nil {
 		return wire.Reply{}, err
@@ -77,13 +77,13 @@ func (s *Room) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	q.AnswerHeader.Set("X-Credential-Username", owner)
+	q.ResponseHeader.Set("X-Credential-Username", owner)
 	return r.inSubsets(status), nil
 }
 
 // readPart reads and checks the body of a report, with one of the two pairs of
 // headers that specification §4.1 allows. Any other is 415.
-func (s *Room) readPart(q *wire.Request) (p part, err error) {
+func (s *Service) readPart(q *wire.Request) (p part, err error) {
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
 	p.coding = q.Header.Get("Content-Encoding")
 	if pair := kind + " " + p.coding; pair != "application/json " && pair != "application/gzip gzip" {
@@ -112,7 +112,7 @@ func (s *Room) readPart(q *wire.Request) (p part, err error) {
 
 // storeReport stores a body under an id, or, without one, where its creator
 // and begin-date say.
-func (s *Room) storeReport(owner, id string, p part) (r *stored, status int, err error) {
+func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, err error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	r, status = s.reportOf(owner, id, p), http.StatusCreated
@@ -141,7 +141,7 @@ func (s *Room) storeReport(owner, id string, p part) (r *stored, status int, err
 
 // reportOf is a report of one body. Creator and begin-date make two the same
 // (specification §3.2).
-func (s *Room) reportOf(owner, id string, p part) *stored {
+func (s *Service) reportOf(owner, id string, p part) *stored {
 	period, _ := p.header["reporting-period"].(object)
 	begin := wire.String(period["begin-date"])
 	return &stored{
@@ -150,14 +150,14 @@ func (s *Room) reportOf(owner, id string, p part) *stored {
 	}
 }
 
-// expanded is the answer to GET: one report with the datasets of all its
+// expanded is the response to GET: one report with the datasets of all its
 // bodies, in the order they came.
 func (r *stored) expanded(status int) wire.Reply {
 	of := []string{"expanded"}
 	for _, p := range r.parts {
 		of = append(of, p.checksum)
 	}
-	return answer(status, r.uid, r.header, of, func(o *output) {
+	return response(status, r.uid, r.header, of, func(o *output) {
 		o.print(`"report-datasets":[`)
 		between := ""
 		for _, p := range r.parts {
@@ -183,7 +183,7 @@ func (p part) copyDatasets(o *output) {
 	o.err = cmp.Or(o.err, err)
 }
 
-// inSubsets is the answer to POST and PUT. A compressed report is shown by its
+// inSubsets is the response to POST and PUT. A compressed report is shown by its
 // subsets, as the deployed server does it.
 func (r *stored) inSubsets(status int) wire.Reply {
 	d := attachment{header: r.header, datasets: json.RawMessage("[]")}

@@ -18,21 +18,21 @@ import (
 // object is an object in JSON.
 type object = map[string]any
 
-// Room is interface A: usage reports.
-type Room struct {
+// A Service is interface A.
+type Service struct {
 	*store.Store
 	WriteTime time.Duration
 	Archive   archive
 }
 
-func New(s *store.Store, writeTime time.Duration) *Room {
-	return &Room{Store: s, WriteTime: writeTime, Archive: newArchive()}
+func New(s *store.Store, writeTime time.Duration) *Service {
+	return &Service{Store: s, WriteTime: writeTime, Archive: newArchive()}
 }
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // Put stores a report of a client as it is.
-func (s *Room) Put(owner string, data json.RawMessage) (id string, err error) {
+func (s *Service) Put(owner string, data json.RawMessage) (id string, err error) {
 	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
 	if err != nil {
 		return "", err
@@ -75,10 +75,10 @@ type KeptSubset struct {
 }
 
 // Kept are all reports, by id.
-func (s *Room) Kept() []Kept { return s.Archive.kept() }
+func (s *Service) Kept() []Kept { return s.Archive.kept() }
 
-// Show writes a report as it is shown to who asks for it.
-func (s *Room) Show(w io.Writer, id string) error {
+// Show writes a report as GET shows it.
+func (s *Service) Show(w io.Writer, id string) error {
 	res, err := s.getStored(id)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func compress(data []byte) []byte {
 	return b.Bytes()
 }
 
-// output takes the pieces of an answer. After an error it takes no more.
+// output takes the pieces of a response. After an error it writes nothing.
 type output struct {
 	io.Writer
 	err error
@@ -109,9 +109,9 @@ func (o *output) Write(p []byte) (n int, err error) {
 
 func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
-// answer is {"report":{id, report-header, and what rest writes}}, with a validator made
+// response is {"report":{id, report-header, and what rest writes}}, with a validator made
 // of what it shows.
-func answer(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
+func response(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
 	shown := wire.Encode(header)
 	sums := [][]byte{[]byte(id), shown}
 	for _, part := range of {

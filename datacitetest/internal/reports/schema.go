@@ -433,5 +433,5 @@ func underscored(name string) string { return strings.ReplaceAll(name, "-", "_")
 
 func withHyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// sorted are the names of an object, so that answers are the same each time.
+// sorted are the names of an object, so that responses are the same each time.
 func sorted(o object) iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(o))) }

@@ -8,7 +8,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// A Snapshot is all that the room holds, to be kept as JSON.
+// A Snapshot is all that the service holds, to be kept as JSON.
 type Snapshot struct {
 	Reports  []SavedReport
 	Inserted int64
@@ -46,8 +46,8 @@ type SavedDocument struct {
 	Subsets  []SavedRow
 }
 
-// Snapshot returns what the room holds now.
-func (s *Room) Snapshot() Snapshot {
+// Snapshot returns what the service holds now.
+func (s *Service) Snapshot() Snapshot {
 	a := &s.Archive
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +83,7 @@ func restoredRows(saved []SavedRow) (rows []row) {
 }
 
 // Restore adds what a snapshot holds.
-func (s *Room) Restore(snap Snapshot) error {
+func (s *Service) Restore(snap Snapshot) error {
 	a := &s.Archive
 	a.mu.Lock()
 	defer a.mu.Unlock()

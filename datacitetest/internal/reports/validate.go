@@ -50,7 +50,7 @@ type utf8Reader struct {
 	io.Reader
 	rest []byte // of a character that is not whole yet
 	read int64
-	bad  int64 // where the first byte stands that is none
+	bad  int64 // offset of the first byte that is not UTF-8
 }
 
 func (u *utf8Reader) Read(p []byte) (int, error) {
@@ -234,7 +234,7 @@ func readReport(r io.Reader, header, dataset rule, most int) (read content, err 
 			seen[member] = true
 			take, known := takes[member]
 			if !known {
-				take = anyValue // what a GET answers besides
+				take = anyValue // what else a GET shows
 			}
 			return func(c *checker) { c.in(member, take) }
 		})

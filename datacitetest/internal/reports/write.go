@@ -18,7 +18,7 @@ import (
 // write is a POST or PUT at work. It reads the database once, works on what it
 // has read, and writes the document from that.
 type write struct {
-	*Room
+	*Service
 	q      *wire.Request
 	sub    *submission
 	owner  string  // the sender's client id
@@ -51,8 +51,8 @@ func (w *write) change(do func(r *stored)) {
 
 // takeSubmission is POST, without an id, and PUT. The checks come in the order
 // of the service's filters (reports_controller.rb:13-17).
-func (s *Room) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
-	w := &write{Room: s, q: q}
+func (s *Service) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
+	w := &write{Service: s, q: q}
 	var err error
 	if w.sub, err = readSubmission(q); err != nil {
 		return wire.Reply{}, err
@@ -69,7 +69,7 @@ func (s *Room) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
 		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	w.owner = caller.UID
-	q.AnswerHeader.Set("X-Credential-Username", w.owner)
+	q.ResponseHeader.Set("X-Credential-Username", w.owner)
 	if id == "" {
 		return w.create()
 	}
@@ -307,9 +307,9 @@ func (w *write) rowRead(id int64) *row {
 	return &w.report.rows[i]
 }
 
-// finish saves the report, renders the answer, keeps its text as the document and cleans up
-// (Report#save_as_attachment, #clean_data). The rows that the answer shows are
-// those that the request knows; it asks for them if it has not yet.
+// finish saves the report, renders the response, keeps its text as the document and cleans up
+// (Report#save_as_attachment, #clean_data). The rows that the response shows are
+// those that the request knows; it reads them if it has not yet.
 func (w *write) finish(status int) (wire.Reply, error) {
 	invalid, err := w.save()
 	switch {
@@ -324,7 +324,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 		}
 	}
 	w.committed()
-	answer, err := w.render()
+	document, err := w.render()
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -332,7 +332,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.uid)) })
 	w.done(faults.DocumentDeleted, 1)
 	w.change(func(r *stored) {
-		w.Archive.documents[names.Folded(r.uid)] = answer
+		w.Archive.documents[names.Folded(r.uid)] = document
 		// The column is written if it changes, and in the request's memory it
 		// may not.
 		r.documented = r.documented || !w.report.documented
@@ -340,7 +340,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	w.done(faults.DocumentStored, 0)
 	w.change(w.clean)
 	w.done(faults.RowsCleaned, 0)
-	return answer.reply(status, w.report.uid), nil
+	return document.reply(status, w.report.uid), nil
 }
 
 func (w *write) render() (attachment, error) {

@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 			faults.DropBefore:  {},
 			faults.DropDuring:  {},
 			faults.DropAfter:   {done: true},
-			faults.CutAnswer:   {done: true, status: 201, cut: true},
+			faults.CutResponse: {done: true, status: 201, cut: true},
 			faults.Status:      {status: 502},
 			faults.StatusAfter: {done: true, status: 502},
 			faults.Delay:       {done: true, status: 201},

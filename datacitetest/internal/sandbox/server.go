@@ -40,7 +40,7 @@ func (s *Server) HTTPClient() *http.Client {
 	return &http.Client{Transport: s.Transport()}
 }
 
-// Close frees the port and waits for requests that are being answered.
+// Close frees the port and waits for requests under way.
 func (s *Server) Close() {
 	if s.listener != nil {
 		s.listener.Close()

@@ -10,15 +10,15 @@
 //	service := sandbox.New(nil)
 //	client := &http.Client{Transport: service.Transport()}
 //
-// The rooms, from the ground up: wire is what goes over the wire, names reads the
-// names of DOIs, record is a record in XML and JSON, search finds records, store is
-// the state and the rules by which the behaviours differ. Above them stands a room for
-// each interface: dois, mds and reports. faults stands before them all.
+// Its packages, each of which imports only those before it: faults (what fails between
+// client and service, and the log of requests), wire (requests, responses, JSON, limits),
+// names (DOI names), kernel (the table of the metadata schema), record (a record in JSON,
+// XML and other formats), search (the query language), store (records, accounts, clock),
+// and dois, mds and reports, one for each interface.
 //
-// What it leaves out: the check of metadata follows the schema but for the
-// syntax of URIs; answers in other formats than JSON are DataCite XML alone, unless it
-// is Deployed; there are no rate limits. What else the servers in operation have and
-// this service has not is 501, and listed in dois/routes.go and dois/filter.go.
+// Limits: the syntax of URIs in metadata is not checked; a Documented service has no other
+// formats than JSON and DataCite XML; there are no rate limits. Routes and parameters
+// that are not played have the status 501: see dois/routes.go and dois/filter.go.
 package sandbox
 
 import (
@@ -40,8 +40,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// A Behaviour says which truth a service follows where the specification and
-// the servers in operation differ.
+// A Behaviour says what a service follows where the specification and the servers in
+// operation differ.
 type Behaviour string
 
 const (
@@ -51,7 +51,7 @@ const (
 	Deployed Behaviour = "deployed"
 )
 
-// What callers name of the rooms.
+// Types that callers need.
 type (
 	Account   = record.Account
 	Fault     = faults.Fault
@@ -75,7 +75,7 @@ type Options struct {
 	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
 	Accounts     []Account        // nil means DefaultAccount alone
 
-	// WriteTime is how long a Deployed service works on a usage report it was
+	// WriteTime is how long a Deployed service works on a usage report that is
 	// sent, by the time of package time. For three fifths of it the body is read,
 	// and nothing is done; then the report is looked up; in the last quarter the
 	// database is ahead of the stored document, and for a moment there is none.
@@ -93,8 +93,8 @@ type Options struct {
 	MaxReport, MaxBody int64
 	MaxDatasets        int
 
-	// Faults is asked what happens to a request; n counts from 1, nil means
-	// nothing out of the ordinary. It is called by one goroutine at a time.
+	// Faults chooses the fault of a request; n counts from 1, and nil is no fault. It is
+	// called by one goroutine at a time.
 	Faults func(n int, r *http.Request) *Fault
 }
 
@@ -103,9 +103,9 @@ type Options struct {
 type Service struct {
 	*store.Store
 	front   faults.Front
-	dois    *dois.Room
-	mds     *mds.Room
-	reports *reports.Room
+	dois    *dois.Service
+	mds     *mds.Service
+	reports *reports.Service
 	work    atWork
 }
 
@@ -127,7 +127,7 @@ func New(opts *Options) *Service {
 	}
 	store := store.New(settings)
 	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
-	s.front = faults.Front{Ask: o.Faults, Answer: s.answer, Behind: func(r *http.Request) bool {
+	s.front = faults.Front{Ask: o.Faults, Respond: s.respond, Behind: func(r *http.Request) bool {
 		area, _ := areaOf(r)
 		return s.Deployed && area == storeArea
 	}}
@@ -157,7 +157,7 @@ func (s *Service) PutReportOf(clientID string, data json.RawMessage) (id string,
 // StoredReports are the reports with their subsets, by id.
 func (s *Service) StoredReports() []reports.Kept { return s.reports.Kept() }
 
-// ShowReport writes a report as GET answers it, without a request.
+// ShowReport writes a report as GET shows it, without a request.
 func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Show(w, id) }
 
 // A snapshot is all that a service holds, as JSON.
@@ -187,25 +187,25 @@ func (s *Service) Restore(r io.Reader) error {
 	return s.reports.Restore(snap.Reports)
 }
 
-// ServeHTTP answers a request to any of the three interfaces, by its path:
+// ServeHTTP serves a request to any of the three interfaces, by its path:
 // /reports, /dois, or /doi, /metadata and /media.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
 
-// answer does the work of a request, which may meet a fault at a step of it.
-func (s *Service) answer(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
+// respond does the work of a request, which may meet a fault at a step of it.
+func (s *Service) respond(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
 	started := time.Now()
 	q := wire.NewRequest(r, f)
-	answer := s.answerDocumented
+	respond := s.respondDocumented
 	if s.Deployed {
-		answer = s.answerDeployed
+		respond = s.respondDeployed
 	}
-	res := answer(q)
+	res := respond(q)
 	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
 }
 
-// answerDocumented goes by the path as it arrives: decoded once, and cleaned by
+// respondDocumented goes by the path as it arrives: decoded once, and cleaned by
 // nothing, as a DOI name may hold "//", "#", "?" or "%".
-func (s *Service) answerDocumented(q *wire.Request) wire.Reply {
+func (s *Service) respondDocumented(q *wire.Request) wire.Reply {
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
 	switch area {
 	case "reports":
@@ -229,8 +229,7 @@ const (
 	storeArea
 )
 
-// areaOf goes by the path as it was sent, since each server has its own way to
-// read it. The path is the one that the routes of the store or of the DOI service see.
+// areaOf goes by the path as it was sent, since each server reads it differently. The path is the one that the routes of the store or of the DOI service see.
 func areaOf(r *http.Request) (area int, path string) {
 	path = r.URL.EscapedPath()
 	if _, ok := reports.Path(path); ok {
@@ -243,7 +242,7 @@ func areaOf(r *http.Request) (area int, path string) {
 	return storeArea, path
 }
 
-func (s *Service) answerDeployed(q *wire.Request) wire.Reply {
+func (s *Service) respondDeployed(q *wire.Request) wire.Reply {
 	switch area, path := areaOf(q.Request); area {
 	case reportsArea:
 		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now())

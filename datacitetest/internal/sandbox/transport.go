@@ -18,7 +18,7 @@ import (
 )
 
 // Transport serves requests in memory, without a port. Bodies stream both
-// ways. An answer that fits its buffer leaves no goroutine; a longer one has
+// ways. A response that fits its buffer leaves no goroutine; a longer one has
 // one, which ends when the body is read to its end or closed, or the request's
 // context is done. The service's work on a request goes on when the context is
 // done, as it does behind a network; Wait waits for it.
@@ -28,8 +28,8 @@ func (s *Service) Transport() http.RoundTripper { return roundTripper{s} }
 // through its Transport.
 func (s *Service) Wait() { s.work.wait() }
 
-// atWork counts requests. It is not a sync.WaitGroup because requests may come
-// while somebody waits, and from more than one bubble of testing/synctest.
+// atWork counts requests. It is not a sync.WaitGroup because requests may begin
+// during a wait, and from more than one bubble of testing/synctest.
 type atWork struct {
 	mu   sync.Mutex
 	n    int
@@ -69,8 +69,8 @@ func (a *atWork) wait() {
 
 type roundTripper struct{ service *Service }
 
-// answerBuffer is how much of an answer is held before it starts to stream.
-const answerBuffer = 64 << 10
+// responseBuffer is how much of a response is held before it starts to stream.
+const responseBuffer = 64 << 10
 
 func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	closeBody := sync.OnceFunc(func() {
@@ -85,10 +85,10 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, errors.Join(err, req.Context().Err())
 	}
-	out := &answerWriter{header: http.Header{}, ready: make(chan struct{}), worked: t.service.work.done}
+	out := &responseWriter{header: http.Header{}, ready: make(chan struct{}), worked: t.service.work.done}
 	out.read, out.write = io.Pipe()
-	// A reader of the body learns why it ends early, and a handler stuck in
-	// reading or writing gets free.
+	// A reader of the body learns why it ends early, and a handler that is blocked in
+	// reading or writing returns.
 	stop := context.AfterFunc(ctx, func() {
 		_ = out.write.CloseWithError(context.Cause(ctx))
 		closeBody()
@@ -109,7 +109,7 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case <-out.ready:
-	case <-ctx.Done(): // the caller's doing, or the handler is done and so the answer ready
+	case <-ctx.Done(): // the caller has cancelled, or the handler is done and the response ready
 	}
 	if req.Context().Err() != nil {
 		_ = out.read.Close()
@@ -168,7 +168,7 @@ func incoming(req *http.Request) (*http.Request, error) {
 // errReset is what a client reads from a connection that broke.
 var errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 
-// serve runs the handler; the error says that it broke the answer off.
+// serve runs the handler; the error says that it broke the response off.
 func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {
@@ -181,9 +181,9 @@ func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {
 	return nil
 }
 
-// answerWriter collects an answer, and passes it on through a pipe from the
+// responseWriter collects a response, and passes it on through a pipe from the
 // moment it outgrows the buffer.
-type answerWriter struct {
+type responseWriter struct {
 	header http.Header // the handler's
 	buf    bytes.Buffer
 	read   *io.PipeReader
@@ -199,37 +199,37 @@ type answerWriter struct {
 	end    func() // of the handler that did not return
 }
 
-func (w *answerWriter) Header() http.Header { return w.header }
+func (w *responseWriter) Header() http.Header { return w.header }
 
-func (w *answerWriter) WriteHeader(status int) {
+func (w *responseWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status, w.sent = status, w.header.Clone()
 		maps.DeleteFunc(w.sent, func(_ string, values []string) bool { return len(values) == 0 })
 	}
 }
 
-func (w *answerWriter) Write(p []byte) (int, error) {
+func (w *responseWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.buf.Len()+len(p) <= answerBuffer {
+	if w.buf.Len()+len(p) <= responseBuffer {
 		return w.buf.Write(p)
 	}
 	if err := w.flush(); err != nil {
 		return 0, err
 	}
-	if len(p) < answerBuffer/2 {
+	if len(p) < responseBuffer/2 {
 		return w.buf.Write(p)
 	}
 	return w.write.Write(p)
 }
 
 // Flush starts to stream.
-func (w *answerWriter) Flush() {
+func (w *responseWriter) Flush() {
 	w.WriteHeader(http.StatusOK)
 	_ = w.flush()
 }
 
 // flush sends what is in the buffer.
-func (w *answerWriter) flush() error {
+func (w *responseWriter) flush() error {
 	w.announce(false)
 	if w.buf.Len() == 0 {
 		return nil
@@ -239,7 +239,7 @@ func (w *answerWriter) flush() error {
 	return err
 }
 
-func (w *answerWriter) announce(whole bool) {
+func (w *responseWriter) announce(whole bool) {
 	w.once.Do(func() {
 		w.whole = whole
 		close(w.ready)
@@ -247,8 +247,8 @@ func (w *answerWriter) announce(whole bool) {
 	})
 }
 
-// begun tells whether the answer is on its way.
-func (w *answerWriter) begun() bool {
+// begun tells whether the response is on its way.
+func (w *responseWriter) begun() bool {
 	select {
 	case <-w.ready:
 		return true
@@ -257,8 +257,8 @@ func (w *answerWriter) begun() bool {
 	}
 }
 
-// finish ends the answer; with an error, as a broken connection would.
-func (w *answerWriter) finish(err error) {
+// finish ends the response; with an error, as a broken connection would.
+func (w *responseWriter) finish(err error) {
 	w.WriteHeader(http.StatusOK)
 	if !w.begun() {
 		w.err = err
@@ -271,7 +271,7 @@ func (w *answerWriter) finish(err error) {
 	_ = w.write.CloseWithError(err)
 }
 
-func (w *answerWriter) response(req *http.Request, cancel context.CancelCauseFunc) *http.Response {
+func (w *responseWriter) response(req *http.Request, cancel context.CancelCauseFunc) *http.Response {
 	res := &http.Response{
 		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

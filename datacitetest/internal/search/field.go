@@ -91,7 +91,7 @@ func addProperties(fields map[string]field, before string, of []*kernel.Property
 }
 
 // beyond is what only the specification's queries look into, as it goes by the
-// structure of the JSON record. There they reach names that nobody knows, too.
+// structure of the JSON record. It also searches unknown names.
 var beyond = mapped(map[kind]string{
 	exact: `- state version isActive
 		alternateIdentifiers alternateIdentifierType`,

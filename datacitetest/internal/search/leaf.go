@@ -45,7 +45,7 @@ func (l leaf) size() int {
 	return max(n, 1)
 }
 
-// in makes the node that looks for the leaf in a field. It answers nil if
+// in makes the node that looks for the leaf in a field. It returns nil if
 // there is nothing to look for, and an error if the field has no such values.
 func (l leaf) in(f field, opts Options) (node, error) {
 	if l.op == opExists {

@@ -56,7 +56,7 @@ func (p *parser) query() (node, error) {
 	return root, nil
 }
 
-// list reads clauses up to a closing bracket or the end. It answers nil when
+// list reads clauses up to a closing bracket or the end. It returns nil when
 // no clause has anything to look for.
 func (p *parser) list(field string) (node, error) {
 	var clauses []clause

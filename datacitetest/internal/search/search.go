@@ -94,7 +94,7 @@ func (q *Query) Match(record map[string]any) (score float64, ok bool) {
 	return q.root.match(record)
 }
 
-// refusal is the reason why a query is refused. Its text is part of an answer
+// refusal is the reason why a query is refused. Its text is part of a response
 // of the service, so it reads like the service's and not like a Go error.
 type refusal string
 

@@ -46,13 +46,13 @@ func (s *Store) Basic(r *http.Request) (account *record.Account, given bool) {
 	return nil, true
 }
 
-// IsKey says whether a username counts as an API key, be there such a key or not.
+// IsKey says whether a username has the form of an API key.
 func IsKey(username string) bool {
 	return len(username) > 20 && strings.EqualFold(username[:3], "DC.")
 }
 
 // IssueKey returns a new API key of the first account. The specification does not
-// show them; both behaviours take them where the deployed servers do.
+// show them; both behaviours accept them where the deployed servers do.
 func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) }
 
 // IssueKeyOf is IssueKey for the account with that client id, which there must be.
@@ -62,7 +62,7 @@ func (s *Store) IssueKeyOf(clientID string) string {
 	return key
 }
 
-// RevokeKey makes an API key one that never was.
+// RevokeKey makes an API key unknown.
 func (s *Store) RevokeKey(key string) { s.keys.Delete(key) }
 
 // holder is the account of an API key, nil if there is no such key.
@@ -85,14 +85,14 @@ func Bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// Token returns an unsigned JSON web token of the first account. The service
-// takes it until its clock shows expires.
+// Token returns an unsigned JSON web token of the first account. It is valid until
+// expires by the service's clock.
 func (s *Store) Token(expires time.Time) string {
 	return s.TokenOf(s.Accounts[0].ClientID, expires)
 }
 
-// TokenOf is Token for the account with that client id, which the service need
-// not know: the token alone says who it is.
+// TokenOf is Token for the account with that client id, which need
+// not exist: the token alone identifies it.
 func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	role := "client_admin"
 	if a := s.Client(clientID); a != nil {
@@ -101,7 +101,7 @@ func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	return token(Claims{UID: clientID, Role: role, Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
 }
 
-// Claims are what a token says of who sends it.
+// Claims are the contents of a token.
 type Claims struct {
 	UID       string  `json:"uid"`
 	Role      string  `json:"role_id"`
@@ -116,7 +116,7 @@ func (s *seconds) UnmarshalJSON(data []byte) error { return json.Unmarshal(data,
 
 func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s)) }
 
-// Time is the moment, to the second; none is the beginning of time.
+// Time is the moment, to the second. Without one it is the start of 1970.
 func (s seconds) Time() time.Time {
 	n, _ := json.Number(s).Float64()
 	return time.Unix(int64(n), 0)
@@ -154,9 +154,8 @@ func (s *Store) Client(id string) *record.Account {
 	return nil
 }
 
-// TokenOwner checks a token as specification §7 says, and returns the client id
-// in it: none is 401, an expired one 403. One that means nothing to the service
-// is 401 too.
+// TokenOwner checks a token and returns its client id (specification §7): a missing or
+// malformed token is 401, an expired one 403.
 func (s *Store) TokenOwner(token string) (clientID string, err error) {
 	c, err := s.claims(token)
 	if err == nil && s.Deployed && !c.mayReport() {

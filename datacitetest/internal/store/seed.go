@@ -17,7 +17,7 @@ import (
 // PutRecord stores a DOI record as it is, in the shape of the JSON record's
 // attributes. A record of the same DOI is replaced.
 //
-// Needed is doi alone. The service understands state (findable if not given),
+// Only doi is required. The service understands state (findable if not given),
 // url, client, provider and consortium (ids; those of the client's account, else
 // of the first, if not given; client and provider may be objects with id, name and what
 // else a repository or a member has), created, updated and registered (RFC 3339, date or

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// RemoveDraft removes a draft for good. The failures are for a DOI that there is not,
-// and for one of another account.
+// RemoveDraft removes a draft for good. unknown is the error for an unknown DOI, denied
+// that for a DOI of another account.
 func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denied *wire.Failure) error {
 	return s.Change(name, func(rec *record.Record) (*record.Record, error) {
 		switch {
@@ -34,7 +35,7 @@ func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denie
 
 var ErrNoRecord = wire.Fail(http.StatusNotFound, wire.NotFound)
 
-// FreeName is a minted name under the prefix that no record has.
+// FreeName is a new name under the prefix that no record has.
 func (s *Store) FreeName(prefix string) string {
 	for {
 		if name := prefix + "/" + names.MintSuffix(); s.Find(name) == nil {
@@ -186,6 +187,27 @@ func (s *Store) All() []*record.Record {
 	return s.ordered
 }
 
+// RegisteredNames are the registered DOIs under the first prefix of an account, in upper case
+// and sorted.
+func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
+	for _, rec := range s.All() {
+		prefix, _ := names.Split(rec.DOI)
+		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed || rec.Owner(account)) {
+			dois = append(dois, s.Upper(rec.DOI))
+		}
+	}
+	slices.Sort(dois)
+	return dois
+}
+
+// Upper is a name as the metadata store shows it.
+func (s *Store) Upper(name string) string {
+	if s.Deployed {
+		return strings.ToUpper(name)
+	}
+	return names.Upper(name)
+}
+
 // State is the state of a DOI: draft, registered or findable; "" when the
 // service does not know the DOI.
 func (s *Store) State(doi string) string {
@@ -196,7 +218,7 @@ func (s *Store) State(doi string) string {
 	return ""
 }
 
-// Resolve is what the global DOI resolver would answer now: the URL of the
+// Resolve is what the global DOI resolver would response now: the URL of the
 // DOI, once the delay after its registration is over.
 func (s *Store) Resolve(doi string) (url string, ok bool) {
 	name, _ := names.Read(doi)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Coded compresses an answer for who takes gzip, errors too. Its validator is
+// Coded compresses a response for clients that accept gzip, errors too. Its validator is
 // one of the compressed bytes, which hold the time in seconds.
 func (res Reply) Coded(q *Request, now time.Time) Reply {
 	if res.Plain || res.Status == http.StatusNoContent || !takesGzip(q) {
@@ -24,7 +24,7 @@ func (res Reply) Coded(q *Request, now time.Time) Reply {
 	return res
 }
 
-// CodedUntagged compresses an answer for who takes gzip, unless it is an error. It has no
+// CodedUntagged compresses a response for clients that accept gzip, unless it is an error. It has no
 // validator then.
 func (res Reply) CodedUntagged(q *Request) Reply {
 	if res.Plain || res.Status == http.StatusNoContent || res.Status >= http.StatusBadRequest || !takesGzip(q) {

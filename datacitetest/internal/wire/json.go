@@ -59,7 +59,7 @@ func Encoded[T any](entries []T, show func(T) any) ([]json.RawMessage, error) {
 	out, size := []json.RawMessage{}, 0
 	for _, entry := range entries {
 		text := Encode(show(entry))
-		if size += len(text); size > maxAnswer {
+		if size += len(text); size > maxResponse {
 			return nil, ErrTooMuch
 		}
 		out = append(out, text)

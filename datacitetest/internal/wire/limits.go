@@ -10,7 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 )
 
-// TooLarge is the answer of the proxy in front of the service.
+// TooLarge is the response of the proxy in front of the service.
 func TooLarge() *Failure {
 	const status = http.StatusRequestEntityTooLarge
 	return &Failure{Status: status, Whole: &Reply{
@@ -20,8 +20,8 @@ func TooLarge() *Failure {
 
 // What a request may take. The sizes of bodies are those that the proxies of the
 // deployed servers let through, and so is the depth of JSON and XML that of their
-// parsers; the rest is the embedded service's own: far more than clients have a use
-// for, and so little that no request takes more than some 300 MiB.
+// parsers; the rest are the embedded service's own: more than clients need, and low enough
+// that no request uses more than about 300 MiB of memory.
 const (
 	MaxReportBody = 20 << 20
 	MaxOtherBody  = 10 << 20
@@ -33,7 +33,7 @@ const (
 	MaxFaults   = 10_000    // faults of a report that are told
 	maxNesting  = 100       // objects and lists in each other
 	MaxElements = 256       // elements of XML in each other
-	maxAnswer   = 64 << 20  // bytes of the entries of a list
+	maxResponse = 64 << 20  // bytes of the entries of a list
 )
 
 var ErrTooMuch = Fail(http.StatusRequestEntityTooLarge, "This is more than the embedded service takes at once.")
@@ -78,8 +78,8 @@ func ReadWhole(r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// Inflated is what a report that comes compressed holds, up to a limit. Whether it
-// has its checksum behind it nobody minds, nor whether that is right.
+// Inflated is what a report that comes compressed holds, up to a limit. Its
+// checksum may be missing or wrong.
 func Inflated(r io.Reader) io.Reader { return &bounded{r, maxInflated} }
 
 type bounded struct {

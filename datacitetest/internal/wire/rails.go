@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What Rails does to requests and answers before the code of a deployed server sees
+// What Rails does to requests and responses before the code of a deployed server sees
 // them, and after.
 
 const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
@@ -61,9 +61,9 @@ func (q *Request) SentType() (kind string, ok bool) {
 	return kind, mimeForm.MatchString(kind)
 }
 
-// Outside is an error from before the server's own code: JSON for who asks for
-// it by a name that the server has for it, and nothing for others, nor if a header
-// names what is no media type.
+// Outside is an error from before the server's own code: JSON for clients
+// that ask for it by a type that the server knows, and empty for others and if a header
+// is not a media type.
 func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	title := http.StatusText(status)
 	res := Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}
@@ -74,9 +74,9 @@ func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	return &Failure{Status: status, Title: title, Whole: &res}
 }
 
-// Varying says on which headers an answer depends: fewer the further outside it
+// Varying says on which headers a response depends: fewer the further outside it
 // arises, and not on Accept if that has HTML, as browsers send it, or something else
-// names the format. What the proxy answers says nothing.
+// names the format. The responses of the proxy do not say.
 func (res Reply) Varying(q *Request, err error, formatted bool) Reply {
 	vary := "Accept-Encoding, Origin"
 	if kind, ok := q.WantedType(); ok && kind != "text/html" && !formatted {

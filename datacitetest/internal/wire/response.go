@@ -1,4 +1,4 @@
-// Package wire is what goes over the wire: requests, answers, errors, JSON, and how much of each.
+// Package wire is what goes over the wire: requests, responses, errors, JSON, and how much of each.
 package wire
 
 import (
@@ -22,22 +22,22 @@ type object = map[string]any
 // Request is a request on its way through the service.
 type Request struct {
 	*http.Request
-	Path         string // decoded once
-	Verb         string // HEAD counts as GET
-	AnswerHeader http.Header
-	Fault        *faults.Fault // what happens at a step of the work; nil for nothing
+	Path           string // decoded once
+	Verb           string // HEAD counts as GET
+	ResponseHeader http.Header
+	Fault          *faults.Fault // what happens at a step of the work; nil for nothing
 }
 
 // NewRequest is a request that may meet a fault at work.
 func NewRequest(r *http.Request, f *faults.Fault) *Request {
-	q := &Request{Request: r, Path: r.URL.Path, Verb: r.Method, AnswerHeader: http.Header{}, Fault: f}
+	q := &Request{Request: r, Path: r.URL.Path, Verb: r.Method, ResponseHeader: http.Header{}, Fault: f}
 	if q.Verb == http.MethodHead {
-		q.Verb = http.MethodGet // the same answer; net/http leaves the body out
+		q.Verb = http.MethodGet // the same response; net/http leaves the body out
 	}
 	return q
 }
 
-// Reply is what a handler answers: a body, or a stream for bodies too large to
+// Reply is what a handler responds with: a body, or a stream for bodies too large to
 // build first.
 type Reply struct {
 	Status      int
@@ -50,7 +50,7 @@ type Reply struct {
 	Plain       bool   // interface C: no validator, no cache rules
 }
 
-// Failure is an error the service answers with. Each interface has its own shape
+// Failure is an error that the service responds with. Each interface has its own shape
 // for it: see InJSON and InText.
 type Failure struct {
 	Status int
@@ -67,7 +67,7 @@ func Fail(status int, format string, args ...any) *Failure {
 	return &Failure{Status: status, Title: fmt.Sprintf(format, args...)}
 }
 
-// InJSON makes an error the answer {"errors":[{"status","title"}]}.
+// InJSON makes of an error the response {"errors":[{"status","title"}]}.
 func InJSON(res Reply, err error) Reply {
 	return in(res, err, func(f *Failure) Reply {
 		if f.Body != nil {
@@ -82,7 +82,7 @@ func InText(res Reply, err error) Reply {
 	return in(res, err, func(f *Failure) Reply { return Text(f.Status, f.Title) })
 }
 
-// in is the answer, or what shape makes of the error.
+// in is the response, or what shape makes of the error.
 func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	if err == nil {
 		return res
@@ -96,7 +96,7 @@ func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	return res
 }
 
-// AsFailure is what is answered to an error; 500 to one that no handler foresaw.
+// AsFailure is the response to an error; 500 to one that no handler foresaw.
 func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -114,18 +114,18 @@ func JSON(status int, body any) Reply {
 
 const JSONType = "application/json; charset=utf-8"
 
-// Send writes the answer with the headers of specification §4.1.
+// Send writes the response with the headers of specification §4.1.
 func (res Reply) Send(w http.ResponseWriter, q *Request, took time.Duration) {
 	h := w.Header()
 	if res.Status < 400 {
-		maps.Copy(h, q.AnswerHeader)
+		maps.Copy(h, q.ResponseHeader)
 	}
 	for name, value := range res.Header {
 		h.Set(name, value)
 	}
 	h.Set("X-Request-Id", requestID(q))
 	h.Set("X-Runtime", strconv.FormatFloat(took.Seconds(), 'f', 6, 64))
-	h["Content-Type"] = nil // an answer has the type it says, or none
+	h["Content-Type"] = nil // a response has the type it says, or none
 	if res.ContentType != "" {
 		h.Set("Content-Type", res.ContentType)
 	}
@@ -138,7 +138,7 @@ func (res Reply) Send(w http.ResponseWriter, q *Request, took time.Duration) {
 		return
 	}
 	if err := res.write(w); err != nil && res.Stream != nil {
-		panic(http.ErrAbortHandler) // the reader must not take half an answer for a whole one
+		panic(http.ErrAbortHandler) // the reader must not take half a response for a whole one
 	}
 }
 
@@ -150,7 +150,7 @@ func (res Reply) write(w io.Writer) error {
 	return err
 }
 
-// validators sets ETag and Cache-Control, and answers If-None-Match.
+// validators sets ETag and Cache-Control, and evaluates If-None-Match.
 func (res Reply) validators(h http.Header, q *Request) int {
 	if res.Status >= 400 || res.Status == http.StatusNoContent || res.Untagged {
 		h.Set("Cache-Control", "no-cache")
@@ -168,7 +168,7 @@ func (res Reply) validators(h http.Header, q *Request) int {
 	return res.Status
 }
 
-// WeakETag makes a validator of what an answer is made of.
+// WeakETag makes a validator of what a response is made of.
 func WeakETag(parts ...[]byte) string {
 	sum := md5.New()
 	for _, p := range parts {
@@ -192,7 +192,7 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Crashed is what the deployed service makes of an error nobody expected: 500,
+// Crashed is what the deployed service makes of an unexpected error: 500,
 // with another status in the body, and no content type.
 func Crashed(title string) *Failure {
 	return &Failure{Status: http.StatusInternalServerError, Title: title, Whole: &Reply{

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The way of a DOI name through the deployed software. The metadata store takes
-// the name out of a path, and writes it into a path of the DOI service behind
-// it, which takes it out again. Each step may make another name of it. The steps
-// stand here in the order in which a name meets them.
+// How a DOI name passes through the deployed software: the metadata store reads it from a
+// path and writes it into a path of the DOI service behind it, which reads it again.
+// Each step can change the name. The steps are here in their order.
 
 // Arrived is the path of a request as the routes of the store, and of the DOI service,
 // see it, still escaped.
@@ -63,8 +62,8 @@ func tidy(path string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
-// Decode undoes escapes once. What looks like one but for its digits is a
-// character that was never meant: NUL, or that of the first digit.
+// Decode undoes escapes once. An escape with wrong
+// digits becomes NUL, or the byte of its first digit.
 func Decode(path string) string {
 	return escapes.ReplaceAllStringFunc(path, func(escape string) string {
 		b, ok := escaped(escape)
@@ -156,21 +155,21 @@ var subordinate = []*regexp.Regexp{
 	regexp.MustCompile(`\A(.+)/(events)(?:/(.+))?\z`),
 }
 
-// Way is where a request to the DOI service leads: to a DOI, or to a part of it.
-type Way struct {
+// A Target is where a request to the DOI service leads: to a DOI, or to a part of it.
+type Target struct {
 	Doi  string // decoded; "" if the path leads nowhere
 	Part string // "get-url", "media", "metadata", "activities" or "events"; "" for the DOI itself
 	Id   string // of one medium and so on
 }
 
 // Route finds the DOI in a path of the DOI service.
-func Route(method, path string) Way {
+func Route(method, path string) Target {
 	name, ok := strings.CutPrefix(path, "/dois/")
 	if !ok {
-		return Way{}
+		return Target{}
 	}
 	if doi, ok := strings.CutSuffix(name, "/get-url"); ok && doi != "" && method == http.MethodGet {
-		return Way{Doi: Decode(doi), Part: "get-url"}
+		return Target{Doi: Decode(doi), Part: "get-url"}
 	}
 	for _, part := range subordinate {
 		m := part.FindStringSubmatch(name)
@@ -180,15 +179,15 @@ func Route(method, path string) Way {
 		ofAll := method == http.MethodGet || method == http.MethodPost
 		ofOne := method != http.MethodPost
 		if m[3] == "" && ofAll || m[3] != "" && ofOne {
-			return Way{Doi: Decode(m[1]), Part: m[2], Id: Decode(m[3])}
+			return Target{Doi: Decode(m[1]), Part: m[2], Id: Decode(m[3])}
 		}
 	}
-	return Way{Doi: Decode(name)}
+	return Target{Doi: Decode(name)}
 }
 
 // BehindStore is where the store's request for a name leads; below is what it
 // puts after the name.
-func BehindStore(method, name, below string) Way {
+func BehindStore(method, name, below string) Target {
 	return Route(method, Arrived(normalise(paste(name, below))))
 }
 
