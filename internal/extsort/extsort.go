@@ -116,17 +116,26 @@ func (s *Sorter) spill() (err error) {
 // valid until the next iteration. Call it once, after the last Add.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := s.values(func(value []byte) bool { return yield(value, nil) }); err != nil {
+		if err := s.each(func(_, value []byte) bool { return yield(value, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
-func (s *Sorter) values(yield func([]byte) bool) error {
+// Keys is Values for records that are all key.
+func (s *Sorter) Keys() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if err := s.each(func(key, _ []byte) bool { return yield(key, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Sorter) each(yield func(key, value []byte) bool) error {
 	if len(s.runs) == 0 {
 		s.sort()
 		for _, r := range s.records {
-			if !yield(s.blocks[r.block][r.value:r.end]) {
+			if !yield(s.key(&r), s.blocks[r.block][r.value:r.end]) {
 				return nil
 			}
 		}
@@ -142,7 +151,7 @@ func (s *Sorter) values(yield func([]byte) bool) error {
 	}
 	for heap.Init(&next); len(next) > 0; {
 		first := next[0]
-		if !yield(first.value) {
+		if !yield(first.key, first.value) {
 			return nil
 		}
 		switch err := first.read(); {
