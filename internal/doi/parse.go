@@ -23,13 +23,15 @@ var hosts = []string{
 // percent-encoded.
 func Parse(text string) (string, error) {
 	name := strings.TrimSpace(text)
-	if rest, ok := cutResolver(name); ok {
-		return parseAddress(rest, text)
-	}
-	for _, scheme := range []string{"doi://", "doi:", "info:doi/", "urn:doi:"} {
-		if rest, ok := cutPrefixFold(name, scheme); ok {
-			name = strings.TrimLeft(rest, " ")
-			break
+	if !strings.HasPrefix(name, "10.") { // as most do
+		if rest, ok := cutResolver(name); ok {
+			return parseAddress(rest, text)
+		}
+		for _, scheme := range []string{"doi://", "doi:", "info:doi/", "urn:doi:"} {
+			if rest, ok := cutPrefixFold(name, scheme); ok {
+				name = strings.TrimLeft(rest, " ")
+				break
+			}
 		}
 	}
 	if err := checkTyped(name, text); err != nil {

@@ -22,34 +22,66 @@ type Sorter struct {
 	Memory int    // bytes held in memory
 	Dir    string // for the temporary file
 
-	data    []byte // of the records held
+	blocks  [][]byte // the data of the records held
+	filled  int      // blocks with data; the others are used again
+	held    int      // bytes
 	records []record
 	file    *os.File
 	runs    []*io.SectionReader // in file
 	end     int64               // of the last run
 }
 
-// A record is a key and a value in the data of a Sorter.
-type record struct{ start, value, end int }
+// A record is a key and a value in a block. Blocks do not move when there are more, so
+// no memory is taken twice.
+type record struct{ block, start, value, end uint32 }
 
-const recordSize = 24
+const recordSize = 16
+
+// blockSize is the most bytes of a block, but for longer records.
+const blockSize = 256 << 10
 
 // Add adds a record.
 func (s *Sorter) Add(key, value []byte) error {
-	if len(s.data)+len(key)+len(value)+recordSize*(len(s.records)+1) > s.Memory && len(s.records) > 0 {
+	size := len(key) + len(value)
+	if s.held+size+recordSize > s.Memory && len(s.records) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
 	}
-	start := len(s.data)
-	s.data = append(append(s.data, key...), value...)
-	s.records = append(s.records, record{start, start + len(key), len(s.data)})
+	s.held += size + recordSize
+	block := s.room(size)
+	start := len(*block)
+	*block = append(append(*block, key...), value...)
+	s.records = append(s.records, record{uint32(s.filled - 1), uint32(start), uint32(start + len(key)), uint32(start + size)})
 	return nil
 }
 
+// room returns the last block if it has room, or else another one.
+func (s *Sorter) room(size int) *[]byte {
+	if s.filled > 0 {
+		if last := &s.blocks[s.filled-1]; cap(*last)-len(*last) >= size {
+			return last
+		}
+	}
+	if s.filled == len(s.blocks) {
+		s.blocks = append(s.blocks, nil)
+	}
+	s.filled++
+	block := &s.blocks[s.filled-1]
+	if *block = (*block)[:0]; cap(*block) < size {
+		*block = make([]byte, 0, max(size, min(blockSize, s.Memory/8)))
+	}
+	return block
+}
+
+func (s *Sorter) key(r *record) []byte { return s.blocks[r.block][r.start:r.value] }
+
 func (s *Sorter) sort() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		return cmp.Or(bytes.Compare(s.data[a.start:a.value], s.data[b.start:b.value]), cmp.Compare(a.start, b.start))
+		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 	})
 }
 
@@ -67,7 +99,7 @@ func (s *Sorter) spill() (err error) {
 	for _, r := range s.records {
 		lengths = binary.AppendUvarint(lengths[:0], uint64(r.value-r.start))
 		lengths = binary.AppendUvarint(lengths, uint64(r.end-r.value))
-		for _, b := range [][]byte{lengths, s.data[r.start:r.end]} {
+		for _, b := range [][]byte{lengths, s.blocks[r.block][r.start:r.end]} {
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
@@ -76,7 +108,7 @@ func (s *Sorter) spill() (err error) {
 	}
 	s.runs = append(s.runs, io.NewSectionReader(s.file, s.end, size))
 	s.end += size
-	s.data, s.records = s.data[:0], s.records[:0]
+	s.filled, s.held, s.records = 0, 0, s.records[:0]
 	return w.Flush()
 }
 
@@ -84,17 +116,26 @@ func (s *Sorter) spill() (err error) {
 // valid until the next iteration. Call it once, after the last Add.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := s.values(func(value []byte) bool { return yield(value, nil) }); err != nil {
+		if err := s.each(func(_, value []byte) bool { return yield(value, nil) }); err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
-func (s *Sorter) values(yield func([]byte) bool) error {
+// Keys is Values for records that are all key.
+func (s *Sorter) Keys() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if err := s.each(func(key, _ []byte) bool { return yield(key, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Sorter) each(yield func(key, value []byte) bool) error {
 	if len(s.runs) == 0 {
 		s.sort()
 		for _, r := range s.records {
-			if !yield(s.data[r.value:r.end]) {
+			if !yield(s.key(&r), s.blocks[r.block][r.value:r.end]) {
 				return nil
 			}
 		}
@@ -103,14 +144,14 @@ func (s *Sorter) values(yield func([]byte) bool) error {
 	if err := s.spill(); err != nil {
 		return err
 	}
-	s.data, s.records = nil, nil
+	s.blocks, s.records = nil, nil
 	next, err := s.cursors()
 	if err != nil {
 		return err
 	}
 	for heap.Init(&next); len(next) > 0; {
 		first := next[0]
-		if !yield(first.value) {
+		if !yield(first.key, first.value) {
 			return nil
 		}
 		switch err := first.read(); {

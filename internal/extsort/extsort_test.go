@@ -48,6 +48,22 @@ func TestAnyMemorySortsAlike(t *testing.T) {
 	}
 }
 
+func TestKeys(t *testing.T) {
+	for _, memory := range []int{1, 1 << 20} {
+		s := &extsort.Sorter{Memory: memory, Dir: t.TempDir()}
+		for _, key := range []string{"b", "", "c", "a", "b"} {
+			require.NoError(t, s.Add([]byte(key), nil))
+		}
+		var keys []string
+		for key, err := range s.Keys() {
+			require.NoError(t, err)
+			keys = append(keys, string(key))
+		}
+		assert.Equal(t, []string{"", "a", "b", "b", "c"}, keys)
+		require.NoError(t, s.Close())
+	}
+}
+
 func TestItMayBeLeftEarly(t *testing.T) {
 	s := &extsort.Sorter{Memory: 1, Dir: t.TempDir()}
 	defer s.Close()

@@ -29,7 +29,7 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 	if l.Statuses == nil {
 		l.Statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
 	}
-	return l.read(r, func(line string) (e Event, ok bool, err error) {
+	return l.read(r, func(_ *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, nil
 		}
@@ -74,7 +74,7 @@ func unescape(text string) string {
 // treated as by [ReadLog].
 func ReadJSON(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 	l := newLog(opts)
-	return l.read(r, func(line string) (e Event, ok bool, err error) {
+	return l.read(r, func(_ *parser, line string) (e Event, ok bool, err error) {
 		in := json.NewDecoder(strings.NewReader(line))
 		in.DisallowUnknownFields()
 		if err = in.Decode(&e); err == nil && in.More() {

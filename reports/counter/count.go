@@ -380,11 +380,11 @@ func (w *worker) run(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	for value, err := range w.sorter.Values() {
+	for rec, err := range w.sorter.Keys() {
 		if err != nil || ctx.Err() != nil {
 			return cmp.Or(err, ctx.Err())
 		}
-		c := record(value).click()
+		c := record(rec).click()
 		if !bytes.Equal(c.doi, doi) {
 			finish()
 			doi = append(doi[:0], c.doi...)
@@ -411,7 +411,7 @@ func (w *worker) sort(ctx context.Context) error {
 					w.fault(batch[i].n, err)
 				} else if made != nil {
 					rec = made
-					if err := w.sorter.Add(rec, rec); err != nil {
+					if err := w.sorter.Add(rec, nil); err != nil {
 						return err
 					}
 				}

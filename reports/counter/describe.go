@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -21,15 +23,24 @@ import (
 // Descriptions are the titles, publishers and so on of the datasets in the log of
 // Dataverse or Dryad. Of each dataset the description of its last event is taken,
 // whatever the order of lines and files. They are held in memory or in a temporary
-// file. The zero value is ready for use by one [ReadLog] at a time.
+// file. The zero value is ready for use, by any number of [ReadLog]s at a time.
 type Descriptions struct {
 	Memory  int    // bytes held in memory; more go to a temporary file; 0 means 16 MiB
 	TempDir string // folder for the temporary file; "" means the system's
 
+	shards [16]shard
+	mu     sync.Mutex      // of the sorter
+	sorter *extsort.Sorter // nil until something is in it
+}
+
+// A shard has some datasets, so that several goroutines can add descriptions.
+type shard struct {
+	mu     sync.Mutex
 	latest map[string]*description // by DOI in lower case
 	size   int                     // of latest
-	sorter *extsort.Sorter
 }
+
+var shardSeed = maphash.MakeSeed()
 
 // Describe fills in what the datasets lack: title, publisher and its id, names of
 // contributors, date and year of publication, and URL. DOIs are written as in the
@@ -131,15 +142,18 @@ type description struct {
 func (d *Descriptions) add(name string, at time.Time, fields string) error {
 	var space [128]byte
 	key := jsonlex.AppendLower(space[:0], name)
-	about, ok := d.latest[string(key)]
+	s := &d.shards[maphash.Bytes(shardSeed, key)%uint64(len(d.shards))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	about, ok := s.latest[string(key)]
 	if !ok {
 		const overhead = 150 // of an entry
-		if d.latest == nil {
-			d.latest = map[string]*description{}
+		if s.latest == nil {
+			s.latest = map[string]*description{}
 		}
 		about = &description{}
-		d.latest[string(key)] = about
-		d.size += len(key) + len(name) + overhead
+		s.latest[string(key)] = about
+		s.size += len(key) + len(name) + overhead
 	} else if compareDescriptions(&description{at, name, fields}, about) <= 0 {
 		return nil
 	}
@@ -148,14 +162,16 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 		about.doi = strings.Clone(name)
 	}
 	if about.fields != fields {
-		d.size += len(fields) - len(about.fields)
+		s.size += len(fields) - len(about.fields)
 		about.fields = strings.Clone(fields)
 	}
-	if d.size > cmp.Or(d.Memory, 16<<20) {
-		return d.spill()
+	if s.size > d.memory()/len(d.shards) {
+		return d.spill(s)
 	}
 	return nil
 }
+
+func (d *Descriptions) memory() int { return cmp.Or(d.Memory, 16<<20) }
 
 // compareDescriptions says which is the later one. Of two at the same time any will
 // do, if it is always the same.
@@ -166,18 +182,22 @@ func compareDescriptions(a, b *description) int {
 	return cmp.Or(strings.Compare(a.fields, b.fields), strings.Compare(a.doi, b.doi))
 }
 
-// spill moves what is in memory to the sorter.
-func (d *Descriptions) spill() error {
+// spill moves what a shard holds to the sorter.
+func (d *Descriptions) spill(s *shard) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.sorter == nil {
-		d.sorter = &extsort.Sorter{Memory: cmp.Or(d.Memory, 16<<20) / 4, Dir: cmp.Or(d.TempDir, os.TempDir())}
+		d.sorter = &extsort.Sorter{Memory: d.memory() / 4, Dir: cmp.Or(d.TempDir, os.TempDir())}
 	}
-	for key, about := range d.latest {
-		if err := d.sorter.Add([]byte(key), about.append(nil)); err != nil {
+	var value []byte
+	for key, about := range s.latest {
+		value = about.append(value[:0])
+		if err := d.sorter.Add([]byte(key), value); err != nil {
 			return fmt.Errorf("counter: sorting descriptions: %w", err)
 		}
 	}
-	clear(d.latest)
-	d.size = 0
+	clear(s.latest)
+	s.size = 0
 	return nil
 }
 
@@ -204,16 +224,23 @@ func (d *Descriptions) Close() error {
 func (d *Descriptions) sorted() iter.Seq2[description, error] {
 	return func(yield func(description, error) bool) {
 		if d.sorter == nil {
-			for _, key := range slices.Sorted(maps.Keys(d.latest)) {
-				if !yield(*d.latest[key], nil) {
+			latest := map[string]*description{}
+			for i := range d.shards {
+				maps.Copy(latest, d.shards[i].latest)
+			}
+			for _, key := range slices.Sorted(maps.Keys(latest)) {
+				if !yield(*latest[key], nil) {
 					return
 				}
 			}
 			return
 		}
-		if err := d.spill(); err != nil {
-			yield(description{}, err)
-			return
+		for i := range d.shards {
+			if err := d.spill(&d.shards[i]); err != nil {
+				yield(description{}, err)
+				return
+			}
+			d.shards[i].latest = nil
 		}
 		var last description
 		for value, err := range d.sorter.Values() {

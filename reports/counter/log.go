@@ -2,13 +2,16 @@ package counter
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"net/url"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -147,7 +150,7 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 	if l.Paths == nil {
 		l.Paths = DataversePaths()
 	}
-	return l.read(r, func(line string) (e Event, ok bool, err error) {
+	return l.read(r, func(p *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, checkHeader(line)
 		}
@@ -157,7 +160,7 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 			return e, false, err
 		}
 		pattern, request := l.Paths.find(pathOf(fields[5]))
-		if e.Time, err = l.readTime(fields[0]); err != nil {
+		if e.Time, err = p.readTime(fields[0]); err != nil {
 			return e, false, err
 		}
 		e.Session, e.Cookie, e.User, e.Address = fields[2], fields[3], fields[4], fields[1]
@@ -165,7 +168,7 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 		if e.User == ":guest" {
 			e.User = ""
 		}
-		if e.DOI, err = l.readDOI(fields[6]); err != nil {
+		if e.DOI, err = p.readDOI(fields[6]); err != nil {
 			return e, false, err
 		}
 		if pattern == nil {
@@ -173,7 +176,7 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 		}
 		if l.Descriptions != nil && e.DOI != "" {
 			if err := l.Descriptions.add(e.DOI, e.Time, describes); err != nil {
-				return e, false, &brokenError{err}
+				return e, false, err
 			}
 		}
 		return e, true, nil
@@ -230,11 +233,11 @@ var timeLayouts = []string{
 }
 
 // readTime reads a time, most likely in the form of the last one.
-func (l *log) readTime(text string) (time.Time, error) {
+func (p *parser) readTime(text string) (time.Time, error) {
 	for i := range timeLayouts {
-		layout := (l.layout + i) % len(timeLayouts)
+		layout := (p.layout + i) % len(timeLayouts)
 		if t, err := time.Parse(timeLayouts[layout], text); err == nil {
-			l.layout = layout
+			p.layout = layout
 			return t, nil
 		}
 	}
@@ -246,94 +249,220 @@ func (l *log) readTime(text string) (time.Time, error) {
 }
 
 // readDOI returns the DOI of an identifier, bare. Most have been read before.
-func (l *log) readDOI(identifier string) (name string, err error) {
-	if name, ok := l.names[identifier]; ok || identifier == "" {
+func (p *parser) readDOI(identifier string) (name string, err error) {
+	if name, ok := p.names[identifier]; ok || identifier == "" {
 		return name, nil
 	}
 	if name, err = doi.Parse(identifier); err != nil {
 		return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
 	}
 	const most = 1 << 14 // of names held
-	if len(l.names) >= most {
-		clear(l.names)
+	if len(p.names) >= most {
+		clear(p.names)
 	}
 	name = strings.Clone(name) // it is a part of a line
-	l.names[strings.Clone(identifier)] = name
+	p.names[strings.Clone(identifier)] = name
 	return name, nil
 }
 
-// A log is read line by line.
+// A log is read in chunks, which parsers read at the same time.
 type log struct {
 	LogOptions
-	number int               // of the line
-	layout int               // of the last time, in timeLayouts
-	names  map[string]string // DOIs, by identifier
+	number int // of the next line
 	faults []*datacite.FieldError
 }
 
 func newLog(opts *LogOptions) *log {
-	l := &log{names: map[string]string{}}
+	l := &log{}
 	if opts != nil {
 		l.LogOptions = *opts
 	}
 	return l
 }
 
-// A brokenError ends a log that could be read.
-type brokenError struct{ error }
+// A parseLine makes an event of a line without its end, which is not empty. Lines for
+// which it returns neither an event nor an error are not counted. Several goroutines
+// call it, each with its own parser.
+type parseLine func(p *parser, line string) (Event, bool, error)
 
-// longestLine is the most bytes of a line.
-const longestLine = 1 << 20
+// A parser reads lines.
+type parser struct {
+	layout int               // of the last time, in timeLayouts
+	names  map[string]string // DOIs, by identifier
+	usual  int               // events in a chunk
+}
 
-// read yields the events that parse makes of the lines, without their ends. It is
-// not called with empty lines. Those for which it returns neither an event nor an
-// error are not counted.
-func (l *log) read(r io.Reader, parse func(line string) (Event, bool, error)) iter.Seq2[Event, error] {
+// longestLine is the most bytes of a line, with its end; chunkSize those of a chunk, if its first
+// line is not longer.
+const (
+	longestLine = 1 << 20
+	chunkSize   = 128 << 10
+)
+
+// A chunk is some lines of a log, and what they were found to be.
+type chunk struct {
+	first int // number of the first line
+	text  string
+	long  bool  // the next line is too long
+	err   error // what ended the log after the text
+
+	events []Event
+	faults []lineFault
+	sum    LogSummary // without events
+	done   chan struct{}
+}
+
+// A lineFault is why a line is left out.
+type lineFault struct {
+	number int
+	*datacite.FieldError
+}
+
+// read yields the events that parse makes of the lines.
+func (l *log) read(r io.Reader, parse parseLine) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		in := bufio.NewReaderSize(r, longestLine)
 		var sum LogSummary
 		defer func() {
 			if l.Summary != nil {
 				l.Summary.add(sum)
 			}
 		}()
-		for {
-			line, err := l.line(in)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			var e Event
-			ok := false
-			if err == nil && line != "" {
-				e, ok, err = parse(line)
-			}
-			fault, faulty := errors.AsType[*datacite.FieldError](err)
-			switch {
-			case faulty:
-				sum.Faulty++
-				if l.leaveOut(fault); len(l.faults) < mostFaults {
-					continue
-				}
-				yield(Event{}, &reports.ValidationError{Faults: l.faults})
-				return
-			case err != nil:
-				yield(Event{}, fmt.Errorf("%s: %w", l.place(), err))
-				return
-			case ok:
+		for c := range l.parsed(r, parse) {
+			sum.add(c.sum)
+			for _, e := range c.events {
 				sum.Events++
 				if !yield(e, nil) {
 					return
 				}
-			case line == "" || line[0] == '#':
-				sum.Comments++
-			default:
-				sum.Other++
+			}
+			for _, f := range c.faults {
+				if l.leaveOut(f); len(l.faults) == mostFaults {
+					yield(Event{}, &reports.ValidationError{Faults: l.faults})
+					return
+				}
+			}
+			if c.err != nil && !errors.Is(c.err, io.EOF) {
+				yield(Event{}, c.err)
+				return
 			}
 		}
 		if len(l.faults) > 0 {
 			yield(Event{}, &reports.ValidationError{Faults: l.faults})
 		}
 	}
+}
+
+// parsed yields the chunks of a log in their order. The reader is called here, and only
+// the parsers run in other goroutines.
+func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
+	return func(yield func(*chunk) bool) {
+		parsers := runtime.GOMAXPROCS(0)
+		work := make(chan *chunk, 2*parsers)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer close(work)
+		for range parsers {
+			running.Go(func() {
+				p := &parser{names: map[string]string{}}
+				for c := range work {
+					p.read(l, c, parse)
+					close(c.done)
+				}
+			})
+		}
+		in := bufio.NewReaderSize(r, longestLine)
+		var waiting []*chunk // in work
+		for more := true; more || len(waiting) > 0; {
+			for more && len(waiting) < cap(work) {
+				c := l.chunk(in)
+				more = c.err == nil
+				waiting = append(waiting, c)
+				work <- c
+			}
+			c := waiting[0]
+			waiting = waiting[1:]
+			<-c.done
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// chunk returns the next lines.
+func (l *log) chunk(in *bufio.Reader) *chunk {
+	c := &chunk{first: l.number + 1, done: make(chan struct{})}
+	data, err := in.Peek(chunkSize)
+	end := bytes.LastIndexByte(data, '\n') + 1
+	if end == 0 && err == nil {
+		data, err = in.Peek(longestLine)
+		end = bytes.LastIndexByte(data, '\n') + 1
+	}
+	switch {
+	case end == 0 && err == nil:
+		l.number++
+		c.long = true
+		for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+			_, err = in.ReadSlice('\n')
+		}
+	case errors.Is(err, io.EOF) && end < len(data): // the last line has no end
+		l.number++
+		end = len(data)
+		fallthrough
+	default:
+		l.number += bytes.Count(data[:end], []byte{'\n'})
+		c.text = string(data[:end])
+		_, _ = in.Discard(end) // they are there
+	}
+	if c.err = err; err != nil && !errors.Is(err, io.EOF) {
+		c.err = fmt.Errorf("%s: %w", l.place(l.number+1), err)
+	}
+	return c
+}
+
+// read reads the lines of a chunk.
+func (p *parser) read(l *log, c *chunk, parse parseLine) {
+	valid := utf8.ValidString(c.text)
+	c.events = make([]Event, 0, p.usual)
+	number := c.first - 1
+	leaveOut := func(f *datacite.FieldError) {
+		c.sum.Faulty++
+		c.faults = append(c.faults, lineFault{number, f})
+	}
+	if c.long {
+		number++
+		leaveOut(&datacite.FieldError{Path: "line", Reason: fmt.Sprintf("has more than %d bytes", longestLine)})
+	}
+	for line := range strings.Lines(c.text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if number == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		var e Event
+		var err error
+		ok := false
+		if !valid && !utf8.ValidString(line) {
+			err = &datacite.FieldError{Path: "line", Reason: "is not valid UTF-8"}
+		} else if line != "" {
+			e, ok, err = parse(p, line)
+		}
+		fault, faulty := errors.AsType[*datacite.FieldError](err)
+		switch {
+		case faulty:
+			leaveOut(fault)
+		case err != nil:
+			c.err = fmt.Errorf("%s: %w", l.place(number), err)
+			return
+		case ok:
+			c.events = append(c.events, e)
+		case line == "" || line[0] == '#':
+			c.sum.Comments++
+		default:
+			c.sum.Other++
+		}
+	}
+	p.usual = len(c.events)
 }
 
 func (s *LogSummary) add(o LogSummary) {
@@ -343,45 +472,20 @@ func (s *LogSummary) add(o LogSummary) {
 	s.Faulty += o.Faulty
 }
 
-// place is where the current line is.
-func (l *log) place() string {
+// place is where a line is.
+func (l *log) place(number int) string {
 	if l.Name == "" {
-		return fmt.Sprint("line ", l.number)
+		return fmt.Sprint("line ", number)
 	}
-	return fmt.Sprintf("%s, line %d", l.Name, l.number)
+	return fmt.Sprintf("%s, line %d", l.Name, number)
 }
 
 // leaveOut notes a line that cannot be read.
-func (l *log) leaveOut(f *datacite.FieldError) {
-	f = &datacite.FieldError{Path: l.place() + ", " + f.Path, Reason: f.Reason}
+func (l *log) leaveOut(at lineFault) {
+	f := &datacite.FieldError{Path: l.place(at.number) + ", " + at.Path, Reason: at.Reason}
 	if l.LeaveOut != nil {
 		l.LeaveOut(f)
 	} else {
 		l.faults = append(l.faults, f)
 	}
-}
-
-// line returns the next line, without its end.
-func (l *log) line(in *bufio.Reader) (string, error) {
-	l.number++
-	data, err := in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = in.ReadSlice('\n')
-		}
-		if err == nil || errors.Is(err, io.EOF) {
-			return "", &datacite.FieldError{Path: "line", Reason: fmt.Sprintf("has more than %d bytes", longestLine)}
-		}
-	}
-	if err != nil && !(errors.Is(err, io.EOF) && len(data) > 0) {
-		return "", err
-	}
-	if !utf8.Valid(data) {
-		return "", &datacite.FieldError{Path: "line", Reason: "is not valid UTF-8"}
-	}
-	line := strings.TrimRight(string(data), "\r\n")
-	if l.number == 1 {
-		line = strings.TrimPrefix(line, "\ufeff")
-	}
-	return line, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -134,6 +136,87 @@ func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
 	invalid := &reports.ValidationError{}
 	require.ErrorAs(t, err, &invalid)
 	assert.Len(t, invalid.Faults, 100)
+}
+
+// TestLongLogs are read in several chunks at the same time. Events keep the order of
+// their lines, and faults have their numbers.
+func TestLongLogs(t *testing.T) {
+	const lines = 5000
+	var log strings.Builder
+	var want, faults []string
+	for n := 1; n <= lines; n++ {
+		address := fmt.Sprint("192.0.2.", n)
+		switch {
+		case n%1000 == 7:
+			log.WriteString("x\n")
+			faults = append(faults, fmt.Sprintf("line %d, fields are 1", n))
+		case n == 3000:
+			log.WriteString(line("title", strings.Repeat("x", 1<<20)))
+			faults = append(faults, fmt.Sprintf("line %d, line has more than", n))
+		case n == 4000:
+			log.WriteString(line("title", strings.Repeat("x", 1<<20-1000), "client_ip", address))
+			want = append(want, address)
+		default:
+			log.WriteString(line("client_ip", address))
+			want = append(want, address)
+		}
+	}
+	text := strings.TrimSuffix(log.String(), "\n")
+	for name, r := range map[string]io.Reader{
+		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "end with data": iotest.DataErrReader(strings.NewReader(text)),
+	} {
+		var left []string
+		var sum counter.LogSummary
+		events, err := collect(counter.ReadLog(r, &counter.LogOptions{Summary: &sum, LeaveOut: func(f *datacite.FieldError) { left = append(left, f.Error()) }}))
+		require.NoError(t, err, name)
+		var got []string
+		for _, e := range events {
+			got = append(got, e.Address)
+		}
+		assert.Equal(t, want, got, name)
+		require.Len(t, left, len(faults), name)
+		for i := range faults {
+			assert.Contains(t, left[i], faults[i], name)
+		}
+		assert.Equal(t, counter.LogSummary{Events: int64(len(want)), Faulty: int64(len(faults))}, sum, name)
+	}
+	for _, err := range counter.ReadLog(io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &counter.LogOptions{LeaveOut: func(*datacite.FieldError) {}}) {
+		if err != nil {
+			assert.EqualError(t, err, "line 5000: io: read/write on closed pipe")
+		}
+	}
+}
+
+// TestReadersThatPanic: the panic is the caller's, who can recover.
+func TestReadersThatPanic(t *testing.T) {
+	r := io.MultiReader(strings.NewReader(strings.Repeat(line(), 1000)), readerFunc(func([]byte) (int, error) { panic("no more") }))
+	assert.PanicsWithValue(t, "no more", func() { collect(counter.ReadLog(r, nil)) })
+}
+
+// TestLogsAtTheSameTime describe the same datasets.
+func TestLogsAtTheSameTime(t *testing.T) {
+	about := &counter.Descriptions{Memory: 1 << 10, TempDir: t.TempDir()}
+	var reading sync.WaitGroup
+	for server := range 4 {
+		reading.Go(func() {
+			var log strings.Builder
+			for n := range 500 {
+				fmt.Fprint(&log, line("event_time", fmt.Sprintf("2026-10-14T10:%02d:00Z", server), "identifier", fmt.Sprintf("doi:10.5072/%03d", n), "title", fmt.Sprint("server ", server)))
+			}
+			_, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{Descriptions: about}))
+			assert.NoError(t, err)
+		})
+	}
+	reading.Wait()
+	var datasets []reports.Dataset
+	for n := range 500 {
+		datasets = append(datasets, reports.Dataset{DatasetID: []reports.TypedValue{{Type: "doi", Value: fmt.Sprintf("10.5072/%03d", n)}}})
+	}
+	for d, err := range about.Describe(reports.Source(datasets)) {
+		require.NoError(t, err)
+		require.Equal(t, "server 3", d.Title)
+	}
+	require.NoError(t, about.Close())
 }
 
 func TestALogThatEndsTooSoon(t *testing.T) {

@@ -157,8 +157,12 @@ func floor(a, b int64) int64 {
 // rows are the counts of a dataset, in order.
 func rows(doi string, counts map[cell]int64) []reports.Row {
 	list := make([]reports.Row, 0, len(counts))
+	month, day := int32(-1), reports.Date("") // of the last cell
 	for _, at := range slices.SortedFunc(maps.Keys(counts), compareCells) {
-		row := reports.Row{DOI: doi, Date: firstDay(at.month), Metric: metrics[at.metric], Access: reports.Regular, Count: counts[at]}
+		if at.month != month {
+			month, day = at.month, firstDay(at.month)
+		}
+		row := reports.Row{DOI: doi, Date: day, Metric: metrics[at.metric], Access: reports.Regular, Count: counts[at]}
 		if at.machine != 0 {
 			row.Access = reports.Machine
 		}
