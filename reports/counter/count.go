@@ -88,8 +88,8 @@ func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row,
 // CountKey counts events that have one [Key], in any order. Rows of all keys with
 // the same DOI, date, metric, access method and country add up to those of [Count]:
 // so any system that brings the events of a key together can count, on many
-// machines. It is a pure function. It panics if opts or an event are not valid
-// ([Event.Validate]).
+// machines. Except for Options.Summary, which it sets, it is a pure function. It panics
+// if opts or an event are not valid ([Event.Validate]).
 func CountKey(events []Event, opts *Options) []reports.Row {
 	r, err := newRules(opts)
 	if err != nil {
@@ -106,15 +106,19 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 			records = append(records, rec)
 		}
 	}
-	if len(records) == 0 {
-		return nil
-	}
 	slices.SortFunc(records, func(a, b record) int { return bytes.Compare(a, b) })
 	t := newTally(r)
 	for _, rec := range records {
 		t.add(rec.click())
 	}
 	t.finish()
+	if r.Summary != nil {
+		sum.add(t.summary)
+		*r.Summary = sum
+	}
+	if len(records) == 0 {
+		return nil
+	}
 	return rows(string(records[0].click().doi), t.counts)
 }
 

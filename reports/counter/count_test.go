@@ -138,9 +138,16 @@ func TestEveryLogIsCountedAsTheCodeSays(t *testing.T) {
 			keys[counter.Key(e)] = append(keys[counter.Key(e)], e)
 		}
 		var parts []reports.Row
+		whole, others := got, counter.Summary{}
 		for _, events := range keys {
 			parts = append(parts, counter.CountKey(events, opts)...)
+			others.Counted += got.Counted
+			others.DoubleClicks += got.DoubleClicks
+			others.Robots += got.Robots
+			others.OtherMonths += got.OtherMonths
+			others.NoDataset += got.NoDataset
 		}
+		require.Equal(t, whole, others, "seed %d: the keys' summaries add up", seed)
 		requireCounts(t, want, total(parts), "seed %d, by keys: %+v", seed, l)
 	}
 }
