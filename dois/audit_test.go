@@ -315,7 +315,9 @@ func TestAuditEndsWithAnError(t *testing.T) {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
 		}, datacite.ErrServer, ""},
 		"a record looked up": {source(dois.Wanted{DOI: "10.5072/a"}), scope, onlySingle, datacite.ErrServer, ""},
-		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.CutResponse} }, nil, ""},
+		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
+			return &datacitetest.Fault{Kind: datacitetest.CutResponse}
+		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

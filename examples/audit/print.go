@@ -20,11 +20,11 @@ type writer struct {
 // A row is one thing that differs.
 type row struct {
 	Kind   dois.DifferenceKind `json:"kind"`
-	DOI    string    `json:"doi"`
-	Path   string    `json:"path,omitempty"`
-	Wanted string    `json:"wanted,omitempty"`
-	Found  string    `json:"found,omitempty"`
-	Reason string    `json:"reason,omitempty"`
+	DOI    string              `json:"doi"`
+	Path   string              `json:"path,omitempty"`
+	Wanted string              `json:"wanted,omitempty"`
+	Found  string              `json:"found,omitempty"`
+	Reason string              `json:"reason,omitempty"`
 }
 
 // rows are the parts of a difference, or the one of a DOI as a whole.
