@@ -110,7 +110,7 @@ func TestSandboxShowsItsUsage(t *testing.T) {
 	var out, notes strings.Builder
 	require.ErrorIs(t, run(t.Context(), []string{"-h"}, &out, &notes), flag.ErrHelp)
 	assert.Empty(t, notes.String())
-	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults part", "-lag", "-load file", "-state file", "-rules"} {
+	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults share", "-lag", "-load file", "-state file", "-rules"} {
 		assert.Contains(t, out.String(), part)
 	}
 }

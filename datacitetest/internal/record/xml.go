@@ -74,11 +74,6 @@ func (e *element) lookUp(attr string) (value string, ok bool) {
 	return strings.TrimSpace(e.attrs[i].value), true
 }
 
-func (e *element) attr(name string) string {
-	value, _ := e.lookUp(name)
-	return value
-}
-
 func (e *element) hasAttr(name string) bool {
 	_, ok := e.lookUp(name)
 	return ok
