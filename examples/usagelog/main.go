@@ -192,7 +192,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
-	flags.IntVar(&s.memory, "memory", 32, "`MiB` of events that are sorted in memory; more go to temporary files")
+	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	words, given, err := arguments.Parse(flags, usage, args, out)
 	if err != nil {
 		return nil, err
