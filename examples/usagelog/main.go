@@ -98,6 +98,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 // explain prints what went wrong, and returns the exit code.
 func (p *program) explain(ctx context.Context, err error) int {
 	const name = "usagelog:"
+	if ctx.Err() != nil {
+		fmt.Fprintln(p.stderr, name, "interrupted; run it again:", err)
+		return 130
+	}
 	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
 		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Faults))
 		for _, f := range faults.Faults {
@@ -110,8 +114,6 @@ func (p *program) explain(ctx context.Context, err error) int {
 	_, unverified := errors.AsType[*unverifiedError](err)
 	_, service := errors.AsType[*serviceError](err)
 	switch {
-	case ctx.Err() != nil:
-		return 130
 	case unverified || sent && stopped.State != reports.Untouched || errors.Is(err, reports.ErrBusy):
 		return 1
 	case errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrTokenExpired), errors.Is(err, datacite.ErrInvalid), errors.Is(err, datacite.ErrConflict):
@@ -192,7 +194,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
-	flags.IntVar(&s.memory, "memory", 32, "`MiB` of events that are sorted in memory; more go to temporary files")
+	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	words, given, err := arguments.Parse(flags, usage, args, out)
 	if err != nil {
 		return nil, err
@@ -218,8 +220,8 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 		return nil, errors.New("-format combined needs -investigations and -requests, which find the DOI in a path")
 	case s.format == "json" && given["requests"]:
 		return nil, errors.New("-investigations and -requests have no effect with -format json, which says what a request is")
-	case s.memory < 1 || s.memory > 1<<20:
-		return nil, fmt.Errorf("-memory is %d, not between 1 and %d", s.memory, 1<<20)
+	case s.memory < 1 || s.memory > 2000:
+		return nil, fmt.Errorf("-memory is %d, not between 1 and 2000", s.memory)
 	}
 	s.memory <<= 20
 	if given["requests"] {

@@ -472,5 +472,6 @@ func TestInterrupted(t *testing.T) {
 	cancel(errors.New("Ctrl-C"))
 	done := runs(ctx, nil, "", args(october(t)...)...)
 	assert.Equal(t, 130, done.code)
+	assert.Contains(t, done.errors, "usagelog: interrupted; run it again")
 	assert.Empty(t, done.out)
 }

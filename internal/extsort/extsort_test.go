@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,21 @@ func TestAnyMemorySortsAlike(t *testing.T) {
 		require.Equal(t, values, sorted(t, s), "seed %d, memory %d", seed, s.Memory)
 		require.NoError(t, s.Close())
 	}
+}
+
+// TestMemoryIsTakenOnce: what is held is not copied when there is more of it, which would
+// take twice the memory for a moment.
+func TestMemoryIsTakenOnce(t *testing.T) {
+	s := &extsort.Sorter{Memory: 8 << 20, Dir: t.TempDir()}
+	defer s.Close()
+	key := make([]byte, 100)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 60_000 {
+		require.NoError(t, s.Add(key, nil))
+	}
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(12<<20))
 }
 
 func TestKeys(t *testing.T) {
