@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -51,6 +52,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.Name, "name", "Example Repository", "`name` of the repository")
 	flags.StringVar(&c.Public, "public", "", "`URL` under which the world sees the pages; empty means that of -addr")
 	flags.StringVar(&c.Database, "db", "", "`file` of the database; empty means a new one, removed at the end")
+	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", func(text string) error {
+		network, err := netip.ParsePrefix(text)
+		if address, err2 := netip.ParseAddr(text); err2 == nil {
+			network, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		c.Proxies = append(c.Proxies, network)
+		return err
+	})
 	switch err := flags.Parse(args); {
 	case err != nil:
 		return err

@@ -45,7 +45,7 @@ func (p *Platform) reportLastMonth(ctx context.Context, now time.Time) error {
 // report sends the usage of a month. Sending it again replaces what is there only if
 // it has changed.
 func (p *Platform) report(ctx context.Context, month, now time.Time) error {
-	rows := p.store.usage(ctx, month, p.config.Name)
+	rows := p.usage(ctx, month)
 	used := false
 	for _, err := range rows {
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type Config struct {
 	Token              string // for usage reports
 	Prefix             string
 
+	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
+
 	HTTPClient *http.Client  `json:"-"` // nil means a new one
 	MaxWait    time.Duration // longest pause between two attempts of a request; 0 means the clients' own
 	Retry      time.Duration // until the outbox tries again, doubled each time; 0 means 10 seconds
@@ -42,6 +45,8 @@ type Platform struct {
 	reports *reports.Client
 	log     *slog.Logger
 	wake    chan struct{} // the outbox has something new
+
+	visitors visitors
 }
 
 // Open opens the database and makes the clients. Nothing is sent yet.

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
 // settings are a platform's that uses srv.
@@ -328,7 +331,7 @@ func TestUsage(t *testing.T) {
 		c.get(path+"/file", "Firefox")
 		c.get(path+"/file", "curl/8")
 		c.get(path, "Googlebot/2.1")
-		require.NoError(t, c.platform.store.hit(t.Context(), d.ID, "earlier", "view", "regular", time.Now().AddDate(0, -2, 0)))
+		require.NoError(t, c.platform.store.accessed(t.Context(), d.ID, counter.Event{Time: time.Now().AddDate(0, -2, 0), URL: path, Address: "earlier", Agent: "Firefox"}))
 
 		for range 2 { // the second time it is there already
 			status, text := c.post("/status/report", nil, "")
@@ -377,10 +380,66 @@ func TestUsage(t *testing.T) {
 	})
 }
 
+// Readers behind a trusted proxy are told apart, others are who they are whatever they
+// write. A look at the head is no access, nor is one of a page that was withdrawn, and
+// no address is stored.
+func TestWhoIsCounted(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	c := open(t, srv)
+	c.platform.config.Proxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+	pages := c.platform.Handler()
+	path := c.publish("Glacier")
+	d := c.settled(path)
+	ask := func(method, from, forwarded string) {
+		r := httptest.NewRequest(method, path, nil)
+		r.RemoteAddr = from + ":4711"
+		r.Header.Set("User-Agent", "Firefox")
+		r.Header.Set("X-Forwarded-For", forwarded)
+		pages.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for i := range 10 {
+		ask(http.MethodGet, "192.0.2.1", fmt.Sprint("198.51.100.", i))
+		ask(http.MethodGet, "203.0.113.7", fmt.Sprint("198.51.100.", 100+i))
+		ask(http.MethodHead, "203.0.113.8", "")
+	}
+	c.post(path+"/withdraw", nil, "")
+	ask(http.MethodGet, "203.0.113.9", "")
+
+	now := time.Now().UTC()
+	counts := map[reports.MetricType]int64{}
+	for row, err := range c.platform.usage(t.Context(), time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)) {
+		require.NoError(t, err)
+		assert.Equal(t, "Glacier", row.Title)
+		if row.Access == reports.Regular {
+			counts[row.Metric] = row.Count
+		}
+	}
+	assert.Equal(t, map[reports.MetricType]int64{reports.TotalDatasetInvestigations: 11, reports.UniqueDatasetInvestigations: 11}, counts)
+	for e, err := range c.platform.store.accesses(t.Context(), time.Unix(0, 0), now.AddDate(1, 0, 0)) {
+		require.NoError(t, err)
+		assert.Equal(t, d.DOI, e.DOI)
+		_, err := netip.ParseAddr(e.Address)
+		assert.Error(t, err, "%+v", e)
+	}
+}
+
+func TestAPseudonymLastsADay(t *testing.T) {
+	var v visitors
+	noon := time.Date(2026, 10, 14, 12, 0, 0, 0, time.UTC)
+	first := v.pseudonym("192.0.2.1", noon)
+	assert.Equal(t, first, v.pseudonym("192.0.2.1", noon.Add(11*time.Hour)))
+	assert.NotEqual(t, first, v.pseudonym("192.0.2.2", noon))
+	assert.NotEqual(t, first, v.pseudonym("192.0.2.1", noon.Add(12*time.Hour)))
+	assert.NotEqual(t, first, v.pseudonym("192.0.2.1", noon), "the key of the day before is gone")
+	assert.NotEqual(t, first, new(visitors).pseudonym("192.0.2.1", noon))
+}
+
 func TestCommandLine(t *testing.T) {
 	var out bytes.Buffer
 	assert.ErrorContains(t, run(t.Context(), []string{"extra"}, &out), `"extra" is not a flag`)
-	assert.ErrorContains(t, run(t.Context(), []string{"-live", "-addr", "localhost:0"}, &out), "credentials")
+	assert.ErrorContains(t, run(t.Context(), []string{"-proxy", "proxy.example.org"}, &out), "-proxy")
+	assert.ErrorContains(t, run(t.Context(), []string{"-live", "-addr", "localhost:0"}, &out), "Username and Password")
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

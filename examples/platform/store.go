@@ -11,7 +11,7 @@ import (
 	_ "modernc.org/sqlite" // SQLite without cgo
 
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
 // A store is the repository's own database. What it says survives a crash at any
@@ -42,14 +42,12 @@ CREATE TABLE IF NOT EXISTS outbox (
 	problem TEXT NOT NULL DEFAULT ''
 );
 -- What was looked at and downloaded.
-CREATE TABLE IF NOT EXISTS hit (
+CREATE TABLE IF NOT EXISTS access (
 	dataset INTEGER NOT NULL REFERENCES dataset,
 	at      INTEGER NOT NULL, -- seconds since 1970
-	session TEXT NOT NULL,
-	kind    TEXT NOT NULL,    -- view or download
-	access  TEXT NOT NULL     -- regular or machine
+	event   TEXT NOT NULL     -- a counter.Event in JSON, without the DOI, which may still change
 );
-CREATE INDEX IF NOT EXISTS hits ON hit (dataset, session, kind, at);
+CREATE INDEX IF NOT EXISTS accesses ON access (at);
 CREATE TABLE IF NOT EXISTS report (
 	month    TEXT PRIMARY KEY, -- such as 2026-10
 	id       TEXT NOT NULL,
@@ -231,47 +229,40 @@ func (s *store) file(ctx context.Context, id int64) (data []byte, err error) {
 	return data, err
 }
 
-// hit counts a use of a dataset. Two within 30 seconds, as of an impatient click, are
-// one: the code of practice for usage data says so.
-func (s *store) hit(ctx context.Context, id int64, session, kind string, access reports.AccessMethod, at time.Time) error {
-	_, err := s.db.ExecContext(ctx, `INSERT INTO hit (dataset, at, session, kind, access) SELECT ?, ?, ?, ?, ?
-		WHERE NOT EXISTS (SELECT 1 FROM hit WHERE dataset = ? AND session = ? AND kind = ? AND at > ?)`,
-		id, at.Unix(), session, kind, access, id, session, kind, at.Unix()-30)
+// accessed stores an access to a dataset, which is counted when its month is reported.
+func (s *store) accessed(ctx context.Context, id int64, e counter.Event) error {
+	event, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.ExecContext(ctx, `INSERT INTO access (dataset, at, event) VALUES (?, ?, ?)`, id, e.Time.Unix(), event)
 	return err
 }
 
-// usage yields the counts of a month. An investigation is any use, a request one of the
-// file; unique counts a session once.
-func (s *store) usage(ctx context.Context, from time.Time, repository string) iter.Seq2[reports.Row, error] {
-	return func(yield func(reports.Row, error) bool) {
-		rows, err := s.db.QueryContext(ctx, `SELECT d.doi, d.title, d.year, h.access,
-			count(*), count(DISTINCT h.session), sum(h.kind = 'download'), count(DISTINCT iif(h.kind = 'download', h.session, NULL))
-			FROM hit h JOIN dataset d ON d.id = h.dataset WHERE h.at >= ? AND h.at < ? GROUP BY d.id, h.access ORDER BY d.id`,
-			from.Unix(), from.AddDate(0, 1, 0).Unix())
+// accesses yields what happened from one time until another.
+func (s *store) accesses(ctx context.Context, from, until time.Time) iter.Seq2[counter.Event, error] {
+	return func(yield func(counter.Event, error) bool) {
+		rows, err := s.db.QueryContext(ctx, `SELECT d.doi, a.event FROM access a JOIN dataset d ON d.id = a.dataset WHERE a.at BETWEEN ? AND ?`, from.Unix(), until.Unix())
 		if err != nil {
-			yield(reports.Row{}, err)
+			yield(counter.Event{}, err)
 			return
 		}
 		defer rows.Close()
 		for rows.Next() {
-			r := reports.Row{Platform: repository, Publisher: repository, Date: reports.Day(from)}
-			counts := map[reports.MetricType]*int64{
-				reports.TotalDatasetInvestigations: new(int64), reports.UniqueDatasetInvestigations: new(int64),
-				reports.TotalDatasetRequests: new(int64), reports.UniqueDatasetRequests: new(int64),
+			var e counter.Event
+			var name string
+			var event []byte
+			err := rows.Scan(&name, &event)
+			if err == nil {
+				err = json.Unmarshal(event, &e)
 			}
-			if err := rows.Scan(&r.DOI, &r.Title, &r.YOP, &r.Access, counts[reports.TotalDatasetInvestigations], counts[reports.UniqueDatasetInvestigations],
-				counts[reports.TotalDatasetRequests], counts[reports.UniqueDatasetRequests]); err != nil {
-				yield(r, err)
+			e.DOI = name
+			if !yield(e, err) || err != nil {
 				return
-			}
-			for metric, n := range counts {
-				if r.Metric, r.Count = metric, *n; *n > 0 && !yield(r, nil) {
-					return
-				}
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(reports.Row{}, err)
+			yield(counter.Event{}, err)
 		}
 	}
 }

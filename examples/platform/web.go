@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"encoding/json"
@@ -10,13 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/datacite-go/datacite-go/reports"
 )
 
 //go:embed pages
@@ -105,12 +101,12 @@ func (p *Platform) landing(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.count(r, d, "view"); err != nil {
-		return err
-	}
 	status := http.StatusOK
 	if d.State == Withdrawn {
 		status = http.StatusGone // the DOI leads here, and the page says what was there
+	}
+	if err := p.count(r, status, d, false); err != nil {
+		return err
 	}
 	description, err := json.Marshal(p.schemaOrg(d))
 	if err != nil {
@@ -151,7 +147,7 @@ func (p *Platform) download(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.count(r, d, "download"); err != nil {
+	if err := p.count(r, http.StatusOK, d, true); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -159,31 +155,6 @@ func (p *Platform) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", d.File))
 	_, err = w.Write(data)
 	return err
-}
-
-// count notes a use of a public dataset by a person or a script. Crawlers do not count.
-func (p *Platform) count(r *http.Request, d *Dataset, kind string) error {
-	agent := strings.ToLower(r.UserAgent())
-	if d.State != Published || agent == "" || containsAny(agent, "bot", "crawl", "spider", "slurp") {
-		return nil
-	}
-	access := reports.Regular
-	if containsAny(agent, "curl", "wget", "python", "go-http-client", "java", "libwww") {
-		access = reports.Machine
-	}
-	// A session is one client during one hour. The address is not kept.
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	session := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%s", host, agent, time.Now().UTC().Format("2006-01-02T15")))
-	return p.store.hit(r.Context(), d.ID, fmt.Sprintf("%x", session[:8]), kind, access, time.Now())
-}
-
-func containsAny(text string, parts ...string) bool {
-	for _, part := range parts {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // form shows an empty form, or that of a dataset.
