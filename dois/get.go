@@ -1,7 +1,6 @@
 package dois
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -75,7 +74,7 @@ func (c *Client) doRecord(ctx context.Context, request transport.Request) (*Reco
 		record = Record{}
 		e := envelope{record: &record}
 		recordEnvelopeJSON.Read(d, &e)
-		return cmp.Or(d.Err(), e.finish())
+		return e.finish(d)
 	}
 	res, err := c.core.Do(ctx, request)
 	if err != nil {

@@ -19,73 +19,83 @@ import (
 
 type decoder = jsonlex.Decoder
 
-var recordJSON = jsonlex.NewObject(append(append(
-	jsonlex.Members(jsonlex.Shared[metadata.Record](), func(r *Record) *metadata.Record { return &r.Record }),
-	jsonlex.Text("url", func(r *Record) *string { return &r.URL }),
-	jsonlex.List("contentUrl", func(r *Record) *[]string { return &r.ContentURL }, jsonlex.TextItem),
-	jsonlex.Int("metadataVersion", func(r *Record) *int { return &r.MetadataVersion }),
-	jsonlex.Word("source", func(r *Record) *string { return &r.Source }),
-	jsonlex.Bool("isActive", func(r *Record) *bool { return &r.IsActive }),
-	jsonlex.Word("state", func(r *Record) *State { return &r.State }),
-	jsonlex.Text("reason", func(r *Record) *string { return &r.Reason }),
-	jsonlex.Word("agency", func(r *Record) *string { return &r.Agency }),
+var recordJSON = jsonlex.NewObject(slices.Concat(
+	metadata.JSONMembers(func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
+)...)
+
+var attributes = []jsonlex.Member[Record]{
+	jsonlex.Field("url", func(d *decoder, r *Record) { r.URL = d.Text() }),
+	jsonlex.Field("contentUrl", func(d *decoder, r *Record) { r.ContentURL = readTexts(d) }),
+	jsonlex.Field("metadataVersion", func(d *decoder, r *Record) { r.MetadataVersion = d.Int() }),
+	jsonlex.Field("source", func(d *decoder, r *Record) { r.Source = d.Word() }),
+	jsonlex.Field("isActive", func(d *decoder, r *Record) { r.IsActive = d.Truth() }),
+	jsonlex.Field("state", func(d *decoder, r *Record) { r.State = State(d.Word()) }),
+	jsonlex.Field("reason", func(d *decoder, r *Record) { r.Reason = d.Text() }),
+	jsonlex.Field("agency", func(d *decoder, r *Record) { r.Agency = d.Word() }),
 	jsonlex.Of("container", func(r *Record) *Container { return &r.Container }, containerJSON),
-	jsonlex.Int("viewCount", func(r *Record) *int { return &r.ViewCount }),
-	jsonlex.Int("downloadCount", func(r *Record) *int { return &r.DownloadCount }),
-	jsonlex.Int("referenceCount", func(r *Record) *int { return &r.ReferenceCount }),
-	jsonlex.Int("citationCount", func(r *Record) *int { return &r.CitationCount }),
-	jsonlex.Int("partCount", func(r *Record) *int { return &r.PartCount }),
-	jsonlex.Int("partOfCount", func(r *Record) *int { return &r.PartOfCount }),
-	jsonlex.Int("versionCount", func(r *Record) *int { return &r.VersionCount }),
-	jsonlex.Int("versionOfCount", func(r *Record) *int { return &r.VersionOfCount }),
-	jsonlex.Text("created", func(r *Record) *Timestamp { return &r.Created }),
-	jsonlex.Text("registered", func(r *Record) *Timestamp { return &r.Registered }),
-	jsonlex.Word("published", func(r *Record) *metadata.Text { return &r.Published }),
-	jsonlex.Text("updated", func(r *Record) *Timestamp { return &r.Updated }),
-	jsonlex.Word("prefix", func(r *Record) *string { return &r.Prefix }),
-	jsonlex.Text("suffix", func(r *Record) *string { return &r.Suffix }),
-	jsonlex.List("viewsOverTime", func(r *Record) *Series { return &r.ViewsOverTime }, countJSON.Item),
-	jsonlex.List("downloadsOverTime", func(r *Record) *Series { return &r.DownloadsOverTime }, countJSON.Item),
-	jsonlex.List("citationsOverTime", func(r *Record) *Series { return &r.CitationsOverTime }, countJSON.Item),
-	jsonlex.Member[Record]{Name: "landingPage", Read: readLandingPage},
-	jsonlex.Member[Record]{Name: "xml", Read: func(d *decoder, r *Record) { r.MetadataXML = d.Base64() }},
-), relations...)...)
+	jsonlex.Field("viewCount", func(d *decoder, r *Record) { r.ViewCount = d.Int() }),
+	jsonlex.Field("downloadCount", func(d *decoder, r *Record) { r.DownloadCount = d.Int() }),
+	jsonlex.Field("referenceCount", func(d *decoder, r *Record) { r.ReferenceCount = d.Int() }),
+	jsonlex.Field("citationCount", func(d *decoder, r *Record) { r.CitationCount = d.Int() }),
+	jsonlex.Field("partCount", func(d *decoder, r *Record) { r.PartCount = d.Int() }),
+	jsonlex.Field("partOfCount", func(d *decoder, r *Record) { r.PartOfCount = d.Int() }),
+	jsonlex.Field("versionCount", func(d *decoder, r *Record) { r.VersionCount = d.Int() }),
+	jsonlex.Field("versionOfCount", func(d *decoder, r *Record) { r.VersionOfCount = d.Int() }),
+	jsonlex.Field("created", func(d *decoder, r *Record) { r.Created = Timestamp(d.Text()) }),
+	jsonlex.Field("registered", func(d *decoder, r *Record) { r.Registered = Timestamp(d.Text()) }),
+	jsonlex.Field("published", func(d *decoder, r *Record) { r.Published = metadata.Text(d.Word()) }),
+	jsonlex.Field("updated", func(d *decoder, r *Record) { r.Updated = Timestamp(d.Text()) }),
+	jsonlex.Field("prefix", func(d *decoder, r *Record) { r.Prefix = d.Word() }),
+	jsonlex.Field("suffix", func(d *decoder, r *Record) { r.Suffix = d.Text() }),
+	jsonlex.Field("viewsOverTime", func(d *decoder, r *Record) { r.ViewsOverTime = readSeries(d) }),
+	jsonlex.Field("downloadsOverTime", func(d *decoder, r *Record) { r.DownloadsOverTime = readSeries(d) }),
+	jsonlex.Field("citationsOverTime", func(d *decoder, r *Record) { r.CitationsOverTime = readSeries(d) }),
+	jsonlex.Field("landingPage", readLandingPage),
+	jsonlex.Field("xml", func(d *decoder, r *Record) { r.MetadataXML = d.Base64() }),
+}
+
+var readTexts = jsonlex.List[[]string](jsonlex.TextItem)
 
 var containerJSON = jsonlex.NewObject(
-	jsonlex.Word("type", func(c *Container) *string { return &c.Type }),
-	jsonlex.Text("title", func(c *Container) *string { return &c.Title }),
-	jsonlex.Text("identifier", func(c *Container) *string { return &c.Identifier }),
-	jsonlex.Word("identifierType", func(c *Container) *string { return &c.IdentifierType }),
-	jsonlex.Text("volume", func(c *Container) *string { return &c.Volume }),
-	jsonlex.Text("issue", func(c *Container) *string { return &c.Issue }),
-	jsonlex.Text("edition", func(c *Container) *string { return &c.Edition }),
-	jsonlex.Text("number", func(c *Container) *string { return &c.Number }),
-	jsonlex.Text("chapterNumber", func(c *Container) *string { return &c.ChapterNumber }),
-	jsonlex.Text("firstPage", func(c *Container) *string { return &c.FirstPage }),
-	jsonlex.Text("lastPage", func(c *Container) *string { return &c.LastPage }),
-	jsonlex.List("identifiers", func(c *Container) *[]metadata.Identifier { return &c.Identifiers }, jsonlex.Shared[metadata.Identifier]().Item),
+	jsonlex.Field("type", func(d *decoder, c *Container) { c.Type = d.Word() }),
+	jsonlex.Field("title", func(d *decoder, c *Container) { c.Title = d.Text() }),
+	jsonlex.Field("identifier", func(d *decoder, c *Container) { c.Identifier = d.Text() }),
+	jsonlex.Field("identifierType", func(d *decoder, c *Container) { c.IdentifierType = d.Word() }),
+	jsonlex.Field("volume", func(d *decoder, c *Container) { c.Volume = d.Text() }),
+	jsonlex.Field("issue", func(d *decoder, c *Container) { c.Issue = d.Text() }),
+	jsonlex.Field("edition", func(d *decoder, c *Container) { c.Edition = d.Text() }),
+	jsonlex.Field("number", func(d *decoder, c *Container) { c.Number = d.Text() }),
+	jsonlex.Field("chapterNumber", func(d *decoder, c *Container) { c.ChapterNumber = d.Text() }),
+	jsonlex.Field("firstPage", func(d *decoder, c *Container) { c.FirstPage = d.Text() }),
+	jsonlex.Field("lastPage", func(d *decoder, c *Container) { c.LastPage = d.Text() }),
+	jsonlex.Field("identifiers", func(d *decoder, c *Container) { c.Identifiers = readIdentifiers(d) }),
 )
 
-var countJSON = jsonlex.NewObject(
-	jsonlex.Text("yearMonth", func(c *Count) *string { return &c.YearMonth }),
-	jsonlex.Word("year", func(c *Count) *metadata.Text { return &c.Year }),
-	jsonlex.Int("total", func(c *Count) *int { return &c.Total }),
-)
+var readIdentifiers = jsonlex.List[[]metadata.Identifier](jsonlex.NewObject(
+	jsonlex.Field("identifier", func(d *decoder, i *metadata.Identifier) { i.Identifier = d.Text() }),
+	jsonlex.Field("identifierType", func(d *decoder, i *metadata.Identifier) { i.IdentifierType = d.Word() }),
+).Or(func(d *decoder, i *metadata.Identifier) { i.Identifier = d.Text() }).Item)
+
+var readSeries = jsonlex.List[Series](jsonlex.NewObject(
+	jsonlex.Field("yearMonth", func(d *decoder, c *Count) { c.YearMonth = d.Text() }),
+	jsonlex.Field("year", func(d *decoder, c *Count) { c.Year = metadata.Text(d.Word()) }),
+	jsonlex.Field("total", func(d *decoder, c *Count) { c.Total = d.Int() }),
+).Item)
 
 var landingPageJSON = jsonlex.NewObject(
-	jsonlex.Text("url", func(p *LandingPage) *string { return &p.URL }),
-	jsonlex.Int("status", func(p *LandingPage) *int { return &p.Status }),
-	jsonlex.Text("checked", func(p *LandingPage) *Timestamp { return &p.Checked }),
-	jsonlex.Text("contentType", func(p *LandingPage) *string { return &p.ContentType }),
-	jsonlex.Text("error", func(p *LandingPage) *string { return &p.Error }),
-	jsonlex.Int("redirectCount", func(p *LandingPage) *int { return &p.RedirectCount }),
-	jsonlex.List("redirectUrls", func(p *LandingPage) *[]string { return &p.RedirectURLs }, jsonlex.TextItem),
-	jsonlex.Member[LandingPage]{Name: "downloadLatency", Read: func(d *decoder, p *LandingPage) { p.DownloadLatency = d.Float() }},
-	jsonlex.Bool("hasSchemaOrg", func(p *LandingPage) *bool { return &p.HasSchemaOrg }),
-	jsonlex.List("schemaOrgId", func(p *LandingPage) *[]string { return &p.SchemaOrgID }, jsonlex.TextItem),
-	jsonlex.Text("dcIdentifier", func(p *LandingPage) *string { return &p.DCIdentifier }),
-	jsonlex.Text("citationDoi", func(p *LandingPage) *string { return &p.CitationDOI }),
-	jsonlex.Bool("bodyHasPid", func(p *LandingPage) *bool { return &p.BodyHasPID }),
+	jsonlex.Field("url", func(d *decoder, p *LandingPage) { p.URL = d.Text() }),
+	jsonlex.Field("status", func(d *decoder, p *LandingPage) { p.Status = d.Int() }),
+	jsonlex.Field("checked", func(d *decoder, p *LandingPage) { p.Checked = Timestamp(d.Text()) }),
+	jsonlex.Field("contentType", func(d *decoder, p *LandingPage) { p.ContentType = d.Text() }),
+	jsonlex.Field("error", func(d *decoder, p *LandingPage) { p.Error = d.Text() }),
+	jsonlex.Field("redirectCount", func(d *decoder, p *LandingPage) { p.RedirectCount = d.Int() }),
+	jsonlex.Field("redirectUrls", func(d *decoder, p *LandingPage) { p.RedirectURLs = readTexts(d) }),
+	jsonlex.Field("downloadLatency", func(d *decoder, p *LandingPage) { p.DownloadLatency = d.Float() }),
+	jsonlex.Field("hasSchemaOrg", func(d *decoder, p *LandingPage) { p.HasSchemaOrg = d.Truth() }),
+	jsonlex.Field("schemaOrgId", func(d *decoder, p *LandingPage) { p.SchemaOrgID = readTexts(d) }),
+	jsonlex.Field("dcIdentifier", func(d *decoder, p *LandingPage) { p.DCIdentifier = d.Text() }),
+	jsonlex.Field("citationDoi", func(d *decoder, p *LandingPage) { p.CitationDOI = d.Text() }),
+	jsonlex.Field("bodyHasPid", func(d *decoder, p *LandingPage) { p.BodyHasPID = d.Truth() }),
 )
 
 func readLandingPage(d *decoder, r *Record) {
@@ -98,39 +108,39 @@ func readLandingPage(d *decoder, r *Record) {
 // relations are what the specification shows as attributes, and the deployed service
 // as relationships.
 var relations = []jsonlex.Member[Record]{
-	relation("client", func(r *Record, ids []string) { r.Client = strings.Join(ids, ",") }),
-	relation("provider", func(r *Record, ids []string) { r.Provider = strings.Join(ids, ",") }),
-	relation("references", func(r *Record, ids []string) { r.References = ids }),
-	relation("citations", func(r *Record, ids []string) { r.Citations = ids }),
-	relation("parts", func(r *Record, ids []string) { r.Parts = ids }),
-	relation("partOf", func(r *Record, ids []string) { r.PartOf = ids }),
-	relation("versions", func(r *Record, ids []string) { r.Versions = ids }),
-	relation("versionOf", func(r *Record, ids []string) { r.VersionOf = ids }),
+	jsonlex.Field("client", func(d *decoder, r *Record) { r.Client = strings.Join(readRelation(d), ",") }),
+	jsonlex.Field("provider", func(d *decoder, r *Record) { r.Provider = strings.Join(readRelation(d), ",") }),
+	jsonlex.Field("references", func(d *decoder, r *Record) { r.References = readRelation(d) }),
+	jsonlex.Field("citations", func(d *decoder, r *Record) { r.Citations = readRelation(d) }),
+	jsonlex.Field("parts", func(d *decoder, r *Record) { r.Parts = readRelation(d) }),
+	jsonlex.Field("partOf", func(d *decoder, r *Record) { r.PartOf = readRelation(d) }),
+	jsonlex.Field("versions", func(d *decoder, r *Record) { r.Versions = readRelation(d) }),
+	jsonlex.Field("versionOf", func(d *decoder, r *Record) { r.VersionOf = readRelation(d) }),
 }
 
-// relation reads {"data": …}, an id, an object with an id, or a list of those.
-func relation(name string, keep func(*Record, []string)) jsonlex.Member[Record] {
-	return jsonlex.Member[Record]{Name: name, Read: func(d *decoder, r *Record) {
-		var ids []string
-		if d.Kind() == '{' {
-			linkageJSON.Read(d, &ids)
-		} else {
-			readIDs(d, &ids)
-		}
-		keep(r, ids)
-	}}
+// readRelation reads {"data": …}, an id, an object with an id, or a list of those.
+func readRelation(d *decoder) []string {
+	if d.Kind() != '{' {
+		return readIDs(d)
+	}
+	var ids []string
+	linkageJSON.Read(d, &ids)
+	return ids
 }
 
 var (
-	idJSON  = jsonlex.NewObject(jsonlex.Text("id", func(id *string) *string { return id }), jsonlex.Ignored[string]("type"))
-	readIDs = jsonlex.ListReader[[]string](func(d *decoder, id *string) bool {
+	relationshipsJSON = jsonlex.NewObject(relations...)
+	linkageJSON       = jsonlex.NewObject(
+		jsonlex.Field("data", func(d *decoder, ids *[]string) { *ids = readIDs(d) }),
+		jsonlex.Field("id", func(d *decoder, ids *[]string) { *ids = readIDs(d) }),
+	)
+	readIDs = jsonlex.List[[]string](func(d *decoder, id *string) bool {
 		return d.Kind() == '{' && idJSON.Item(d, id) || d.Kind() != '{' && jsonlex.TextItem(d, id)
 	})
-	linkageJSON = jsonlex.NewObject(
-		jsonlex.Member[[]string]{Name: "data", Read: readIDs},
-		jsonlex.Member[[]string]{Name: "id", Read: readIDs},
+	idJSON = jsonlex.NewObject(
+		jsonlex.Field("id", func(d *decoder, id *string) { *id = d.Text() }),
+		jsonlex.Field("type", func(d *decoder, _ *string) { d.Skip() }),
 	)
-	relationshipsJSON = jsonlex.NewObject(relations...)
 )
 
 // UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or
@@ -138,22 +148,21 @@ var (
 // JSON that is neither of these, and a record that would take far more memory than its
 // text.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	*r = Record{}
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
 		return fmt.Errorf("not a record, but a resource of the type %.40q", kind)
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
-	return jsonlex.Unmarshal(data, func(d *decoder) error {
+	return jsonlex.Unmarshal(data, r, func(d *decoder, r *Record) {
 		d.Use(jsonlex.NewBudget(min(least+factor*int64(len(data)), most)))
 		if resource {
 			e := envelope{record: r}
 			resourceJSON.Read(d, &e)
-			return cmp.Or(d.Err(), e.finish())
+			_ = e.finish(d) // the decoder has the error
+			return
 		}
 		readAttributes(d, r)
 		r.unite()
-		return nil
 	})
 }
 
@@ -228,39 +237,40 @@ type envelope struct {
 // recordEnvelopeJSON reads a response with one record, resourceJSON the record in it.
 var (
 	recordEnvelopeJSON = jsonlex.NewObject(
-		jsonlex.Member[envelope]{Name: "data", Read: func(d *decoder, e *envelope) { resourceJSON.Read(d, e) }},
-		includedJSON(func(e *envelope) *[]Resource { return &e.included }),
+		jsonlex.Field("data", func(d *decoder, e *envelope) { resourceJSON.Read(d, e) }),
+		jsonlex.Field("included", func(d *decoder, e *envelope) { e.included = readIncluded(d) }),
 	)
 	resourceJSON = jsonlex.NewObject(
-		jsonlex.Text("id", func(e *envelope) *string { return &e.id }),
-		jsonlex.Ignored[envelope]("type"),
-		jsonlex.Member[envelope]{Name: "attributes", Read: func(d *decoder, e *envelope) {
+		jsonlex.Field("id", func(d *decoder, e *envelope) { e.id = d.Text() }),
+		jsonlex.Field("type", func(d *decoder, _ *envelope) { d.Skip() }),
+		jsonlex.Field("attributes", func(d *decoder, e *envelope) {
 			readAttributes(d, e.record)
 			e.whole = true
-		}},
-		jsonlex.Member[envelope]{Name: "relationships", Read: func(d *decoder, e *envelope) {
+		}),
+		jsonlex.Field("relationships", func(d *decoder, e *envelope) {
 			d.Hold()
 			relationshipsJSON.Read(d, e.record)
 			e.record.Relationships = d.Keep()
-		}},
+		}),
 	)
 )
 
-func includedJSON[T any](field func(*T) *[]Resource) jsonlex.Member[T] {
-	return jsonlex.List("included", field, jsonlex.NewObject(
-		jsonlex.Text("id", func(r *Resource) *string { return &r.ID }),
-		jsonlex.Word("type", func(r *Resource) *string { return &r.Type }),
-		jsonlex.Member[Resource]{Name: "attributes", Read: func(d *decoder, r *Resource) { r.Attributes = d.Raw() }},
-		jsonlex.Member[Resource]{Name: "relationships", Read: func(d *decoder, r *Resource) { r.Relationships = d.Raw() }},
-	).Item)
-}
+var readIncluded = jsonlex.List[[]Resource](jsonlex.NewObject(
+	jsonlex.Field("id", func(d *decoder, r *Resource) { r.ID = d.Text() }),
+	jsonlex.Field("type", func(d *decoder, r *Resource) { r.Type = d.Word() }),
+	jsonlex.Field("attributes", func(d *decoder, r *Resource) { r.Attributes = d.Raw() }),
+	jsonlex.Field("relationships", func(d *decoder, r *Resource) { r.Relationships = d.Raw() }),
+).Item)
 
 var errNoAttributes = errors.New("a record has no attributes")
 
 // finish completes the record.
-func (e *envelope) finish() error {
+func (e *envelope) finish(d *decoder) error {
 	if !e.whole {
-		return errNoAttributes
+		d.Fail(errNoAttributes)
+	}
+	if d.Err() != nil {
+		return d.Err()
 	}
 	e.record.DOI = cmp.Or(e.record.DOI, e.id)
 	e.record.Included = e.included
@@ -285,13 +295,13 @@ type page struct {
 
 type links struct{ next string }
 
-var linksJSON = jsonlex.NewObject(jsonlex.Text("next", func(l *links) *string { return &l.next }))
+var linksJSON = jsonlex.NewObject(jsonlex.Field("next", func(d *decoder, l *links) { l.next = d.Text() }))
 
 var pageJSON = jsonlex.NewObject(
-	jsonlex.Member[page]{Name: "data", Read: readRecords},
-	jsonlex.Member[page]{Name: "meta", Read: readMeta},
+	jsonlex.Field("data", readRecords),
+	jsonlex.Field("meta", readMeta),
 	jsonlex.Of("links", func(p *page) *links { return &p.links }, linksJSON),
-	includedJSON(func(p *page) *[]Resource { return &p.included }),
+	jsonlex.Field("included", func(d *decoder, p *page) { p.included = readIncluded(d) }),
 )
 
 // read reads a response to its end. An error of each ends it.
@@ -328,7 +338,7 @@ func (p *page) readRecord(d *decoder) error {
 	e := envelope{record: p.place()}
 	e.record.Fields = p.fields
 	resourceJSON.Read(d, &e)
-	if err := cmp.Or(d.Err(), e.finish()); err != nil {
+	if err := e.finish(d); err != nil {
 		return err
 	}
 	return p.each(e.record)
@@ -364,16 +374,16 @@ func readMeta(d *decoder, p *page) {
 	}
 }
 
-var readFacetCounts = jsonlex.ListReader[[]FacetCount](jsonlex.NewObject(
-	jsonlex.Text("id", func(c *FacetCount) *string { return &c.ID }),
-	jsonlex.Text("title", func(c *FacetCount) *string { return &c.Title }),
-	jsonlex.Int("count", func(c *FacetCount) *int { return &c.Count }),
+var readFacetCounts = jsonlex.List[[]FacetCount](jsonlex.NewObject(
+	jsonlex.Field("id", func(d *decoder, c *FacetCount) { c.ID = d.Text() }),
+	jsonlex.Field("title", func(d *decoder, c *FacetCount) { c.Title = d.Text() }),
+	jsonlex.Field("count", func(d *decoder, c *FacetCount) { c.Count = d.Int() }),
 ).Item)
 
 func readFacet(d *decoder) (f Facet) {
 	switch c := d.Kind(); {
 	case c == '[':
-		readFacetCounts(d, &f.Counts)
+		f.Counts = readFacetCounts(d)
 	case c >= '0' && c <= '9':
 		f.Number = d.Int()
 	default:

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -41,10 +40,8 @@ var identifierTable = newElement("", textOnly,
 	attribute("identifierType", anyWord, func(i *Identifier) *string { return &i.IdentifierType }),
 )
 
-func init() { jsonlex.Share(identifierTable.jsonObject()) }
-
-// doiElement is the DOI of a record. Only documents are checked for it: the schema requires
-// it there, and the service takes it from the path of the request.
+// The DOI of a record. The schema wants it in the document, and the service takes
+// it from the path of the request, so only documents are checked for it.
 func doiElement() part[Record] {
 	doi := "DOI"
 	identifierType := attribute("identifierType", datatype{fault: identifierTypeRule}, func(*Record) *string { return &doi }).always()

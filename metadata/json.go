@@ -22,26 +22,28 @@ type (
 // A List[T] can be used as a []T, and a []T can be assigned to it.
 type List[T any] []T
 
+// JSONMembers tells package dois how to read a Record inside a T. The result is of
+// an internal type: other programs embed a Record in a struct of their own, and read
+// that with encoding/json.
+func JSONMembers[T any](inside func(*T) *Record) []jsonlex.Member[T] {
+	return jsonlex.Inside(resourceElement.members, inside)
+}
+
 // readers are the readers of lists, by the type of their elements.
 var readers = map[reflect.Type]any{}
 
 func listMember[T, E any](name string, field func(*T) *List[E], item func(*decoder, *E) bool) member[T] {
 	element := reflect.TypeFor[E]()
 	if readers[element] == nil {
-		readers[element] = jsonlex.ListReader[List[E]](item)
+		readers[element] = jsonlex.List[List[E]](item)
 	}
-	read := readers[element].(func(*decoder, *List[E]))
-	return member[T]{Name: name, Read: func(d *decoder, v *T) { read(d, field(v)) }}
+	read := readers[element].(func(*decoder) List[E])
+	return jsonlex.Field(name, func(d *decoder, v *T) { *field(v) = read(d) })
 }
 
 // readJSON replaces v with what read makes of a JSON text.
 func readJSON[T any](data []byte, v *T, read func(*decoder, *T)) error {
-	*v = *new(T)
-	err := jsonlex.Unmarshal(data, func(d *decoder) error {
-		read(d, v)
-		return nil
-	})
-	if err != nil {
+	if err := jsonlex.Unmarshal(data, v, read); err != nil {
 		return fmt.Errorf("metadata: not JSON: %w", err)
 	}
 	return nil
@@ -51,7 +53,7 @@ func readJSON[T any](data []byte, v *T, read func(*decoder, *T)) error {
 // only if data is not JSON.
 func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if read, ok := readers[reflect.TypeFor[T]()]; ok {
-		return readJSON(data, l, read.(func(*decoder, *List[T])))
+		return readJSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
 	return json.Unmarshal(data, (*[]T)(l)) // of a type that no record has
 }

@@ -92,8 +92,6 @@ var resourceElement = newElement("resource", anyOrder,
 	readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement, &r.RightsList) }), // kernel 2 has no list
 	jsonOnly(
 		listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierTable.jsonItem()),
-		jsonlex.Word("schemaVersion", func(r *Record) *Text { return &r.SchemaVersion }),
+		jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = Text(d.Word()) }),
 	),
 )
-
-func init() { jsonlex.Share(resourceElement.jsonObject()) }

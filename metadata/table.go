@@ -188,8 +188,7 @@ func (e *element[T]) check(c *checker, p *path, v *T) {
 // initialized, for an element that is an object or an item in another table.
 func (e *element[T]) jsonObject() *jsonlex.Object[T] {
 	if e.object == nil {
-		e.object = jsonlex.NewObject(e.members...)
-		e.object.Bare = e.bare
+		e.object = jsonlex.NewObject(e.members...).Or(e.bare)
 	}
 	return e.object
 }
@@ -218,9 +217,9 @@ func newValue[T any, S ~string](rule *valueRule, d datatype, field func(*T) *S) 
 // jsonText is the member of a value.
 func jsonText[T any, S ~string](name string, d datatype, field func(*T) *S) member[T] {
 	if d.word {
-		return jsonlex.Word(name, field)
+		return jsonlex.Field(name, func(d *decoder, v *T) { *field(v) = S(d.Word()) })
 	}
-	return jsonlex.Text(name, field)
+	return jsonlex.Field(name, func(d *decoder, v *T) { *field(v) = S(d.Text()) })
 }
 
 func newAttribute[T any, S ~string](rule *valueRule, d datatype, field func(*T) *S) part[T] {

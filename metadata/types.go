@@ -1,8 +1,6 @@
 package metadata
 
-import (
-	"github.com/datacite-go/datacite-go/internal/jsonlex"
-)
+import "github.com/datacite-go/datacite-go/internal/jsonlex"
 
 // Types is the type of the resource. The service derives the last four from the first; if
 // they are sent back with a new general type, it keeps the old ones. They are not in XML.
@@ -19,10 +17,10 @@ var typesElement = newElement("resourceType", textOnly,
 	mandatory("resourceTypeGeneral", resourceTypeGeneral, func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
 	text("resourceType", anyWord, func(t *Types) *string { return &t.ResourceType }),
 	jsonOnly(
-		jsonlex.Word("schemaOrg", func(t *Types) *string { return &t.SchemaOrg }),
-		jsonlex.Word("citeproc", func(t *Types) *string { return &t.Citeproc }),
-		jsonlex.Word("bibtex", func(t *Types) *string { return &t.BibTeX }),
-		jsonlex.Word("ris", func(t *Types) *string { return &t.RIS }),
+		jsonlex.Field("schemaOrg", func(d *decoder, t *Types) { t.SchemaOrg = d.Word() }),
+		jsonlex.Field("citeproc", func(d *decoder, t *Types) { t.Citeproc = d.Word() }),
+		jsonlex.Field("bibtex", func(d *decoder, t *Types) { t.BibTeX = d.Word() }),
+		jsonlex.Field("ris", func(d *decoder, t *Types) { t.RIS = d.Word() }),
 	),
 )
 

@@ -139,7 +139,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, error) {
 	var stored Report
 	r.Read = func(d *jsonlex.Decoder) error {
-		dec := newDecoder()
+		dec := &datasetDecoder{}
 		dec.budget, dec.kept = d.Budget(), true
 		stored = Report{}
 		stored.read(d.Lexer, dec)

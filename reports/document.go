@@ -23,7 +23,7 @@ const (
 	reportFlatHeader
 )
 
-var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, namesOf(headerMembers)...)
+var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, headerJSON.Names()...)
 
 // Places of the members of a subset.
 const (
@@ -34,7 +34,7 @@ const (
 // A document walks through the members of a report, in their order.
 type document struct {
 	lex           *jsonlex.Lexer
-	dec           *decoder
+	dec           *datasetDecoder
 	names, subset *jsonlex.Names
 
 	begun   bool
@@ -42,14 +42,16 @@ type document struct {
 	last    int  // member read last
 
 	id       string
-	header   Header
+	header   storedHeader
 	headed   bool   // the header has been read
 	checksum string // beside reportGzip
 }
 
-func newDocument(r io.Reader, dec *decoder) *document { return newDocumentOf(jsonlex.New(r), dec) }
+func newDocument(r io.Reader, dec *datasetDecoder) *document {
+	return newDocumentOf(jsonlex.New(r), dec)
+}
 
-func newDocumentOf(l *jsonlex.Lexer, dec *decoder) *document {
+func newDocumentOf(l *jsonlex.Lexer, dec *datasetDecoder) *document {
 	l.Use(dec.budget)
 	return &document{
 		lex: l, dec: dec,
@@ -96,14 +98,16 @@ func (d *document) read(member int) {
 	case member == reportID:
 		d.id = d.dec.text(d.lex)
 	case member == reportHeader:
-		d.dec.readHeader(d.lex, &d.header)
+		d.dec.Lexer = d.lex
+		readHeader(&d.dec.decoder, &d.header)
 		d.headed = true
 	case member == reportChecksum:
 		d.checksum = d.dec.text(d.lex)
 	case member == reportWrapper && !d.wrapped && d.lex.Kind() == '{':
 		d.wrapped, d.begun = true, false
 	case member >= reportFlatHeader && !d.headed:
-		headerMembers[member-reportFlatHeader].read(d.dec, d.lex, &d.header)
+		d.dec.Lexer = d.lex
+		headerJSON.ReadMember(member-reportFlatHeader, &d.dec.decoder, &d.header)
 	default:
 		d.lex.Skip()
 	}
@@ -160,9 +164,8 @@ func (d *document) readSubset(body func()) (checksum string) {
 
 // A storedReport is what a response says of a report, but for its datasets.
 type storedReport struct {
-	ID     string
-	Header Header
-	origin
+	ID string
+	storedHeader
 	Shown   int      // datasets shown outside of subsets
 	Subsets []Subset // in no order; how many datasets they hold is not known
 	damage  error    // of the first subset that does not match its checksum
@@ -204,7 +207,7 @@ func (s *storedReport) state() uint64 {
 
 // scanResponse reads a report as the service shows it.
 func scanResponse(r io.Reader) (storedReport, error) {
-	dec := newDecoder()
+	dec := &datasetDecoder{}
 	dec.budget = jsonlex.NewBudget(maxMemory)
 	d := newDocument(r, dec)
 	var s storedReport
@@ -234,7 +237,7 @@ func scanResponse(r io.Reader) (storedReport, error) {
 	if lone.Checksum != "" {
 		s.add(lone, d.checksum)
 	}
-	s.ID, s.Header, s.origin = d.id, d.header, d.dec.origin
+	s.ID, s.storedHeader = d.id, d.header
 	return s, d.lex.Err()
 }
 
@@ -243,12 +246,12 @@ func scanResponse(r io.Reader) (storedReport, error) {
 func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
 	lex := jsonlex.OfBytes(data)
-	r.read(lex, newDecoder())
+	r.read(lex, &datasetDecoder{})
 	return lex.Err()
 }
 
 // read reads a report to the end of the document. All datasets are kept.
-func (r *Report) read(lex *jsonlex.Lexer, dec *decoder) {
+func (r *Report) read(lex *jsonlex.Lexer, dec *datasetDecoder) {
 	d := newDocumentOf(lex, dec)
 	for m := d.next(); m != jsonlex.End; m = d.next() {
 		if m != reportDatasets || lex.Kind() != '[' {
@@ -263,5 +266,5 @@ func (r *Report) read(lex *jsonlex.Lexer, dec *decoder) {
 			d.dec.readDataset(lex, &r.Datasets[i])
 		}
 	}
-	r.ID, r.Header = d.id, d.header
+	r.ID, r.Header = d.id, d.header.Header
 }

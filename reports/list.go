@@ -126,22 +126,24 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 const defaultSize = 25
 
 var pageJSON = jsonlex.NewObject(
-	jsonlex.List("reports", func(r *Results) *[]Summary { return &r.Reports }, jsonlex.NewObject(
-		jsonlex.Text("id", func(s *Summary) *string { return &s.ID }),
-		jsonlex.Member[Summary]{Name: "report-header", Read: func(d *jsonlex.Decoder, s *Summary) {
-			headers := decoders.Get().(*decoder)
-			headers.readHeader(d.Lexer, &s.Header)
-			decoders.Put(headers)
-		}},
-	).Item),
-	jsonlex.Member[Results]{Name: "meta", Read: metaJSON.Read},
+	jsonlex.Field("reports", func(d *decoder, r *Results) { r.Reports = readSummaries(d) }),
+	jsonlex.Field("meta", metaJSON.Read),
 )
 
-var metaJSON = jsonlex.NewObject(jsonlex.Member[Results]{Name: "total", Read: func(d *jsonlex.Decoder, r *Results) {
+var readSummaries = jsonlex.List[[]Summary](jsonlex.NewObject(
+	jsonlex.Field("id", func(d *decoder, s *Summary) { s.ID = d.Text() }),
+	jsonlex.Field("report-header", func(d *decoder, s *Summary) {
+		var h storedHeader
+		readHeader(d, &h)
+		s.Header = h.Header
+	}),
+).Item)
+
+var metaJSON = jsonlex.NewObject(jsonlex.Field("total", func(d *decoder, r *Results) {
 	if !d.Null() {
 		r.Total = d.Int()
 	}
-}})
+}))
 
 // turn sets the page that follows this one.
 func (r *Results) turn(page query.Page) {

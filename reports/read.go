@@ -152,7 +152,7 @@ func (r *Reader) open() error {
 		return err
 	}
 	r.from = jsonlex.End
-	dec := newDecoder()
+	dec := &datasetDecoder{}
 	if dec.budget, dec.kept = r.memory, r.memory != nil; !dec.kept {
 		dec.budget = jsonlex.NewBudget(maxMemory)
 	}
@@ -179,7 +179,7 @@ func (r *Reader) found() error {
 // advance reads on up to the next member that may hold data.
 func (r *Reader) advance() int {
 	m := r.doc.next()
-	r.Header = r.doc.header
+	r.Header = r.doc.header.Header
 	if r.doc.id != "" {
 		r.ID = r.doc.id
 	}
@@ -321,7 +321,7 @@ func (r *Reader) data(e *emitter) {
 // An emitter yields the datasets of a report.
 type emitter struct {
 	yield    func(*Dataset, error) bool
-	decoders [2]*decoder // in turn: the dataset held and the one being read
+	decoders [2]*datasetDecoder // in turn: the dataset held and the one being read
 	slots    [2]Dataset
 	count    int      // datasets read
 	reading  bool     // one is being read
@@ -330,16 +330,16 @@ type emitter struct {
 	stopped  bool     // yield has returned false
 }
 
-func newEmitter(d *decoder, yield func(*Dataset, error) bool) *emitter {
-	return &emitter{yield: yield, decoders: [2]*decoder{d, d}}
+func newEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
+	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, d}}
 }
 
 // newLendingEmitter makes an emitter of datasets whose lists are valid until the
 // next iteration.
-func newLendingEmitter(d *decoder, yield func(*Dataset, error) bool) *emitter {
-	second := newDecoder()
+func newLendingEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
+	second := &datasetDecoder{}
 	second.budget, second.reuse, d.reuse = d.budget, true, true
-	return &emitter{yield: yield, decoders: [2]*decoder{d, second}}
+	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, second}}
 }
 
 // entry reads a dataset and yields it, or the one before if the last one is to

@@ -81,7 +81,7 @@ func (r *Reader) findHeader() error {
 		}
 		return err
 	}
-	r.Header, r.doc.header, r.doc.headed = header, header, true
+	r.Header, r.doc.header.Header, r.doc.headed = header, header, true
 	return nil
 }
 

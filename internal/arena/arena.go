@@ -3,7 +3,6 @@
 package arena
 
 import (
-	"cmp"
 	"reflect"
 	"strings"
 )
@@ -31,43 +30,54 @@ func (a *Texts) Copy(b []byte) string {
 
 // Lists allocates lists in blocks, one list at a time.
 type Lists[T any] struct {
-	Least int // elements of a block; 0 means 64
 	block []T
 	start int // of the list that is being made
+	turn  int
 }
 
-// Begin begins a list.
-func (s *Lists[T]) Begin() { s.start = len(s.block) }
-
-// Cost returns the bytes that Next will allocate; 0 if there is room.
-func (s *Lists[T]) Cost() int {
-	if len(s.block) < cap(s.block) {
-		return 0
+// Begin begins a list. In a new turn, it reuses the memory of all lists made before.
+func (s *Lists[T]) Begin(turn int) {
+	if turn != s.turn {
+		clear(s.block)
+		s.block, s.turn = s.block[:0], turn
 	}
-	return s.room() * int(reflect.TypeFor[T]().Size())
+	s.start = len(s.block)
 }
 
-// room returns the number of elements of a new block.
-func (s *Lists[T]) room() int {
-	const least = 64
-	return max(cmp.Or(s.Least, least), 2*(len(s.block)-s.start))
-}
-
-// Next adds an element, and returns a pointer that is valid until the next one is added.
+// Next adds an element, and returns a pointer that is valid until the next one is added;
+// nil if that takes [Lists.Grow] first.
 func (s *Lists[T]) Next() *T {
-	if len(s.block) == cap(s.block) {
-		s.block = append(make([]T, 0, s.room()), s.block[s.start:]...)
-		s.start = 0
-	}
 	n := len(s.block)
-	s.block = s.block[:n+1]
-	var zero T
-	s.block[n] = zero
+	if n == cap(s.block) {
+		return nil
+	}
+	s.block = s.block[:n+1] // zero: no list has used it in this turn
 	return &s.block[n]
 }
 
+// Grow allocates room for further elements.
+func (s *Lists[T]) Grow() {
+	s.block = append(make([]T, 0, s.room()), s.block[s.start:]...)
+	s.start = 0
+}
+
+// Cost returns the bytes that Grow will allocate.
+func (s *Lists[T]) Cost() int { return s.room() * size[T]() }
+
+// room returns the number of elements of a new block.
+func (s *Lists[T]) room() int {
+	const block = 4 << 10
+	return max(block/size[T](), 1, 2*(len(s.block)-s.start))
+}
+
+func size[T any]() int { return max(int(reflect.TypeFor[T]().Size()), 1) }
+
 // Drop removes the last element.
-func (s *Lists[T]) Drop() { s.block = s.block[:len(s.block)-1] }
+func (s *Lists[T]) Drop() {
+	n := len(s.block) - 1
+	clear(s.block[n:])
+	s.block = s.block[:n]
+}
 
 // List returns the list since Begin.
 func (s *Lists[T]) List() []T {
@@ -76,6 +86,3 @@ func (s *Lists[T]) List() []T {
 	}
 	return s.block[s.start:len(s.block):len(s.block)]
 }
-
-// Reset reuses the memory of all lists for new ones.
-func (s *Lists[T]) Reset() { s.block, s.start = s.block[:0], 0 }

@@ -19,10 +19,10 @@ type Decoder struct {
 	*Lexer
 	stream *Lexer // with the memory for reading streams
 	texts  arena.Texts
-	names  []*Names          // by the place of an Object
-	lists  []any             // *arena.Lists[E], by the place of a list
-	latest []string          // by the place of a word
-	words  map[string]string // of small vocabularies
+	names  []*Names    // by the place of an Object
+	lists  []any       // *arena.Lists[E], by the place of a list
+	turn   int         // of Reuse
+	words  [512]string // of small vocabularies, by their hash
 }
 
 var decoders = sync.Pool{New: func() any { return &Decoder{} }}
@@ -41,12 +41,17 @@ func Decode(src io.Reader, allowed int64, read func(*Decoder) error) error {
 	return d.run(read)
 }
 
-// Unmarshal reads one value from data, which must stay as they are meanwhile.
-func Unmarshal(data []byte, read func(*Decoder) error) error {
+// Unmarshal replaces v with what read makes of data, which must stay as they are
+// meanwhile.
+func Unmarshal[T any](data []byte, v *T, read func(*Decoder, *T)) error {
 	d := decoders.Get().(*Decoder)
 	defer decoders.Put(d)
 	d.Lexer = OfBytes(data)
-	return d.run(read)
+	*v = *new(T)
+	return d.run(func(d *Decoder) error {
+		read(d, v)
+		return nil
+	})
 }
 
 func (d *Decoder) run(read func(*Decoder) error) error {
@@ -57,6 +62,9 @@ func (d *Decoder) run(read func(*Decoder) error) error {
 	d.End()
 	return d.Err()
 }
+
+// Reuse gives the memory of all lists to those that are read from now on.
+func (d *Decoder) Reuse() { d.turn++ }
 
 // Scalar reads a text, and a number or boolean as it is written. Anything else is
 // nothing. The bytes are valid until the next call.
@@ -75,8 +83,10 @@ func (d *Decoder) Scalar() []byte {
 
 // Text reads a text, and a number or boolean as it is written; "" for anything
 // else.
-func (d *Decoder) Text() string {
-	b := d.Scalar()
+func (d *Decoder) Text() string { return d.Copy(d.Scalar()) }
+
+// Copy makes a text of bytes that are valid for a short time only.
+func (d *Decoder) Copy(b []byte) string {
 	d.Spend(len(b))
 	return d.texts.Copy(b)
 }
@@ -103,71 +113,31 @@ func (d *Decoder) Float() float64 {
 	return n
 }
 
-// word reads a text of a small vocabulary, most likely the last one in its place.
-func (d *Decoder) word(place int) string {
-	for len(d.latest) <= place {
-		d.latest = append(d.latest, "")
-	}
-	latest := &d.latest[place]
-	if d.Kind() == '"' && d.matchText(*latest) {
-		return *latest
-	}
+// Word reads a text of a small vocabulary. Texts read before are found by a hash of few
+// bytes; of two with the same one, the later stays.
+func (d *Decoder) Word() string {
 	b := d.Scalar()
-	if known, ok := d.words[string(b)]; ok {
-		*latest = known
-		return known
+	n := len(b)
+	const longest = 64
+	if n == 0 || n > longest {
+		return d.Copy(b)
 	}
-	d.Spend(len(b))
-	text := d.texts.Copy(b)
-	const most, longest = 512, 64
-	if n, _ := plain(b); n < len(b) || n > longest || n == 0 || len(d.words) == most {
-		return text
+	hash := uint(b[0]) + 7*uint(b[n/2]) + 31*uint(b[n-1]) + 127*uint(n)
+	known := &d.words[hash%uint(len(d.words))]
+	if string(b) != *known {
+		*known = d.Copy(b)
 	}
-	if d.words == nil {
-		d.words = map[string]string{}
-	}
-	d.words[text], *latest = text, text
-	return text
+	return *known
 }
+
+// Truth reads true or false; anything else is false.
+func (d *Decoder) Truth() bool { return string(d.Scalar()) == "true" }
 
 // Raw reads a value of any kind as it is written.
 func (d *Decoder) Raw() []byte {
 	d.Hold()
 	d.Skip()
 	return d.Keep()
-}
-
-// readList reads the elements of a list; null is an empty list, and any other value is
-// its one element. item reads one, or skips what can be none and returns false.
-func readList[E any](d *Decoder, place int, item func(*Decoder, *E) bool) []E {
-	switch {
-	case d.Kind() == 'n':
-		d.Skip()
-		return nil
-	case d.Match(`""`):
-		return []E{}
-	}
-	for len(d.lists) <= place {
-		d.lists = append(d.lists, nil)
-	}
-	lists, _ := d.lists[place].(*arena.Lists[E])
-	if lists == nil {
-		lists = &arena.Lists[E]{Least: 16}
-	}
-	d.lists[place] = nil // there may be such a list inside an element
-	lists.Begin()
-	d.Each(func() {
-		if cost := lists.Cost(); cost > 0 {
-			if d.Spend(cost); d.Err() != nil {
-				return
-			}
-		}
-		if !item(d, lists.Next()) {
-			lists.Drop()
-		}
-	})
-	d.lists[place] = lists
-	return lists.List()
 }
 
 // Each calls element for the elements of a list, or for what is no list.

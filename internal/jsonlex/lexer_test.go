@@ -388,10 +388,7 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 					want = nil
 				}
 				var got []byte
-				require.NoError(t, jsonlex.Unmarshal([]byte(quoted), func(d *jsonlex.Decoder) error {
-					got = d.Base64()
-					return nil
-				}))
+				require.NoError(t, jsonlex.Unmarshal([]byte(quoted), &got, func(d *jsonlex.Decoder, v *[]byte) { *v = d.Base64() }))
 				require.Equal(t, want, got, quoted)
 				if len(plain)%4 == 0 && plain == altered { // else it breaks off, or comes in pieces
 					_, streamed := io.ReadAll(jsonlex.OfBytes([]byte(quoted)).Base64())
@@ -407,9 +404,8 @@ func TestDecoder_Int(t *testing.T) {
 		"7": 7, "-7": -7, `"7"`: 7, "7e2": 700, "7.5": 0, "null": 0,
 		"4294967301": int(min(int64(4294967301), math.MaxInt)), // not 5 where an int has 32 bits
 	} {
-		require.NoError(t, jsonlex.Unmarshal([]byte(text), func(d *jsonlex.Decoder) error {
-			assert.Equal(t, want, d.Int(), text)
-			return nil
-		}))
+		var got int
+		require.NoError(t, jsonlex.Unmarshal([]byte(text), &got, func(d *jsonlex.Decoder, v *int) { *v = d.Int() }))
+		assert.Equal(t, want, got, text)
 	}
 }

@@ -15,11 +15,10 @@ const (
 type Names struct {
 	texts []string // `,"name":`
 	after []int    // after[i+2] is the member that followed member i
-	exact bool     // case counts
 }
 
-// NewNames makes Names of lower-case names. They match whatever their case, and
-// with underscores for hyphens, since senders differ in that.
+// NewNames makes Names. They match whatever their case, and with underscores for
+// hyphens, since senders differ in that.
 func NewNames(names ...string) *Names { return newNames(quoted(names)) }
 
 // quoted are names as they stand between other members.
@@ -116,7 +115,7 @@ func (l *Lexer) name(n *Names, previous int) int {
 func (n *Names) place(name []byte) int {
 	for i, text := range n.texts {
 		known := text[2 : len(text)-2]
-		if string(name) == known || !n.exact && len(known) == len(name) && same(name, known) {
+		if len(known) == len(name) && same(name, known) {
 			return i
 		}
 	}
@@ -125,17 +124,21 @@ func (n *Names) place(name []byte) int {
 
 func same(name []byte, known string) bool {
 	for i, c := range name {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		case c == '_':
-			c = '-'
-		}
-		if c != known[i] {
+		if c != known[i] && folded(c) != folded(known[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+func folded(c byte) byte {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		c += 'a' - 'A'
+	case c == '_':
+		c = '-'
+	}
+	return c
 }
 
 // Key reads member number i of an object that Begin began, up to its value, and

@@ -1,9 +1,9 @@
 package jsonlex
 
 import (
-	"reflect"
-	"sync"
 	"sync/atomic"
+
+	"github.com/datacite-go/datacite-go/internal/arena"
 )
 
 // An Object says what the members of a JSON object are in a T.
@@ -11,9 +11,7 @@ type Object[T any] struct {
 	place   int
 	texts   []string
 	members []Member[T]
-	// Bare reads what stands instead of an object, such as the name of an
-	// organization; nil if nothing can.
-	Bare func(*Decoder, *T)
+	bare    func(*Decoder, *T)
 }
 
 // A Member of an object reads its value into a T.
@@ -21,6 +19,9 @@ type Member[T any] struct {
 	Name string
 	Read func(*Decoder, *T)
 }
+
+// Field makes a Member.
+func Field[T any](name string, read func(*Decoder, *T)) Member[T] { return Member[T]{name, read} }
 
 // places numbers what a Decoder keeps something for.
 var places atomic.Int32
@@ -35,6 +36,13 @@ func NewObject[T any](members ...Member[T]) *Object[T] {
 	return o
 }
 
+// Or makes bare read what stands instead of an object, such as the name of an
+// organization. Without it that is skipped, as null always is.
+func (o *Object[T]) Or(bare func(*Decoder, *T)) *Object[T] {
+	o.bare = bare
+	return o
+}
+
 // Names are the names of the members.
 func (o *Object[T]) Names() []string {
 	var names []string
@@ -44,28 +52,29 @@ func (o *Object[T]) Names() []string {
 	return names
 }
 
-// Members are the object's members as those of an object that holds a T.
-func Members[U, T any](o *Object[T], inside func(*U) *T) []Member[U] {
-	var members []Member[U]
-	for _, m := range o.members {
-		members = append(members, Member[U]{m.Name, func(d *Decoder, u *U) { m.Read(d, inside(u)) }})
+// Inside makes members of a T those of a U that holds one.
+func Inside[U, T any](members []Member[T], t func(*U) *T) []Member[U] {
+	var inside []Member[U]
+	for _, m := range members {
+		inside = append(inside, Member[U]{m.Name, func(d *Decoder, u *U) { m.Read(d, t(u)) }})
 	}
-	return members
+	return inside
 }
 
 // Read reads the members that are there.
 func (o *Object[T]) Read(d *Decoder, v *T) {
-	switch {
-	case d.Kind() == '{':
-	case o.Bare != nil && d.Kind() != '[' && d.Kind() != 'n':
-		o.Bare(d, v)
+	switch c := d.Kind(); {
+	case c == '{':
+	case c == 'n' || o.bare == nil:
+		d.Skip()
 		return
 	default:
-		d.Skip()
+		o.bare(d, v)
 		return
 	}
 	names := d.namesOf(o.place, o.texts)
-	for m := d.Lexer.Object(names); m != End; m = d.Member(names, m) {
+	d.pos++
+	for m := d.Member(names, End); m != End; m = d.Member(names, m) {
 		if m == Unknown {
 			d.Skip()
 			continue
@@ -74,10 +83,13 @@ func (o *Object[T]) Read(d *Decoder, v *T) {
 	}
 }
 
+// ReadMember reads the value of member i.
+func (o *Object[T]) ReadMember(i int, d *Decoder, v *T) { o.members[i].Read(d, v) }
+
 // Item reads an element of a list of objects.
 func (o *Object[T]) Item(d *Decoder, v *T) bool {
 	c := d.Kind()
-	fits := c == '{' || o.Bare != nil && c != '[' && c != 'n'
+	fits := c == '{' || o.bare != nil && c != '[' && c != 'n'
 	o.Read(d, v)
 	return fits
 }
@@ -88,35 +100,8 @@ func (d *Decoder) namesOf(place int, texts []string) *Names {
 	}
 	if d.names[place] == nil {
 		d.names[place] = newNames(texts)
-		d.names[place].exact = true
 	}
 	return d.names[place]
-}
-
-// Text is a member that is a text.
-func Text[T any, S ~string](name string, field func(*T) *S) Member[T] {
-	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = S(d.Text()) }}
-}
-
-// Word is a member that is a text of a small vocabulary.
-func Word[T any, S ~string](name string, field func(*T) *S) Member[T] {
-	place := newPlace()
-	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = S(d.word(place)) }}
-}
-
-// Int is a member that is a whole number, or a text that holds one.
-func Int[T any](name string, field func(*T) *int) Member[T] {
-	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = d.Int() }}
-}
-
-// Bool is a member that is true or false.
-func Bool[T any](name string, field func(*T) *bool) Member[T] {
-	return Member[T]{name, func(d *Decoder, v *T) { *field(v) = string(d.Scalar()) == "true" }}
-}
-
-// Ignored is a member that is expected and not wanted.
-func Ignored[T any](name string) Member[T] {
-	return Member[T]{name, func(d *Decoder, _ *T) { d.Skip() }}
 }
 
 // Of is a member that is an object.
@@ -128,26 +113,89 @@ func Of[T, V any](name string, field func(*T) *V, o *Object[V]) Member[T] {
 	}}
 }
 
-// List is a member that is a list.
-func List[T any, S ~[]E, E any](name string, field func(*T) *S, item func(*Decoder, *E) bool) Member[T] {
-	read := ListReader[S](item)
-	return Member[T]{name, func(d *Decoder, v *T) { read(d, field(v)) }}
-}
-
-// ListReader reads a list of what item reads.
-func ListReader[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder, *S) {
+// List makes a reader of lists of what item reads: null is an empty list, and any other
+// value is its one element. item reads an element, or skips what cannot be one and
+// returns false.
+func List[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder) S {
 	place := newPlace()
-	return func(d *Decoder, v *S) { *v = readList(d, place, item) }
+	return func(d *Decoder) S {
+		one := d.Kind() != '['
+		switch {
+		case !one:
+			d.List()
+		case d.Null():
+			return nil
+		case d.Match(`""`):
+			return S{}
+		}
+		l := listsOf[E](d, place)
+		for i := 0; one && i == 0 || !one && d.Element(i); i++ {
+			e := l.Next()
+			if e == nil {
+				if e = grow(d, l); e == nil {
+					break
+				}
+			}
+			if !item(d, e) {
+				l.Drop()
+			}
+		}
+		return keep(d, place, l)
+	}
 }
 
-var shared sync.Map // reflect.Type of T to *Object[T]
+// Map makes a reader of an object whose names are data, such as country codes, into a
+// list; nil for anything else.
+func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder) S {
+	place := newPlace()
+	return func(d *Decoder) S {
+		if d.Kind() != '{' {
+			d.Skip()
+			return nil
+		}
+		l := listsOf[E](d, place)
+		d.Begin()
+		for i := 0; ; i++ {
+			name, more := d.Key(i)
+			if !more {
+				return keep(d, place, l)
+			}
+			e := l.Next()
+			if e == nil {
+				e = grow(d, l)
+			}
+			if e != nil {
+				item(d, name, e)
+			}
+		}
+	}
+}
 
-// Share makes the object known to other packages, which could not name it otherwise
-// without its package showing it to everybody.
-func Share[T any](o *Object[T]) { shared.Store(reflect.TypeFor[T](), o) }
+// listsOf begins a list in the memory of its place, which nobody else uses until keep:
+// there may be such a list inside an element.
+func listsOf[E any](d *Decoder, place int) *arena.Lists[E] {
+	for len(d.lists) <= place {
+		d.lists = append(d.lists, nil)
+	}
+	l, _ := d.lists[place].(*arena.Lists[E])
+	if l == nil {
+		l = &arena.Lists[E]{}
+	}
+	d.lists[place] = nil
+	l.Begin(d.turn)
+	return l
+}
 
-// Shared is the object of T that another package shares.
-func Shared[T any]() *Object[T] {
-	o, _ := shared.Load(reflect.TypeFor[T]())
-	return o.(*Object[T])
+// grow adds an element in a new block; nil beyond the budget.
+func grow[E any](d *Decoder, l *arena.Lists[E]) *E {
+	if d.Spend(l.Cost()); d.Err() != nil {
+		return nil
+	}
+	l.Grow()
+	return l.Next()
+}
+
+func keep[E any](d *Decoder, place int, l *arena.Lists[E]) []E {
+	d.lists[place] = l
+	return l.List()
 }

@@ -73,17 +73,6 @@ func (l *Lexer) Match(quoted string) bool {
 	return true
 }
 
-// matchText reads a text if it is the one given, which needs no escapes.
-func (l *Lexer) matchText(text string) bool {
-	b := l.buf[l.pos:]
-	n := len(text)
-	if n == 0 || len(b) < n+2 || b[n+1] != '"' || string(b[1:n+1]) != text {
-		return false
-	}
-	l.pos += n + 2
-	return true
-}
-
 // plain counts the bytes before the first one that a text does not hold as it
 // is, and tells whether all of them are ASCII. It looks at eight at a time.
 func plain(b []byte) (n int, ascii bool) {

@@ -555,10 +555,10 @@ func TestCheckToken(t *testing.T) {
 func TestJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var texts []string
-		read := jsonlex.ListReader[[]string](jsonlex.TextItem)
+		read := jsonlex.List[[]string](jsonlex.TextItem)
 		request := get()
 		request.Read = func(d *jsonlex.Decoder) error {
-			read(d, &texts)
+			texts = read(d)
 			return nil
 		}
 		net := &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(strings.Repeat(" ", 2000) + `["a"]`)}}
