@@ -95,7 +95,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return p.serve(ctx, listener)
 }
 
-// serve answers requests and works in the background until the context is done.
+// serve handles requests and works in the background until the context is done.
 func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{Handler: p.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)

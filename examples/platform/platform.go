@@ -35,7 +35,7 @@ type Config struct {
 	Log        *slog.Logger  `json:"-"` // nil means slog.Default()
 }
 
-// A Platform is a small data repository. It answers requests, and works on its outbox
+// A Platform is a small data repository. It handles requests, and works on its outbox
 // and its nightly jobs in the background.
 type Platform struct {
 	config  Config

@@ -246,7 +246,7 @@ func (p *Platform) withdraw(w http.ResponseWriter, r *http.Request) error {
 	return p.decide(w, r, Published, Withdrawn)
 }
 
-// decide changes what is wanted of a dataset. The answer does not wait for the
+// decide changes what is wanted of a dataset. The response does not wait for the
 // registration service: what the page promises is in the database.
 func (p *Platform) decide(w http.ResponseWriter, r *http.Request, from, to State) error {
 	d, err := p.asked(r)

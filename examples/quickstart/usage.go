@@ -23,7 +23,7 @@ func (d *demo) report(ctx context.Context) error {
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {
 			switch p.Stage {
-			case reports.Waiting: // only when something went wrong, such as a lost answer
+			case reports.Waiting: // only when something went wrong, such as a lost response
 				d.say("waiting until %s: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
 			case reports.Sending:
 				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Total, p.Datasets, float64(p.Bytes)/1e6)

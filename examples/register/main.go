@@ -179,7 +179,7 @@ func (s settings) rehearse(ctx context.Context, doc mds.Document, out io.Writer)
 // printer stands in for a service that knows no DOI and takes everything.
 type printer struct{ out io.Writer }
 
-// RoundTrip prints what would be written, and answers as the service would.
+// RoundTrip prints what would be written, and responds as the service would.
 func (p printer) RoundTrip(req *http.Request) (*http.Response, error) {
 	res := &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody, Request: req}
 	if req.Method == http.MethodGet {

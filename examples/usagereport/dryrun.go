@@ -28,7 +28,7 @@ func dryRunToken() string {
 
 func dryRunClient() *http.Client { return &http.Client{Transport: &blackHole{}} }
 
-// blackHole answers instead of the network.
+// blackHole responds instead of the network.
 type blackHole struct{ id string }
 
 func (b *blackHole) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,16 +40,16 @@ func (b *blackHole) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/reports":
-		return answer(r, http.StatusOK, `{"reports":[],"meta":{"total":0}}`), nil
+		return respond(r, http.StatusOK, `{"reports":[],"meta":{"total":0}}`), nil
 	case r.Method == http.MethodGet:
-		return answer(r, http.StatusNotFound, `{}`), nil
+		return respond(r, http.StatusNotFound, `{}`), nil
 	case r.Method == http.MethodPut:
 		b.id = path.Base(r.URL.Path)
 	}
-	return answer(r, http.StatusCreated, fmt.Sprintf(`{"report":{"id":%q}}`, b.id)), nil
+	return respond(r, http.StatusCreated, fmt.Sprintf(`{"report":{"id":%q}}`, b.id)), nil
 }
 
-func answer(r *http.Request, status int, body string) *http.Response {
+func respond(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Status: http.StatusText(status), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

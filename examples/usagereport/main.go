@@ -52,7 +52,7 @@
 // looks at what the service holds and goes on from there. Running it again after 0
 // changes nothing; after 1 and 3 something else has to be fixed first.
 //
-// When an answer is lost, the program waits before it looks or sends again, and
+// When a response is lost, the program waits before it looks or sends again, and
 // says what for and until when: the service may still be working on the request.
 // A run after one that was cut off waits for the rest of that time. While a run
 // for a report goes on, others for the same report on this machine end at once

@@ -67,7 +67,7 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
-	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose answer was lost; nothing is sent before")
+	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose response was lost; nothing is sent before")
 	files, given, err := arguments.Parse(flags, usage, args, stdout)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

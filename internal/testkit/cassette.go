@@ -29,7 +29,7 @@ func Recording() bool { return *record }
 type Replacements map[string]string
 
 // Cassette returns an HTTP client that replays testdata/cassettes/<name>.yaml:
-// it answers each request, in any order and each recording once, and fails for
+// it responds to each request, in any order and each recording once, and fails for
 // one that differs in method, address, body or one of the headers that matter.
 // With -record it passes the requests on to upstream and writes the cassette,
 // without anything that is a secret or of no meaning.

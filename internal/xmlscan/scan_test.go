@@ -22,13 +22,14 @@ func TestScanner(t *testing.T) {
 	for kind := s.Next(); kind != xmlscan.End; kind = s.Next() {
 		switch kind {
 		case xmlscan.StartTag:
-			text := fmt.Sprintf("%d <%s %s", s.Depth(), s.Space, s.Name)
+			var text strings.Builder
+			text.WriteString(fmt.Sprintf("%d <%s %s", s.Depth(), s.Space, s.Name))
 			for _, a := range s.Attrs {
 				if a.Space != xmlscan.DeclarationSpace {
-					text += fmt.Sprintf(" %s:%s=%q", a.Space, a.Name, a.Value)
+					text.WriteString(fmt.Sprintf(" %s:%s=%q", a.Space, a.Name, a.Value))
 				}
 			}
-			got = append(got, text)
+			got = append(got, text.String())
 		case xmlscan.EndTag:
 			got = append(got, fmt.Sprintf("%d </%s", s.Depth(), s.Name))
 		case xmlscan.Text:

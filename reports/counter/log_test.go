@@ -82,11 +82,11 @@ func TestDataversesLog(t *testing.T) {
 // TestGuestsAreNotOneUser: Dataverse writes ":guest" for everybody who did not log
 // in. Ten of them who look at a page within 20 seconds are ten visitors.
 func TestGuestsAreNotOneUser(t *testing.T) {
-	log := ""
+	var log strings.Builder
 	for i := range 10 {
-		log += line("event_time", time.Date(2026, 10, 14, 10, 0, 2*i, 0, time.UTC).Format(time.RFC3339), "session_cookie_id", "-", "client_ip", "192.0.2."+string(rune('0'+i)))
+		log.WriteString(line("event_time", time.Date(2026, 10, 14, 10, 0, 2*i, 0, time.UTC).Format(time.RFC3339), "session_cookie_id", "-", "client_ip", "192.0.2."+string(rune('0'+i))))
 	}
-	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	events, err := collect(counter.ReadLog(strings.NewReader(log.String()), nil))
 	require.NoError(t, err)
 	for _, row := range count(t, events, nil) {
 		assert.EqualValues(t, 10, row.Count, row.Metric)

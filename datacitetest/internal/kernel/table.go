@@ -1,5 +1,7 @@
 package kernel
 
+import "slices"
+
 import "strings"
 
 // table has one property a line: its name in JSON ("[]" for a list, "-" if only XML has
@@ -233,10 +235,8 @@ var (
 // Those without a list may be anything.
 func IsListed(name, value string) bool {
 	list, controlled := Vocabulary[name]
-	for _, listed := range list {
-		if listed == value {
-			return true
-		}
+	if slices.Contains(list, value) {
+		return true
 	}
 	return !controlled
 }
