@@ -72,11 +72,11 @@ func (o *Object[T]) Read(d *Decoder, v *T) {
 		o.bare(d, v)
 		return
 	}
-	names := d.namesOf(o.place, o.texts)
-	d.pos++
-	for m := d.Member(names, End); m != End; m = d.Member(names, m) {
+	names, l := d.namesOf(o.place, o.texts), d.Lexer
+	l.pos++
+	for m := l.Member(names, End); m != End; m = l.Member(names, m) {
 		if m == Unknown {
-			d.Skip()
+			l.Skip()
 			continue
 		}
 		o.members[m].Read(d, v)
