@@ -201,3 +201,11 @@ func TestXMLAttribute(t *testing.T) {
 	r := answered(t, `{"doi":"10.5072/x","xml":"`+base64.StdEncoding.EncodeToString([]byte(xmlRecord))+`"}`)
 	assert.Equal(t, xmlRecord, string(r.MetadataXML))
 }
+
+// Members are found whatever the case of their names, as encoding/json does.
+func TestMembersInAnyCase(t *testing.T) {
+	var r dois.Record
+	require.NoError(t, json.Unmarshal([]byte(`{"DOI":"10.5072/x","publicationyear":"2026"}`), &r))
+	assert.Equal(t, "10.5072/x", r.DOI)
+	assert.Equal(t, metadata.Year("2026"), r.PublicationYear)
+}

@@ -332,7 +332,7 @@ func TestArchiveErrors(t *testing.T) {
 			`, line 2, byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
 		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
 			`, line 2, byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
-		{"no DOI", lines(attributes, 1) + `{"DOI":"10.5072/r2"}` + "\n" + lines(attributes, 3),
+		{"no DOI", lines(attributes, 1) + `{"alias":"10.5072/r2"}` + "\n" + lines(attributes, 3),
 			`, line 2, byte 86, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
 		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3), `a record has no attributes`, []string{"10.5072/r3"}},
 		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `not a record, but a resource of the type "clients"`, nil},
