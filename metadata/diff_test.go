@@ -439,6 +439,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		wanted, found string
 		same          bool
 	}{
+		{title, "a &<\ufeffz", "a &amp;&lt;\ufeffz", true},
 		{title, "a <!-- b", "a", true},
 		{title, "a <!-- b --> c", "a c", true},
 		{title, "<i>x", "<i>x</i>", true},
