@@ -28,6 +28,7 @@ type Service struct {
 	created atomic.Int64 // numbers of records, as the deployed service gives them
 }
 
+// New makes the DOI service over a store.
 func New(s *store.Store) *Service { return &Service{Store: s} }
 
 // Serve is interface B (specification §4.2).

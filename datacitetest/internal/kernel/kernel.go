@@ -35,7 +35,7 @@ func (p *Property) InXML() bool { return p.inXML }
 // Is says whether the table has that note for the property.
 func (p *Property) Is(note string) bool { return slices.Contains(p.notes, note) }
 
-// Note is the value of a note such as "text=year", "" if there is none.
+// Note is the value of a note such as "text=year", "" without one.
 func (p *Property) Note(name string) string {
 	for _, note := range p.notes {
 		if value, found := strings.CutPrefix(note, name+"="); found {
@@ -50,7 +50,7 @@ func (p *Property) HasText() bool {
 	return slices.ContainsFunc(p.Inside, func(in *Property) bool { return in.inXML && in.Attr == "" && len(in.Path) == 0 })
 }
 
-// Find is the property of a record with that name, nil if there is none.
+// Find is the property of a record with that name, nil if the table lacks it.
 func Find(name string) *Property {
 	i := slices.IndexFunc(Properties, func(p *Property) bool { return p.Name == name })
 	if i < 0 {

@@ -19,6 +19,7 @@ import (
 // Documented one first checks login, names and bodies against the specification.
 type Service struct{ *store.Store }
 
+// New makes the metadata store over a store of records.
 func New(s *store.Store) *Service { return &Service{s} }
 
 var (

@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
+// IsHex reports whether c is a hexadecimal digit.
 func IsHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
+// Unhex returns the value of a hexadecimal digit.
 func Unhex(c byte) byte {
 	if c <= '9' {
 		return c - '0'

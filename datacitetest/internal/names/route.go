@@ -213,6 +213,7 @@ func Folded(text string) string {
 	return key.String()
 }
 
+// IsASCII reports whether a text has ASCII characters alone.
 func IsASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {

@@ -65,7 +65,7 @@ func (want *shape) add(p *kernel.Property, many bool) {
 	}
 }
 
-// child is the shape of a child, which is made if there is none.
+// child is the shape of a child, which is made when it is missing.
 func (want *shape) child(step kernel.Step, repeated bool) *shape {
 	if want.children == nil {
 		want.children, want.repeated, want.need = map[string]*shape{}, map[string]bool{}, map[string]int{}

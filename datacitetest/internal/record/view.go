@@ -23,6 +23,7 @@ func (rec *Record) typeMember(name string) string {
 	return wire.String(types[name])
 }
 
+// Year is the publication year as a text.
 func (rec *Record) Year() string { return YearText(rec.Attributes["publicationYear"]) }
 
 // View says in which shape a record is shown (specification §2.2).
@@ -225,6 +226,7 @@ func (rec *Record) relationships(v View) object {
 	return o
 }
 
+// Link names a resource by its id and kind, as JSON:API does.
 func Link(id, kind string) object {
 	if id == "" {
 		return object{"data": nil}

@@ -25,6 +25,7 @@ type Service struct {
 	Archive   archive
 }
 
+// New makes the reports service over a store; writeTime is how long it works on a write.
 func New(s *store.Store, writeTime time.Duration) *Service {
 	return &Service{Store: s, WriteTime: writeTime, Archive: newArchive()}
 }

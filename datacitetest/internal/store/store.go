@@ -70,6 +70,7 @@ type Store struct {
 	media   int                       // how many there have been
 }
 
+// New makes an empty store.
 func New(settings Settings) *Store {
 	if !settings.Deployed {
 		settings.IndexLag = 0

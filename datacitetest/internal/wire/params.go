@@ -24,6 +24,7 @@ func Listed(list string, values ...string) bool {
 	return false
 }
 
+// IsBlank reports whether a text is empty or white space.
 func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 var ErrParams = Fail(http.StatusBadRequest, "Error occurred while parsing request parameters")
