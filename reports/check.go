@@ -23,6 +23,7 @@ type Finding struct {
 	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
 	Reason  string // what is wrong, and what would be right
 	Warning bool   // the service accepts it; a fault is what it refuses or silently drops
+	Rule    int    // of datacitetest/deployed-usage.md, for a count that DOI records will not show as it is; 0 for other findings
 }
 
 // String returns the path and the reason.

@@ -298,7 +298,7 @@ func (s *submission) keep(stored *Header) {
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if m.sent != m.stored {
-			s.options.Warn(Finding{"report-header." + m.name, fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), true})
+			s.options.Warn(Finding{Path: "report-header." + m.name, Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
 		}
 	}
 }
