@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // What the deployed service makes of a stored report: its workers read each dataset, make
@@ -151,12 +154,12 @@ func shownMonth(h Header) string {
 // shownOf predicts what a record shows of dataset i alone.
 func shownOf(i int, d *Dataset, month string) Shown {
 	s := Shown{Month: month}
-	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }}
+	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }, month: month, stored: true}
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if len(d.DatasetID) > 0 {
 		s.Name, s.DOI = shownUnder(d.DatasetID[0].Value)
 	}
-	v.shown(d, month)
+	v.shown(d)
 	readable := s.DOI != "" && len(d.Performance) > 0 && len(d.Performance[0].Instance) <= mostInstances
 	for j := range d.Performance {
 		for k := range d.Performance[j].Instance {
@@ -194,7 +197,7 @@ const mostInstances = 8
 
 // shown warns of counts of a dataset that no record would show, or not as they are. It
 // allocates only when it finds some.
-func (v *validator) shown(d *Dataset, month string) {
+func (v *validator) shown(d *Dataset) {
 	v.place.performance, v.place.instance = -1, -1
 	regular := false // a count that people should see
 	for j := range d.Performance {
@@ -216,8 +219,8 @@ func (v *validator) shown(d *Dataset, month string) {
 		v.hint(2, "instance", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
 		return
 	}
-	if begin := string(first.Period.BeginDate); month != "" && begin != "" && !strings.HasPrefix(begin, month) {
-		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, month))
+	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && !strings.HasPrefix(begin, v.month) {
+		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
 	}
 	for k := range first.Instance {
 		n := &first.Instance[k]
@@ -253,21 +256,66 @@ func (v *validator) unseen(d *Dataset) {
 
 // shownName warns if the DOI of a dataset is read as another one, or as none.
 func (v *validator) shownName(d *Dataset) {
-	if len(d.DatasetID) == 0 {
+	ids := d.DatasetID
+	if len(ids) == 0 {
 		return // a fault
 	}
-	first := d.DatasetID[0].Value
-	name, doi := shownUnder(first)
+	if !v.stored {
+		var changed bool
+		if ids, changed = readableIDs(ids); changed {
+			v.hint(13, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		}
+	}
+	first := ids[0].Value
+	name, record := shownUnder(first)
 	switch {
-	case name == "" && len(d.DatasetID) > 1:
+	case name == "" && len(ids) > 1:
 		v.hint(3, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", first))
 	case name == "":
 		v.hint(13, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI, so no record shows the counts", first))
-	case doi == "":
-		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; a DOI with such characters is not found again, so no record shows the counts", first))
-	case doi != name:
-		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, doi))
+	case record == "":
+		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", first))
+	case record != name || strings.IndexFunc(first, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
+		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, record))
 	}
+}
+
+// readableIDs returns the identifiers of a dataset in the order and the spelling in which
+// the service finds the DOI: first, and bare if it does not read the form that it has. It
+// returns ids itself if there is nothing to change, or nothing that would help.
+func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
+	at := slices.IndexFunc(ids, func(id TypedValue) bool { return strings.EqualFold(id.Type, TypeDOI) })
+	if at < 0 || at == 0 && shownAsWritten(ids[0].Value) {
+		return ids, false
+	}
+	name, err := doi.Parse(ids[at].Value)
+	if err != nil {
+		return ids, false
+	}
+	want, record := shownUnder(name)
+	got, _ := shownUnder(ids[at].Value)
+	if record == "" || at == 0 && got == want {
+		return ids, false
+	}
+	first := ids[at]
+	if got != want {
+		first.Value = name
+	}
+	return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
+}
+
+// shownAsWritten reports whether an identifier is a bare DOI whose counts its record
+// shows, as most are. It is quicker than shownUnder.
+func shownAsWritten(id string) bool {
+	if !shownPrefix(id) {
+		return false
+	}
+	for i := range len(id) {
+		if !plainASCII[id[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *validator) hint(rule int, field, reason string) {
@@ -277,7 +325,7 @@ func (v *validator) hint(rule int, field, reason string) {
 // shownUnder returns the DOI that the service reads in an identifier, and the DOI of the
 // record that shows its counts. They are in lower case, and "" if there is none
 // (rules 13 to 15).
-func shownUnder(id string) (name, doi string) {
+func shownUnder(id string) (name, record string) {
 	rest, address := strings.CutPrefix(id, "https://")
 	if !address {
 		rest, address = strings.CutPrefix(id, "http://")
@@ -294,15 +342,18 @@ func shownUnder(id string) (name, doi string) {
 		return "", ""
 	}
 	name = strings.ToLower(strings.ReplaceAll(rest, "\u200b", ""))
-	end := strings.IndexFunc(name, func(r rune) bool { return !plainInEvent(r) })
-	if end < 0 {
+	end := 0
+	for end < len(name) && plainASCII[name[end]] {
+		end++
+	}
+	if end == len(name) {
 		return name, name
 	}
-	doi = name[:end]
-	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(doi, "/") && strings.Count(doi, "/") == 1 {
-		doi = ""
+	record = name[:end]
+	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(record, "/") && strings.Count(record, "/") == 1 {
+		record = ""
 	}
-	return percentEncoded(name), doi
+	return percentEncoded(name), record
 }
 
 // shownPrefix reports whether a text begins with "10.", four or five digits, a slash, and
@@ -313,15 +364,18 @@ func shownPrefix(text string) bool {
 	return ok && (at == 4 || at == 5) && digits[at] == '/' && len(digits) > at+1
 }
 
-// plainInEvent reports whether the service writes a character of a DOI as it is.
-func plainInEvent(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-._~!$&'()*+,;=:@/", r)
-}
+// plainASCII has the characters of a DOI that the service does not percent-encode.
+var plainASCII = func() (plain [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/" {
+		plain[c] = true
+	}
+	return plain
+}()
 
 func percentEncoded(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
-		if c := name[i]; c < 0x80 && plainInEvent(rune(c)) || c == '#' || c == '?' {
+		if c := name[i]; plainASCII[c] || c == '#' || c == '?' {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02x", c)
