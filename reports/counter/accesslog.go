@@ -29,6 +29,7 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 	if l.Statuses == nil {
 		l.Statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
 	}
+	patterns := paths.patterns()
 	return l.read(r, func(_ *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, nil
@@ -47,12 +48,12 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 		}
 		target, _, _ = strings.Cut(target, " ")
 		path := pathOf(target)
-		pattern, request := paths.find(path)
+		pattern := find(patterns, path)
 		if pattern == nil {
 			return e, false, nil
 		}
-		e.DOI, err = paths.doi(pattern, path)
-		e.URL, e.Request = target, request
+		e.DOI, err = paths.doi(pattern.Regexp, path)
+		e.URL, e.Request = target, pattern.request
 		e.Address, e.User, e.Agent = field[1], present(field[2]), present(unescape(field[6]))
 		return e, err == nil, err
 	})

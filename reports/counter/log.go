@@ -78,19 +78,43 @@ func DataversePaths() *Paths {
 	}
 }
 
+// A pathPattern is an expression, and the text that is all of it if there is one.
+type pathPattern struct {
+	*regexp.Regexp
+	text    string
+	request bool
+}
+
+// patterns are those for requests, then those for investigations.
+func (p *Paths) patterns() []pathPattern {
+	var list []pathPattern
+	for _, of := range [][]*regexp.Regexp{p.Requests, p.Investigations} {
+		for _, r := range of {
+			next := pathPattern{Regexp: r, request: len(list) < len(p.Requests)}
+			if text, _ := r.LiteralPrefix(); regexp.QuoteMeta(text) == r.String() {
+				next.text = text
+			}
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+func (p *pathPattern) matches(path string) bool {
+	if p.text != "" {
+		return strings.Contains(path, p.text)
+	}
+	return p.MatchString(path)
+}
+
 // find returns the pattern that decides about a path, or nil.
-func (p *Paths) find(path string) (pattern *regexp.Regexp, request bool) {
-	for _, r := range p.Requests {
-		if r.MatchString(path) {
-			return r, true
+func find(patterns []pathPattern, path string) *pathPattern {
+	for i := range patterns {
+		if patterns[i].matches(path) {
+			return &patterns[i]
 		}
 	}
-	for _, r := range p.Investigations {
-		if r.MatchString(path) {
-			return r, false
-		}
-	}
-	return nil, false
+	return nil
 }
 
 // doi returns the DOI that a path has by the pattern that matched it; "" if
@@ -116,9 +140,8 @@ func (p *Paths) doi(pattern *regexp.Regexp, path string) (string, error) {
 
 // pathOf returns the path of a URL, whole or relative.
 func pathOf(address string) string {
-	if i := strings.IndexAny(address, "?#"); i >= 0 {
-		address = address[:i]
-	}
+	address, _, _ = strings.Cut(address, "?")
+	address, _, _ = strings.Cut(address, "#")
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
 			return rest[i:]
@@ -150,25 +173,26 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 	if l.Paths == nil {
 		l.Paths = DataversePaths()
 	}
+	patterns := l.Paths.patterns()
 	return l.read(r, func(p *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, checkHeader(line)
 		}
-		var fields [len(fieldNames)]string
+		var fields [titleField]string
 		describes, err := splitFields(line, &fields)
 		if err != nil {
 			return e, false, err
 		}
-		pattern, request := l.Paths.find(pathOf(fields[5]))
+		pattern := find(patterns, pathOf(fields[5]))
 		if e.Time, err = p.readTime(fields[0]); err != nil {
 			return e, false, err
 		}
 		e.Session, e.Cookie, e.User, e.Address = fields[2], fields[3], fields[4], fields[1]
-		e.URL, e.Agent, e.Request = fields[5], fields[9], request
+		e.URL, e.Agent, e.Request = fields[5], fields[9], pattern != nil && pattern.request
 		if e.User == ":guest" {
 			e.User = ""
 		}
-		if e.DOI, err = p.readDOI(fields[6]); err != nil {
+		if e.DOI, err = readDOI(fields[6]); err != nil {
 			return e, false, err
 		}
 		if pattern == nil {
@@ -184,21 +208,15 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 }
 
 // splitFields splits a line. The fields from the title on, which describe the
-// dataset, are also returned as they stand.
-func splitFields(line string, fields *[len(fieldNames)]string) (describes string, err error) {
-	rest := line
+// dataset, are returned as they stand.
+func splitFields(line string, fields *[titleField]string) (describes string, err error) {
+	describes = line
 	for i := range fields {
-		if i == titleField {
-			describes = rest
-		}
-		at := strings.IndexByte(rest, '\t')
-		if last := i == len(fields)-1; last != (at < 0) {
-			return "", &datacite.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fields))}
-		} else if last {
-			at = len(rest)
-		}
-		fields[i] = present(rest[:at])
-		rest = rest[min(at+1, len(rest)):]
+		field, rest, _ := strings.Cut(describes, "\t")
+		fields[i], describes = present(field), rest
+	}
+	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
+		return "", &datacite.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))}
 	}
 	return describes, nil
 }
@@ -232,12 +250,56 @@ var timeLayouts = []string{
 	"2006-01-02T15:04:05Z0700", time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700",
 }
 
+// A zone is the offset of the last time.
+type zone struct {
+	text     string
+	location *time.Location // nil if there is none
+}
+
+// read reads a time as Dataverse writes it, to the second, if its offset is the last one.
+func (z *zone) read(text string) (t time.Time, ok bool) {
+	const form = "2006-01-02T15:04:05"
+	if len(text) < len(form) || text[len(form):] != z.text || z.location == nil {
+		return t, false
+	}
+	if text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return t, false
+	}
+	century, year, month, day := twoDigits(text), twoDigits(text[2:]), twoDigits(text[5:]), twoDigits(text[8:])
+	hour, minute, second := twoDigits(text[11:]), twoDigits(text[14:]), twoDigits(text[17:])
+	if century > 99 || year > 99 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+		return t, false
+	}
+	t = time.Date(century*100+year, time.Month(month), day, hour, minute, second, 0, z.location)
+	return t, t.Day() == day && month > 0 // else there is no such day
+}
+
+// learn takes the offset of a time that was read from a text.
+func (z *zone) learn(text string, t time.Time) {
+	if t.Nanosecond() == 0 {
+		*z = zone{strings.Clone(text[19:]), t.Location()}
+	}
+}
+
+// twoDigits reads a number, or returns more than any such number.
+func twoDigits(text string) int {
+	tens, ones := text[0]-'0', text[1]-'0'
+	if tens > 9 || ones > 9 {
+		return 100
+	}
+	return int(tens)*10 + int(ones)
+}
+
 // readTime reads a time, most likely in the form of the last one.
 func (p *parser) readTime(text string) (time.Time, error) {
+	if t, ok := p.zone.read(text); ok {
+		return t, nil
+	}
 	for i := range timeLayouts {
 		layout := (p.layout + i) % len(timeLayouts)
 		if t, err := time.Parse(timeLayouts[layout], text); err == nil {
 			p.layout = layout
+			p.zone.learn(text, t)
 			return t, nil
 		}
 	}
@@ -248,20 +310,15 @@ func (p *parser) readTime(text string) (time.Time, error) {
 	return time.Time{}, &datacite.FieldError{Path: "event_time", Reason: fmt.Sprintf(reason, text)}
 }
 
-// readDOI returns the DOI of an identifier, bare. Most have been read before.
-func (p *parser) readDOI(identifier string) (name string, err error) {
-	if name, ok := p.names[identifier]; ok || identifier == "" {
-		return name, nil
+// readDOI returns the DOI of an identifier, bare.
+func readDOI(identifier string) (string, error) {
+	if identifier == "" {
+		return "", nil
 	}
-	if name, err = doi.Parse(identifier); err != nil {
+	name, err := doi.Parse(identifier)
+	if err != nil {
 		return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
 	}
-	const most = 1 << 14 // of names held
-	if len(p.names) >= most {
-		clear(p.names)
-	}
-	name = strings.Clone(name) // it is a part of a line
-	p.names[strings.Clone(identifier)] = name
 	return name, nil
 }
 
@@ -287,9 +344,8 @@ type parseLine func(p *parser, line string) (Event, bool, error)
 
 // A parser reads lines.
 type parser struct {
-	layout int               // of the last time, in timeLayouts
-	names  map[string]string // DOIs, by identifier
-	usual  int               // events in a chunk
+	layout int // of the last time, in timeLayouts
+	zone   zone
 }
 
 // longestLine is the most bytes of a line, with its end; chunkSize those of a chunk, if its first
@@ -363,7 +419,7 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 		defer close(work)
 		for range parsers {
 			running.Go(func() {
-				p := &parser{names: map[string]string{}}
+				p := &parser{}
 				for c := range work {
 					p.read(l, c, parse)
 					close(c.done)
@@ -372,10 +428,14 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 		}
 		in := bufio.NewReaderSize(r, longestLine)
 		var waiting []*chunk // in work
+		var spare [][]Event
 		for more := true; more || len(waiting) > 0; {
 			for more && len(waiting) < cap(work) {
 				c := l.chunk(in)
 				more = c.err == nil
+				if n := len(spare); n > 0 {
+					c.events, spare = spare[n-1], spare[:n-1]
+				}
 				waiting = append(waiting, c)
 				work <- c
 			}
@@ -385,6 +445,7 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 			if !yield(c) {
 				return
 			}
+			spare = append(spare, c.events[:0])
 		}
 	}
 }
@@ -423,7 +484,6 @@ func (l *log) chunk(in *bufio.Reader) *chunk {
 // read reads the lines of a chunk.
 func (p *parser) read(l *log, c *chunk, parse parseLine) {
 	valid := utf8.ValidString(c.text)
-	c.events = make([]Event, 0, p.usual)
 	number := c.first - 1
 	leaveOut := func(f *datacite.FieldError) {
 		c.sum.Faulty++
@@ -462,7 +522,6 @@ func (p *parser) read(l *log, c *chunk, parse parseLine) {
 			c.sum.Other++
 		}
 	}
-	p.usual = len(c.events)
 }
 
 func (s *LogSummary) add(o LogSummary) {
