@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -81,6 +82,63 @@ func TestDataversesLog(t *testing.T) {
 
 // TestGuestsAreNotOneUser: Dataverse writes ":guest" for everybody who did not log
 // in. Ten of them who look at a page within 20 seconds are ten visitors.
+// TestTimesAreThoseOfTheStandardLibrary: most times are read without it. Here each one is
+// near those before it, some are no times, and offsets change.
+func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
+	pick := func(r *rand.Rand, usual string, others ...string) string {
+		if r.IntN(5) > 0 {
+			return usual
+		}
+		return others[r.IntN(len(others))]
+	}
+	readable := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var log strings.Builder
+		var want []time.Time
+		var faults []int
+		for number := 1; number <= 40; number++ {
+			zone, layout := pick(r, "+0000", "+0100", "-0330"), "2006-01-02T15:04:05-0700"
+			switch r.IntN(8) {
+			case 0:
+				zone, layout = pick(r, "Z", "+05:45", ".25Z", ".000Z"), time.RFC3339
+			case 1:
+				zone = pick(r, "", "+01", "Z0", "+2500", "+0100 ")
+			}
+			text := pick(r, "2026", "2024", "1900", "0000", "202x") + pick(r, "-", "-", "/") + pick(r, "02", "10", "12", "13", "00") + "-" +
+				pick(r, "01", "28", "29", "30", "31", "32", "00") + pick(r, "T", "T", "t") + pick(r, "00", "23", "24", "1:") + ":" +
+				pick(r, "59", "00", "60") + ":" + pick(r, "59", "00", "60", "5") + zone
+			fmt.Fprint(&log, line("event_time", text))
+			at, err := time.Parse(layout, text)
+			if err != nil {
+				at, err = time.Parse("2006-01-02T15:04:05Z07", strings.TrimSpace(text))
+			}
+			if err != nil {
+				at, err = time.Parse("2006-01-02T15:04:05Z0700", strings.TrimSpace(text))
+			}
+			if err != nil {
+				faults = append(faults, number)
+			} else {
+				want = append(want, at)
+			}
+		}
+		var got []int
+		events, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{LeaveOut: func(f *datacite.FieldError) {
+			number := 0
+			_, _ = fmt.Sscanf(f.Path, "line %d", &number)
+			got = append(got, number)
+		}}))
+		require.NoError(t, err)
+		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
+		require.Len(t, events, len(want))
+		readable += len(want)
+		for i, e := range events {
+			require.Equal(t, want[i].String(), e.Time.String(), "seed %d", seed)
+		}
+	}
+	assert.Greater(t, readable, 2000)
+}
+
 func TestGuestsAreNotOneUser(t *testing.T) {
 	var log strings.Builder
 	for i := range 10 {

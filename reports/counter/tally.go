@@ -3,7 +3,6 @@ package counter
 import (
 	"bytes"
 	"cmp"
-	"container/list"
 	"maps"
 	"slices"
 	"time"
@@ -18,9 +17,8 @@ type tally struct {
 
 	// Clicks that a later one may replace: those of the last 30 seconds, in the order
 	// of time.
-	open  list.List // of *click
-	byURL map[[hashSize]byte]*list.Element
-	last  session // of the last click
+	open openClicks
+	last session // of the last click
 
 	seen   map[visit]byte // what was counted in each session, by flags
 	counts counts         // of the dataset
@@ -30,7 +28,7 @@ type tally struct {
 }
 
 func newTally(r *rules) *tally {
-	return &tally{rules: r, byURL: map[[hashSize]byte]*list.Element{}, seen: map[visit]byte{}, counts: counts{}}
+	return &tally{rules: r, open: newOpenClicks(), seen: map[visit]byte{}, counts: counts{}}
 }
 
 // A session is a day or an hour in the zone of the platform.
@@ -104,16 +102,12 @@ func (t *tally) add(c click) {
 		t.closeAll() // a double click lies within a session, which for these users is an hour
 	}
 	t.last = now
-	for first := t.open.Front(); first != nil && !first.Value.(*click).near(&c); first = t.open.Front() {
+	for first := t.open.first(); first != nil && !first.near(&c); first = t.open.first() {
 		t.close(first)
 	}
-	if earlier, ok := t.byURL[c.url]; ok {
+	if t.open.put(&c) {
 		t.summary.DoubleClicks++
-		*earlier.Value.(*click) = c
-		t.open.MoveToBack(earlier)
-		return
 	}
-	t.byURL[c.url] = t.open.PushBack(&c)
 }
 
 // finish counts the last clicks of a key.
@@ -123,15 +117,14 @@ func (t *tally) finish() {
 }
 
 func (t *tally) closeAll() {
-	for first := t.open.Front(); first != nil; first = t.open.Front() {
+	for first := t.open.first(); first != nil; first = t.open.first() {
 		t.close(first)
 	}
 }
 
 // close counts the first of the open clicks: no later one can replace it.
-func (t *tally) close(first *list.Element) {
-	c := t.open.Remove(first).(*click)
-	delete(t.byURL, c.url)
+func (t *tally) close(c *click) {
+	t.open.remove(t.open.byURL[c.url])
 	if !t.inPeriod(c.sec) {
 		t.summary.OtherMonths++
 		return
@@ -156,6 +149,58 @@ func (t *tally) close(first *list.Element) {
 		seen |= request
 	}
 	t.seen[v] = seen
+}
+
+// openClicks are clicks in the order of time, one for each URL.
+type openClicks struct {
+	nodes []node // a ring; the first one is no click
+	free  []int  // nodes
+	byURL map[[hashSize]byte]int
+}
+
+type node struct {
+	click
+	next, before int
+}
+
+func newOpenClicks() openClicks {
+	return openClicks{nodes: make([]node, 1), byURL: map[[hashSize]byte]int{}}
+}
+
+// first returns the earliest click, which is valid until the next one is put; nil if there
+// is none.
+func (o *openClicks) first() *click {
+	if i := o.nodes[0].next; i != 0 {
+		return &o.nodes[i].click
+	}
+	return nil
+}
+
+// put puts a click at the end, in the place of one of its URL if there is one.
+func (o *openClicks) put(c *click) (replaced bool) {
+	i, replaced := o.byURL[c.url]
+	if replaced {
+		o.remove(i)
+	}
+	if n := len(o.free); n > 0 {
+		i, o.free = o.free[n-1], o.free[:n-1]
+	} else {
+		i = len(o.nodes)
+		o.nodes = append(o.nodes, node{})
+	}
+	last := o.nodes[0].before
+	o.nodes[i] = node{*c, 0, last}
+	o.nodes[last].next, o.nodes[0].before = i, i
+	o.byURL[c.url] = i
+	return replaced
+}
+
+// remove removes a click, which stays valid until the next one is put.
+func (o *openClicks) remove(i int) {
+	n := &o.nodes[i]
+	o.nodes[n.before].next, o.nodes[n.next].before = n.next, n.before
+	delete(o.byURL, n.url)
+	o.free = append(o.free, i)
 }
 
 // sessionOf returns the session of a click: the day for a session cookie, else the hour.
