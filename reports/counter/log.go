@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/url"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,102 +53,6 @@ type LogSummary struct {
 // Lines is the number of all lines.
 func (s LogSummary) Lines() int64 { return s.Events + s.Comments + s.Other + s.Faulty }
 
-// Paths tell from the path of a URL what an access to it is. The patterns are
-// searched for in the path, without scheme, host, query and fragment. What a request's pattern matches is a request, what only an
-// investigation's matches an investigation; anything else is not counted.
-type Paths struct {
-	Investigations, Requests []*regexp.Regexp
-
-	// DOIs has the DOI for what the first group of a pattern matches, or the whole
-	// pattern if it has no group, percent-decoded. If it is nil, that text is the DOI.
-	// Logs of Dataverse and Dryad have the DOI beside the URL, and ignore it.
-	DOIs map[string]string
-}
-
-// DataversePaths are those of Dataverse.
-func DataversePaths() *Paths {
-	return &Paths{
-		Investigations: []*regexp.Regexp{
-			regexp.MustCompile(`/dataset\.xhtml`), regexp.MustCompile(`/file\.xhtml`),
-			regexp.MustCompile(`/api/datasets`), regexp.MustCompile(`/api/v1/datasets`),
-		},
-		Requests: []*regexp.Regexp{regexp.MustCompile(`/api/access/datafile`), regexp.MustCompile(`/api/v1/access/datafile`)},
-	}
-}
-
-// A pathPattern is an expression, and the text that is all of it if there is one.
-type pathPattern struct {
-	*regexp.Regexp
-	text    string
-	request bool
-}
-
-// patterns are those for requests, then those for investigations.
-func (p *Paths) patterns() []pathPattern {
-	var list []pathPattern
-	for _, of := range [][]*regexp.Regexp{p.Requests, p.Investigations} {
-		for _, r := range of {
-			next := pathPattern{Regexp: r, request: len(list) < len(p.Requests)}
-			if text, _ := r.LiteralPrefix(); regexp.QuoteMeta(text) == r.String() {
-				next.text = text
-			}
-			list = append(list, next)
-		}
-	}
-	return list
-}
-
-func (p *pathPattern) matches(path string) bool {
-	if p.text != "" {
-		return strings.Contains(path, p.text)
-	}
-	return p.MatchString(path)
-}
-
-// find returns the pattern that decides about a path, or nil.
-func find(patterns []pathPattern, path string) *pathPattern {
-	for i := range patterns {
-		if patterns[i].matches(path) {
-			return &patterns[i]
-		}
-	}
-	return nil
-}
-
-// doi returns the DOI that a path has by the pattern that matched it; "" if
-// Paths.DOIs does not have it.
-func (p *Paths) doi(pattern *regexp.Regexp, path string) (string, error) {
-	match := pattern.FindStringSubmatch(path)
-	text := match[min(1, len(match)-1)]
-	if decoded, err := url.PathUnescape(text); err == nil {
-		text = decoded
-	}
-	if p.DOIs != nil {
-		text = p.DOIs[text]
-	}
-	if text == "" {
-		return "", nil
-	}
-	name, err := doi.Parse(text)
-	if err != nil {
-		return "", &datacite.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, text)}
-	}
-	return name, nil
-}
-
-// pathOf returns the path of a URL, whole or relative.
-func pathOf(address string) string {
-	address, _, _ = strings.Cut(address, "?")
-	address, _, _ = strings.Cut(address, "#")
-	if _, rest, ok := strings.Cut(address, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			return rest[i:]
-		}
-		return "/"
-	}
-	return address
-}
-
 // fieldNames are the fields of a line that Dataverse or Dryad wrote.
 var fieldNames = [...]string{
 	"event_time", "client_ip", "session_cookie_id", "user_cookie_id", "user_id", "request_url", "identifier",
@@ -173,7 +75,7 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 	if l.Paths == nil {
 		l.Paths = DataversePaths()
 	}
-	patterns := l.Paths.patterns()
+	paths := newPathFinder(l.Paths)
 	return l.read(r, func(p *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, checkHeader(line)
@@ -183,19 +85,19 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 		if err != nil {
 			return e, false, err
 		}
-		pattern := find(patterns, pathOf(fields[5]))
+		request, counted := paths.find(pathOf(fields[5]))
 		if e.Time, err = p.readTime(fields[0]); err != nil {
 			return e, false, err
 		}
 		e.Session, e.Cookie, e.User, e.Address = fields[2], fields[3], fields[4], fields[1]
-		e.URL, e.Agent, e.Request = fields[5], fields[9], pattern != nil && pattern.request
+		e.URL, e.Agent, e.Request = fields[5], fields[9], request
 		if e.User == ":guest" {
 			e.User = ""
 		}
 		if e.DOI, err = readDOI(fields[6]); err != nil {
 			return e, false, err
 		}
-		if pattern == nil {
+		if !counted {
 			return e, false, nil
 		}
 		if l.Descriptions != nil && e.DOI != "" {
@@ -316,10 +218,14 @@ func readDOI(identifier string) (string, error) {
 		return "", nil
 	}
 	name, err := doi.Parse(identifier)
-	if err != nil {
-		return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
+	if err == nil {
+		return name, nil
 	}
-	return name, nil
+	reason := "is %.100q, not a DOI such as doi:10.5072/abc"
+	if strings.HasPrefix(strings.ToLower(identifier), "hdl:") {
+		reason = "is %.100q, a handle, and usage is reported of DOIs only; leave such lines out"
+	}
+	return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf(reason, identifier)}
 }
 
 // A log is read in chunks, which parsers read at the same time.

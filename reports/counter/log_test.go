@@ -408,6 +408,45 @@ func TestAccessLogsWithATable(t *testing.T) {
 	assert.ErrorContains(t, err, `access.log, line 3, line is not in the combined format: "common format"`)
 }
 
+// TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
+func TestAccessLogsWithATableOfPaths(t *testing.T) {
+	var log strings.Builder
+	for _, path := range []string{"/rain", "/files/ra%69n.csv?x=1", "/records/10.5072/abc", "/records/old", "/about", "/broken"} {
+		fmt.Fprintf(&log, "192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] \"GET %s HTTP/1.1\" 200 1 \"-\" \"-\"\n", path)
+	}
+	paths := &counter.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(.+)$`)},
+		Table: map[string]counter.Target{
+			"/rain": {DOI: "10.5072/rain"}, "/files/rain.csv": {DOI: "https://doi.org/10.5072/RAIN", Request: true},
+			"/records/old": {DOI: "10.5072/old", Request: true}, "/broken": {DOI: "rain"},
+		},
+	}
+	var sum counter.LogSummary
+	var faults []string
+	events, err := collect(counter.ReadAccessLog(strings.NewReader(log.String()), paths, &counter.LogOptions{
+		Summary: &sum, LeaveOut: func(f *datacite.FieldError) { faults = append(faults, f.Path+" "+f.Reason) },
+	}))
+	require.NoError(t, err)
+	var got []string
+	for _, e := range events {
+		got = append(got, fmt.Sprint(e.URL, " ", e.DOI, " ", e.Request))
+	}
+	assert.Equal(t, []string{
+		"/rain 10.5072/rain false", "/files/ra%69n.csv?x=1 10.5072/RAIN true",
+		"/records/10.5072/abc 10.5072/abc false", "/records/old 10.5072/old true",
+	}, got)
+	assert.Equal(t, counter.LogSummary{Events: 4, Other: 1, Faulty: 1}, sum)
+	assert.Equal(t, []string{`line 6, path "/broken" has "rain", which is not a DOI`}, faults)
+
+	paths = counter.DataversePaths()
+	paths.Table = map[string]counter.Target{"/api/files": {Request: true}}
+	events, err = collect(counter.ReadLog(strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &counter.LogOptions{Paths: paths}))
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	assert.True(t, events[0].Request)
+	assert.False(t, events[1].Request)
+}
+
 func TestEventsAsJSON(t *testing.T) {
 	want := []counter.Event{
 		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.Machine, Country: "de"},
