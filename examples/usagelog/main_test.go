@@ -273,7 +273,7 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 	var log, archive strings.Builder
 	const datasets = 1500
 	for i := range datasets {
-		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0\"\n", i%60, i)
+		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0 (X11)\"\n", i%60, i)
 		record := fmt.Sprintf(`{"doi":"10.5072/r%04d","titles":[{"title":"Rain %d"}],"publisher":"Rain Archive","publicationYear":2020,"url":"https://example.org/%d","creators":[{"name":"Doe, Jane"}],"state":"findable"}`, i, i, i)
 		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 		fmt.Fprintln(&archive, record)
@@ -303,9 +303,9 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 
 // TestPathsThatSayNothing are in a table, which one writes from one's own database.
 func TestPathsThatSayNothing(t *testing.T) {
-	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0"` + "\n" +
-		`192.0.2.1 - - [14/Oct/2026:10:02:00 +0000] "GET /bits/a%20b.csv?v=2 HTTP/1.1" 200 1 "-" "Mozilla/5.0"` + "\n" +
-		`192.0.2.1 - - [14/Oct/2026:10:03:00 +0000] "GET /style.css HTTP/1.1" 200 1 "-" "Mozilla/5.0"` + "\n"
+	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
+		`192.0.2.1 - - [14/Oct/2026:10:02:00 +0000] "GET /bits/a%20b.csv?v=2 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
+		`192.0.2.1 - - [14/Oct/2026:10:03:00 +0000] "GET /style.css HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n"
 	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
 	done := runs(t.Context(), nil, log, args("-format", "combined", "-paths", table, "-")...)
 	require.Equal(t, 0, done.code, done.errors)

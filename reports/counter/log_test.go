@@ -32,7 +32,7 @@ const header = "#Fields: event_time	client_ip	session_cookie_id	user_cookie_id	u
 func line(replace ...string) string {
 	fields := []string{
 		"2026-10-14T10:01:00-0500", "192.0.2.1", "b94999cb", "-", ":guest", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
-		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
+		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0 (X11)", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
 		"2024-05-06T07:08:09Z", "1.0", "-", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC", "2024",
 	}
 	for i := 0; i < len(replace); i += 2 {
@@ -70,7 +70,7 @@ func TestDataversesLog(t *testing.T) {
 	at := time.Date(2026, 10, 14, 15, 1, 0, 0, time.UTC)
 	page := counter.Event{
 		DOI: "10.5072/FK2/ABC", Time: at, URL: "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
-		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0",
+		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)",
 	}
 	file, none, last := page, page, page
 	file.URL, file.User, file.Session, file.Request = "/api/access/datafile/5#x", "@doe", "", true
@@ -159,7 +159,7 @@ func TestFaultyLines(t *testing.T) {
 		`counter.log, line 1, event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
 		`counter.log, line 1, event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
 		`counter.log, line 1, event_time is "", not a time`:                                                            line("event_time", "-"),
-		`counter.log, line 1, identifier is "hdl:1902.1/11014", not a DOI such as doi:10.5072/abc`:                     line("identifier", "hdl:1902.1/11014"),
+		`counter.log, line 1, identifier is "hdl:1902.1/11014", a handle, and usage is reported of DOIs only`:          line("identifier", "hdl:1902.1/11014"),
 		`counter.log, line 1, #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
 		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
