@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -22,7 +23,8 @@ func readDOI(text string, r *Row) error {
 }
 
 func readURL(text string, r *Row) error {
-	if u, err := url.Parse(text); err != nil || u.Scheme == "" || u.Host == "" {
+	u, err := url.Parse(text)
+	if err != nil || !slices.Contains([]string{"https", "http", "ftp"}, u.Scheme) || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) {
 		return fmt.Errorf("%q is not an address https://…", text)
 	}
 	r.URL = text

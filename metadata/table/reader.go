@@ -141,7 +141,7 @@ func (r *Reader) field(i int, name string) (field, error) {
 	}
 	known = append(known, r.others...)
 	reason := fmt.Sprintf("is named %q, which is not one of %s", name, strings.Join(known, ", "))
-	best, least := "", min(4, len(name)/2+1)
+	best, least := "", min(4, len(name)/2+2)
 	for _, candidate := range known {
 		if d := spelling.Distance(name, candidate, least); d < least {
 			best, least = candidate, d
@@ -199,7 +199,6 @@ func (r *Reader) row(cells []string) *Row {
 	if r.records {
 		row.Record = &metadata.Record{}
 	}
-	unread := map[string]bool{} // columns with a fault of their own
 	for i, text := range cells {
 		text = strings.TrimSpace(text)
 		if text == "" {
@@ -218,7 +217,7 @@ func (r *Reader) row(cells []string) *Row {
 			row.Others[f.other] = text
 		default:
 			if err := f.read(text, row); err != nil {
-				unread[f.Name] = true
+				row.spoilt(f.Name, text)
 				row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place, Value: text, Message: err.Error()})
 			}
 		}
@@ -228,18 +227,26 @@ func (r *Reader) row(cells []string) *Row {
 	}
 	if row.Record != nil {
 		row.Record.DOI = row.DOI
-		r.check(row, unread, len(cells))
+		r.check(row, len(cells))
 	}
 	return row
+}
+
+// spoilt keeps a cell that cannot be read.
+func (r *Row) spoilt(column, text string) {
+	if r.unread == nil {
+		r.unread = map[string]string{}
+	}
+	r.unread[column] = text
 }
 
 func (r *Row) add(f metadata.Finding) { r.Findings = append(r.Findings, f) }
 
 // check adds the findings of the record, with their places.
-func (r *Reader) check(row *Row, unread map[string]bool, cells int) {
+func (r *Reader) check(row *Row, cells int) {
 	for _, f := range row.Record.Findings() {
 		name := ofMember(f.Path)
-		if f.Code == metadata.CodeJSON || unread[name] {
+		if f.Code == metadata.CodeJSON || row.unread[name] != "" {
 			continue // the record is sent as XML; the cell has its fault already
 		}
 		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })

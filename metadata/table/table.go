@@ -58,9 +58,11 @@ type Row struct {
 
 	// Findings are the faults of cells, and those of the record. Their paths name the
 	// place: "items.csv, line 3, creators". What a faulty cell says is missing in the
-	// row. Dates that cannot be read, identifiers of people and organizations that are
+	// row; a Writer writes it as it was. Dates that cannot be read, identifiers of people and organizations that are
 	// mistyped and licences that are not on the SPDX list are errors here.
 	Findings []metadata.Finding
+
+	unread map[string]string // cells with a fault, by column
 }
 
 // Err returns the findings that are not warnings as a [*metadata.ValidationError], nil if

@@ -143,6 +143,8 @@ func TestFaults(t *testing.T) {
 	for _, tt := range []struct{ column, cell, says string }{
 		{"doi", "glacier", `"glacier" is not a DOI such as 10.5072/glacier-1`},
 		{"url", "repository.example.org", "is not an address https://…"},
+		{"url", "https://a.example/a b", "is not an address https://…"},
+		{"url", "mailto:a@a.example", "is not an address https://…"},
 		{"state", "published", `"published" is not one of draft, registered, findable`},
 		{"title", "", "a record needs a title"},
 		{"title", "a\x01b", "XML cannot contain"},
@@ -191,6 +193,20 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells, and 2 columns")
 	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells, and 2 columns")
 	require.NoError(t, rows[2].Err())
+}
+
+// Nothing of a faulty row is lost when it is written again, to be corrected there.
+func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
+	const text = "doi,url,state,title,creators,publisher,year,type,dates,rights\nx,y,z,T,Ada,P | Q,26,Datset,31.1.2026,CC-BY-4\n"
+	rows := read(t, "a.csv", text)
+	var out bytes.Buffer
+	w := table.NewWriter(&out, nil)
+	_, err := w.Write(rows[0])
+	require.NoError(t, err)
+	require.NoError(t, w.Flush())
+	again := read(t, "a.csv", out.String())
+	assert.Equal(t, rows[0].Findings, again[0].Findings)
+	assert.Equal(t, rows[0], again[0])
 }
 
 func TestRowsThatCannotBeRead(t *testing.T) {

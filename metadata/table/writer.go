@@ -54,7 +54,9 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	cells, read := make([]string, 0, len(columns)+w.others), &Row{Record: &metadata.Record{}}
 	for _, c := range columns {
 		cell := c.write(&whole)
-		if cell != "" {
+		if unread := row.unread[c.Name]; unread != "" {
+			cell = unread
+		} else if cell != "" {
 			_ = c.read(cell, read) // what it cannot read is lost
 		}
 		cells = append(cells, cell)
