@@ -59,7 +59,7 @@ type GroupOptions struct {
 	// whole dataset is left out, since its counts would be wrong without these rows. If
 	// LeaveOut is nil, a fault is an error.
 	LeaveOut func(doi string, faults []*datacite.FieldError)
-	Warn     func(Finding) // called for a text that differs from that of an earlier row
+	Warn     func(Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -257,6 +257,10 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 		return true
 	}
 	d := current.dataset()
+	if g.Warn != nil {
+		v := validator{warn: func(f Finding) { f.Path = current.doi; g.Warn(f) }}
+		v.shown(&d)
+	}
 	if !g.AllowImpossible {
 		for _, month := range d.Performance {
 			impossible(month.Instance, func(reason string) {
