@@ -179,7 +179,7 @@ func run(ctx context.Context, p *program.Program) error {
 
 // check writes down the differences.
 func check(ctx context.Context, p *program.Program, s *settings, ofReports *reports.Client, ofDOIs *dois.Client, page *page) error {
-	out := formats[s.format](p.Stdout)
+	out := formats[s.format](p.Data())
 	opts := s.options
 	opts.Progress = func(now shown.Progress) {
 		page.Progress = now

@@ -86,8 +86,9 @@ type Total struct {
 // Lists are a day behind records and more, so each DOI that seems to differ is read with
 // [dois.Client.Get], and compared as it is then. Compare takes one request for 1,000
 // reports, one for each report, one for 1,000 records, and one for each DOI that seems to
-// differ or is not in the list, such as one of another repository. Of a DOI that is
-// listed, only differences of Options.Causes are looked up.
+// differ or is not in the list, such as one of another repository. A difference that no
+// report explains is found once the list shows it. Of a DOI that is listed, only
+// differences of Options.Causes are looked up.
 //
 // Interrupted, Compare starts from the beginning the next time.
 //

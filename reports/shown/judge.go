@@ -73,7 +73,8 @@ func (c *comparison) judge(ctx context.Context, h *holding, crowded bool) error 
 	f := finding{comparison: c, holding: h, record: h.listed, crowded: crowded, name: invalid == nil}
 	all := f.differences()
 	listed := h.listed != nil || invalid != nil
-	if len(all) > 0 && f.name && (!listed || slices.ContainsFunc(all, f.wanted)) {
+	seems := slices.ContainsFunc(all, f.wanted) || len(all) > 0 && !listed || f.unlike()
+	if seems && f.name {
 		var err error
 		if f.record, err = c.look(ctx, h.doi); err != nil {
 			return err
@@ -168,13 +169,23 @@ func (f *finding) numbers() (all []number) {
 	return all
 }
 
+// unlike reports whether a record cannot show what was reported, by the rules. The list may
+// still show it.
+func (f *finding) unlike() bool {
+	return slices.ContainsFunc(f.numbers(), func(n number) bool {
+		expected, wide := n.tally.expected()
+		return !wide && !slices.Contains(expected, n.reported())
+	})
+}
+
 func (f *finding) differences() (all []*Difference) {
 	for _, n := range f.numbers() {
-		d := &Difference{DOI: f.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: n.tally.expected(), Shown: n.shown}
+		expected, wide := n.tally.expected()
+		d := &Difference{DOI: f.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: expected, Shown: n.shown}
 		if d.Reported == d.Shown {
 			continue
 		}
-		f.explain(&n, d)
+		f.explain(&n, d, slices.Contains(expected, n.shown) || wide && n.shown > expected[0] && n.shown < expected[1])
 		all = append(all, d)
 	}
 	return all
@@ -192,18 +203,18 @@ func (n *number) reported() int64 {
 	return latest.Reported
 }
 
-// explain finds the cause of a difference.
-func (f *finding) explain(n *number, d *Difference) {
+// explain finds the cause of a difference. The rules may allow what is shown.
+func (f *finding) explain(n *number, d *Difference, allowed bool) {
 	latest, all := n.tally.latest(), d.Expected
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.Values, []int64{d.Reported})
 	switch {
 	case !f.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
 		d.Cause, d.Detail = NotADOI, latest.why
-	case f.name && f.record == nil:
+	case f.name && f.record == nil && (latest == nil || latest.cause != OtherDOI):
 		d.Cause = NoRecord
-	case hidden && (slices.Contains(all, d.Shown) || latest.events == 0):
+	case hidden && (allowed || latest.events == 0):
 		d.Cause, d.Detail = latest.cause, latest.why
-	case slices.Contains(all, d.Shown):
+	case allowed:
 		f.added(n, d)
 		return
 	case f.crowded && d.Shown < all[0]:

@@ -31,6 +31,7 @@ type part struct {
 	cause  Cause  // that a rule hides or changes counts of the report
 	events int    // counts that the service keeps apart
 	guests []int64
+	wide   bool  // of values or guests only the least and the greatest are known
 	guest  Cause // why counts of another DOI or month are shown here
 	hint   string
 
@@ -96,11 +97,13 @@ func (p *part) settle() {
 		return
 	}
 	p.events++
+	to := &p.Values
 	if p.other {
-		p.guests = sums(p.guests, p.pending)
-	} else {
-		p.Values = sums(p.Values, p.pending)
+		to = &p.guests
 	}
+	var wide bool
+	*to, wide = sums(*to, p.pending)
+	p.wide = p.wide || wide
 	p.pending = nil
 }
 
@@ -126,13 +129,18 @@ func (t tally) latest() *part {
 	return nil
 }
 
-// expected are the possible sums of all reports.
-func (t tally) expected() []int64 {
-	all := nothing
+// expected are the possible sums of all reports; if they are wide, only the least and the
+// greatest.
+func (t tally) expected() (all []int64, wide bool) {
+	all = nothing
 	for i := range t {
-		all = sums(sums(all, t[i].Values), t[i].guests)
+		for _, more := range [...][]int64{t[i].Values, t[i].guests} {
+			var many bool
+			all, many = sums(all, more)
+			wide = wide || many || t[i].wide
+		}
 	}
-	return all
+	return all, wide
 }
 
 // machines reports whether a report has counts by machines.
@@ -158,11 +166,10 @@ func union(a, b []int64) []int64 {
 const mostValues = 64
 
 // sums are the sums of each value of one list with each of another.
-func sums(a, b []int64) []int64 {
+func sums(a, b []int64) (all []int64, wide bool) {
 	if len(a) == 1 && len(b) == 1 {
-		return []int64{a[0] + b[0]}
+		return []int64{a[0] + b[0]}, false
 	}
-	var all []int64
 	for _, x := range a {
 		for _, y := range b {
 			all = append(all, x+y)
@@ -170,7 +177,7 @@ func sums(a, b []int64) []int64 {
 	}
 	all = union(nil, all)
 	if last := len(all) - 1; last >= mostValues {
-		all = []int64{all[0], all[last]}
+		return []int64{all[0], all[last]}, true
 	}
-	return all
+	return all, false
 }
