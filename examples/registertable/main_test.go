@@ -90,16 +90,6 @@ func newServer(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
-// writes are the requests that change something.
-func writes(srv *datacitetest.Server) (n int) {
-	for _, r := range srv.Requests() {
-		if r.Method != "GET" {
-			n++
-		}
-	}
-	return n
-}
-
 func TestATableIsRegisteredOnce(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
