@@ -95,12 +95,17 @@ func (o *Object[T]) Item(d *Decoder, v *T) bool {
 }
 
 func (d *Decoder) namesOf(place int, texts []string) *Names {
+	if place < len(d.names) && d.names[place] != nil {
+		return d.names[place]
+	}
+	return d.makeNames(place, texts)
+}
+
+func (d *Decoder) makeNames(place int, texts []string) *Names {
 	for len(d.names) <= place {
 		d.names = append(d.names, nil)
 	}
-	if d.names[place] == nil {
-		d.names[place] = newNames(texts)
-	}
+	d.names[place] = newNames(texts)
 	return d.names[place]
 }
 
@@ -122,7 +127,7 @@ func List[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder) S {
 		one := d.Kind() != '['
 		switch {
 		case !one:
-			d.List()
+			d.pos++
 		case d.Null():
 			return nil
 		case d.Match(`""`):
@@ -154,7 +159,7 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 			return nil
 		}
 		l := listsOf[E](d, place)
-		d.Begin()
+		d.pos++
 		for i := 0; ; i++ {
 			name, more := d.Key(i)
 			if !more {

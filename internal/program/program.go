@@ -17,7 +17,8 @@
 //	}
 //
 // Standard output gets results. What the user asked for as data, such as records, is
-// written to p.Stdout, with -quiet, too; [Unwritten] marks an error of it. What tells that something was done, such as a
+// written to p.Stdout, or to p.Data in a program with progress, with -quiet, too;
+// [Unwritten] marks an error of it. What tells that something was done, such as a
 // receipt or a minted name, goes to [Program.Result] or [Program.Results]: it is left out
 // with -quiet, and repeated on standard error if it cannot be written.
 //

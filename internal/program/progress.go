@@ -58,6 +58,17 @@ func (p *Program) clearProgress() {
 	}
 }
 
+// Data returns standard output for a program that also shows its progress: the line of the
+// progress is taken away before each write.
+func (p *Program) Data() io.Writer { return data{p} }
+
+type data struct{ program *Program }
+
+func (d data) Write(text []byte) (int, error) {
+	d.program.clearProgress()
+	return d.program.Stdout.Write(text)
+}
+
 // endProgress leaves the last state on the terminal.
 func (p *Program) endProgress() {
 	if p.meter != nil && p.meter.drawn {

@@ -38,6 +38,7 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 const looped = 6 // what each loop goes over
@@ -297,6 +298,9 @@ var loops = map[string]loop{
 	},
 	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
 		return over(reports.Source(report(0).Datasets))
+	},
+	"shown.Compare": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(shown.Compare(ctx, s.reports, s.dois, "example.repo", nil))
 	},
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))

@@ -67,6 +67,7 @@ func TestImportsPointOneWay(t *testing.T) {
 		"dois/archive":   {"dois", "query", "query/syntax", "metadata"},
 		"reports":        {"query", "query/syntax"},
 		"datacitetest":   {"dois", "mds", "metadata", "query", "query/syntax", "reports"},
+		"reports/shown":  {"reports", "dois", "doi", "metadata", "query", "query/syntax"},
 	} {
 		require.Contains(t, packages, name)
 		for _, dep := range packages[name] {

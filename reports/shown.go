@@ -1,0 +1,384 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// What the deployed service makes of a stored report: its workers read each dataset, make
+// an event of each count (levriero), keep the events (events), and a DOI record shows the
+// sums of those that name it (lupo). Nothing of this is reported to the sender. The
+// numbers of the rules are those of datacitetest/deployed-usage.md, which has the
+// evidence for each.
+
+// Shown is what DOI records will show of one dataset of a report.
+type Shown struct {
+	Name  string // the DOI as the service reads it: in lower case, unusual characters percent-encoded; "" if it reads none
+	DOI   string // of the record that shows the numbers, in lower case: Name up to "#" or "?"; "" if no record can show them
+	Month string // under which they are shown, such as "2026-10"
+
+	Views     Number // unique investigations by people
+	Downloads Number // unique requests by people
+
+	Why []Finding // why these are not the numbers of the report
+}
+
+// A Number is a count that a record will show.
+type Number struct {
+	Reported int64   // by the report
+	Values   []int64 // what may be shown, in ascending order; several if the order of the service's queues decides
+	Kept     bool    // what was shown before may stay, which is nothing for a new report
+
+	wide bool // Values are the least and the greatest of too many
+}
+
+// Certain reports whether the record will show exactly what was reported.
+func (n Number) Certain() bool {
+	if n.Reported == 0 && len(n.Values) == 0 {
+		return true
+	}
+	return !n.Kept && len(n.Values) == 1 && n.Values[0] == n.Reported
+}
+
+// String returns the number in words, such as "12", "12 or 15" or "unchanged".
+func (n Number) String() string {
+	var words []string
+	for _, v := range n.Values {
+		words = append(words, fmt.Sprint(v))
+	}
+	if n.Kept || len(words) == 0 {
+		words = append(words, "unchanged")
+	}
+	return strings.Join(words, " or ")
+}
+
+// ShownBy predicts what DOI records will show of a report, per DOI that the report names,
+// in the order of first occurrence. For a corrected report, a number that is not in the
+// report stays as it was, also of a DOI that it does not name at all: see [Display].
+//
+// The service does not say any of this, and does it some time after it has stored the
+// report. That the records exist is assumed.
+func ShownBy(h Header, datasets []Dataset) []Shown {
+	var shown []Shown
+	at := map[string]int{} // of each name
+	month := shownMonth(h)
+	for i := range datasets {
+		one := shownOf(i, &datasets[i], month)
+		before, again := at[one.Name]
+		switch {
+		case one.Name == "":
+			shown = append(shown, one)
+		case !again:
+			at[one.Name] = len(shown)
+			shown = append(shown, one)
+		default:
+			shown[before].again(one, i)
+		}
+	}
+	crowded(shown)
+	return shown
+}
+
+// again adds a further dataset of the same name: of two counts for the same metric, the
+// one that is processed last is shown (rule 11).
+func (s *Shown) again(t Shown, number int) {
+	for _, n := range [...]struct{ to, from *Number }{{&s.Views, &t.Views}, {&s.Downloads, &t.Downloads}} {
+		if len(n.to.Values) > 0 && len(n.from.Values) > 0 {
+			s.Why = append(s.Why, Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", number), Reason: fmt.Sprintf("is %.100q again; its record shows only one of the counts", s.Name), Warning: true, Rule: 11})
+		}
+		n.to.add(n.from)
+	}
+	s.Why = append(s.Why, t.Why...)
+}
+
+// add adds another count for the same event.
+func (n *Number) add(m *Number) {
+	n.Reported += m.Reported
+	n.Values = union(n.Values, m.Values)
+	n.Kept = len(n.Values) == 0
+}
+
+// union returns the values of both lists, ascending and each once.
+func union(a, b []int64) []int64 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// indexed is how many characters of a DOI the service's unique index of events has
+// (rule 24): 191 with https://doi.org/ before it.
+const indexed = 191 - len("https://doi.org/")
+
+func indexedName(name string) string { return name[:min(len(name), indexed)] }
+
+// crowded finds names that are alike in the characters that the index of events has:
+// only the event that comes first is stored.
+func crowded(shown []Shown) {
+	first := map[string]int{}
+	for i := range shown {
+		if len(shown[i].Name) < indexed {
+			continue
+		}
+		at, again := first[indexedName(shown[i].Name)]
+		if !again {
+			first[indexedName(shown[i].Name)] = i
+			continue
+		}
+		for _, s := range []*Shown{&shown[at], &shown[i]} {
+			s.Views.Kept, s.Downloads.Kept = true, true
+			s.Why = append(s.Why, Finding{Path: "report-datasets", Reason: fmt.Sprintf("has several DOIs that begin with %.40q and are alike in %d characters; the service keeps the counts of one of them", s.Name, indexed), Warning: true, Rule: 24})
+		}
+	}
+}
+
+// shownMonth is the month under which the counts of a report are shown: that of its begin
+// date in UTC (rule 5).
+func shownMonth(h Header) string {
+	begin := string(h.ReportingPeriod.BeginDate)
+	if t, err := time.Parse(time.RFC3339, begin); err == nil {
+		return t.UTC().Format("2006-01")
+	}
+	if t, err := time.Parse(time.DateOnly, begin); err == nil {
+		return t.Format("2006-01")
+	}
+	return ""
+}
+
+// shownOf predicts what a record shows of dataset i alone.
+func shownOf(i int, d *Dataset, month string) Shown {
+	s := Shown{Month: month}
+	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }, month: month, stored: true}
+	v.place = place{dataset: i, performance: -1, instance: -1}
+	if len(d.DatasetID) > 0 {
+		s.Name, s.DOI = shownUnder(d.DatasetID[0].Value)
+	}
+	v.shown(d)
+	readable := s.DOI != "" && len(d.Performance) > 0 && len(d.Performance[0].Instance) <= mostInstances
+	for j := range d.Performance {
+		for k := range d.Performance[j].Instance {
+			n := &d.Performance[j].Instance[k]
+			to := s.number(n)
+			if to == nil {
+				continue
+			}
+			to.Reported += n.Count
+			if readable && j == 0 && n.Count <= math.MaxInt32 {
+				to.Values = union(to.Values, []int64{n.Count})
+			}
+		}
+	}
+	s.Views.Kept, s.Downloads.Kept = len(s.Views.Values) == 0, len(s.Downloads.Values) == 0
+	return s
+}
+
+// number is where records show the count of an instance, or nil (rule 4).
+func (s *Shown) number(n *Instance) *Number {
+	switch {
+	case n.AccessMethod != Regular:
+		return nil
+	case n.MetricType == UniqueDatasetInvestigations:
+		return &s.Views
+	case n.MetricType == UniqueDatasetRequests:
+		return &s.Downloads
+	}
+	return nil
+}
+
+// mostInstances is how many instances a performance may have: with more, the job that
+// reads the dataset dies (rule 2).
+const mostInstances = 8
+
+// shown warns of counts of a dataset that no record would show, or not as they are. It
+// allocates only when it finds some.
+func (v *validator) shown(d *Dataset) {
+	v.place.performance, v.place.instance = -1, -1
+	regular := false // a count that people should see
+	for j := range d.Performance {
+		for k := range d.Performance[j].Instance {
+			regular = regular || shownMetric(&d.Performance[j].Instance[k])
+		}
+	}
+	if !regular {
+		v.unseen(d)
+		return
+	}
+	v.shownName(d)
+	first := &d.Performance[0]
+	if len(d.Performance) > 1 {
+		v.hint(1, "performance", fmt.Sprintf("has %d entries; records show the counts of the first only", len(d.Performance)))
+	}
+	v.place.performance = 0
+	if n := len(first.Instance); n > mostInstances {
+		v.hint(2, "instance", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
+		return
+	}
+	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && !strings.HasPrefix(begin, v.month) {
+		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
+	}
+	for k := range first.Instance {
+		n := &first.Instance[k]
+		v.place.instance = k
+		if !shownMetric(n) {
+			continue
+		}
+		if n.Count > math.MaxInt32 {
+			v.hint(16, "count", fmt.Sprintf("is %d; records show no count above %d", n.Count, math.MaxInt32))
+		}
+		if slices.ContainsFunc(first.Instance[:k], func(m Instance) bool {
+			return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod
+		}) {
+			v.hint(10, "count", fmt.Sprintf("is another one of %s (%s); records show one of the two, not their sum", n.MetricType, n.AccessMethod))
+		}
+	}
+	v.place.performance, v.place.instance = -1, -1
+}
+
+func shownMetric(n *Instance) bool { return new(Shown).number(n) != nil }
+
+// unseen warns if a dataset was used by people, and records show none of it (rule 4).
+func (v *validator) unseen(d *Dataset) {
+	for j := range d.Performance {
+		for k := range d.Performance[j].Instance {
+			if n := &d.Performance[j].Instance[k]; n.AccessMethod == Regular && n.Count > 0 {
+				v.hint(4, "performance", fmt.Sprintf("has no %s or %s (%s); records show no other counts", UniqueDatasetInvestigations, UniqueDatasetRequests, Regular))
+				return
+			}
+		}
+	}
+}
+
+// shownName warns if the DOI of a dataset is read as another one, or as none.
+func (v *validator) shownName(d *Dataset) {
+	ids := d.DatasetID
+	if len(ids) == 0 {
+		return // a fault
+	}
+	if !v.stored {
+		var changed bool
+		if ids, changed = readableIDs(ids); changed {
+			v.warning("dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		}
+	}
+	first := ids[0].Value
+	name, record := shownUnder(first)
+	switch {
+	case name == "" && len(ids) > 1:
+		v.hint(3, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", first))
+	case name == "":
+		v.hint(13, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI, so no record shows the counts", first))
+	case record == "":
+		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", first))
+	case record != name || strings.IndexFunc(first, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
+		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, record))
+	}
+}
+
+// readableIDs returns the identifiers of a dataset in the order and the spelling in which
+// the service finds the DOI: first, and bare if it does not read the form that it has. It
+// returns ids itself if there is nothing to change, or nothing that would help.
+func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
+	at := slices.IndexFunc(ids, func(id TypedValue) bool { return strings.EqualFold(id.Type, TypeDOI) })
+	if at < 0 || at == 0 && shownAsWritten(ids[0].Value) {
+		return ids, false
+	}
+	name, err := doi.Parse(ids[at].Value)
+	if err != nil {
+		return ids, false
+	}
+	want, record := shownUnder(name)
+	got, _ := shownUnder(ids[at].Value)
+	if record == "" || at == 0 && got == want {
+		return ids, false
+	}
+	first := ids[at]
+	if got != want {
+		first.Value = name
+	}
+	return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
+}
+
+// shownAsWritten reports whether an identifier is a bare DOI whose counts its record
+// shows, as most are. It is quicker than shownUnder.
+func shownAsWritten(id string) bool {
+	if !shownPrefix(id) {
+		return false
+	}
+	for i := range len(id) {
+		if !plainASCII[id[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *validator) hint(rule int, field, reason string) {
+	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true, Rule: rule})
+}
+
+// shownUnder returns the DOI that the service reads in an identifier, and the DOI of the
+// record that shows its counts. They are in lower case, and "" if there is none
+// (rules 13 to 15).
+func shownUnder(id string) (name, record string) {
+	rest, address := strings.CutPrefix(id, "https://")
+	if !address {
+		rest, address = strings.CutPrefix(id, "http://")
+	}
+	if address {
+		rest = strings.TrimPrefix(rest, "dx.")
+		if len(rest) < 8 || rest[:3] != "doi" || rest[4:8] != "org/" { // the service takes any byte for the dot
+			return "", ""
+		}
+		rest = rest[8:]
+	}
+	rest = strings.TrimPrefix(rest, "doi:")
+	if !shownPrefix(rest) || strings.Contains(rest, "\n") {
+		return "", ""
+	}
+	name = strings.ToLower(strings.ReplaceAll(rest, "\u200b", ""))
+	end := 0
+	for end < len(name) && plainASCII[name[end]] {
+		end++
+	}
+	if end == len(name) {
+		return name, name
+	}
+	record = name[:end]
+	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(record, "/") && strings.Count(record, "/") == 1 {
+		record = ""
+	}
+	return percentEncoded(name), record
+}
+
+// shownPrefix reports whether a text begins with "10.", four or five digits, a slash, and
+// something more.
+func shownPrefix(text string) bool {
+	digits, ok := strings.CutPrefix(text, "10.")
+	at := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	return ok && (at == 4 || at == 5) && digits[at] == '/' && len(digits) > at+1
+}
+
+// plainASCII has the characters of a DOI that the service does not percent-encode.
+var plainASCII = func() (plain [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/" {
+		plain[c] = true
+	}
+	return plain
+}()
+
+func percentEncoded(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; plainASCII[c] || c == '#' || c == '?' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	return b.String()
+}
