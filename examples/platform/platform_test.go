@@ -159,10 +159,10 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Equal(t, "https://orcid.org/0000-0001-5727-2427", record.Creators[0].NameIdentifiers[0].NameIdentifier)
 		assert.Equal(t, "https://ror.org/04wxnsj81", record.Creators[0].Affiliation[0].AffiliationIdentifier)
 
-		_, page := c.get(path, "Firefox")
+		_, page := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Contains(t, page, "Lovelace, Ada (2026): Glacier length. Test Repository. https://doi.org/"+d.DOI)
 		assert.Contains(t, page, `"@type":"Dataset"`)
-		_, file := c.get(path+"/file", "Firefox")
+		_, file := c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Equal(t, "month,length\n", file)
 
 		edited := fields("Glacier length, corrected")
@@ -182,10 +182,10 @@ func TestTheLifeOfADataset(t *testing.T) {
 		d = c.settled(path)
 		assert.Equal(t, "withdrawn", d.Status())
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(d.DOI), "it resolves, to a page that says what was there")
-		status, page = c.get(path, "Firefox")
+		status, page = c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Equal(t, http.StatusGone, status)
 		assert.Contains(t, page, "was withdrawn")
-		status, _ = c.get(path+"/file", "Firefox")
+		status, _ = c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Equal(t, http.StatusNotFound, status)
 		assert.Len(t, srv.Names(), 1)
 	})
@@ -213,7 +213,7 @@ func TestBadForms(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	assert.Contains(t, page, "needs a file")
 	for _, path := range []string{"/datasets/7", "/datasets/x", "/datasets/7/file", "/nowhere"} {
-		status, _ := c.get(path, "Firefox")
+		status, _ := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Equal(t, http.StatusNotFound, status, path)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/status/check", nil)
@@ -269,10 +269,10 @@ func TestARefusal(t *testing.T) {
 	c := open(t, srv)
 	path := c.publish("Glacier")
 	require.Eventually(t, func() bool {
-		_, page := c.get("/status", "Firefox")
+		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
 		return strings.Contains(page, "waiting: ")
 	}, 20*time.Second, 5*time.Millisecond)
-	_, page := c.get(path, "Firefox")
+	_, page := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
 	assert.NotContains(t, page, `id="state">published`)
 	assert.NotEqual(t, datacitetest.StateFindable, srv.State(srv.Names()[0]))
 }
@@ -301,7 +301,7 @@ func TestCheck(t *testing.T) {
 
 		status, text := c.post("/status/check", nil, "")
 		require.Equal(t, http.StatusOK, status, text)
-		_, page := c.get("/status", "Firefox")
+		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
 		for _, want := range []string{names[0] + " is registered, not findable", names[1] + " leads to https://elsewhere", names[2] + " has another title", "10.5072/foreign is registered and belongs to no dataset"} {
 			assert.Contains(t, page, want)
 		}
@@ -326,12 +326,12 @@ func TestUsage(t *testing.T) {
 		c := open(t, srv)
 		path := c.publish("Glacier")
 		d := c.settled(path)
-		c.get(path, "Firefox")
-		c.get(path, "Firefox") // a second click at once
-		c.get(path+"/file", "Firefox")
+		c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
+		c.get(path, "Mozilla/5.0 (X11) Firefox/140.0") // a second click at once
+		c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
 		c.get(path+"/file", "curl/8")
 		c.get(path, "Googlebot/2.1")
-		require.NoError(t, c.platform.store.accessed(t.Context(), d.ID, counter.Event{Time: time.Now().AddDate(0, -2, 0), URL: path, Address: "earlier", Agent: "Firefox"}))
+		require.NoError(t, c.platform.store.accessed(t.Context(), d.ID, counter.Event{Time: time.Now().AddDate(0, -2, 0), URL: path, Address: "earlier", Agent: "Mozilla/5.0 (X11) Firefox/140.0"}))
 
 		for range 2 { // the second time it is there already
 			status, text := c.post("/status/report", nil, "")
@@ -352,7 +352,7 @@ func TestUsage(t *testing.T) {
 			"total-dataset-investigations machine": counts["total-dataset-investigations machine"], "unique-dataset-investigations machine": counts["unique-dataset-investigations machine"],
 			"total-dataset-requests machine": 1, "unique-dataset-requests machine": 1,
 		}, counts)
-		_, page := c.get("/status", "Firefox")
+		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Contains(t, page, "1 datasets, report "+report.ID)
 
 		require.NoError(t, c.platform.reportLastMonth(t.Context(), time.Now()), "nothing was counted then: nothing is sent")
@@ -362,7 +362,7 @@ func TestUsage(t *testing.T) {
 		c.get(path+"/file", "wget/1")
 		now := time.Now().UTC()
 		over := time.Date(now.Year(), now.Month()+1, 1, 1, 0, 0, 0, time.UTC)
-		_, page = c.get("/status", "Firefox")
+		_, page = c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
 		assert.Contains(t, page, "so far")
 		require.NoError(t, c.platform.reportLastMonth(t.Context(), over))
 		stored = srv.StoredReports()
@@ -394,7 +394,7 @@ func TestWhoIsCounted(t *testing.T) {
 	ask := func(method, from, forwarded string) {
 		r := httptest.NewRequest(method, path, nil)
 		r.RemoteAddr = from + ":4711"
-		r.Header.Set("User-Agent", "Firefox")
+		r.Header.Set("User-Agent", "Mozilla/5.0 (X11) Firefox/140.0")
 		r.Header.Set("X-Forwarded-For", forwarded)
 		pages.ServeHTTP(httptest.NewRecorder(), r)
 	}
