@@ -13,7 +13,7 @@ import (
 // report.
 type Display struct {
 	events map[eventKey]*event
-	owners map[eventKey]string // the name whose event the unique index holds, by indexed name
+	owners map[eventKey]string // the name whose event the unique index holds, by indexed name; "" if several may be it
 }
 
 // An eventKey is what the service knows an event by (rule 6): the report, the DOI as it
@@ -56,9 +56,17 @@ func (d *Display) store(key eventKey, s *Shown, n *Number) {
 		return
 	}
 	index := eventKey{key.report, indexedName(key.name), key.downloads}
-	if owner, taken := d.owners[index]; taken && owner != key.name {
+	switch owner, taken := d.owners[index]; {
+	case len(n.Values) == 0:
+	case taken && owner == key.name:
+		n.Kept = false
+	case taken && owner != "":
 		n.Values, n.Kept = nil, true // refused by the unique index
-	} else if !n.Kept {
+	case taken:
+		n.Kept = true
+	case n.Kept:
+		d.owners[index] = ""
+	default:
 		d.owners[index] = key.name
 	}
 	e := d.events[key]

@@ -205,14 +205,23 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.Se
 // respond does the work of a request, which may meet a fault at a step of it.
 func (s *Service) respond(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
 	started := time.Now()
-	s.countUsage(s.Now())
 	q := wire.NewRequest(r, f)
+	if s.Deployed && seesUsage(q) {
+		s.countUsage(s.Now())
+	}
 	respond := s.respondDocumented
 	if s.Deployed {
 		respond = s.respondDeployed
 	}
 	res := respond(q)
 	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
+}
+
+// seesUsage says whether a request may tell whether reports were counted before it, or
+// takes from them what would have counted.
+func seesUsage(q *wire.Request) bool {
+	area, _ := areaOf(q.Request)
+	return area != reportsArea || q.Verb == http.MethodPut || q.Verb == http.MethodDelete
 }
 
 // respondDocumented goes by the path as it arrives: decoded once, and cleaned by

@@ -100,7 +100,7 @@ func (e *Events) show(event *Event) {
 	e.shown[at] = append(e.shown[at], event)
 }
 
-var leadingInteger = regexp.MustCompile(`^\s*[-+]?[0-9]+`)
+var leadingInteger = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
 // count is a count as the column of the database takes it. What is not there is not given,
 // and neither is false or a blank text.
@@ -109,17 +109,14 @@ func count(v any) (n int64, given, inRange bool) {
 	case bool:
 		return 1, v, true
 	case json.Number:
-		f, err := v.Float64()
-		if err != nil {
-			return 0, false, true // infinite, which becomes null on the way
-		}
+		f, _ := v.Float64()
 		f = math.Trunc(f)
 		return int64(f), true, math.MinInt32 <= f && f <= math.MaxInt32
 	case string:
 		if strings.TrimSpace(v) == "" {
 			return 0, false, true
 		}
-		n, err := strconv.ParseInt(strings.TrimSpace(leadingInteger.FindString(v)), 10, 32)
+		n, err := strconv.ParseInt(strings.TrimSpace(strings.ReplaceAll(leadingInteger.FindString(v), "_", "")), 10, 32)
 		return n, true, !errors.Is(err, strconv.ErrRange)
 	}
 	return 0, false, true
@@ -130,7 +127,7 @@ var dayForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`)
 // begin reads a begin-date. Whatever follows the day and is no time does not count.
 func begin(v any) (at time.Time, ok bool) {
 	text, _ := v.(string)
-	for _, layout := range []string{"2006-1-2", "2006-1", "2006-1-2T15:04:05Z07:00", "2006-1-2T15:04:05Z0700", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700"} {
+	for _, layout := range []string{"2006-1-2", "2006-1-2T15:04:05Z07:00", "2006-1-2T15:04:05Z0700", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC(), true
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -83,11 +84,14 @@ func decoder(r io.Reader) *json.Decoder {
 	return d
 }
 
-// isCompressed says whether any exception has the code 69.
+// isCompressed says whether any exception has the code 69. Nulls alone are no exceptions.
 func (r report) isCompressed() (found bool, err error) {
 	list, ok := r.header["exceptions"].([]any)
-	if !ok && r.header["exceptions"] != nil {
+	if !ok && !isBlank(r.header["exceptions"]) {
 		return false, errStopped
+	}
+	if !slices.ContainsFunc(list, func(v any) bool { return v != nil && v != false }) {
+		return false, nil
 	}
 	for _, exception := range list {
 		o, ok := exception.(object)
@@ -97,6 +101,17 @@ func (r report) isCompressed() (found bool, err error) {
 		found = found || o["code"] == 69.0
 	}
 	return found, nil
+}
+
+// isBlank tells what counts as nothing.
+func isBlank(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return wire.IsBlank(v)
+	case object:
+		return len(v) == 0
+	}
+	return v == nil || v == false
 }
 
 // subset reads all of a subset before any of it counts. The last list of datasets is the
@@ -224,7 +239,7 @@ func doiURL(id string) string {
 	}
 	var url strings.Builder
 	url.WriteString(doiOrg)
-	name := strings.ToLower(strings.ReplaceAll(parts[1], "\u200b", ""))
+	name := strings.ToLower(strings.NewReplacer("\u200b", "", "İ", "i̇").Replace(parts[1]))
 	for i := range len(name) {
 		if c := name[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?#", c) >= 0 {
 			url.WriteByte(c)
