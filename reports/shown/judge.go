@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -12,18 +13,9 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 )
 
-// compare goes through what was sorted, DOI by DOI. To know whether a long DOI begins
-// like its neighbours, it looks one ahead.
+// compare goes through what was sorted, DOI by DOI.
 func (c *comparison) compare(ctx context.Context) error {
-	var before, h, next *holding
-	turn := func() error {
-		if h == nil {
-			return nil
-		}
-		crowded := alike(before, h) || alike(h, next)
-		before = h
-		return c.judge(ctx, h, crowded)
-	}
+	var last *holding
 	for sorted, err := range c.sorter.Keys() {
 		if err != nil {
 			return err
@@ -32,23 +24,67 @@ func (c *comparison) compare(ctx context.Context) error {
 		if l.report >= 0 && c.stored[l.report].dead {
 			continue
 		}
-		if next == nil || next.doi != l.doi {
-			if err := turn(); err != nil {
-				return err
+		if last == nil || last.doi != l.doi {
+			// The last one stays: whether a long DOI begins like the next one is not known yet.
+			if len(c.held) > holdings {
+				if err := c.release(ctx, len(c.held)-1); err != nil {
+					return err
+				}
 			}
-			h, next = next, &holding{doi: l.doi}
+			next := &holding{doi: l.doi}
+			c.held, last = append(c.held, next), next
 		}
-		if err := next.read(&l); err != nil {
+		if err := last.read(&l); err != nil {
 			return err
 		}
 	}
-	if err := turn(); err != nil {
-		return err
-	}
-	h, next = next, nil
-	err := turn()
+	err := c.release(ctx, len(c.held))
 	c.told(0)
 	return err
+}
+
+// holdings is how many DOIs are held, to look up those that are in no list together.
+const holdings = 100
+
+// release compares the first n DOIs that are held.
+func (c *comparison) release(ctx context.Context, n int) error {
+	if err := c.findUnlisted(ctx, c.held[:n]); err != nil {
+		return err
+	}
+	for i, h := range c.held[:n] {
+		crowded := alike(c.before, h) || i+1 < len(c.held) && alike(h, c.held[i+1])
+		c.before = h
+		if err := c.judge(ctx, h, crowded); err != nil {
+			return err
+		}
+	}
+	c.held = slices.Delete(c.held, 0, n)
+	return nil
+}
+
+// findUnlisted lists the records that are not among those of the account.
+func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
+	const most = 8 << 10 // bytes of names in an address
+	of, names, size := map[string]*holding{}, []string(nil), 0
+	for _, h := range held {
+		if _, err := doi.Parse(h.doi); err != nil || h.listed != nil || strings.Contains(h.doi, ",") || size+len(h.doi) > most {
+			continue
+		}
+		of[h.doi], names, size = h, append(names, h.doi), size+len(h.doi)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	found, err := c.dois.List(ctx, &dois.ListOptions{IDs: names, Detail: true, Fields: fields})
+	if err != nil {
+		return err
+	}
+	for i := range found.Records {
+		if h := of[doi.Key(found.Records[i].DOI)]; h != nil {
+			h.listed = recordOf(&found.Records[i])
+		}
+	}
+	return nil
 }
 
 // indexed is how many characters of a DOI the service's unique index of events has: 191
