@@ -145,7 +145,7 @@ func List[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder) S {
 				l.Drop()
 			}
 		}
-		return keep(d, place, l)
+		return l.List()
 	}
 }
 
@@ -163,7 +163,7 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 		for i := 0; ; i++ {
 			name, more := d.Key(i)
 			if !more {
-				return keep(d, place, l)
+				return l.List()
 			}
 			e := l.Next()
 			if e == nil {
@@ -176,17 +176,17 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 	}
 }
 
-// listsOf begins a list in the memory of its place, which nobody else uses until keep:
-// there may be such a list inside an element.
+// listsOf begins a list in the memory of its place. A list inside an element of such a
+// list gets other memory.
 func listsOf[E any](d *Decoder, place int) *arena.Lists[E] {
 	for len(d.lists) <= place {
 		d.lists = append(d.lists, nil)
 	}
 	l, _ := d.lists[place].(*arena.Lists[E])
-	if l == nil {
+	if l == nil || l.Open() {
 		l = &arena.Lists[E]{}
+		d.lists[place] = l
 	}
-	d.lists[place] = nil
 	l.Begin(d.turn)
 	return l
 }
@@ -198,9 +198,4 @@ func grow[E any](d *Decoder, l *arena.Lists[E]) *E {
 	}
 	l.Grow()
 	return l.Next()
-}
-
-func keep[E any](d *Decoder, place int, l *arena.Lists[E]) []E {
-	d.lists[place] = l
-	return l.List()
 }
