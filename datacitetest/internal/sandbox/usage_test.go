@@ -309,12 +309,13 @@ func TestDeployedUsageOfBrokenSubsets(t *testing.T) {
 	good := func(doi string) []byte { return zipped([]byte(reportBody("{}", used(doi, viewed(5))))) }
 	packed := zipped([]byte(reportBody("{}", used("10.5072/reef", viewed(5)))))
 	for name, broken := range map[string][]byte{
-		"no gzip":                   []byte("x"),
-		"cut":                       packed[:len(packed)-4],
-		"no JSON":                   zipped([]byte(`{"report-datasets":[`)),
-		"something behind":          zipped([]byte(`{"report-datasets":[]} 7`)),
-		"a list":                    zipped([]byte(`[]`)),
-		"datasets that are no list": zipped([]byte(`{"report-datasets":null}`)),
+		"no gzip":                    []byte("x"),
+		"cut":                        packed[:len(packed)-4],
+		"no JSON":                    zipped([]byte(`{"report-datasets":[`)),
+		"something behind":           zipped([]byte(`{"report-datasets":[]} 7`)),
+		"a list":                     zipped([]byte(`[]`)),
+		"datasets, and then no list": zipped([]byte(`{"report-datasets":[],"report-datasets":0}`)),
+		"datasets that are no list":  zipped([]byte(`{"report-datasets":null}`)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := usage.Report{
