@@ -159,7 +159,7 @@ func (s *Service) getStored(id string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}.reply(http.StatusOK, r.uid), nil
+	return attachment{r.fullHeader(), r.datasets, stored.Subsets}.reply(http.StatusOK, r.uid), nil
 }
 
 // deleteReport is DELETE, which is for the operator's staff.
@@ -186,7 +186,7 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	for _, r := range s.Archive.reports {
-		i := slices.IndexFunc(r.rows, func(r row) bool { return r.id == number })
+		i := slices.IndexFunc(r.rows, func(r row) bool { return r.ID == number })
 		if i < 0 {
 			continue
 		}
@@ -197,13 +197,13 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 		if !there {
 			return wire.Reply{}, errNoDocument(r.uid)
 		}
-		subset := stored.find(r.rows[i].checksum)
+		subset := stored.find(r.rows[i].Checksum)
 		if subset == nil {
 			return wire.Reply{}, noMethod("[]", "nil:NilClass")
 		}
 		return wire.JSON(http.StatusOK, object{"report": object{
-			"id": r.uid, "report-header": stored.header, "report-datasets": []any{},
-			"report-subsets": []any{object{"gzip": subset.gzip, "checksum": subset.checksum}},
+			"id": r.uid, "report-header": stored.Header, "report-datasets": []any{},
+			"report-subsets": []any{object{"gzip": subset.Gzip, "checksum": subset.Checksum}},
 			"exceptions":     nil,
 		}}), nil
 	}
