@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,16 +88,6 @@ func newServer(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	srv := datacitetest.NewServer(opts)
 	t.Cleanup(srv.Close)
 	return srv
-}
-
-// writes are the requests that change something.
-func writes(srv *datacitetest.Server) (n int) {
-	for _, r := range srv.Requests() {
-		if r.Method != "GET" {
-			n++
-		}
-	}
-	return n
 }
 
 func TestATableIsRegisteredOnce(t *testing.T) {
@@ -264,8 +256,6 @@ func TestSpreadsheet(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header)
 	book := excelize.NewFile()
-	date, err := book.NewStyle(&excelize.Style{NumFmt: 14})
-	require.NoError(t, err)
 	for cell, value := range map[string]any{
 		"A1": "URL", "B1": "Title", "C1": "Creators", "D1": "Publisher", "E1": "Year", "F1": "Type", "G1": "Dates",
 		"A2": "https://repository.example.org/1", "B2": "Länge; Fläche", "C2": "Lovelace, Ada", "D2": "Repository", "E2": 2026, "F2": "Dataset",
@@ -273,8 +263,7 @@ func TestSpreadsheet(t *testing.T) {
 	} {
 		require.NoError(t, book.SetCellValue("Sheet1", cell, value))
 	}
-	_ = date
-	_, err = book.NewSheet("Notes")
+	_, err := book.NewSheet("Notes")
 	require.NoError(t, err)
 	file := filepath.Join(path, "items.xlsx")
 	require.NoError(t, book.SaveAs(file))
@@ -294,10 +283,84 @@ func TestSpreadsheet(t *testing.T) {
 	assert.Contains(t, notes, `error: items.xlsx, line 4, year: "26" is not a year of four digits`)
 }
 
-// TestKilled kills the program at random moments, on a service with faults. In the end
-// every row has one DOI, and no other DOI exists.
+// process starts the program as a process.
+func process(args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	command, stdout, stderr = exec.Command(os.Args[0], args...), &bytes.Buffer{}, &bytes.Buffer{}
+	command.Env = append(os.Environ(), "REGISTERTABLE_PROCESS=1", "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password)
+	command.Stdout, command.Stderr = stdout, stderr
+	return command, stdout, stderr
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	require.NoError(t, err)
+	return 0
+}
+
+func TestProcess(t *testing.T) {
+	path := folder(t, header+line(1))
+	items := filepath.Join(path, "items.csv")
+	for _, tt := range []struct {
+		args           []string
+		code           int
+		prints, stderr string
+	}{
+		{[]string{"-h"}, 0, "Exit codes:\n  0  done\n  1  not all done", ""},
+		{[]string{"-columns"}, 0, "related identifiers\n", ""},
+		{[]string{"-template"}, 0, "\ufeffdoi,url,state,title,", ""},
+		{[]string{items}, 0, ",created,", "in memory: nothing real was registered"},
+		{[]string{"-dry-run", items}, 0, "1 rows without faults", ""},
+		{[]string{"-nothing"}, 2, "", "-h shows the flags"},
+		{[]string{"-live", "-prefix", "10.5072", "-mds", "http://127.0.0.1:1", "-pause", "1ms", items}, 3, "0 of 1 rows registered", "the service failed for all 1 rows"},
+	} {
+		command, stdout, stderr := process(tt.args...)
+		assert.Equal(t, tt.code, exitCode(t, command.Run()), "%v: %s", tt.args, stderr)
+		assert.Contains(t, stdout.String(), tt.prints)
+		assert.Contains(t, stderr.String(), tt.stderr)
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil || tt.code != 0 {
+			continue
+		}
+		command, _, stderr = process(tt.args...)
+		command.Stdout = full
+		assert.Equal(t, 1, exitCode(t, command.Run()), tt.args)
+		assert.Contains(t, stderr.String(), "registertable: standard output: ")
+		require.NoError(t, full.Close())
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
+	var command *exec.Cmd
+	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+		if n == 8 {
+			_ = command.Process.Signal(syscall.SIGTERM)
+		}
+		if n >= 8 && n < 20 {
+			return &datacitetest.Fault{Kind: datacitetest.Status}
+		}
+		return nil
+	}})
+	args := []string{"-live", "-mds", srv.URL, "-prefix", "10.5072", "-workers", "1", "-pause", "10ms", filepath.Join(path, "items.csv")}
+	command, stdout, stderr := process(args...)
+	assert.Equal(t, 1, exitCode(t, command.Run()))
+	assert.Contains(t, stdout.String(), "2 of 8 rows registered, 2 of them now")
+	assert.Contains(t, stderr.String(), "interrupted: 6 rows are left; run the same command again, and it goes on")
+	rows := read(t, filepath.Join(path, "items.registered.csv"))
+	require.Len(t, rows, 8)
+	assert.Empty(t, rows[7]["result"])
+	again, stdout, stderr := process(args...)
+	assert.Equal(t, 0, exitCode(t, again.Run()), stderr)
+	assert.Contains(t, stdout.String(), "8 of 8 rows registered, 6 of them now")
+	assert.Len(t, srv.Names(), 8)
+}
+
+// TestKilled kills the program at random requests and at random times, on a service with
+// faults. In the end every row has one DOI, and no other DOI exists.
 func TestKilled(t *testing.T) {
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(behaviour), func(t *testing.T) {
 			var items strings.Builder
@@ -307,41 +370,36 @@ func TestKilled(t *testing.T) {
 			}
 			path := folder(t, items.String())
 			kinds := []datacitetest.Fault{{Kind: datacitetest.Status}, {Kind: datacitetest.DropBefore}, {Kind: datacitetest.DropAfter}, {Kind: datacitetest.StatusAfter}}
-			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(int, *http.Request) *datacitetest.Fault {
+			var victim atomic.Pointer[os.Process]
+			var requests, last atomic.Int64 // last: the request that the victim does not survive
+			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+				requests.Store(int64(n))
+				if int64(n) == last.Load() {
+					_ = victim.Load().Kill() // it may have ended
+				}
 				if rand.IntN(20) > 0 {
 					return nil
 				}
 				return &kinds[rand.IntN(len(kinds))]
 			}})
-			result := filepath.Join(path, "items.registered.csv")
-			names := map[string]string{} // of rows, as soon as they are seen
-			for round := 0; ; round++ {
-				require.Less(t, round, *kills+50, "it does not end")
-				command := exec.Command(os.Args[0], "-live", "-mds", srv.URL, "-prefix", "10.5072", "-pause", "10ms", filepath.Join(path, "items.csv"))
-				command.Env = append(os.Environ(), "REGISTERTABLE_PROCESS=1", "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password)
-				var stderr bytes.Buffer
-				command.Stderr = &stderr
+			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
+			for code := -1; code != 0; runs++ {
+				require.Less(t, runs, *kills+50, "it does not end")
+				command, _, stderr := process("-live", "-mds", srv.URL, "-prefix", "10.5072", "-pause", "10ms", filepath.Join(path, "items.csv"))
 				require.NoError(t, command.Start())
-				if round < *kills {
-					time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
+				victim.Store(command.Process)
+				switch {
+				case runs < *kills && runs%2 == 0:
+					last.Store(requests.Load() + 1 + rand.Int64N(int64(3**size / *kills)))
+				case runs < *kills:
+					time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 					_ = command.Process.Kill() // it may have ended
 				}
-				err := command.Wait()
-				if _, statErr := os.Stat(result); statErr == nil {
-					for _, row := range read(t, result) {
-						if before := names[row["url"]]; before != "" {
-							require.Equal(t, before, row["doi"], "a name was lost")
-						}
-						names[row["url"]] = row["doi"]
-					}
-				}
-				if err == nil {
-					break
-				}
-				if ended, ok := errors.AsType[*exec.ExitError](err); ok && round >= *kills {
-					require.Contains(t, []int{1, 3}, ended.ExitCode(), stderr.String())
+				if code = exitCode(t, command.Wait()); code > 0 {
+					require.Contains(t, []int{1, 3}, code, stderr.String())
 				}
 			}
+			t.Logf("%d rows, %d runs, %d requests, %v", *size, runs, requests.Load(), time.Since(begun).Round(time.Millisecond))
 			rows, seen := read(t, result), map[string]bool{}
 			require.Len(t, rows, *size)
 			for i, row := range rows {
@@ -351,8 +409,8 @@ func TestKilled(t *testing.T) {
 				assert.NotEmpty(t, row["registered"])
 				seen[row["doi"]] = true
 			}
-			assert.Len(t, seen, *size)
-			assert.Len(t, srv.Names(), *size, "each row has one DOI, and there are no others")
+			assert.Equal(t, *size, len(seen))
+			assert.Equal(t, *size, len(srv.Names()), "each row has one DOI, and there are no others: no name was lost")
 			assert.NoFileExists(t, result+".journal")
 		})
 	}

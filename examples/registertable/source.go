@@ -61,13 +61,9 @@ const (
 	maxInMemory = 16 << 20
 )
 
-// openSheet reads the first sheet. Dates of a cell that is formatted as a date are read as
-// 2026-01-31, whatever the country of the reader is.
+// openSheet reads the first sheet.
 func openSheet(path, name string, opts *table.Options, note func(string)) (*table.Reader, io.Closer, error) {
-	book, err := excelize.OpenFile(path, excelize.Options{
-		UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxInMemory,
-		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd",
-	})
+	book, err := excelize.OpenFile(path, excelize.Options{UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxInMemory})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}

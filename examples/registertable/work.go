@@ -141,7 +141,7 @@ func (j *job) digest(name, url string, doc mds.Document) string {
 	for _, text := range []string{j.mds, doi.Key(name), url, string(doc.Data)} {
 		fmt.Fprintf(sum, "%d:%s", len(text), text)
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
+	return fmt.Sprintf("r%x", sum.Sum(nil)[:8]) // no spreadsheet program takes that for a number
 }
 
 // before keeps a name that was made on disk before it is sent, and refuses one that exists.

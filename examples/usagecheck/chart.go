@@ -74,7 +74,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 			n    int64
 		}{{"reported", total.Reported}, {"shown", total.Shown}} {
 			kind := part.kind
-			if k == 1 && total.Reported != total.Shown {
+			if k == 1 && 100*off(total.Reported, total.Shown) > total.Reported {
 				kind += " off"
 			}
 			c.Bars = append(c.Bars, bar{

@@ -193,6 +193,9 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 		}
 	}
 	for d, err := range shown.Compare(ctx, ofReports, ofDOIs, s.account, &opts) {
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("interrupted, and incomplete; the same call begins again: %w", err)
+		}
 		if err != nil {
 			return errors.Join(err, program.Unwritten(out.end()))
 		}

@@ -57,14 +57,16 @@ func (p *page) add(d *shown.Difference) {
 	c.Differences++
 	c.Missing += max(d.Reported-d.Shown, 0)
 	c.Surplus += max(d.Shown-d.Reported, 0)
-	at, _ := slices.BinarySearchFunc(p.Largest, d, func(a, b *shown.Difference) int { return cmp.Or(cmp.Compare(off(b), off(a)), -1) })
+	at, _ := slices.BinarySearchFunc(p.Largest, d, func(a, b *shown.Difference) int {
+		return cmp.Or(cmp.Compare(off(b.Reported, b.Shown), off(a.Reported, a.Shown)), -1)
+	})
 	if p.Largest = slices.Insert(p.Largest, at, d); len(p.Largest) > largest {
 		p.Largest = p.Largest[:largest]
 	}
 }
 
 // off is by how much a number differs.
-func off(d *shown.Difference) int64 { return max(d.Shown-d.Reported, d.Reported-d.Shown) }
+func off(reported, shown int64) int64 { return max(shown-reported, reported-shown) }
 
 // Causes are those there are, the most frequent first.
 func (p *page) Causes() (all []*causeTotal) {
@@ -143,6 +145,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"remedy":   func(c shown.Cause) string { return remedies[c] },
 	"address":  address,
 	"largest":  func() int { return largest },
+	"mostBars": func() int { return mostBars },
 	"sum":      func(a, b int) int { return a + b },
 }).Parse(pageText))
 

@@ -184,7 +184,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags := flag.NewFlagSet("usagelog", flag.ContinueOnError)
 	month := flags.String("month", "", "the month to count, as `YYYY-MM`")
 	zone := flags.String("zone", "UTC", "time zone of the repository, in which months, days and hours begin, such as Europe/Berlin")
-	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; a short list is built in")
+	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	machines := flags.String("machines", "", "`file` of user agents that are programs, likewise")
 	badLines := flags.String("bad-lines", "stop", "lines that cannot be read: stop, or leave-out")
 	flags.StringVar(&s.format, "format", "dataverse", "format of the logs: dataverse, combined or json")

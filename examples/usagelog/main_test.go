@@ -178,6 +178,39 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
 }
 
+// TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
+// sent, the record of the dataset shows the visitors of the month and their downloads.
+func TestTheNumbersOfARecord(t *testing.T) {
+	srv := service(t, nil)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/example","titles":[{"title":"Glacier length"}],"publisher":"Example Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, Ada"}],"state":"findable"}`)))
+	sent := runs(t.Context(), srv, "", "-month", "2026-10", "-name", "Example Repository", "-send", "-api", srv.URL, "testdata/counter_2026-10-14.log")
+	require.Equal(t, 0, sent.code, sent.errors)
+	for _, want := range []string{"10 accesses", "1 by robots", "1 double clicks", "10.5072/example    7               4       4         3       Glacier length"} {
+		assert.Contains(t, sent.out, want)
+	}
+	srv.ProcessUsage()
+	response, err := http.Get(srv.URL + "/dois/10.5072/example")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var record struct {
+		Data struct {
+			Attributes struct {
+				ViewCount, DownloadCount int
+				ViewsOverTime            []struct {
+					YearMonth string
+					Total     int
+				}
+			}
+		}
+	}
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&record))
+	shown := record.Data.Attributes
+	assert.Equal(t, 3, shown.ViewCount)
+	assert.Equal(t, 2, shown.DownloadCount)
+	require.Len(t, shown.ViewsOverTime, 1)
+	assert.Equal(t, "2026-10", shown.ViewsOverTime[0].YearMonth)
+}
+
 func writes(srv *datacitetest.Server) (n int) {
 	for _, r := range srv.Requests() {
 		if r.Method != http.MethodGet {

@@ -41,9 +41,9 @@ func TestTables(t *testing.T) {
 	datasets := srv.datasets(t)
 	assert.Equal(t, "Glacier length, yearly", datasets[1].Title)
 	assert.Equal(t, []reports.Instance{
-		{Count: 15, MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
-		{Count: 40, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
-		{Count: 5, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
+		{Count: 15, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
+		{Count: 40, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
+		{Count: 5, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
 	}, datasets[0].Performance[0].Instance)
 	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
 	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
@@ -172,9 +172,9 @@ func TestTheFirstRow(t *testing.T) {
 func TestTableWarningsNameTheirPlace(t *testing.T) {
 	srv := newService(t)
 	table := shortHead +
-		"10.5072/a,total-dataset-requests,regular,1,de,Glacier\n" +
-		"10.5072/a,total-dataset-requests,regular,1,fr,Volcano\n" +
-		"10.5072/b,total-dataset-requests,regular,0,xx,\n"
+		"10.5072/a,unique-dataset-requests,regular,1,de,Glacier\n" +
+		"10.5072/a,unique-dataset-requests,regular,1,fr,Volcano\n" +
+		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, exitHeld, got.code, got.errors)
 	assert.Contains(t, got.errors, "warning: line 3, title differs from line 2 of 10.5072/a")

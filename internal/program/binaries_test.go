@@ -17,7 +17,7 @@ import (
 )
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"quickstart", "register", "search"}
+var programs = []string{"quickstart", "register", "search", "usagecheck"}
 
 // A use is a call of a program.
 type use struct {
@@ -51,6 +51,12 @@ var uses = map[string][]use{
 		{args: "-api %API% -sort newest", code: 2, says: "-sort \"newest\" is not one of name, "},
 		{args: "-api %API% -unknown", code: 2, says: "-h shows the flags"},
 		{args: "-api http://127.0.0.1:1 -format jsonl", code: 3, says: "connection refused"},
+	},
+	"usagecheck": {
+		{args: "-api %API% -format csv example.repo", prints: "doi,month,metric,", says: "no number differs"},
+		{args: "-api %API% -quiet example.repo"},
+		{args: "-api %API%", code: 2, says: "give one account"},
+		{args: "-api http://127.0.0.1:1 example.repo", code: 3, says: "connection refused"},
 	},
 }
 

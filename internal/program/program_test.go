@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -52,6 +54,28 @@ func TestHelp(t *testing.T) {
 	for _, part := range []string{"Greet.\n", "Exit codes:\n  0  done\n  1  not all done", "\n  2  ", "\n  3  ", "-quiet", "-name"} {
 		assert.Contains(t, out.String(), part)
 	}
+}
+
+// Elsewhere than on a terminal, progress is a line every 30 seconds.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, quiet := range []bool{false, true} {
+			var notes bytes.Buffer
+			p := &program.Program{Name: "count", Stdout: &bytes.Buffer{}, Stderr: &notes}
+			if quiet {
+				p.Args = []string{"-quiet"}
+			}
+			assert.Equal(t, 0, p.Run(t.Context(), func(_ context.Context, p *program.Program) error {
+				_, _, err := p.Parse("Count.\n")
+				for i := range 65 {
+					p.Progress("%d of 65", i)
+					time.Sleep(time.Second)
+				}
+				return err
+			}))
+			assert.Equal(t, map[bool]string{false: "30 of 65\n60 of 65\n", true: ""}[quiet], notes.String())
+		}
+	})
 }
 
 // full is a disk that is full.

@@ -65,7 +65,7 @@ const (
 	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
 	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
 	TooLarge         Cause = "too-large"          // the count
-	LongDOI          Cause = "long-doi"           // the DOI begins like another one for 176 characters
+	LongDOI          Cause = "long-doi"           // the DOI begins like another one for 175 characters
 )
 
 var sentences = []struct {
@@ -90,7 +90,7 @@ var sentences = []struct {
 	{OtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
 	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{TooLarge, "the service shows no count above 2,147,483,647"},
-	{LongDOI, "of DOIs that are alike in their first 176 characters, the service keeps the counts of one"},
+	{LongDOI, "of DOIs that are alike in their first 175 characters, the service keeps the counts of one"},
 }
 
 // AllCauses returns the causes there are.

@@ -15,14 +15,13 @@ import (
 // compare goes through what was sorted, DOI by DOI. To know whether a long DOI begins
 // like its neighbours, it looks one ahead.
 func (c *comparison) compare(ctx context.Context) error {
-	var h, next *holding
-	before := ""
+	var before, h, next *holding
 	turn := func() error {
 		if h == nil {
 			return nil
 		}
-		crowded := alike(before, h.doi) || next != nil && alike(h.doi, next.doi)
-		before = h.doi
+		crowded := alike(before, h) || alike(h, next)
+		before = h
 		return c.judge(ctx, h, crowded)
 	}
 	for sorted, err := range c.sorter.Keys() {
@@ -56,9 +55,10 @@ func (c *comparison) compare(ctx context.Context) error {
 // with https://doi.org/ before it.
 const indexed = 191 - len("https://doi.org/")
 
-// alike reports whether two DOIs are one for the index of events.
-func alike(a, b string) bool {
-	return len(a) >= indexed && len(b) >= indexed && a[:indexed] == b[:indexed]
+// alike reports whether two DOIs that were reported are one for the index of events.
+func alike(a, b *holding) bool {
+	return a != nil && b != nil && len(a.counts) > 0 && len(b.counts) > 0 &&
+		len(a.doi) >= indexed && len(b.doi) >= indexed && a.doi[:indexed] == b.doi[:indexed]
 }
 
 // judge compares the numbers of a DOI, and looks it up if they seem to differ.

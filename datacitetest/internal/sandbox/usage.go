@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 	"time"
@@ -70,14 +69,14 @@ func (s *Service) countUsage(until time.Time) {
 	s.toCount.work.Lock()
 	defer s.toCount.work.Unlock()
 	for _, a := range s.toCount.take(until) {
-		var report bytes.Buffer
-		if s.ShowReport(&report, a.Report) != nil {
+		report, err := s.reports.Usage(a.Report)
+		if err != nil {
 			continue
 		}
 		at := a.Due
 		if now := s.Now(); now.Before(at) {
 			at = now
 		}
-		s.CountUsage(a.Report, report.Bytes(), at)
+		s.CountUsage(report, at)
 	}
 }

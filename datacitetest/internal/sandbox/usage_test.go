@@ -317,20 +317,19 @@ func TestDeployedUsageOfBrokenSubsets(t *testing.T) {
 		"datasets that are no list": zipped([]byte(`{"report-datasets":null}`)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			doc := mustJSON(t, map[string]any{"report": map[string]any{
-				"id":             "X",
-				"report-header":  map[string]any{"created": "", "exceptions": []any{map[string]any{"code": 69}}},
-				"report-subsets": []any{map[string]any{"gzip": good("10.5072/alps")}, map[string]any{"gzip": broken}, map[string]any{"gzip": good("10.5072/reef")}},
-			}})
+			report := usage.Report{
+				ID: "X", Header: []byte(`{"created":"","exceptions":[{"code":69}]}`),
+				Subsets: [][]byte{good("10.5072/alps"), broken, good("10.5072/reef")},
+			}
 			var events usage.Events
-			assert.Equal(t, []string{"10.5072/alps"}, events.Import("http://localhost/reports/x", doc, time.Now()))
+			assert.Equal(t, []string{"10.5072/alps"}, events.Import("http://localhost/reports/x", report, time.Now()))
 			assert.Equal(t, "https://api.datacite.org/reports/X", events.All()[0].Report, "whatever it is fetched from")
 		})
 	}
 	var events usage.Events
-	doc := []byte(`{"report":` + october(used("10.5072/alps", viewed(5))) + `}`)
-	events.Import("https://api.datacite.org/reports/x", doc, time.Now())
-	events.Import("http://api.datacite.org/reports/x", doc, time.Now())
+	plain := usage.Report{Header: []byte(`{"created":""}`), Datasets: []byte("[" + used("10.5072/alps", viewed(5)) + "]")}
+	events.Import("https://api.datacite.org/reports/x", plain, time.Now())
+	events.Import("http://api.datacite.org/reports/x", plain, time.Now())
 	assert.Len(t, events.All(), 2, "a plain report is known by the address")
 }
 

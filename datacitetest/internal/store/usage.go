@@ -6,12 +6,12 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 )
 
-// CountUsage makes numbers of DOIs of a usage report, given as GET shows it. Single records
-// show them at once, lists when the index has them.
-func (s *Store) CountUsage(id string, report []byte, at time.Time) {
+// CountUsage makes numbers of DOIs of a usage report. Single records show them at once,
+// lists when the index has them.
+func (s *Store) CountUsage(report usage.Report, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, doi := range s.usage.Import(usage.URL(id), report, at) {
+	for _, doi := range s.usage.Import(usage.URL(report.ID), report, at) {
 		if old := s.records[s.key(doi)]; old != nil {
 			rec := *old
 			s.keep(rec.Lagging(old, at, s.IndexLag))

@@ -5,7 +5,6 @@ package usage
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"maps"
 	"math"
@@ -48,16 +47,18 @@ func keyOf(report, object string, views bool) key {
 	return key{begin(names.Lower(report)), begin(object), views}
 }
 
-// Import makes events of a report, given as GET shows it, and returns the DOIs whose
+// Import makes events of a report that was fetched from a URL, and returns the DOIs whose
 // numbers may have changed.
-func (e *Events) Import(url string, shown []byte, now time.Time) []string {
+func (e *Events) Import(url string, report Report, now time.Time) []string {
 	if e.all == nil {
 		e.all, e.shown = map[key]*Event{}, map[string][]*Event{}
 	}
 	touched := map[string]bool{}
-	_ = read(url, shown, func(m message) { // nobody is told why a worker stops
-		if event := e.take(m, now); event != nil && event.Target != "" {
-			touched[event.Target] = true
+	_ = read(url, report, func(messages []message) { // nobody is told why a worker stops
+		for _, m := range messages {
+			if event := e.take(m, now); event != nil && event.Target != "" {
+				touched[event.Target] = true
+			}
 		}
 	})
 	return slices.Sorted(maps.Keys(touched))
@@ -108,10 +109,9 @@ func count(v any) (n int64, given, inRange bool) {
 	switch v := v.(type) {
 	case bool:
 		return 1, v, true
-	case json.Number:
-		f, _ := v.Float64()
-		f = math.Trunc(f)
-		return int64(f), true, math.MinInt32 <= f && f <= math.MaxInt32
+	case float64:
+		v = math.Trunc(v)
+		return int64(v), true, math.MinInt32 <= v && v <= math.MaxInt32
 	case string:
 		if strings.TrimSpace(v) == "" {
 			return 0, false, true
@@ -177,7 +177,7 @@ func (e *Events) All() (all []Event) {
 
 // Restore adds events, in place of those there are of the same key.
 func (e *Events) Restore(all []Event) {
-	e.Import("", nil, time.Time{})
+	e.Import("", Report{}, time.Time{})
 	for _, event := range all {
 		key := keyOf(event.Report, event.Object, event.Views)
 		if old := e.all[key]; old != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 type object = map[string]any
@@ -25,9 +26,17 @@ const doiOrg = "https://doi.org/"
 // URL is the address that the workers fetch a report from.
 func URL(id string) string { return public + id }
 
-// report is what the datasets of a report have in common.
-type report struct {
-	url    string
+// A Report is a usage report as GET shows it.
+type Report struct {
+	ID       string
+	Header   []byte   // JSON
+	Datasets []byte   // JSON
+	Subsets  [][]byte // gzip
+}
+
+// reader reads the datasets of a report.
+type reader struct {
+	url    string // of the report
 	header object
 }
 
@@ -41,51 +50,37 @@ type message struct {
 	begin  any // begin-date of the header
 }
 
-// errStopped ends the work on a report or on a dataset.
+// errStopped ends the work on a report.
 var errStopped = errors.New("the worker fails")
 
-// read sends the messages of a report as GET shows it, until something stops the worker.
-func read(url string, shown []byte, send func(message)) error {
-	var doc struct {
-		Report struct {
-			ID       string                  `json:"id"`
-			Header   object                  `json:"report-header"`
-			Datasets json.RawMessage         `json:"report-datasets"`
-			Subsets  []struct{ Gzip []byte } `json:"report-subsets"`
-		} `json:"report"`
-	}
-	if err := json.Unmarshal(shown, &doc); err != nil {
+// read gives the messages of a report, part by part, until something stops the worker.
+func read(url string, report Report, send func([]message)) error {
+	r := reader{url: url}
+	if err := json.Unmarshal(report.Header, &r.header); err != nil {
 		return err
 	}
-	r := report{url, doc.Report.Header}
 	packed, err := r.isCompressed()
 	if err != nil {
 		return err
 	}
 	if !packed {
-		return r.datasets(decoder(bytes.NewReader(doc.Report.Datasets)), send)
+		messages, err := r.datasets(jsonlex.OfBytes(report.Datasets))
+		send(messages)
+		return err
 	}
-	r.url = URL(doc.Report.ID)
-	for _, subset := range doc.Report.Subsets {
-		var messages []message
-		if err := r.subset(subset.Gzip, &messages); err != nil {
+	r.url = URL(report.ID)
+	for _, subset := range report.Subsets {
+		messages, err := r.subset(subset)
+		if err != nil {
 			return err
 		}
-		for _, m := range messages {
-			send(m)
-		}
+		send(messages)
 	}
 	return nil
 }
 
-func decoder(r io.Reader) *json.Decoder {
-	d := json.NewDecoder(r)
-	d.UseNumber()
-	return d
-}
-
 // isCompressed says whether any exception has the code 69. Nulls alone are no exceptions.
-func (r report) isCompressed() (found bool, err error) {
+func (r reader) isCompressed() (found bool, err error) {
 	list, ok := r.header["exceptions"].([]any)
 	if !ok && !isBlank(r.header["exceptions"]) {
 		return false, errStopped
@@ -116,94 +111,96 @@ func isBlank(v any) bool {
 
 // subset reads all of a subset before any of it counts. The last list of datasets is the
 // one, and no list is an empty one. After the first gzip member nothing is read.
-func (r report) subset(packed []byte, messages *[]message) error {
+func (r reader) subset(packed []byte) (messages []message, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	z.Multistream(false)
-	d := decoder(io.LimitReader(z, wire.MaxInflated))
-	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return errStopped
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err == nil && name == "report-datasets" {
-			*messages = nil
-			err = r.datasets(d, func(m message) { *messages = append(*messages, m) })
-		} else if err == nil {
-			err = d.Decode(new(json.RawMessage))
+	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated))
+	l.Begin()
+	for i := 0; ; i++ {
+		name, ok := l.Key(i)
+		switch {
+		case !ok:
+			l.End()
+			return messages, l.Err()
+		case string(name) != "report-datasets":
+			l.Skip()
+		default:
+			if messages, err = r.datasets(l); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return err
-		}
 	}
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errStopped
-	}
-	return nil
 }
 
+// What a service in memory reads: so many views and downloads of one part, and datasets of
+// so many bytes.
+const (
+	maxMessages = 2 * wire.MaxDatasets
+	maxDataset  = 1 << 20
+)
+
 // datasets reads a list of datasets. One that is broken ends only itself.
-func (r report) datasets(d *json.Decoder, send func(message)) error {
-	if start, err := d.Token(); err != nil || start != json.Delim('[') {
-		return errStopped
-	}
-	for d.More() {
-		var dataset any
-		if err := d.Decode(&dataset); err != nil {
-			return err
+func (r reader) datasets(l *jsonlex.Lexer) (messages []message, err error) {
+	l.List()
+	for i := 0; l.Element(i); i++ {
+		l.Hold()
+		l.Skip()
+		if text := l.Held(); len(text) <= maxDataset {
+			messages = r.dataset(messages, text)
 		}
-		messages, err := r.dataset(dataset)
-		if err != nil {
-			continue
-		}
-		for _, m := range messages {
-			send(m)
+		if len(messages) > maxMessages {
+			l.Fail(errStopped)
 		}
 	}
-	_, err := d.Token()
-	return err
+	return messages, l.Err()
 }
 
 // maxInstances of a dataset, or members of an instance that is not in a list.
 const maxInstances = 8
 
-// dataset gives the messages of a dataset: those of its first DOI and its first
-// performance.
-func (r report) dataset(v any) (messages []message, err error) {
-	dataset, _ := v.(object)
-	doi, _ := first(dataset["dataset-id"])["value"].(string)
-	period, isObject := r.header["reporting-period"].(object)
-	if _, created := r.header["created"]; !created || !isObject && r.header["reporting-period"] != nil {
-		return nil, errStopped
+// dataset adds the messages of a dataset, which are about its first DOI and its first
+// performance, or none.
+func (r reader) dataset(messages []message, text []byte) []message {
+	var dataset object
+	if json.Unmarshal(text, &dataset) != nil {
+		return messages
 	}
+	begin, ok := r.beginDate()
 	instances := first(dataset["performance"])["instance"]
-	if one, ok := instances.(object); ok && len(one) <= maxInstances {
+	if one, isOne := instances.(object); isOne && len(one) <= maxInstances {
 		instances = []any{one}
 	}
-	list, ok := instances.([]any)
-	if !ok || len(list) > maxInstances {
-		return nil, errStopped
+	list, isList := instances.([]any)
+	if !ok || !isList || len(list) > maxInstances {
+		return messages
 	}
+	id, _ := first(dataset["dataset-id"])["value"].(string)
+	name, whole := doiURL(id), messages
 	for _, v := range list {
-		if _, ok := v.(string); ok {
-			continue // a text has no members, and that is no error
+		if _, isText := v.(string); isText {
+			continue // it has no members, and that is no error
 		}
 		instance, ok := v.(object)
 		if !ok {
-			return nil, errStopped
+			return messages
 		}
-		metric := wire.String(instance["metric-type"]) + "-" + wire.String(instance["access-method"])
-		m := message{report: r.url, object: doiURL(doi), count: instance["count"], begin: period["begin-date"]}
-		if m.views, m.exact, ok = shown(metric); ok {
-			messages = append(messages, m)
+		relation := wire.String(instance["metric-type"]) + "-" + wire.String(instance["access-method"])
+		m := message{report: r.url, object: name, count: instance["count"], begin: begin}
+		if m.views, m.exact, ok = shown(relation); ok {
+			whole = append(whole, m)
 		}
 	}
-	return messages, nil
+	return whole
+}
+
+// beginDate is that of the header, in which created must not be missing.
+func (r reader) beginDate() (begin any, ok bool) {
+	period, isObject := r.header["reporting-period"].(object)
+	_, created := r.header["created"]
+	return period["begin-date"], created && (isObject || r.header["reporting-period"] == nil)
 }
 
 // The relations of events that a record shows. All others are kept and shown nowhere, so
@@ -231,6 +228,10 @@ func first(v any) object {
 
 var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?doi.org/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
 
+// spelled leaves out the blank of no width, and has the one capital whose small letter is two
+// characters.
+var spelled = strings.NewReplacer("\u200b", "", "İ", "i̇")
+
 // doiURL is a DOI as events name it, "" if they do not read it as one.
 func doiURL(id string) string {
 	parts := doiForm.FindStringSubmatch(id)
@@ -239,7 +240,7 @@ func doiURL(id string) string {
 	}
 	var url strings.Builder
 	url.WriteString(doiOrg)
-	name := strings.ToLower(strings.NewReplacer("\u200b", "", "İ", "i̇").Replace(parts[1]))
+	name := strings.ToLower(spelled.Replace(parts[1]))
 	for i := range len(name) {
 		if c := name[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?#", c) >= 0 {
 			url.WriteByte(c)
