@@ -140,7 +140,6 @@ func (p *Platform) do(ctx context.Context, now job) {
 	if err := now(ctx); err != nil && ctx.Err() == nil {
 		p.log.Error("background", "error", err) // the next time it goes on from there
 	}
-	p.outbox.Wake()
 }
 
 // ask has a job done soon, unless one is waiting already.

@@ -189,11 +189,24 @@ func (c *person) now(path string) (*dataset.Dataset, *dataset.Version) {
 // settled waits until the service was told of a dataset.
 func (c *person) settled(path string) (d *dataset.Dataset, v *dataset.Version) {
 	c.Helper()
-	require.Eventually(c, func() bool {
-		d, v = c.now(path)
-		return !d.Pending
-	}, 20*time.Second, 5*time.Millisecond)
-	return d, v
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if d, v = c.now(path); !d.Pending {
+			return d, v
+		}
+		require.True(c, time.Now().Before(end), "%s is not settled: %s", path, d.Problem)
+	}
+}
+
+// background has a job done between those of the platform, and waits for it.
+func (c *person) background(work job) {
+	c.Helper()
+	done := make(chan error)
+	c.platform.asked <- func(ctx context.Context) error {
+		err := work(ctx)
+		done <- err
+		return err
+	}
+	require.NoError(c, <-done)
 }
 
 // both runs a test on a service of either behaviour.
@@ -483,7 +496,7 @@ func TestCheck(t *testing.T) {
 		for _, path := range paths {
 			c.settled(path)
 		}
-		require.NoError(t, c.platform.outbox.Check(t.Context()))
+		c.background(c.platform.outbox.Check)
 		_, texts, err := c.platform.store.Findings(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, texts, 1, "only the foreign DOI is left")

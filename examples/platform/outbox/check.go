@@ -63,6 +63,7 @@ func (o *Outbox) differences(ctx context.Context, wanted iter.Seq2[dois.Wanted, 
 		if err := o.Store.Again(ctx, d.ID); err != nil {
 			return nil, err
 		}
+		o.Wake()
 	}
 	return findings, nil
 }

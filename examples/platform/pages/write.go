@@ -118,7 +118,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	if v.State != dataset.Draft {
 		return errForbidden
 	}
-	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files))
+	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return refusal("No file arrived.")
@@ -144,6 +144,10 @@ func (p *Pages) receive(parts *multipart.Reader, files []dataset.File) ([]datase
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			return files, nil
+		}
+		var tooLarge *http.MaxBytesError
+		if err != nil && !errors.As(err, &tooLarge) {
+			return nil, refusal("The upload broke off, and nothing of it was kept. Try again.")
 		}
 		if err != nil {
 			return nil, err
