@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.By.Name, "name", "Example Repository", "`name` of the repository")
 	flags.StringVar(&c.By.Public, "public", "", "`URL` under which the world sees the pages; empty means that of -addr")
 	flags.StringVar(&c.Folder, "data", "", "`folder` of databases and files; empty means a new one, removed at the end")
-	flags.Int64Var(&c.Limits.Bytes, "max-file", 1<<30, "largest file that can be uploaded, in `bytes`")
+	flags.Int64Var(&c.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	add := flags.String("add", "", "make a login of this `name` in -data, or give it a new password, print the password, and end")
 	remove := flags.String("remove", "", "remove the login of this `name` from -data, and end; its datasets stay")
 	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", func(text string) error {

@@ -451,7 +451,7 @@ func TestARefusal(t *testing.T) {
 	path := c.publish("Glacier")
 	require.Eventually(t, func() bool {
 		_, page := c.get("/status")
-		return strings.Contains(page, "Tried 1 times")
+		return strings.Contains(page, "Tried 1 time:")
 	}, 20*time.Second, 5*time.Millisecond)
 	_, page := c.get(path)
 	assert.Contains(t, page, "not registered yet")

@@ -321,7 +321,7 @@ func TestFaultsOfForms(t *testing.T) {
 		{"year", "26", "Year of publication", "four digits"},
 		{"license", "CC-BY-5.0", "Licence", "no licence"},
 		{"embargo", "tomorrow", "Files are public from", "2026-12-31"},
-		{"orcid0", "0000-0001-5727-2428", "ORCID of the first creator", "check digit"},
+		{"orcid0", "0000-0001-5727-2428", "ORCID of the first creator", "[Cc]heck digit"},
 		{"orcid0", "javascript:alert(1)", "ORCID of the first creator", "looks like"},
 		{"ror0", "04wxnsj82", "ROR of the first creator", "check digits"},
 		{"ror1", "https://ror.org/04wxnsj82", "ROR of the second creator", "check digits"},

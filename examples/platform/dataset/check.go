@@ -1,11 +1,15 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -27,9 +31,19 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 		if f.Warning && f.Code != metadata.CodeScheme && f.Code != metadata.CodeDate {
 			continue
 		}
-		all.add(field(f.Path, v.About), f.Message)
+		all.add(field(f.Path, v.About), sentence(f.Message))
 	}
+	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(place(a.Field), place(b.Field)) })
 	return all
+}
+
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 type faults []Fault
@@ -114,6 +128,23 @@ func field(path string, a About) string {
 	return ""
 }
 
+// place is where a field is in the form, from top to bottom.
+func place(field string) int {
+	m := numbered.FindStringSubmatch(field)
+	if m == nil {
+		return slices.Index([]string{"", "title", "description", "year", "license", "embargo"}, field)
+	}
+	i, _ := strconv.Atoi(m[2])
+	if ofFunder(m[1]) {
+		return 10_000 + i
+	}
+	return 10 + i
+}
+
+func ofFunder(field string) bool {
+	return strings.HasPrefix(field, "fund") || strings.HasPrefix(field, "award")
+}
+
 var (
 	words = map[string]string{
 		"title": "Title", "description": "Description", "year": "Year of publication", "license": "Licence", "embargo": "Files are public from",
@@ -136,7 +167,7 @@ func Label(field string) string {
 		ordinal = ordinals[i]
 	}
 	of := "creator"
-	if strings.HasPrefix(m[1], "fund") || strings.HasPrefix(m[1], "award") {
+	if ofFunder(m[1]) {
 		of = "funder"
 	}
 	return words[m[1]] + " of the " + ordinal + " " + of

@@ -44,17 +44,17 @@ type Pages struct {
 // Limits of what curators upload.
 type Limits struct {
 	Files int   // of a version; 0 means 100
-	Bytes int64 // of a file; 0 means 1 GiB
+	Bytes int64 // of a file; 0 means 1 GB
 }
 
 //go:embed html
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "count": count, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
 
 // New returns pages with these settings.
 func New(p Pages) *Pages {
-	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1<<30)}
+	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000)}
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
@@ -180,7 +180,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // render writes a page. What every page needs comes beside its own data.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
-	data["Repository"], data["Title"], data["Curator"] = p.By.Name, title, curator(r)
+	data["Repository"], data["Title"], data["Curator"], data["Here"] = p.By.Name, title, curator(r), r.URL.Path
 	var text strings.Builder
 	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
 		return err
@@ -238,8 +238,19 @@ func size(bytes int64) string {
 	for value >= 1000 && unit < 4 {
 		value, unit = value/1000, unit+1
 	}
-	if unit == 0 {
+	switch {
+	case bytes == 1:
+		return "1 byte"
+	case unit == 0:
 		return fmt.Sprintf("%d bytes", bytes)
 	}
 	return fmt.Sprintf("%.1f %s", value, []string{"", "kB", "MB", "GB", "TB"}[unit])
+}
+
+// count writes a number of things.
+func count(n any, thing string) string {
+	if fmt.Sprint(n) != "1" {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
