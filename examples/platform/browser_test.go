@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -305,7 +306,18 @@ func TestKeyboardOnly(t *testing.T) {
 		}
 		require.Fail(t, "Tab does not lead there", id)
 	}
-	enter := func(id string) { t.Helper(); tabTo(id); b.do(chromedp.KeyEvent(kb.Enter)) }
+	press := func() { // as a keyboard does: what moves the focus gets no character
+		t.Helper()
+		for _, kind := range []input.DispatchKeyEventType{"keyDown", "keyUp"} {
+			key := input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13}
+			if kind == "keyDown" {
+				key.Text = "\r"
+			}
+			_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, key)
+			require.NoError(t, err)
+		}
+	}
+	enter := func(id string) { t.Helper(); tabTo(id); press() }
 	write := func(id, text string) { t.Helper(); tabTo(id); b.do(chromedp.KeyEvent(text)) }
 
 	b.goTo("/")
@@ -314,13 +326,15 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("/login")
 	b.see("login")
 	write("name", "ada")
-	write("password", password+kb.Enter)
+	write("password", password)
+	press()
 	b.see("logout")
 	enter("/new")
 	b.see("save")
 	write("title", "Glacier length")
 	write("family0", "Lovelace")
-	write("orcid0", "1"+kb.Enter)
+	write("orcid0", "1")
+	press()
 	b.see("faults")
 	assert.Equal(t, "faults", focused(), "the faults are read first")
 	enter("#orcid0")
@@ -336,8 +350,7 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("publish")
 	b.see("withdraw")
 	b.becomes("published")
-	tabTo("withdraw")
-	b.do(chromedp.KeyEvent(kb.Enter))
+	enter("withdraw")
 	b.see("reason")
 	write("reason", "It was broken.")
 	enter("confirm")
