@@ -38,6 +38,11 @@ type Options struct {
 
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
+	// UsageLag is how long, by the server's clock, a Deployed server takes until single
+	// records of DOIs show what a usage report says; 0 means no delay. Lists show it
+	// IndexLag later. See [Server.ProcessUsage].
+	UsageLag time.Duration
+
 	// IndexLag is how long, by the server's clock, a Deployed server takes until
 	// lists and searches of DOIs show a change. A single record shows it at once. 0
 	// means no delay.
@@ -91,7 +96,7 @@ func NewServer(opts *Options) *Server {
 	accounts := inside(opts.Accounts)
 	service := sandbox.Serve(&sandbox.Options{
 		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, Accounts: accounts, Faults: opts.Faults.inside(),
-		ResolveDelay: opts.ResolveDelay, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
+		ResolveDelay: opts.ResolveDelay, UsageLag: opts.UsageLag, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
 		MaxReport: opts.MaxReport, MaxBody: opts.MaxBody, MaxDatasets: opts.MaxDatasets,
 	}, opts.NoPort)
 	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])

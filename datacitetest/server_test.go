@@ -525,3 +525,38 @@ func body(t *testing.T, srv *datacitetest.Server, path string) string {
 	require.NoError(t, err)
 	return string(text)
 }
+
+// What becomes of a usage report: the record shows it after a while, which a test can skip,
+// and numbers stay that a correction leaves out.
+func TestUsageBecomesNumbers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, UsageLag: time.Hour})
+		defer srv.Close()
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/alps"}`)))
+		put := func(metrics ...string) {
+			var instances []string
+			for _, metric := range metrics {
+				instances = append(instances, `{"metric-type":"`+metric+`","access-method":"regular","count":5}`)
+			}
+			_, err := srv.PutReportJSON([]byte(`{"id":"11111111-1111-4111-8111-111111111111","report-header":{"created":"2026-11-02","reporting-period":{"begin-date":"2026-10-01"}},
+				"report-datasets":[{"dataset-id":[{"value":"10.5072/ALPS"}],"performance":[{"instance":[` + strings.Join(instances, ",") + `]}]}]}`))
+			require.NoError(t, err)
+		}
+		viewed := func() int {
+			record, err := srv.DOIs().Get(t.Context(), "10.5072/alps", nil)
+			require.NoError(t, err)
+			return record.ViewCount
+		}
+		put("unique-dataset-investigations")
+		assert.Zero(t, viewed())
+		time.Sleep(time.Hour)
+		assert.Equal(t, 5, viewed(), "after UsageLag")
+
+		put("unique-dataset-requests")
+		srv.ProcessUsage()
+		assert.Equal(t, []datacitetest.UsageEvent{
+			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.UniqueDatasetInvestigations, "2026-10", 5},
+			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.UniqueDatasetRequests, "2026-10", 5},
+		}, srv.UsageEvents())
+	})
+}

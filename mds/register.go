@@ -61,6 +61,12 @@ type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
+	// Before is called before the first write for a DOI, with the state that it has. If it
+	// returns an error, nothing is written, and the error is that of the registration. It
+	// is the place to keep a name on disk before it is sent, and to refuse a name that is
+	// taken. RegisterAll calls it from several goroutines. nil allows every write.
+	Before func(ctx context.Context, doi string, found State) error
+
 	// Stored reads the stored XML of a DOI in another way, as Client.XML of package
 	// dois does. It is called when the service sends garbled metadata ([ErrGarbled]).
 	// If it is nil, such metadata are written again, as they may be different.
@@ -166,6 +172,11 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
+	if before := r.options.Before; before != nil && !(r.sameMetadata && r.sameURL) {
+		if err := before(ctx, r.done.DOI, r.done.Before); err != nil {
+			return nil, err
+		}
+	}
 	if !r.sameMetadata {
 		if _, err := r.client.putMetadata(ctx, "mds.PutMetadata", r.done.DOI, r.doc); err != nil {
 			return nil, err

@@ -19,13 +19,17 @@ import (
 type Item struct {
 	DOI, URL string
 	Document Document
+
+	// Err says why the item cannot be registered, such as a row of a table that cannot be
+	// read. Nothing is sent for it, and it is the error of its outcome; the others go on.
+	Err error
 }
 
 // An Outcome is the result of an Item.
 type Outcome struct {
 	Item         Item
 	Registration *Registration // nil if Err is not nil
-	Err          error         // as of Client.Ensure
+	Err          error         // as of Client.Ensure, or that of the item
 	Tries        int           // how often the item was tried
 
 	left error // of a try that may have changed something
@@ -85,7 +89,7 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 		}
 		run := &bulkRun{client: c, opts: o, yield: yield, refusals: refusals{prefixes: map[string]refusal{}}}
 		if err := run.rounds(ctx, items); err != nil && !errors.Is(err, bulk.ErrLeft) {
-			yield(Outcome{}, err)
+			yield(Outcome{}, fmt.Errorf("mds.RegisterAll: %w", err))
 		}
 	}
 }
@@ -138,8 +142,8 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 	return func(yield func(Outcome, error) bool) {
 		seen := map[string]bool{}
 		for item, err := range items {
-			o := Outcome{Item: item}
-			if name, bad := doi.Parse(item.DOI); bad == nil {
+			o := Outcome{Item: item, Err: item.Err}
+			if name, bad := doi.Parse(item.DOI); bad == nil && item.Err == nil {
 				name = doi.Normal(name)
 				if seen[name] {
 					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " occurs twice"}
@@ -162,7 +166,7 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 		switch {
 		case !b.take(ctx, o):
 			return bulk.ErrLeft
-		case errors.Is(o.Err, datacite.ErrUnauthorized):
+		case errors.Is(o.Err, datacite.ErrUnauthorized) && o.Item.Err == nil:
 			return o.Err
 		}
 		return nil
@@ -170,7 +174,7 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 }
 
 func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
-	if o.Err != nil && !datacite.Temporary(o.Err) {
+	if o.Item.Err != nil || o.Err != nil && !datacite.Temporary(o.Err) {
 		return o
 	}
 	name, _ := doi.Parse(o.Item.DOI)
@@ -190,7 +194,7 @@ func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
 
 // take keeps an outcome for the next round, or yields it.
 func (b *bulkRun) take(ctx context.Context, o Outcome) bool {
-	if o.Err != nil && datacite.Temporary(o.Err) && b.begun < b.opts.Rounds && ctx.Err() == nil {
+	if o.Err != nil && o.Item.Err == nil && datacite.Temporary(o.Err) && b.begun < b.opts.Rounds && ctx.Err() == nil {
 		b.again = append(b.again, o)
 		b.progress.Waiting++
 		b.report()

@@ -83,22 +83,78 @@ func TestRegisterAllKeepsWorkersInBounds(t *testing.T) {
 
 func TestRegisterAllTellsEachItemsFate(t *testing.T) {
 	srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
-	items := []mds.Item{item(0), item(1), item(2), item(3), item(0)}
+	items := []mds.Item{item(0), item(1), item(2), item(3), item(0), item(5), item(5)}
 	items[1].DOI = "10.5072/b d"
 	items[2].URL = "https://elsewhere.example.net/"
 	items[3].Document = invalid()
 	items[4].DOI = "https://doi.org/10.5072/ITEM-0"
+	items[5].DOI, items[5].Err = "10.5072/item-6", errors.New("line 7 cannot be read")
+	items[6].DOI = "10.5072/item-6" // the one before was not sent
+	var unread error
 	fates := map[string]error{}
 	for o, err := range srv.MDS().RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
 		require.NoError(t, err)
+		if o.Item.Err != nil {
+			unread = o.Err
+			assert.Zero(t, o.Tries)
+			continue
+		}
 		fates[o.Item.DOI] = o.Err
 	}
-	require.Len(t, fates, 5)
+	require.Len(t, fates, 6)
+	require.EqualError(t, unread, "line 7 cannot be read")
+	require.NoError(t, fates["10.5072/item-6"])
 	require.NoError(t, fates["10.5072/item-0"])
 	require.ErrorIs(t, fates["10.5072/b d"], datacite.ErrInvalidDOI)
 	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
 	require.ErrorIs(t, fates["10.5072/item-3"], datacite.ErrInvalid)
 	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "occurs twice")
+}
+
+// An item with a temporary error, such as that of a database, is not tried either.
+func TestItemsWithAnErrorAreNotTried(t *testing.T) {
+	srv := newServer(t, nil)
+	bad := item(1)
+	bad.Err = fmt.Errorf("reading the item: %w", &datacite.Error{StatusCode: 503})
+	outcomes := 0
+	for o, err := range srv.MDS().RegisterAll(t.Context(), each([]mds.Item{bad, item(2)}), &mds.BulkOptions{Rounds: 9}) {
+		require.NoError(t, err)
+		require.Equal(t, o.Item.Err, o.Err)
+		outcomes++
+	}
+	assert.Equal(t, 2, outcomes)
+	assert.Empty(t, srv.State(bad.DOI))
+}
+
+// Before sees each DOI that is written, before it is, and can refuse it.
+func TestBefore(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c, taken := srv.MDS(), errors.New("taken")
+		_, err := c.Register(t.Context(), item(1).DOI, item(1).URL, record("Of somebody else"))
+		require.NoError(t, err)
+		_, err = c.Register(t.Context(), item(2).DOI, item(2).URL, item(2).Document)
+		require.NoError(t, err)
+		var mu sync.Mutex
+		seen := map[string]mds.State{}
+		opts := &mds.BulkOptions{Ensure: mds.EnsureOptions{Before: func(_ context.Context, doi string, found mds.State) error {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[doi] = found
+			if found != mds.StateNone {
+				return taken
+			}
+			assert.Empty(t, srv.State(doi))
+			return nil
+		}}}
+		for o, err := range c.RegisterAll(t.Context(), batch(3), opts) {
+			require.NoError(t, err)
+			assert.Equal(t, o.Item.DOI == item(1).DOI, errors.Is(o.Err, taken), o.Err)
+		}
+		assert.Equal(t, map[string]mds.State{item(0).DOI: mds.StateNone, item(1).DOI: mds.StateRegisteredOrFindable}, seen)
+		doc, err := c.Metadata(t.Context(), item(1).DOI)
+		require.NoError(t, err)
+		assert.Contains(t, string(doc.Data), "Of somebody else")
+	})
 }
 
 func each(items []mds.Item) iter.Seq2[mds.Item, error] {
@@ -289,6 +345,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			}
 		}
 		require.ErrorIs(t, end, lost)
+		require.EqualError(t, end, "mds.RegisterAll: database gone")
 		assert.Equal(t, 2, outcomes, "what came before is finished")
 	})
 	t.Run("the context ends while items wait for the next round", func(t *testing.T) {

@@ -13,7 +13,7 @@ type Code string
 
 // Codes of errors; some are codes of warnings, too.
 const (
-	CodeSyntax     Code = "syntax"     // XML: not well formed
+	CodeSyntax     Code = "syntax"     // XML that is not well formed, a cell of a table that cannot be read
 	CodeNamespace  Code = "namespace"  // XML: not a record of kernel 4
 	CodeElement    Code = "element"    // XML: unknown, in the wrong place, or too many
 	CodeAttribute  Code = "attribute"  // XML: unknown

@@ -46,8 +46,8 @@ func (r *Report) Validate() error {
 
 // Findings returns the faults of [Report.Validate], and warnings: a reporting period
 // whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
-// country that do not add up to the whole, countries that do not exist, and DOIs
-// that occur twice.
+// country that do not add up to the whole, countries that do not exist, DOIs that occur
+// twice, and counts that DOI records will not show as they are (see [ShownBy]).
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
@@ -68,8 +68,10 @@ type validator struct {
 
 	compressed bool // the header says so
 	possible   bool // counts that cannot be are faults, not warnings
+	stored     bool // the report is stored: it is not put right before it is sent
 	place      place
 	checked    Period // the last period found to be right; most datasets share it
+	month      string // under which records show the counts
 }
 
 // A place is where in a report the validator looks. It becomes text only when
@@ -172,7 +174,11 @@ func (v *validator) header(h *Header) {
 	}
 	v.pairs(at+"report-filters", h.ReportFilters)
 	v.pairs(at+"report-attributes", h.ReportAttributes)
-	v.month(at+"reporting-period", h.ReportingPeriod)
+	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
+	v.month = shownMonth(*h)
+	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && !strings.HasPrefix(begin, v.month) {
+		v.warn(Finding{Path: at + "reporting-period.begin-date", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true, Rule: 5})
+	}
 }
 
 func (v *validator) pairs(path string, list []NameValue) {
@@ -194,7 +200,7 @@ func creatorEnd(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
 
-func (v *validator) month(path string, p Period) {
+func (v *validator) oneMonth(path string, p Period) {
 	begin, end, ok := v.days(p, func(date string) string { return path + "." + date })
 	now := time.Now().UTC().Add(14 * time.Hour) // UTC+14, the earliest time zone
 	switch {
@@ -256,6 +262,9 @@ func (v *validator) dataset(i int, d *Dataset) {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
 		v.impossible(d, d.Performance[j].Instance)
+	}
+	if v.warn != nil {
+		v.shown(d)
 	}
 }
 
@@ -427,6 +436,7 @@ func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error]
 			e.number++
 			before := len(c.faults)
 			c.dataset(e.number, &d)
+			d.DatasetID, _ = readableIDs(d.DatasetID)
 			e.json = c.encode(e.json[:0], e.number, &d)
 			if c.passes(before, &d) && !yield(e, nil) {
 				return

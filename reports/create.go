@@ -23,13 +23,16 @@ type Stored struct {
 	// Existing is true if the service already had a report of this creator and period,
 	// and returned it: what was sent was not stored.
 	Existing bool
+
+	Warnings []Finding // about what was sent, such as counts that DOI records will not show; at most 100
 }
 
 // Create stores a new report under an id that the service chooses. If the service
 // already holds a report of the same creator and begin date, it stores nothing and
 // returns that one, with Existing true; use [Client.Put] to replace it.
 //
-// The report is validated first. It is sent compressed, with exception 69, if its JSON
+// The report is validated first, and a DOI that the service would not find in its place or
+// spelling is sent first and bare. It is sent compressed, with exception 69, if its JSON
 // is longer than 10 MB (specification §8) or its header has that exception. Since the
 // service would add a compressed report to an existing one, Create looks for one before it
 // sends: of the same creator and begin date, or what the deployed service regards as the
@@ -53,11 +56,11 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 		if err != nil {
 			return nil, err
 		}
-		existing, err := stored.differs(r)
+		existing, err := stored.differs(body.report)
 		if err != nil {
 			return nil, err
 		}
-		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing}, nil
+		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing, Warnings: body.warnings}, nil
 	}
 	found, err := c.find(ctx, op, r.Header)
 	if err != nil {
@@ -98,7 +101,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
 		return nil, fmt.Errorf("%s: %w: report %.40q holds %d subsets instead of this one; another program writes to it", op, datacite.ErrConflict, stored.ID, n)
 	}
-	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets}, nil
+	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets, Warnings: b.warnings}, nil
 }
 
 // Put stores a report under an id that the caller chooses, a UUID, and replaces the
@@ -129,7 +132,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
 			return nil, fmt.Errorf("reports.Put: report %s: %w: the response contains none of the %d datasets that were sent", id, datacite.ErrIncomplete, len(r.Datasets))
 		}
-		return &Stored{ID: stored.ID, Header: stored.Header}, nil
+		return &Stored{ID: stored.ID, Header: stored.Header, Warnings: body.warnings}, nil
 	}
 	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
 }

@@ -37,6 +37,16 @@ func (s *submission) deliver(ctx context.Context) error {
 			}
 			d = d.looked(seen, asked, time.Now())
 		case send:
+			if d.seen.foreign && !s.corrected {
+				replanned, err := s.correct(ctx)
+				if err != nil {
+					return s.stopped(d, d.without(), err)
+				}
+				if replanned {
+					d = d.replanned(len(s.plan))
+					continue
+				}
+			}
 			d = d.sending(next.subset)
 			shows, err := s.send(ctx, next.subset)
 			switch cause = err; {

@@ -32,6 +32,8 @@
 //     of a web server: package counter.
 //   - To check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit,
 //     Create and Put check everything themselves.
+//   - To know what DOI records will show of a report: [ShownBy], [Display]; to compare what
+//     was stored with what they show: package shown.
 //   - To read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open]
 //     and, for files, [NewReader].
 //   - To compare the stored report with what was sent: [Client.Verify].
@@ -39,6 +41,12 @@
 //     [SubmitError] for a submission that stopped halfway. Test conditions with errors.Is:
 //     [datacite.ErrInvalid], [datacite.ErrUnclear], [ErrTokenExpired], [ErrBusy], [ErrBroken].
 //   - To test: package datacitetest has the service in memory.
+//
+// The service makes view and download numbers of DOI records of a stored report later, and
+// does not say how. It shows only the regular unique counts of the first performance of
+// each dataset, under the month of the report; a number that a corrected report lacks
+// stays; the same month under two report ids is added up. Submit, Create and Put return or
+// pass on a warning for each count that will not be shown as it is.
 //
 // Reads, Put and an uncompressed Create are retried up to Config.MaxAttempts times. A
 // compressed POST adds data each time it arrives, so it is sent again only if no

@@ -23,18 +23,30 @@ const compressAbove = 10_000_000
 type body struct {
 	transport.Body
 	compressed bool
-	checksum   string // of a compressed body that is in memory
+	checksum   string  // of a compressed body that is in memory
+	report     *Report // what it holds
+	warnings   []Finding
 }
 
 func newBody(r *Report) (body, error) {
 	if r == nil {
 		return body{}, &datacite.FieldError{Path: "report", Reason: "is nil"}
 	}
-	if err := r.Validate(); err != nil {
-		return body{}, err
+	var b body
+	v := validator{most: -1, warn: func(f Finding) {
+		if len(b.warnings) < maxFaults {
+			b.warnings = append(b.warnings, f)
+		}
+	}}
+	if v.report(r); v.err() != nil {
+		return body{}, v.err()
 	}
 	plain := *r
-	plain.ID = ""
+	plain.ID, plain.Datasets = "", slices.Clone(r.Datasets)
+	for i := range plain.Datasets {
+		d := &plain.Datasets[i]
+		d.DatasetID, _ = readableIDs(d.DatasetID)
+	}
 	compressed := plain.Header.compressed()
 	data, err := json.Marshal(plain)
 	if err == nil && !compressed && len(data) > compressAbove {
@@ -42,12 +54,13 @@ func newBody(r *Report) (body, error) {
 		plain.Header = plain.Header.withCompressed("")
 		data, err = json.Marshal(plain)
 	}
-	if err != nil || !compressed {
-		return body{Body: bytes.NewReader(data)}, err
+	if compressed && err == nil {
+		data, err = gzipbody.Compress(data)
+		sum := sha256.Sum256(data)
+		b.compressed, b.checksum = true, hex.EncodeToString(sum[:])
 	}
-	data, err = gzipbody.Compress(data)
-	sum := sha256.Sum256(data)
-	return body{bytes.NewReader(data), true, hex.EncodeToString(sum[:])}, err
+	b.Body, b.report = bytes.NewReader(data), &plain
+	return b, err
 }
 
 // compressed reports whether the header says that the body is compressed.

@@ -59,7 +59,7 @@ type GroupOptions struct {
 	// whole dataset is left out, since its counts would be wrong without these rows. If
 	// LeaveOut is nil, a fault is an error.
 	LeaveOut func(doi string, faults []*datacite.FieldError)
-	Warn     func(Finding) // called for a text that differs from that of an earlier row
+	Warn     func(Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -107,6 +107,23 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 type grouping struct {
 	GroupOptions
 	faults []*datacite.FieldError // that stop it
+	last   rowDate                // many rows have the same
+}
+
+// A rowDate is the date of a row, read.
+type rowDate struct {
+	text  Date
+	day   Date // without a time
+	month Period
+	err   error
+}
+
+func (g *grouping) date(text Date) rowDate {
+	if text != g.last.text || text == "" {
+		day, err := text.Time()
+		g.last = rowDate{text, Day(day), Month(day.Year(), day.Month()), err}
+	}
+	return g.last
 }
 
 // A checkedRow is a row and what is wrong with it. Its DOI is bare.
@@ -133,7 +150,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 				yield(nil, err)
 				return
 			}
-			r.check()
+			r.check(g)
 			if r.key == "" || len(r.faults) > 0 && g.LeaveOut == nil {
 				g.leaveOut("", r.faults)
 			} else if !yield(r, nil) {
@@ -156,7 +173,7 @@ func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
 }
 
 // check adds the faults of a row, unless its source has found some.
-func (r *checkedRow) check() {
+func (r *checkedRow) check(g *grouping) {
 	name, err := doi.Parse(r.DOI)
 	if err == nil {
 		r.DOI, r.key = name, string(jsonlex.AppendLower(nil, name))
@@ -175,7 +192,7 @@ func (r *checkedRow) check() {
 			fault(t.field, "is not valid UTF-8")
 		}
 	}
-	if _, err := r.Date.Time(); err != nil {
+	if g.date(r.Date).err != nil {
 		fault("date", "is %q, not a date YYYY-MM-DD", r.Date)
 	}
 	if !r.Metric.known() {
@@ -257,6 +274,10 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 		return true
 	}
 	d := current.dataset()
+	if g.Warn != nil {
+		v := validator{warn: func(f Finding) { f.Path = current.doi; g.Warn(f) }}
+		v.shown(&d)
+	}
 	if !g.AllowImpossible {
 		for _, month := range d.Performance {
 			impossible(month.Instance, func(reason string) {
@@ -302,8 +323,8 @@ func (p *group) add(g *grouping, r *checkedRow) {
 		return
 	}
 	p.describe(g, &r.Row)
-	day, _ := r.Date.Time() // it has been checked
-	key := countKey{Month(day.Year(), day.Month()), r.Metric, r.Access, r.Country, Day(day)}
+	date := g.date(r.Date) // it has been checked
+	key := countKey{date.month, r.Metric, r.Access, r.Country, date.day}
 	if g.MergeRepeats {
 		key.day = ""
 	}

@@ -199,6 +199,7 @@ func TestGroupMergesRepeatsIfTold(t *testing.T) {
 	assert.Equal(t, "Glacier", list[0].Title)
 	assert.Equal(t, []string{
 		"row 2, title differs from row 1 of 10.5072/a, whose text is taken", "row 3, title differs from row 1 of 10.5072/a, whose text is taken",
+		"10.5072/a has no unique-dataset-investigations or unique-dataset-requests (regular); records show no other counts",
 	}, warned)
 }
 

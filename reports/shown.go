@@ -1,14 +1,14 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // What the deployed service makes of a stored report: its workers read each dataset, make
@@ -34,6 +34,8 @@ type Number struct {
 	Reported int64   // by the report
 	Values   []int64 // what may be shown, in ascending order; several if the order of the service's queues decides
 	Kept     bool    // what was shown before may stay, which is nothing for a new report
+
+	wide bool // Values are the least and the greatest of too many
 }
 
 // Certain reports whether the record will show exactly what was reported.
@@ -151,12 +153,12 @@ func shownMonth(h Header) string {
 // shownOf predicts what a record shows of dataset i alone.
 func shownOf(i int, d *Dataset, month string) Shown {
 	s := Shown{Month: month}
-	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }}
+	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }, month: month, stored: true}
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if len(d.DatasetID) > 0 {
 		s.Name, s.DOI = shownUnder(d.DatasetID[0].Value)
 	}
-	v.shown(d, month)
+	v.shown(d)
 	readable := s.DOI != "" && len(d.Performance) > 0 && len(d.Performance[0].Instance) <= mostInstances
 	for j := range d.Performance {
 		for k := range d.Performance[j].Instance {
@@ -194,7 +196,7 @@ const mostInstances = 8
 
 // shown warns of counts of a dataset that no record would show, or not as they are. It
 // allocates only when it finds some.
-func (v *validator) shown(d *Dataset, month string) {
+func (v *validator) shown(d *Dataset) {
 	v.place.performance, v.place.instance = -1, -1
 	regular := false // a count that people should see
 	for j := range d.Performance {
@@ -216,8 +218,8 @@ func (v *validator) shown(d *Dataset, month string) {
 		v.hint(2, "instance", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
 		return
 	}
-	if begin := string(first.Period.BeginDate); month != "" && begin != "" && !strings.HasPrefix(begin, month) {
-		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, month))
+	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && !strings.HasPrefix(begin, v.month) {
+		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
 	}
 	for k := range first.Instance {
 		n := &first.Instance[k]
@@ -253,21 +255,66 @@ func (v *validator) unseen(d *Dataset) {
 
 // shownName warns if the DOI of a dataset is read as another one, or as none.
 func (v *validator) shownName(d *Dataset) {
-	if len(d.DatasetID) == 0 {
+	ids := d.DatasetID
+	if len(ids) == 0 {
 		return // a fault
 	}
-	first := d.DatasetID[0].Value
-	name, doi := shownUnder(first)
+	if !v.stored {
+		var changed bool
+		if ids, changed = readableIDs(ids); changed {
+			v.warning("dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		}
+	}
+	first := ids[0].Value
+	name, record := shownUnder(first)
 	switch {
-	case name == "" && len(d.DatasetID) > 1:
+	case name == "" && len(ids) > 1:
 		v.hint(3, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", first))
 	case name == "":
 		v.hint(13, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI, so no record shows the counts", first))
-	case doi == "":
-		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; a DOI with such characters is not found again, so no record shows the counts", first))
-	case doi != name:
-		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, doi))
+	case record == "":
+		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", first))
+	case record != name || strings.IndexFunc(first, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
+		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, record))
 	}
+}
+
+// readableIDs returns the identifiers of a dataset in the order and the spelling in which
+// the service finds the DOI: first, and bare if it does not read the form that it has. It
+// returns ids itself if there is nothing to change, or nothing that would help.
+func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
+	at := slices.IndexFunc(ids, func(id TypedValue) bool { return strings.EqualFold(id.Type, TypeDOI) })
+	if at < 0 || at == 0 && shownAsWritten(ids[0].Value) {
+		return ids, false
+	}
+	name, err := doi.Parse(ids[at].Value)
+	if err != nil {
+		return ids, false
+	}
+	want, record := shownUnder(name)
+	got, _ := shownUnder(ids[at].Value)
+	if record == "" || at == 0 && got == want {
+		return ids, false
+	}
+	first := ids[at]
+	if got != want {
+		first.Value = name
+	}
+	return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
+}
+
+// shownAsWritten reports whether an identifier is a bare DOI whose counts its record
+// shows, as most are. It is quicker than shownUnder.
+func shownAsWritten(id string) bool {
+	if !shownPrefix(id) {
+		return false
+	}
+	for i := range len(id) {
+		if !plainASCII[id[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *validator) hint(rule int, field, reason string) {
@@ -277,7 +324,7 @@ func (v *validator) hint(rule int, field, reason string) {
 // shownUnder returns the DOI that the service reads in an identifier, and the DOI of the
 // record that shows its counts. They are in lower case, and "" if there is none
 // (rules 13 to 15).
-func shownUnder(id string) (name, doi string) {
+func shownUnder(id string) (name, record string) {
 	rest, address := strings.CutPrefix(id, "https://")
 	if !address {
 		rest, address = strings.CutPrefix(id, "http://")
@@ -294,15 +341,18 @@ func shownUnder(id string) (name, doi string) {
 		return "", ""
 	}
 	name = strings.ToLower(strings.ReplaceAll(rest, "\u200b", ""))
-	end := strings.IndexFunc(name, func(r rune) bool { return !plainInEvent(r) })
-	if end < 0 {
+	end := 0
+	for end < len(name) && plainASCII[name[end]] {
+		end++
+	}
+	if end == len(name) {
 		return name, name
 	}
-	doi = name[:end]
-	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(doi, "/") && strings.Count(doi, "/") == 1 {
-		doi = ""
+	record = name[:end]
+	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(record, "/") && strings.Count(record, "/") == 1 {
+		record = ""
 	}
-	return percentEncoded(name), doi
+	return percentEncoded(name), record
 }
 
 // shownPrefix reports whether a text begins with "10.", four or five digits, a slash, and
@@ -313,150 +363,22 @@ func shownPrefix(text string) bool {
 	return ok && (at == 4 || at == 5) && digits[at] == '/' && len(digits) > at+1
 }
 
-// plainInEvent reports whether the service writes a character of a DOI as it is.
-func plainInEvent(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-._~!$&'()*+,;=:@/", r)
-}
+// plainASCII has the characters of a DOI that the service does not percent-encode.
+var plainASCII = func() (plain [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/" {
+		plain[c] = true
+	}
+	return plain
+}()
 
 func percentEncoded(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
-		if c := name[i]; c < 0x80 && plainInEvent(rune(c)) || c == '#' || c == '?' {
+		if c := name[i]; plainASCII[c] || c == '#' || c == '?' {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02x", c)
 		}
 	}
 	return b.String()
-}
-
-// A Display predicts what DOI records show after a history of reports: the zero value
-// shows nothing. It holds all numbers in memory, about 200 bytes for each DOI, month and
-// report.
-type Display struct {
-	events map[eventKey]*event
-	owners map[eventKey]string // the name whose event the unique index holds, by indexed name
-}
-
-// An eventKey is what the service knows an event by (rule 6): the report, the DOI as it
-// was read, and whether it counts views or downloads.
-type eventKey struct {
-	report, name string
-	downloads    bool
-}
-
-// An event is a number that a report gave to a DOI.
-type event struct {
-	doi, month string
-	number     Number
-	why        []Finding
-}
-
-// Store tells the display that a report was stored under an id, in place of the report
-// that had it before. It returns what records show of this report, as [ShownBy] does.
-// Counts that it no longer has stay.
-func (d *Display) Store(id string, h Header, datasets []Dataset) []Shown {
-	if d.events == nil {
-		d.events, d.owners = map[eventKey]*event{}, map[eventKey]string{}
-	}
-	id = strings.ToLower(id)
-	for key, e := range d.events {
-		if key.report == id {
-			e.number.Reported, e.why = 0, nil
-		}
-	}
-	shown := ShownBy(h, datasets)
-	for i := range shown {
-		d.store(eventKey{id, shown[i].Name, false}, &shown[i], &shown[i].Views)
-		d.store(eventKey{id, shown[i].Name, true}, &shown[i], &shown[i].Downloads)
-	}
-	return shown
-}
-
-func (d *Display) store(key eventKey, s *Shown, n *Number) {
-	if s.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
-		return
-	}
-	index := eventKey{key.report, indexedName(key.name), key.downloads}
-	if owner, taken := d.owners[index]; taken && owner != key.name {
-		n.Values, n.Kept = nil, true // refused by the unique index
-	} else if !n.Kept {
-		d.owners[index] = key.name
-	}
-	e := d.events[key]
-	if e == nil {
-		e = &event{doi: s.DOI, month: s.Month, number: Number{Kept: true}}
-		d.events[key] = e
-	}
-	e.number.Reported, e.why = n.Reported, s.Why
-	switch {
-	case len(n.Values) == 0:
-		return
-	case n.Kept:
-		e.number.Values = union(e.number.Values, n.Values)
-	default:
-		e.number.Values, e.number.Kept = n.Values, false
-	}
-	e.month = s.Month
-}
-
-// Shown returns an iterator over what the records show, by DOI and month. Numbers of
-// several reports are added up (rule 7). A Kept number may also be less by a count that
-// was perhaps never stored. Name is "".
-func (d *Display) Shown() iter.Seq[Shown] {
-	type place struct{ doi, month string }
-	sums := map[place]*Shown{}
-	for _, key := range slices.SortedFunc(maps.Keys(d.events), func(a, b eventKey) int {
-		return cmp.Or(cmp.Compare(a.report, b.report), cmp.Compare(a.name, b.name))
-	}) {
-		e := d.events[key]
-		at := place{e.doi, e.month}
-		s := sums[at]
-		if s == nil {
-			s = &Shown{DOI: e.doi, Month: e.month, Views: Number{Values: []int64{0}}, Downloads: Number{Values: []int64{0}}}
-			sums[at] = s
-		}
-		to := &s.Views
-		if key.downloads {
-			to = &s.Downloads
-		}
-		to.plus(e.number)
-		for _, f := range e.why {
-			if !slices.Contains(s.Why, f) {
-				s.Why = append(s.Why, f)
-			}
-		}
-	}
-	return func(yield func(Shown) bool) {
-		for _, at := range slices.SortedFunc(maps.Keys(sums), func(a, b place) int {
-			return cmp.Or(cmp.Compare(a.doi, b.doi), cmp.Compare(a.month, b.month))
-		}) {
-			if !yield(*sums[at]) {
-				return
-			}
-		}
-	}
-}
-
-// mostValues bounds the possible sums of a number. Of more, the least and the greatest
-// are kept.
-const mostValues = 64
-
-// plus adds the number of another event.
-func (n *Number) plus(m Number) {
-	n.Reported += m.Reported
-	values := m.Values
-	if m.Kept {
-		values = union(values, []int64{0})
-	}
-	var sums []int64
-	for _, a := range n.Values {
-		for _, b := range values {
-			sums = append(sums, a+b)
-		}
-	}
-	n.Values = union(sums, nil)
-	if last := len(n.Values) - 1; last >= mostValues {
-		n.Values = []int64{n.Values[0], n.Values[last]}
-	}
 }

@@ -69,7 +69,7 @@ func TestPeriodsThatAreNotOver(t *testing.T) {
 			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date is 2000-02-29, which is not over yet"},
 		} {
 			time.Sleep(tt.wait)
-			r.Header.ReportingPeriod = tt.period
+			r.Header.ReportingPeriod, r.Datasets[0].Performance[0].Period = tt.period, tt.period
 			var got strings.Builder
 			for _, f := range r.Findings() {
 				got.WriteString(f.String())
@@ -193,7 +193,18 @@ func TestSpellingsOfADOI(t *testing.T) {
 		d.DatasetID = []reports.TypedValue{d.DatasetID[0]}
 		r.Datasets = append(r.Datasets, d)
 	}
-	assert.Len(t, r.Findings(), len(same)-1)
+	repeats, put, unseen := 0, 0, 0
+	for _, f := range r.Findings() {
+		switch {
+		case strings.Contains(f.Reason, "keep one of them"):
+			repeats++
+		case f.Rule == 0: // a blank, and percent-encoding in an address
+			put++
+		default: // the Kelvin sign, the dotted I and the percent sign
+			unseen++
+		}
+	}
+	assert.Equal(t, []int{len(same) - 1, 2, 3}, []int{repeats, put, unseen})
 }
 
 // TestMergingRefuses names the rows by their numbers in the source.

@@ -20,6 +20,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/tempfile"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // MaxSubsetBytes is the most compressed bytes that the deployed service stores
@@ -41,6 +42,18 @@ type SubmitOptions struct {
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
 	AllowImpossible bool
+	// ZeroDropped sends the count 0 for each number that DOI records show because of the
+	// stored report, and that the new one lacks: of a dataset that was dropped, or of
+	// views or downloads alone. Without it the records continue to show these numbers,
+	// since the service replaces only what the new report has; Warn is called for each.
+	// The zeros are datasets of their own, sent first, so that a run after one that
+	// was killed finds them. Beyond MaxDatasets of them that cannot be promised.
+	ZeroDropped bool
+	// CompareOthers reads the other reports of the account for that month, and calls
+	// Warn for each that has numbers of the same datasets: records show the sum. That
+	// happens when the name of the creator has changed.
+	CompareOthers bool
+
 	// LeaveOut is called for each dataset that has faults and is therefore left out, with
 	// its DOI ("" if it has none) and the first 100 faults. If LeaveOut is nil, a fault
 	// is an error.
@@ -110,6 +123,11 @@ type Receipt struct {
 	Datasets int64    // in all subsets
 
 	Sent int // how many of the Subsets this call sent; the others were stored before
+
+	// Kept is how many numbers of the report that was replaced DOI records continue to
+	// show, because this one lacks them; Zeros is how many datasets with the count 0 were
+	// sent against that (see SubmitOptions.ZeroDropped). Datasets includes them.
+	Kept, Zeros int64
 }
 
 // A Subset is one compressed part of a report.
@@ -149,6 +167,11 @@ type Subset struct {
 // never change, although the service treats "repo" as "Repo": Warn is called, and
 // Receipt.Header has them as stored.
 //
+// DOI records show counts of a stored report some time later, by rules that the service
+// tells nobody: see [ShownBy]. Warn is called for each count of the data that they will not
+// show as it is, and for each number of the replaced report that they continue to show. An
+// identifier in which the service does not find the DOI is sent bare, and first.
+//
 // Submit adds exception 69 to the header, which compressed reports carry. An invalid or
 // expired token and an unusable TempDir or LockDir are errors before src is read. All
 // callbacks run on the caller's goroutine.
@@ -179,6 +202,11 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
+	if s.options.CompareOthers {
+		if err := s.compareOthers(ctx); err != nil {
+			return nil, fmt.Errorf("reports.Submit: looking for other reports of the account: %w; nothing was sent", transport.Within("reports.Submit", err))
+		}
+	}
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
@@ -188,7 +216,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 func (s *submission) receipt() *Receipt {
 	h := s.header
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
-	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent}
+	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent, Kept: s.staying, Zeros: s.zeroed}
 }
 
 // lock excludes other runs on this machine. The service finds a report by the creator's
@@ -255,7 +283,8 @@ type submission struct {
 	whole    bool // the plan is complete
 	reported int  // stored subsets that Progress was called for
 	sent     int
-	bodies   *os.File     // of the plan, one after the other
+	bodies   *os.File     // of the plan, one after the other; but of the zeros after the others
+	zeros    int          // planned subsets, the first ones, against numbers that would stay
 	sums     []contentSum // of the first subsets of the plan, where needed
 
 	// Stored subsets that hold the same datasets as the first covered planned ones:
@@ -263,6 +292,10 @@ type submission struct {
 	accepted []Subset
 	covered  int
 	listed   []Subset // in the last response, if they are not the expected ones
+
+	corrected bool  // the plan has been compared with the report that it replaces
+	staying   int64 // numbers that records continue to show
+	zeroed    int64 // datasets of the zeros
 }
 
 // findReport decides which report to write: the one with the given id, the stored one,
@@ -305,8 +338,12 @@ func (s *submission) keep(stored *Header) {
 
 // body returns the body of planned subset i.
 func (s *submission) body(i int) *io.SectionReader {
+	before := s.plan[min(s.zeros, i):i]
+	if i < s.zeros {
+		before = slices.Concat(s.plan[s.zeros:], s.plan[:i])
+	}
 	var at int64
-	for _, p := range s.plan[:i] {
+	for _, p := range before {
 		at += p.Bytes
 	}
 	return io.NewSectionReader(s.bodies, at, s.plan[i].Bytes)

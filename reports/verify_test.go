@@ -133,6 +133,10 @@ func TestSubmitMendsDamage(t *testing.T) {
 			assert.Zero(t, submit().Sent)
 			damaged = true
 			require.ErrorIs(t, c.Verify(t.Context(), receipt), datacite.ErrIncomplete)
+			if name != "no data" {
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{ZeroDropped: true})
+				require.ErrorContains(t, err, "ZeroDropped cannot be met")
+			}
 			assert.Equal(t, 2, submit().Sent)
 			require.NoError(t, c.Verify(t.Context(), receipt))
 		})

@@ -167,7 +167,7 @@ func sights(t *testing.T, c *person) []sight {
 	ada.settled(withdrawn)
 	draft := ada.draft(fields("Photographs of the tongue"))
 	ada.upload(draft, strings.Repeat("a-file-with-a-long-name-", 6)+".csv", "x", "readme.txt", strings.Repeat("x", 12345))
-	ada.visit(visit{"GET", plain, "203.0.113.1", "", "Firefox", ""})
+	ada.visit(visit{"GET", plain, "203.0.113.1", "", firefox, ""})
 	ada.background(ada.platform.reportSoFar)
 	ada.background(ada.platform.outbox.Check)
 	return []sight{

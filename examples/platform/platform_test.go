@@ -26,7 +26,10 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-const password = "a password of the tests"
+const (
+	password = "a password of the tests"
+	firefox  = "Mozilla/5.0 (X11) Firefox/140.0"
+)
 
 // settings are a platform's that uses srv.
 func settings(srv *datacitetest.Server, folder string) Config {
@@ -106,7 +109,7 @@ func (c *person) do(method, path, contentType string, body io.Reader) (status in
 	c.Helper()
 	req, err := http.NewRequestWithContext(c.Context(), method, c.url+path, body)
 	require.NoError(c, err)
-	req.Header.Set("User-Agent", "Firefox")
+	req.Header.Set("User-Agent", firefox)
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}

@@ -57,7 +57,7 @@ func TestUsage(t *testing.T) {
 		c := open(t, srv, func(c *Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} }).as("ada")
 		path := c.draft(fields("Glacier"))
 		file := path + "/files/lengths.csv"
-		c.visit(visit{"GET", path, "203.0.113.1", "", "Firefox", ""}) // it is a draft
+		c.visit(visit{"GET", path, "203.0.113.1", "", firefox, ""}) // it is a draft
 		c.post(path+"/publish", nil)
 		_, v := c.settled(path)
 		before, _, err := c.platform.store.Usage(t.Context(), v.DOI)
@@ -65,16 +65,16 @@ func TestUsage(t *testing.T) {
 		assert.Zero(t, before)
 		// The curator was led to the page: one person.
 		for i := range 10 { // ten readers behind one proxy
-			c.visit(visit{"GET", path, "192.0.2.1", fmt.Sprint("198.51.100.", i), "Firefox", ""})
-			c.visit(visit{"GET", path, "192.0.2.1", fmt.Sprint("198.51.100.", i), "Firefox", ""}) // a double click
+			c.visit(visit{"GET", path, "192.0.2.1", fmt.Sprint("198.51.100.", i), firefox, ""})
+			c.visit(visit{"GET", path, "192.0.2.1", fmt.Sprint("198.51.100.", i), firefox, ""}) // a double click
 			// Whoever is not behind the proxy is one, whatever they write.
-			c.visit(visit{"GET", path, "203.0.113.7", fmt.Sprint("198.51.100.", 100+i), "Firefox", ""})
-			c.visit(visit{"HEAD", file, "203.0.113.8", "", "Firefox", ""})
+			c.visit(visit{"GET", path, "203.0.113.7", fmt.Sprint("198.51.100.", 100+i), firefox, ""})
+			c.visit(visit{"HEAD", file, "203.0.113.8", "", firefox, ""})
 			c.visit(visit{"GET", path, "203.0.113.8", "", "Googlebot/2.1", ""})
 		}
-		assert.Equal(t, 200, c.visit(visit{"GET", file, "203.0.113.9", "", "Firefox", ""}))
-		assert.Equal(t, 206, c.visit(visit{"GET", file, "203.0.113.10", "", "Firefox", "bytes=0-1"}))
-		assert.Equal(t, 416, c.visit(visit{"GET", file, "203.0.113.11", "", "Firefox", "bytes=99-"}))
+		assert.Equal(t, 200, c.visit(visit{"GET", file, "203.0.113.9", "", firefox, ""}))
+		assert.Equal(t, 206, c.visit(visit{"GET", file, "203.0.113.10", "", firefox, "bytes=0-1"}))
+		assert.Equal(t, 416, c.visit(visit{"GET", file, "203.0.113.11", "", firefox, "bytes=99-"}))
 		c.visit(visit{"GET", file, "203.0.113.9", "", "curl/8", ""})
 
 		c.background(c.platform.counter.Count)
@@ -102,7 +102,7 @@ func TestUsage(t *testing.T) {
 		c.post(path+"/withdraw", map[string]string{"reason": "Wrong."})
 		months, err := c.platform.store.Months(t.Context())
 		require.NoError(t, err)
-		c.visit(visit{"GET", path, "203.0.113.12", "", "Firefox", ""})
+		c.visit(visit{"GET", path, "203.0.113.12", "", firefox, ""})
 		c.background(c.platform.counter.Count)
 		own, _, err = c.platform.store.Usage(t.Context(), v.DOI)
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestMonthlyReports(t *testing.T) {
 		path := c.publish("Glacier")
 		_, v := c.settled(path)
 		used := func(at time.Time, by string) {
-			require.NoError(t, c.platform.store.Accessed(t.Context(), v, counter.Event{Time: at, URL: path, Address: by, Agent: "Firefox", Request: true}))
+			require.NoError(t, c.platform.store.Accessed(t.Context(), v, counter.Event{Time: at, URL: path, Address: by, Agent: firefox, Request: true}))
 		}
 		now := time.Now().UTC()
 		first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -14,36 +14,20 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "quickstart: interrupted")
-		os.Exit(130)
-	default:
-		fmt.Fprintln(os.Stderr, "quickstart:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("quickstart", run) }
 
 const usage = `Register DOIs, find their records and report their usage, step by step.
 
@@ -55,11 +39,6 @@ Environment, with -live:
   DATACITE_TOKEN                         the token for usage reports
 
 Output: each step on standard output, with the requests that it sends.
-
-Exit codes:
-  0    all steps are done
-  1    a step failed, or the flags or the environment are at fault
-  130  interrupted by Ctrl-C
 `
 
 // settings say which service to use and as whom.
@@ -73,8 +52,8 @@ type settings struct {
 	datasets           int    // of the usage report
 }
 
-func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+func readSettings(p *program.Program) (s settings, live bool, err error) {
+	flags := p.Flags()
 	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
 	flags.StringVar(&s.api, "api", datacite.Test.API, "with -live: base `URL` of the DOI query and usage report interfaces")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
@@ -82,8 +61,8 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
-	words, given, err := arguments.Parse(flags, usage, args, out)
-	s.username, s.password, s.token = getenv("DATACITE_USERNAME"), getenv("DATACITE_PASSWORD"), getenv("DATACITE_TOKEN")
+	words, given, err := p.Parse(usage)
+	s.username, s.password, s.token = p.Getenv("DATACITE_USERNAME"), p.Getenv("DATACITE_PASSWORD"), p.Getenv("DATACITE_TOKEN")
 	switch {
 	case err != nil:
 		return s, live, err
@@ -99,12 +78,12 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	return s, live, nil
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	s, live, err := readSettings(args, getenv, out)
+func run(ctx context.Context, p *program.Program) error {
+	s, live, err := readSettings(p)
 	if err != nil {
 		return err
 	}
-	where := ""
+	out, where := p.Results(), ""
 	if !live {
 		server := datacitetest.NewServer(nil)
 		defer server.Close()
@@ -130,7 +109,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		{fmt.Sprintf("Report the usage of %d datasets", s.datasets), d.report},
 	} {
 		fmt.Fprintf(out, "\n%s\n", step.title)
-		if err := step.do(ctx); err != nil {
+		switch err := step.do(ctx); {
+		case ctx.Err() != nil:
+			return program.NotAllDone(fmt.Errorf("interrupted in this step: %s; what is above is done, and another run begins anew with other names", step.title))
+		case err != nil:
 			return err
 		}
 	}

@@ -8,37 +8,24 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	fmt.Fprintln(os.Stderr, "register:", err)
-	if ctx.Err() != nil {
-		os.Exit(130)
-	}
-	os.Exit(1)
-}
+func main() { program.Main("register", run) }
 
 const usage = `Register one DOI: store its metadata, then its URL.
 
@@ -54,12 +41,8 @@ Environment, with -live:
   DATACITE_USERNAME, DATACITE_PASSWORD   the account
 
 Output: a line for each step on standard output. Standard error gets what is wrong
-with the record: an error stops the registration, a warning does not.
-
-Exit codes:
-  0    the DOI is registered (with -dry-run: it could be sent)
-  1    the record, the flags or the environment are at fault, or the service failed
-  130  interrupted by Ctrl-C
+with the record: an error stops the registration, a warning does not. A table of
+records is the job of registertable.
 `
 
 // settings say what to register and where.
@@ -70,9 +53,9 @@ type settings struct {
 	username, password     string
 }
 
-func readSettings(args []string, getenv func(string) string, out io.Writer) (settings, error) {
-	s := settings{username: getenv("DATACITE_USERNAME"), password: getenv("DATACITE_PASSWORD")}
-	flags := flag.NewFlagSet("register", flag.ContinueOnError)
+func readSettings(p *program.Program) (settings, error) {
+	s := settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
+	flags := p.Flags()
 	flags.StringVar(&s.doi, "doi", "", "`DOI` to register; without it, one is made up under -prefix")
 	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` for a DOI that is made up")
 	flags.StringVar(&s.url, "url", "", "`URL` that the DOI leads to")
@@ -80,8 +63,8 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing, whatever else is given")
 	flags.BoolVar(&s.live, "live", false, "use the hosts of -mds and -resolver instead of a service in memory")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
-	flags.StringVar(&s.resolver, "resolver", mds.TestResolver, "with -live and -wait: base `URL` of the resolver")
-	files, given, err := arguments.Parse(flags, usage, args, out)
+	flags.StringVar(&s.resolver, "resolver", "", "with -live and -wait: base `URL` of the resolver; that of DataCite's hosts is known")
+	files, given, err := p.Parse(usage)
 	switch {
 	case err != nil:
 		return s, err
@@ -91,6 +74,10 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 		return s, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
 	case given["resolver"] && !(s.live && s.wait):
 		return s, errors.New("-resolver has no effect without -live and -wait; add them, or leave it out")
+	case s.wait && s.live && !s.dryRun && s.resolverURL() == "":
+		return s, fmt.Errorf("-wait needs -resolver: where the DOIs of %s resolve is not known", s.mds)
+	case p.Quiet() && s.doi == "" && !s.dryRun:
+		return s, errors.New("-quiet needs -doi: the name that is made up would be shown nowhere")
 	case given["prefix"] && given["doi"]:
 		return s, errors.New("-prefix has no effect with -doi; leave one of them out")
 	case s.live && !s.dryRun && (s.username == "" || s.password == ""):
@@ -103,54 +90,80 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (set
 	return s, nil
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, out, notes io.Writer) error {
-	s, err := readSettings(args, getenv, out)
+// resolverURL is where the DOIs of the service resolve, "" if that is not known.
+func (s settings) resolverURL() string {
+	switch {
+	case s.resolver != "":
+		return s.resolver
+	case strings.TrimRight(s.mds, "/") == datacite.Test.MDS:
+		return mds.TestResolver
+	case strings.TrimRight(s.mds, "/") == datacite.Production.MDS:
+		return "https://doi.org"
+	}
+	return ""
+}
+
+func run(ctx context.Context, p *program.Program) error {
+	s, err := readSettings(p)
 	if err != nil {
-		return err
+		return program.Wrong(err)
 	}
 	data, err := os.ReadFile(s.file)
 	if err != nil {
 		return err
 	}
-	doc, err := readRecord(data, notes)
+	doc, err := readRecord(bytes.TrimPrefix(data, []byte("\ufeff")), p)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.file, err)
+		return program.Wrong(fmt.Errorf("%s: %w", s.file, err))
 	}
 	if named := nameIn(doc); named != "" && !doi.Same(named, s.doi) {
 		return fmt.Errorf("%s names %s, and %s would be registered; give -doi %[2]s, or take the name out of the record", s.file, named, s.doi)
 	}
 	if s.dryRun {
-		fmt.Fprintln(notes, "dry run: nothing is sent")
-		return s.rehearse(ctx, doc, out)
+		p.Say("dry run: nothing is sent")
+		return s.rehearse(ctx, doc, p.Results())
 	}
 	client, resolver, err := s.connect()
 	if err != nil {
 		return err
 	}
+	if s.wait { // what cannot be waited for is known before anything is sent
+		if _, err := resolver.Resolve(ctx, s.doi); err != nil && ctx.Err() == nil {
+			return program.Failed(fmt.Errorf("-wait: the resolver cannot be asked, and nothing was sent: %w", err))
+		}
+	}
+	return s.register(ctx, p, client, resolver, doc)
+}
+
+func (s settings) register(ctx context.Context, p *program.Program, client *mds.Client, resolver mds.Resolver, doc mds.Document) error {
 	where := ""
 	if !s.live {
 		where = "in memory: "
 	}
+	if s.live {
+		p.Say("registering %s", s.doi) // a name that was made up is known from here on
+	}
 	done, err := client.Register(ctx, s.doi, s.url, doc)
 	switch {
 	case errors.Is(err, mds.ErrHalfRegistered):
-		return fmt.Errorf("%w\n%s%s has its metadata, but not its URL; run this again with -doi %[3]s", err, where, s.doi)
+		return program.NotAllDone(fmt.Errorf("%w\n%s%s has its metadata, but not its URL; run this again with -doi %[3]s", err, where, s.doi))
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("interrupted; run this again with -doi %s, which may be registered in part", s.doi)
+		return program.NotAllDone(fmt.Errorf("interrupted; run this again with -doi %s, which may be registered in part", s.doi))
+	case errors.Is(err, datacite.ErrUnclear), errors.Is(err, mds.ErrUnconfirmed):
+		return program.NotAllDone(fmt.Errorf("%w\n%s%s may be registered; run this again with -doi %[3]s", err, where, s.doi))
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(out, "%s%s %s, now %s, leads to %s\n", where, done.DOI, done.Change, done.State, done.URL)
-	if !s.wait {
-		return nil
+	unwritten := p.Result("%s%s %s, now %s, leads to %s\n", where, done.DOI, done.Change, done.State, done.URL)
+	if !s.wait || unwritten != nil {
+		return unwritten
 	}
 	if err := mds.WaitResolved(ctx, resolver, done.DOI, done.URL, nil); ctx.Err() != nil {
-		return fmt.Errorf("interrupted; %s is registered, and was not seen to resolve", done.DOI)
+		return program.NotAllDone(fmt.Errorf("interrupted; %s is registered, and was not seen to resolve", done.DOI))
 	} else if err != nil {
-		return err
+		return program.NotAllDone(fmt.Errorf("%w; %s is registered", err, done.DOI))
 	}
-	fmt.Fprintf(out, "%s%s resolves\n", where, doi.Address(done.DOI))
-	return nil
+	return p.Result("%s%s resolves\n", where, doi.Address(done.DOI))
 }
 
 // connect makes a client of the service, which without live is one in memory.
@@ -160,7 +173,7 @@ func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 		return srv.MDS(), srv, nil
 	}
 	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password})
-	return client, &mds.HTTPResolver{BaseURL: s.resolver}, err
+	return client, &mds.HTTPResolver{BaseURL: s.resolverURL()}, err
 }
 
 // rehearse registers against a service that prints what it is sent.

@@ -17,16 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
 func noEnvironment(string) string { return "" }
 
+func start(ctx context.Context, args []string, getenv func(string) string, out, notes *bytes.Buffer) error {
+	return run(ctx, &program.Program{Name: "register", Args: args, Getenv: getenv, Stdout: out, Stderr: notes})
+}
+
 func TestRegister(t *testing.T) {
 	for _, file := range []string{"record.json", "record.xml"} {
 		t.Run(file, func(t *testing.T) {
 			var out bytes.Buffer
-			require.NoError(t, run(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://repo.example.org/a", file}, noEnvironment, &out, &bytes.Buffer{}))
+			require.NoError(t, start(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://repo.example.org/a", file}, noEnvironment, &out, &bytes.Buffer{}))
 			assert.Equal(t, "in memory: 10.5072/a created, now findable, leads to https://repo.example.org/a\n", out.String())
 		})
 	}
@@ -35,14 +40,14 @@ func TestRegister(t *testing.T) {
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), []string{"-wait", "-url", "https://repo.example.org/a", "record.xml"}, noEnvironment, &out, &bytes.Buffer{}))
+		require.NoError(t, start(t.Context(), []string{"-wait", "-url", "https://repo.example.org/a", "record.xml"}, noEnvironment, &out, &bytes.Buffer{}))
 		assert.Regexp(t, `^in memory: 10\.5072/\S+ created, now findable, leads to \S+\nin memory: https://doi\.org/10\.5072/\S+ resolves\n$`, out.String())
 	})
 }
 
 func TestDryRunPrintsBothStepsAndSendsNothing(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-dry-run", "-live", "-doi", "10.5072/a", "-url", "https://repo.example.org/a+b", "record.json"}, noEnvironment, &out, &bytes.Buffer{}))
+	require.NoError(t, start(t.Context(), []string{"-dry-run", "-live", "-doi", "10.5072/a", "-url", "https://repo.example.org/a+b", "record.json"}, noEnvironment, &out, &bytes.Buffer{}))
 	first, second, ok := strings.Cut(out.String(), "PUT https://mds.test.datacite.org/doi/10.5072/a\n")
 	require.True(t, ok, out.String())
 	assert.True(t, strings.HasPrefix(first, "PUT https://mds.test.datacite.org/metadata/10.5072/a\nContent-Type: application/xml;charset=UTF-8\n\n<?xml"), first)
@@ -78,7 +83,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte("{"+rest+","+tt.member+"}"), 0o600))
 			for _, more := range []string{"-dry-run", "-wait=false"} {
 				var out, notes bytes.Buffer
-				require.NoError(t, run(t.Context(), []string{"-url", "https://a.example/", file, more}, noEnvironment, &out, &notes))
+				require.NoError(t, start(t.Context(), []string{"-url", "https://a.example/", file, more}, noEnvironment, &out, &notes))
 				var lost []string
 				for line := range strings.Lines(notes.String()) {
 					if path, ok := strings.CutSuffix(line, ": a record has no such member, or cannot read it; it is left out\n"); ok {
@@ -110,7 +115,7 @@ func TestFindingsAreShownAndErrorsStop(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(tt.content), 0o600))
 			for _, more := range []string{"-dry-run", "-wait=false"} {
 				var out, notes bytes.Buffer
-				err := run(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://a.example/", file, more}, noEnvironment, &out, &notes)
+				err := start(t.Context(), []string{"-doi", "10.5072/a", "-url", "https://a.example/", file, more}, noEnvironment, &out, &notes)
 				assert.Contains(t, notes.String(), tt.says)
 				if !tt.stops {
 					assert.NoError(t, err)
@@ -138,7 +143,7 @@ func TestTheNameInTheRecord(t *testing.T) {
 				args = append(args, "-doi", doi)
 			}
 			var out bytes.Buffer
-			err := run(t.Context(), args, noEnvironment, &out, &bytes.Buffer{})
+			err := start(t.Context(), args, noEnvironment, &out, &bytes.Buffer{})
 			if doi == "10.5072/MINE" {
 				require.NoError(t, err)
 				continue
@@ -153,7 +158,7 @@ func TestTheNameInTheRecord(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	err := run(ctx, []string{"-doi", "10.5072/a", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{})
+	err := start(ctx, []string{"-doi", "10.5072/a", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{})
 	assert.EqualError(t, err, "interrupted; run this again with -doi 10.5072/a, which may be registered in part")
 }
 
@@ -171,15 +176,78 @@ func TestAMadeUpNameIsNotLost(t *testing.T) {
 	}))
 	defer srv.Close()
 	account := func(name string) string { return name }
-	err := run(t.Context(), []string{"-live", "-mds", srv.URL, "-url", "https://a.example/", "record.xml"}, account, &bytes.Buffer{}, &bytes.Buffer{})
+	err := start(t.Context(), []string{"-live", "-mds", srv.URL, "-url", "https://a.example/", "record.xml"}, account, &bytes.Buffer{}, &bytes.Buffer{})
 	require.Error(t, err)
 	assert.Regexp(t, `\n(10\.5072/\S+) has its metadata, but not its URL; run this again with -doi 10\.5072/\S+$`, err.Error())
 }
 
+// TestWaitNeedsAResolver: where nothing can be waited for, nothing is sent.
+func TestWaitNeedsAResolver(t *testing.T) {
+	account := map[string]string{"DATACITE_USERNAME": "A", "DATACITE_PASSWORD": "b"}
+	requests := 0
+	store := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ }))
+	defer store.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for _, tt := range []struct {
+		resolver []string
+		code     int
+		says     string
+	}{
+		{nil, 2, "-wait needs -resolver: where the DOIs of " + store.URL + " resolve is not known"},
+		{[]string{"-resolver", closed.URL}, 3, "-wait: the resolver cannot be asked, and nothing was sent: "},
+		{[]string{"-resolver", store.URL}, 3, "is neither a redirect nor 404"},
+	} {
+		before := requests
+		err := start(t.Context(), append([]string{"-live", "-wait", "-mds", store.URL, "-url", "https://a.example/", "record.xml"}, tt.resolver...),
+			func(name string) string { return account[name] }, &bytes.Buffer{}, &bytes.Buffer{})
+		require.ErrorContains(t, err, tt.says)
+		assert.Equal(t, tt.code, program.Code(err))
+		assert.LessOrEqual(t, requests-before, 1, "the look at the resolver")
+	}
+	for address, resolver := range map[string]string{datacite.Test.MDS: mds.TestResolver, datacite.Production.MDS + "/": "https://doi.org", "https://mds.example.org": ""} {
+		assert.Equal(t, resolver, settings{mds: address}.resolverURL())
+	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	for _, name := range []string{"record.json", "record.xml"} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, append([]byte("\ufeff"), data...), 0o600))
+		require.NoError(t, start(t.Context(), []string{"-url", "https://a.example/", file}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), name)
+	}
+}
+
+func TestYearsOfTwoDigits(t *testing.T) {
+	for name, years := range map[string][]string{"record.json": {"26", `"26"`, `"0026"`}, "record.xml": {"26", "0026"}} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, year := range years {
+			file := filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.WriteFile(file, bytes.Replace(data, []byte("2026"), []byte(year), 1), 0o600))
+			var out, notes bytes.Buffer
+			err = start(t.Context(), []string{"-url", "https://a.example/", file}, noEnvironment, &out, &notes)
+			require.Error(t, err, year)
+			assert.Regexp(t, "year of two digits; write all four|year of publication is four digits", notes.String()+err.Error(), year)
+			assert.Empty(t, out.String())
+		}
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	var out, notes bytes.Buffer
+	args := []string{"-quiet", "-url", "https://a.example/", "record.xml"}
+	require.ErrorContains(t, start(t.Context(), args, noEnvironment, &out, &notes), "-quiet needs -doi")
+	require.NoError(t, start(t.Context(), append(args, "-doi", "10.5072/a"), noEnvironment, &out, &notes))
+	assert.Empty(t, out.String()+notes.String())
+}
+
 func TestHelp(t *testing.T) {
 	var out, notes bytes.Buffer
-	require.ErrorIs(t, run(t.Context(), []string{"-h"}, noEnvironment, &out, &notes), flag.ErrHelp)
-	for _, part := range []string{"register [flags] -url URL record ", "Environment, with -live:", "Output:", "Exit codes:\n  0    ", "\n  1    ", "\n  130  ", "-dry-run"} {
+	require.ErrorIs(t, start(t.Context(), []string{"-h"}, noEnvironment, &out, &notes), flag.ErrHelp)
+	for _, part := range []string{"register [flags] -url URL record ", "Environment, with -live:", "Output:", "Exit codes:\n  0  ", "-quiet", "-dry-run"} {
 		assert.Contains(t, out.String(), part)
 	}
 	assert.Empty(t, notes.String())
@@ -206,7 +274,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-live", "-url", "https://repo.example.org/a", "record.xml"}, "-live needs DATACITE_USERNAME and DATACITE_PASSWORD"},
 	} {
 		var out bytes.Buffer
-		assert.ErrorContains(t, run(t.Context(), tt.args, noEnvironment, &out, &bytes.Buffer{}), tt.want, strings.Join(tt.args, " "))
+		assert.ErrorContains(t, start(t.Context(), tt.args, noEnvironment, &out, &bytes.Buffer{}), tt.want, strings.Join(tt.args, " "))
 	}
-	assert.ErrorIs(t, run(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), datacite.ErrInvalidDOI)
+	assert.ErrorIs(t, start(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), datacite.ErrInvalidDOI)
 }

@@ -4,17 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // readRecord reads a record in any format and prints what is wrong with it. Other
 // formats than DataCite's own are checked by the service only.
-func readRecord(data []byte, notes io.Writer) (mds.Document, error) {
+func readRecord(data []byte, p *program.Program) (mds.Document, error) {
 	doc, err := mds.Detect(data)
 	switch {
 	case err == nil && doc.ContentType == mds.XMLType:
@@ -22,16 +23,23 @@ func readRecord(data []byte, notes io.Writer) (mds.Document, error) {
 		if err != nil {
 			return doc, err
 		}
-		return doc, report(found, notes)
+		if err := report(found, p); err != nil {
+			return doc, err
+		}
+		record, err := metadata.ParseXML(bytes.NewReader(doc.Data))
+		if err != nil {
+			return doc, err
+		}
+		return doc, checkYear(record.PublicationYear)
 	case err != nil && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
-		return readJSON(data, notes)
+		return readJSON(data, p)
 	}
 	return doc, err
 }
 
 // readJSON reads DataCite's own JSON. It is the one format that the service does
 // not take, so it is turned into XML.
-func readJSON(data []byte, notes io.Writer) (doc mds.Document, err error) {
+func readJSON(data []byte, p *program.Program) (doc mds.Document, err error) {
 	var record metadata.Record
 	var given, kept any
 	if err := json.Unmarshal(data, &record); err != nil {
@@ -48,9 +56,12 @@ func readJSON(data []byte, notes io.Writer) (doc mds.Document, err error) {
 		return doc, err
 	}
 	for _, path := range lost("", given, kept) {
-		fmt.Fprintf(notes, "warning: %s: a record has no such member, or cannot read it; it is left out\n", path)
+		p.Warn("warning: %s: a record has no such member, or cannot read it; it is left out", path)
 	}
-	if err := report(record.Findings(), notes); err != nil {
+	if err := report(record.Findings(), p); err != nil {
+		return doc, err
+	}
+	if err := checkYear(record.PublicationYear); err != nil {
 		return doc, err
 	}
 	return mds.NewDocument(&record)
@@ -136,20 +147,29 @@ func empty(value any) bool {
 
 // report prints what is wrong with a record. An error among it stops the
 // registration before anything is sent.
-func report(found []metadata.Finding, notes io.Writer) error {
+func report(found []metadata.Finding, p *program.Program) error {
 	faults := 0
 	for _, f := range found {
-		if f.Code == metadata.CodeIdentifier {
-			continue // the request names the DOI
-		}
-		if !f.Warning {
+		switch {
+		case f.Code == metadata.CodeIdentifier, f.Code == metadata.CodeJSON:
+			// the request names the DOI; what is sent is XML
+		case f.Warning:
+			p.Warn("%s", f)
+		default:
 			faults++
-			fmt.Fprint(notes, "error: ")
+			p.Warn("error: %s", f)
 		}
-		fmt.Fprintln(notes, f)
 	}
 	if faults > 0 {
 		return fmt.Errorf("errors in the record: %d; nothing was sent", faults)
+	}
+	return nil
+}
+
+// checkYear refuses a year of two digits, which the service takes as the year 26.
+func checkYear(year metadata.Year) error {
+	if len(year) == 4 && strings.HasPrefix(string(year), "00") && year != "0000" {
+		return fmt.Errorf("publicationYear: %s is a year of two digits; write all four", year[2:])
 	}
 	return nil
 }

@@ -89,6 +89,7 @@ func readSettings(args []string, out io.Writer) (s settings, err error) {
 	rate := flags.Float64("faults", 0, "the `share` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
 	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail, and how")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; with -behaviour deployed")
+	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report; with -behaviour deployed")
 	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
 	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
@@ -104,6 +105,8 @@ func readSettings(args []string, out io.Writer) (s settings, err error) {
 		return s, fmt.Errorf("-faults is %v; it goes from 0 to 1", *rate)
 	case o.IndexLag < 0 || o.IndexLag > 0 && o.Behaviour != datacitetest.Deployed:
 		return s, errors.New("-lag is a time from 0 up, and needs -behaviour deployed")
+	case o.UsageLag < 0 || o.UsageLag > 0 && o.Behaviour != datacitetest.Deployed:
+		return s, errors.New("-usage-lag is a time from 0 up, and needs -behaviour deployed")
 	}
 	for i, a := range o.Accounts {
 		for _, before := range o.Accounts[:i] {

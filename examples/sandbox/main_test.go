@@ -85,20 +85,21 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is taken all the same ends at once
 	for wrong, args := range map[string][]string{
-		`no behaviour "odd"`:            {"-behaviour", "odd"},
-		"address":                       {"-addr", "nowhere:http:x"},
-		"not defined: -port":            {"-port", "1"},
-		"-addr is given and empty":      {"-addr", ""},
-		"-behaviour is given and empty": {"-behaviour="},
-		`"here" is not a flag`:          {"here", "-addr", ":0"},
-		"it goes from 0 to 1":           {"-faults", "2"},
-		"-faults is NaN":                {"-faults", "NaN"},
-		"needs -behaviour deployed":     {"-lag", "1s"},
-		"NAME:PASSWORD:PREFIX":          {"-account", "OTHER.REPO"},
-		"example.repo is there twice":   {"-account", "example.repo:secret:10.1111"},
-		"no such file":                  {"-load", "nowhere.jsonl"},
-		"after 1 records":               {"-load", broken},
-		"datacitetest.Restore":          {"-state", broken},
+		`no behaviour "odd"`:             {"-behaviour", "odd"},
+		"address":                        {"-addr", "nowhere:http:x"},
+		"not defined: -port":             {"-port", "1"},
+		"-addr is given and empty":       {"-addr", ""},
+		"-behaviour is given and empty":  {"-behaviour="},
+		`"here" is not a flag`:           {"here", "-addr", ":0"},
+		"it goes from 0 to 1":            {"-faults", "2"},
+		"-faults is NaN":                 {"-faults", "NaN"},
+		"needs -behaviour deployed":      {"-lag", "1s"},
+		"-usage-lag is a time from 0 up": {"-usage-lag", "-1s", "-behaviour", "deployed"},
+		"NAME:PASSWORD:PREFIX":           {"-account", "OTHER.REPO"},
+		"example.repo is there twice":    {"-account", "example.repo:secret:10.1111"},
+		"no such file":                   {"-load", "nowhere.jsonl"},
+		"after 1 records":                {"-load", broken},
+		"datacitetest.Restore":           {"-state", broken},
 	} {
 		var out, notes strings.Builder
 		assert.ErrorContains(t, run(stopped, args, &out, &notes), wrong)
@@ -110,7 +111,7 @@ func TestSandboxShowsItsUsage(t *testing.T) {
 	var out, notes strings.Builder
 	require.ErrorIs(t, run(t.Context(), []string{"-h"}, &out, &notes), flag.ErrHelp)
 	assert.Empty(t, notes.String())
-	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults share", "-lag", "-load file", "-state file", "-rules"} {
+	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults share", "-lag", "-usage-lag", "-load file", "-state file", "-rules"} {
 		assert.Contains(t, out.String(), part)
 	}
 }
@@ -188,16 +189,11 @@ func TestSandboxFaultsAndAccounts(t *testing.T) {
 	require.NoError(t, client.CheckAccess(t.Context(), "10.2222", "https://example.org/"))
 }
 
-// The page for people, as a browser shows it.
-func TestSandboxPage(t *testing.T) {
-	odd := filepath.Join(t.TempDir(), "odd.jsonl")
-	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
-	address, stop := start(t, "-load", odd)
-	defer stop()
-	_, page := get(t, address)
+// sendReport sends a report with the token that a page shows.
+func sendReport(t *testing.T, address, page string) {
+	t.Helper()
 	token := regexp.MustCompile(`<code>([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
 	require.NotNil(t, token)
-	register(t, address, "10.5072/glacier")
 	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: address}, Token: token[1]})
 	require.NoError(t, err)
 	_, err = client.Create(t.Context(), &reports.Report{
@@ -210,10 +206,34 @@ func TestSandboxPage(t *testing.T) {
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
 			Performance: []reports.Performance{{Period: reports.Month(2026, time.October), Instance: []reports.Instance{
 				{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+				{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
+				{Count: 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
 			}}},
 		}},
 	})
 	require.NoError(t, err)
+}
+
+func TestSandboxShowsUsage(t *testing.T) {
+	address, stop := start(t, "-behaviour", "deployed")
+	defer stop()
+	register(t, address, "10.5072/glacier")
+	_, page := get(t, address)
+	assert.Contains(t, page, "<td>0<td>0")
+	sendReport(t, address, page)
+	_, page = get(t, address)
+	assert.Contains(t, page, "<td>5<td>2")
+}
+
+// The page for people, as a browser shows it.
+func TestSandboxPage(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "odd.jsonl")
+	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
+	address, stop := start(t, "-load", odd)
+	defer stop()
+	_, page := get(t, address)
+	register(t, address, "10.5072/glacier")
+	sendReport(t, address, page)
 	get(t, address+"/dois/10.5072/unknown")
 
 	browser, err := exec.LookPath("chromium")

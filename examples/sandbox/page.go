@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/reports"
 )
 
 //go:embed page.html
@@ -68,7 +69,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.service.ServeHTTP(seen, r)
 }
 
-type shownDOI struct{ Name, Path, State string }
+type shownDOI struct {
+	Name, Path, State string
+	Views, Downloads  int64 // by usage reports
+}
 
 type shownReport struct {
 	ID, Account, Creator, Month string
@@ -78,9 +82,19 @@ type shownReport struct {
 
 func (s *site) show(w http.ResponseWriter) {
 	names := s.service.Names()
+	usage := map[string]map[reports.MetricType]int64{}
+	for _, e := range s.service.UsageEvents() {
+		if usage[e.DOI] == nil {
+			usage[e.DOI] = map[reports.MetricType]int64{}
+		}
+		usage[e.DOI][e.Metric] += e.Count
+	}
 	var found []shownDOI
 	for _, name := range names[:min(len(names), mostShown)] {
-		found = append(found, shownDOI{name, (&url.URL{Path: "/dois/" + name}).EscapedPath(), s.service.State(name)})
+		found = append(found, shownDOI{
+			name, (&url.URL{Path: "/dois/" + name}).EscapedPath(), s.service.State(name),
+			usage[name][reports.UniqueDatasetInvestigations], usage[name][reports.UniqueDatasetRequests],
+		})
 	}
 	var stored []shownReport
 	for _, r := range s.service.StoredReports() {
@@ -103,6 +117,7 @@ func (s *site) show(w http.ResponseWriter) {
 	_ = page.Execute(w, map[string]any{
 		"Behaviour": s.service.Behaviour, "Username": datacitetest.Username, "Password": datacitetest.Password, "Prefix": datacitetest.Prefix,
 		"Token": s.token, "Count": len(names), "DOIs": found, "Reports": stored, "Last": last,
+		"Counts": s.service.Behaviour == datacitetest.Deployed,
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // TestEmptyValues stands for -api "$UNSET" in all its forms.
@@ -24,7 +26,7 @@ func TestEmptyValues(t *testing.T) {
 		{[]string{"-n", "two"}, `invalid value "two" for flag -n: parse error; -h shows the flags`},
 		{[]string{"glacier", "-svalbard"}, "flag provided but not defined: -svalbard; -h shows the flags; an argument that starts with - goes after --"},
 	} {
-		_, err := readSettings(tt.args, &bytes.Buffer{}, &bytes.Buffer{})
+		_, err := readSettings(&program.Program{Args: tt.args, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}})
 		assert.ErrorContains(t, err, tt.want, tt.args)
 	}
 }

@@ -10,33 +10,19 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "search: interrupted")
-		os.Exit(130)
-	default:
-		fmt.Fprintln(os.Stderr, "search:", err)
-		os.Exit(1)
-	}
-}
+func main() { program.Main("search", run) }
 
 const usage = `Find DOI records and print them.
 
@@ -52,12 +38,7 @@ Environment: no variable is needed; the records are public.
 Output: the records on standard output, as -format says: a table for people, with
 long texts cut; jsonl, one JSON object a line with all attributes as the service
 sends them; or csv with a first line of names. Standard error tells how many there
-are, and what is doubtful about the query.
-
-Exit codes:
-  0    the records were printed; there may be none
-  1    the flags or the query are at fault, or the service failed
-  130  interrupted by Ctrl-C
+are, and what is doubtful about the query. It is no fault if there are none.
 `
 
 // settings are what the command line says.
@@ -68,9 +49,9 @@ type settings struct {
 	opts   dois.ListOptions
 }
 
-func readSettings(args []string, out, notes io.Writer) (*settings, error) {
+func readSettings(p *program.Program) (*settings, error) {
 	s := &settings{}
-	flags := flag.NewFlagSet("search", flag.ContinueOnError)
+	flags := p.Flags()
 	o := &s.opts
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.format, "format", "table", "table, jsonl or csv")
@@ -79,12 +60,12 @@ func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 	flags.StringVar(&o.ClientID, "client", "", "records of one repository")
 	flags.StringVar(&o.ProviderID, "provider", "", "records of one member")
 	flags.StringVar(&o.Prefix, "prefix", "", "records with one prefix")
-	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general type, such as dataset")
+	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general `type`, such as dataset or journal-article; or of several, separated by commas")
 	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
 	flags.StringVar(&o.Published, "published", "", "`year` or years of publication")
 	order := flags.String("sort", "", "such as -citation-count; the best match first if there is a query")
 	and := flags.Bool("and", false, "terms without an operator must all match")
-	words, given, err := arguments.Parse(flags, usage, args, out)
+	words, given, err := p.Parse(usage)
 	switch {
 	case err != nil:
 		return nil, err
@@ -99,12 +80,14 @@ func readSettings(args []string, out, notes io.Writer) (*settings, error) {
 	case s.all:
 		o.Page.Size = 0 // as many at a time as the service likes
 	}
-	o.Sort = query.Sort(*order)
-	return s, s.readQuery(strings.Join(words, " "), *and, notes)
+	if err := s.readTerms(*order); err != nil {
+		return nil, err
+	}
+	return s, s.readQuery(strings.Join(words, " "), *and, p)
 }
 
 // readQuery reads what was typed, and says what is doubtful about it.
-func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
+func (s *settings) readQuery(text string, and bool, p *program.Program) error {
 	if _, ok := printers[s.format]; !ok {
 		return fmt.Errorf("-format %q is not one of table, jsonl and csv", s.format)
 	}
@@ -124,7 +107,7 @@ func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 	}
 	s.opts.Query = query.Explicit(expr, operator) // the same on every server
 	for _, advice := range query.Advise(s.opts.Query) {
-		fmt.Fprintln(notes, "note:", advice)
+		p.Say("note: %s", advice)
 	}
 	if s.opts.Sort == "" && !s.all {
 		s.opts.Sort = query.ByRelevance
@@ -132,8 +115,58 @@ func (s *settings) readQuery(text string, and bool, notes io.Writer) error {
 	return nil
 }
 
-func run(ctx context.Context, args []string, out, notes io.Writer) error {
-	s, err := readSettings(args, out, notes)
+// orders are what -sort knows, beside the same with a "-" for descending.
+var orders = []string{"name", "created", "updated", "published", "view-count", "download-count", "citation-count", "title", "relevance"}
+
+// readTerms checks what the service would not know: it would find nothing, or use another
+// order.
+func (s *settings) readTerms(order string) error {
+	if bare := strings.TrimPrefix(order, "-"); order != "" && !slices.Contains(orders, bare) || order == "-relevance" {
+		return fmt.Errorf("-sort %q is not one of %s, each with a - in front for descending except relevance", order, strings.Join(orders, ", "))
+	}
+	s.opts.Sort = query.Sort(order)
+	if s.opts.ResourceTypeID == "" {
+		return nil
+	}
+	known := types()
+	var ids []string
+	for name := range strings.SplitSeq(s.opts.ResourceTypeID, ",") {
+		id := strings.ToLower(strings.TrimSpace(name))
+		if !slices.Contains(known, id) {
+			id = hyphenated(strings.TrimSpace(name))
+		}
+		if !slices.Contains(known, id) {
+			return fmt.Errorf("-type %q is not one of %s", name, strings.Join(known, ", "))
+		}
+		ids = append(ids, id)
+	}
+	s.opts.ResourceTypeID = strings.Join(ids, ",")
+	return nil
+}
+
+// types are the general types as the service's filter has them.
+func types() (ids []string) {
+	for _, t := range metadata.Values[metadata.ResourceTypeGeneral]() {
+		ids = append(ids, hyphenated(string(t)))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// hyphenated turns JournalArticle into journal-article.
+func hyphenated(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+func run(ctx context.Context, p *program.Program) error {
+	s, err := readSettings(p)
 	if err != nil {
 		return err
 	}
@@ -141,40 +174,46 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := printers[s.format](out)
-	if s.all {
-		return printAll(ctx, client, s, p, notes)
-	}
-	found, err := client.List(ctx, &s.opts)
-	if err != nil {
+	n, total, err := printRecords(ctx, client, s, printers[s.format](p.Stdout))
+	switch {
+	case ctx.Err() != nil:
+		return program.NotAllDone(fmt.Errorf("interrupted after %d records; they were printed, and are not all", n))
+	case err != nil:
 		return err
 	}
-	for i := range found.Records {
-		if err := p.print(&found.Records[i]); err != nil {
-			return err
-		}
-	}
-	if err := p.end(); err != nil {
-		return err
-	}
-	fmt.Fprintf(notes, "%d of %d records\n", len(found.Records), found.Total)
+	p.Say("%d of %d records", n, total)
 	return nil
 }
 
-func printAll(ctx context.Context, client *dois.Client, s *settings, p printer, notes io.Writer) error {
-	n := 0
-	for record, err := range client.All(ctx, &s.opts) {
-		if err != nil {
-			return errors.Join(p.end(), err)
+// printRecords prints what is found. It returns how many records it printed, and how
+// many there are.
+func printRecords(ctx context.Context, client *dois.Client, s *settings, out printer) (n, total int, err error) {
+	defer func() {
+		if unwritten := program.Unwritten(out.end()); err == nil {
+			err = unwritten
 		}
-		if err := p.print(record); err != nil {
-			return err
+	}()
+	if s.all {
+		for record, err := range client.All(ctx, &s.opts) {
+			if err != nil {
+				return n, n, err
+			}
+			if err := out.print(record); err != nil {
+				return n, n, program.Unwritten(err)
+			}
+			n++
+		}
+		return n, n, nil
+	}
+	found, err := client.List(ctx, &s.opts)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range found.Records {
+		if err := out.print(&found.Records[i]); err != nil {
+			return n, found.Total, program.Unwritten(err)
 		}
 		n++
 	}
-	if err := p.end(); err != nil {
-		return err
-	}
-	fmt.Fprintf(notes, "%d of %d records\n", n, n)
-	return nil
+	return n, found.Total, nil
 }

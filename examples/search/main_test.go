@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 func service(t *testing.T) *datacitetest.Server {
@@ -32,7 +33,7 @@ func service(t *testing.T) *datacitetest.Server {
 func search(t *testing.T, args ...string) (out, notes string, err error) {
 	t.Helper()
 	var o, n bytes.Buffer
-	err = run(t.Context(), append([]string{"-api", service(t).URL}, args...), &o, &n)
+	err = run(t.Context(), &program.Program{Name: "search", Args: append([]string{"-api", service(t).URL}, args...), Stdout: &o, Stderr: &n})
 	return o.String(), n.String(), err
 }
 
@@ -64,7 +65,7 @@ func TestFlagsAfterTheQuery(t *testing.T) {
 func TestHelp(t *testing.T) {
 	out, notes, err := search(t, "-h")
 	require.ErrorIs(t, err, flag.ErrHelp)
-	for _, part := range []string{"search [flags] [query]", "Environment:", "Output:", "Exit codes:\n  0    ", "\n  1    ", "\n  130  ", "-published year"} {
+	for _, part := range []string{"search [flags] [query]", "Environment:", "Output:", "Exit codes:\n  0  ", "-quiet", "-published year"} {
 		assert.Contains(t, out, part)
 	}
 	assert.Empty(t, notes)
@@ -82,6 +83,22 @@ func TestCSV(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "doi,year,type,title,creators,publisher,url,citations,views,downloads\n"+
 		`10.5072/area,2021,Dataset,"Glacier area, ""raw""",,,,8,0,0`+"\n", out)
+}
+
+// TestTypes has the general types as the schema writes them, and as the service does.
+func TestTypes(t *testing.T) {
+	for _, name := range []string{"dataset", "Dataset", "journal-article,dataset", "JournalArticle, Dataset"} {
+		out, _, err := search(t, "-type", name, "-format", "jsonl")
+		require.NoError(t, err)
+		assert.Equal(t, 2, strings.Count(out, "\n"), name)
+	}
+}
+
+func TestQuietLeavesTheRecords(t *testing.T) {
+	out, notes, err := search(t, "-quiet", "-format", "jsonl", "glacier")
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(out, "\n"))
+	assert.Empty(t, notes)
 }
 
 func TestJSONLines(t *testing.T) {
@@ -115,7 +132,9 @@ func TestFaults(t *testing.T) {
 		{[]string{"-n", "0"}, "-n is 0"},
 		{[]string{"-all", "glacier", "-n", "5"}, "leave one of them out"},
 		{[]string{"-and"}, "-and has no effect without a query"},
-		{[]string{"-sort", "newest"}, "newest"},
+		{[]string{"-sort", "newest"}, `-sort "newest" is not one of name, created, updated`},
+		{[]string{"-sort", "-relevance"}, `-sort "-relevance" is not one of`},
+		{[]string{"-type", "dataset,paper"}, `-type "paper" is not one of audiovisual, award, book`},
 		{[]string{"-all", "-sort", "name"}, "leave -sort out"},
 		{[]string{"-created", "yesterday"}, "yesterday"},
 	} {

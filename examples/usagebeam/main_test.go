@@ -70,7 +70,7 @@ func randomEvents(r *rand.Rand, zone *time.Location) []counter.Event {
 		e := counter.Event{
 			DOI: pick("10.5072/hot", "10.5072/HOT", "doi:10.5072/hot", "10.5072/hot", `10.5072/a,"b"`, "10.5072/c", ""), URL: pick("/a", "/b#top", "/b"),
 			Time: at.Add(time.Duration(r.IntN(4*60*60)) * time.Second), Request: r.IntN(3) == 0, Country: pick("", "DE", "de", "fr"),
-			Agent: pick("Mozilla/5.0", "Mozilla/5.0", "curl/8", "", "Googlebot/2.1"),
+			Agent: pick("Mozilla/5.0 (X11)", "Mozilla/5.0 (X11)", "curl/8", "", "Googlebot/2.1"),
 		}
 		if i%4 == 0 {
 			e.Time = end.Add(time.Duration(r.IntN(120)-60) * time.Second)
@@ -156,9 +156,9 @@ func TestALogOfDataverse(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, log := range map[string]string{
-		"a.log": line("2026-10-14T10:01:00-0500", "/dataset.xhtml", "Mozilla/5.0") + line("2026-10-14T10:01:20-0500", "/dataset.xhtml", "Googlebot"),
-		"b.log": "# a comment\n" + line("2026-10-14T10:01:10-0500", "/dataset.xhtml", "Mozilla/5.0") +
-			line("2026-10-14T10:05:00-0500", "/api/access/datafile/7", "Mozilla/5.0") + line("2026-10-14T10:06:00-0500", "/about", "Mozilla/5.0"),
+		"a.log": line("2026-10-14T10:01:00-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)") + line("2026-10-14T10:01:20-0500", "/dataset.xhtml", "Googlebot"),
+		"b.log": "# a comment\n" + line("2026-10-14T10:01:10-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)") +
+			line("2026-10-14T10:05:00-0500", "/api/access/datafile/7", "Mozilla/5.0 (X11)") + line("2026-10-14T10:06:00-0500", "/about", "Mozilla/5.0 (X11)"),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(log), 0o600))
 	}

@@ -42,7 +42,7 @@ double clicks across midnight need it. Other months in the logs are not counted.
 Formats:
   dataverse  what Dataverse and Dryad write for counter-processor
   combined   access log of a web server; -investigations and -requests find the DOI in
-             the path, as the first group
+             the path, as the first group, or -paths has it
   json       events as JSON, one a line (package reports/counter, type Event)
 
 Environment:
@@ -92,11 +92,12 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	return p.explain(ctx, err)
+	return p.explain(ctx, s, err)
 }
 
-// explain prints what went wrong, and returns the exit code.
-func (p *program) explain(ctx context.Context, err error) int {
+// explain prints what went wrong, and returns the exit code. Settings are nil if they are at
+// fault.
+func (p *program) explain(ctx context.Context, s *settings, err error) int {
 	const name = "usagelog:"
 	if ctx.Err() != nil {
 		fmt.Fprintln(p.stderr, name, "interrupted; run it again:", err)
@@ -106,6 +107,9 @@ func (p *program) explain(ctx context.Context, err error) int {
 		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Faults))
 		for _, f := range faults.Faults {
 			fmt.Fprintln(p.stderr, " ", f.Path, f.Reason)
+		}
+		if s != nil && strings.Contains(faults.Faults[0].Path, ", line ") {
+			fmt.Fprintln(p.stderr, "  -bad-lines leave-out counts the other lines")
 		}
 		return 2
 	}
@@ -180,7 +184,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags := flag.NewFlagSet("usagelog", flag.ContinueOnError)
 	month := flags.String("month", "", "the month to count, as `YYYY-MM`")
 	zone := flags.String("zone", "UTC", "time zone of the repository, in which months, days and hours begin, such as Europe/Berlin")
-	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; a short list is built in")
+	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	machines := flags.String("machines", "", "`file` of user agents that are programs, likewise")
 	badLines := flags.String("bad-lines", "stop", "lines that cannot be read: stop, or leave-out")
 	flags.StringVar(&s.format, "format", "dataverse", "format of the logs: dataverse, combined or json")
@@ -189,6 +193,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	flags.Var(&s.investigs, "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
 	flags.Var(&s.requests, "requests", "`pattern` that is found in paths of requests, likewise")
+	table := flags.String("paths", "", "CSV `file` with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
 	flags.StringVar(&s.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
 	flags.StringVar(&s.describe, "describe", "", "where titles and publishers come from that the logs do not have: `URL` of a DOI query service such as "+datacite.Production.API+", or an archive, a file or a folder of records")
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
@@ -216,16 +221,24 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 		return nil, errors.New("-send and -api belong together: -send -api " + datacite.Test.API)
 	case given["investigations"] != given["requests"]:
 		return nil, errors.New("-investigations and -requests belong together")
-	case s.format == "combined" && !given["requests"]:
-		return nil, errors.New("-format combined needs -investigations and -requests, which find the DOI in a path")
-	case s.format == "json" && given["requests"]:
-		return nil, errors.New("-investigations and -requests have no effect with -format json, which says what a request is")
+	case s.format == "combined" && !given["requests"] && !given["paths"]:
+		return nil, errors.New("-format combined needs -investigations and -requests, which find the DOI in a path, or -paths")
+	case s.format == "json" && (given["requests"] || given["paths"]):
+		return nil, errors.New("-investigations, -requests and -paths have no effect with -format json, which says what a request is")
 	case s.memory < 1 || s.memory > 2000:
 		return nil, fmt.Errorf("-memory is %d, not between 1 and 2000", s.memory)
 	}
 	s.memory <<= 20
-	if given["requests"] {
+	switch {
+	case given["requests"] || s.format == "combined":
 		s.paths = &counter.Paths{Investigations: s.investigs, Requests: s.requests}
+	case given["paths"]:
+		s.paths = counter.DataversePaths()
+	}
+	if given["paths"] {
+		if s.paths.Table, err = readPaths(*table); err != nil {
+			return nil, err
+		}
 	}
 	if s.month, err = time.Parse("2006-01", *month); err != nil {
 		return nil, fmt.Errorf("-month is %q, not YYYY-MM", *month)

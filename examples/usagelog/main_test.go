@@ -178,6 +178,39 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
 }
 
+// TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
+// sent, the record of the dataset shows the visitors of the month and their downloads.
+func TestTheNumbersOfARecord(t *testing.T) {
+	srv := service(t, nil)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/example","titles":[{"title":"Glacier length"}],"publisher":"Example Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, Ada"}],"state":"findable"}`)))
+	sent := runs(t.Context(), srv, "", "-month", "2026-10", "-name", "Example Repository", "-send", "-api", srv.URL, "testdata/counter_2026-10-14.log")
+	require.Equal(t, 0, sent.code, sent.errors)
+	for _, want := range []string{"10 accesses", "1 by robots", "1 double clicks", "10.5072/example    7               4       4         3       Glacier length"} {
+		assert.Contains(t, sent.out, want)
+	}
+	srv.ProcessUsage()
+	response, err := http.Get(srv.URL + "/dois/10.5072/example")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var record struct {
+		Data struct {
+			Attributes struct {
+				ViewCount, DownloadCount int
+				ViewsOverTime            []struct {
+					YearMonth string
+					Total     int
+				}
+			}
+		}
+	}
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&record))
+	shown := record.Data.Attributes
+	assert.Equal(t, 3, shown.ViewCount)
+	assert.Equal(t, 2, shown.DownloadCount)
+	require.Len(t, shown.ViewsOverTime, 1)
+	assert.Equal(t, "2026-10", shown.ViewsOverTime[0].YearMonth)
+}
+
 func writes(srv *datacitetest.Server) (n int) {
 	for _, r := range srv.Requests() {
 		if r.Method != http.MethodGet {
@@ -273,7 +306,7 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 	var log, archive strings.Builder
 	const datasets = 1500
 	for i := range datasets {
-		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0\"\n", i%60, i)
+		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0 (X11)\"\n", i%60, i)
 		record := fmt.Sprintf(`{"doi":"10.5072/r%04d","titles":[{"title":"Rain %d"}],"publisher":"Rain Archive","publicationYear":2020,"url":"https://example.org/%d","creators":[{"name":"Doe, Jane"}],"state":"findable"}`, i, i, i)
 		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 		fmt.Fprintln(&archive, record)
@@ -299,6 +332,19 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 		})
 	}
 	assert.Len(t, srv.Requests(), 2)
+}
+
+// TestPathsThatSayNothing are in a table, which one writes from one's own database.
+func TestPathsThatSayNothing(t *testing.T) {
+	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
+		`192.0.2.1 - - [14/Oct/2026:10:02:00 +0000] "GET /bits/a%20b.csv?v=2 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
+		`192.0.2.1 - - [14/Oct/2026:10:03:00 +0000] "GET /style.css HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n"
+	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
+	done := runs(t.Context(), nil, log, args("-format", "combined", "-paths", table, "-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	for _, want := range []string{"1 neither investigations nor requests", "1 datasets", "2 total investigations", "1 total requests"} {
+		assert.Contains(t, done.out, want)
+	}
 }
 
 // TestDescriptionsOfTheLogStay: a record fills in what the log does not have.
@@ -355,6 +401,7 @@ func TestBadInput(t *testing.T) {
 		"18 fields":           {good + good[strings.IndexByte(good, '\t')+1:], nil, "line 2, fields are 18, not 19 separated by tabs"},
 		"no zone":             {view("2026-10-14T10:01:00", "s1", "10.5072/a"), nil, "line 1, event_time is \"2026-10-14T10:01:00\", without an offset"},
 		"no DOI":              {view("2026-10-14T10:01:00Z", "s1", "hdl:1902.1/1"), nil, "line 1, identifier is \"doi:hdl:1902.1/1\", not a DOI"},
+		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1, identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only; leave such lines out\n  -bad-lines leave-out counts the other lines\n"},
 		"empty":               {"", nil, "no access is to be counted: of 0 lines"},
 		"truncated":           {zipped.String()[:zipped.Len()-9], nil, "unexpected EOF"},
 		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are in other months than 2026-10"},
@@ -365,7 +412,13 @@ func TestBadInput(t *testing.T) {
 		"empty list":          {good, []string{"-machines", write(t, folder, "empty", "# nothing\n")}, "has no pattern"},
 		"no archive":          {good, []string{"-describe", folder + "/none"}, "-describe: stat " + folder + "/none: no such file"},
 		"not an archive":      {good, []string{"-describe", write(t, folder, "archive.jsonl", "x")}, "archive.jsonl: "},
-		"no folder":           {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
+		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv: the first row has to name the columns path, doi and kind"},
+		"wrong paths": {good, []string{"-paths", write(t, folder, "b.csv", "\ufeffkind,path,DOI\nrequest,a,10.5072/a\nview,/a,10.5072/a\nrequest,/a,a\nrequest,/a\nrequest,/a?x,10.5072/a\nrequest,/a,10.5072/a\nrequest,/%61,10.5072/b\n")},
+			"b.csv, line 2, path is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, kind is \"view\", neither investigation nor request\n  " +
+				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells, and there are 3 columns\n  " +
+				folder + "/b.csv, line 6, path is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, path is \"/a\", which is in the table already, with another DOI or kind\n"},
+		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv: parse error on line 2"},
+		"no folder":             {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, out := put(tt.log), filepath.Join(t.TempDir(), "report.json")

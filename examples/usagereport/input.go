@@ -72,7 +72,11 @@ func (in *input) openTable(ctx context.Context, s settings, show *meter) {
 		tableSettings: s.table, name: in.file.name, open: in.file.inflated,
 		progress: func(rows int64) { show.at("Reading", in.file.fraction(), rows, "rows") },
 	}
-	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, Warn: in.warn, LeaveOut: in.leavingOut(s)}
+	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s), Warn: func(f reports.Finding) {
+		if f.Rule == 0 { // Submit warns of what records will not show
+			in.warn(f)
+		}
+	}}
 	in.datasets = reports.Group(t.rows(ctx), opts)
 }
 

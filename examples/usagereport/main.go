@@ -32,6 +32,15 @@
 // dataset of such a row is left out, because its counts would be wrong without
 // the row. Under -repeats merge, rows that count the same are added up.
 //
+// # What DOI records will show
+//
+// The service makes view and download numbers of a stored report, some time later and by
+// rules of its own. What they will not show as it was counted is a warning. So is a number
+// of a report that this one corrects and that this one lacks: records continue to show
+// it, unless -dropped zero sends a count of 0 in its place. With -compare-others, datasets
+// that another report of the account has for the same month are a warning, too, as
+// after the name of the creator changed: records show the sum.
+//
 // # What comes out
 //
 // Standard output gets the receipt, after the stored report was read back and
@@ -176,6 +185,7 @@ func (p *program) submit(ctx context.Context, s settings, in *input, show *meter
 	watch := &watcher{show: show, in: in, dryRun: s.dryRun}
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
 		HelpURL: s.helpURL, MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s),
+		ZeroDropped: s.zeroDropped, CompareOthers: s.compareOthers,
 		Warn: in.warn, Progress: watch.progress,
 		MaxDatasets: s.maxDatasets, MaxProcessing: s.maxProcessing,
 	})

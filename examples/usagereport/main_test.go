@@ -133,7 +133,7 @@ func report(t *testing.T, n int, change func(*reports.Report)) string {
 			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "1990",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/d%d", i)}},
 			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
-				{Count: int64(i + 1), MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+				{Count: int64(i + 1), MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
 			}}},
 		})
 	}
@@ -326,6 +326,31 @@ func TestBadDatasets(t *testing.T) {
 		assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
 	})
+}
+
+// TestCorrections: what a corrected report lacks is said, and zeros are sent if told.
+func TestCorrections(t *testing.T) {
+	views := func(d *reports.Dataset) {
+		d.Performance[0].Instance = []reports.Instance{{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}}
+	}
+	whole := inFile(t, "whole.json", report(t, 3, func(r *reports.Report) { views(&r.Datasets[1]) }))
+	part := inFile(t, "part.json", report(t, 1, func(*reports.Report) {}))
+	srv := newService(t)
+	got := srv.runs(t, "", whole)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.NotContains(t, got.out, "kept")
+
+	got = srv.runs(t, "", "-compare-others", part)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
+	assert.Contains(t, got.out, "kept           2 numbers of the replaced report")
+
+	require.Equal(t, exitHeld, srv.runs(t, "", whole).code)
+	got = srv.runs(t, "", "-dropped", "zero", part)
+	require.Equal(t, exitHeld, got.code, got.errors)
+	assert.Contains(t, got.out, "zeros          2 datasets with the count 0")
+	assert.Len(t, srv.held(t), 3)
+	assert.Equal(t, exitFault, srv.runs(t, "", "-dropped", "drop", part).code)
 }
 
 func TestRepeatedDOIs(t *testing.T) {

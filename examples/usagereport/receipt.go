@@ -22,6 +22,8 @@ type receipt struct {
 	Sent         int          `json:"subsets-sent"`
 	AlreadyThere int          `json:"subsets-already-there"`
 	Subsets      []subset     `json:"subsets"`
+	Kept         int64        `json:"numbers-kept"` // of the replaced report, which DOI records continue to show
+	Zeros        int64        `json:"zeros-sent"`   // datasets with the count 0, against that
 	LeftOut      int64        `json:"left-out"`
 	Faults       []string     `json:"faults"` // of what was left out, the first ones
 	Warnings     int          `json:"warnings"`
@@ -38,7 +40,7 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 		DryRun: s.dryRun, InMemory: s.inMemory(), Service: service, ReportID: stored.ReportID,
 		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
-		LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
+		Kept: stored.Kept, Zeros: stored.Zeros, LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
 	}
 	for _, part := range stored.Subsets {
 		r.Subsets = append(r.Subsets, subset(part))
@@ -93,6 +95,12 @@ func (r *receipt) text() string {
 	if !r.DryRun {
 		line("sent now", "%d of %d subsets", r.Sent, len(r.Subsets))
 		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
+	}
+	if r.Kept > 0 {
+		line("kept", "%d numbers of the replaced report, which DOI records continue to show; -dropped zero removes them", r.Kept)
+	}
+	if r.Zeros > 0 {
+		line("zeros", "%d datasets with the count 0, which the replaced report had", r.Zeros)
 	}
 	line("left out", "%d datasets", r.LeftOut)
 	for _, f := range r.Faults {

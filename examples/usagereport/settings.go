@@ -31,6 +31,8 @@ type settings struct {
 
 	leaveOut      bool // datasets that break a rule
 	mergeRepeats  bool
+	zeroDropped   bool // counts that the stored report has and this one lacks become 0
+	compareOthers bool
 	helpURL       string
 	maxDatasets   int
 	maxProcessing time.Duration
@@ -41,7 +43,7 @@ func (s *settings) inMemory() bool { return s.api == "" && !s.dryRun }
 // options are the settings as they are written.
 type options struct {
 	csv, creator, month, created, name, reportID string
-	badRows, repeats                             string
+	badRows, repeats, dropped                    string
 	given                                        map[string]bool
 }
 
@@ -65,6 +67,8 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
+	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
+	flags.BoolVar(&s.compareOthers, "compare-others", false, "read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
 	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose response was lost; nothing is sent before")
@@ -146,6 +150,9 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return err
 	}
 	if s.mergeRepeats, err = choice("-repeats", o.repeats, map[string]bool{"refuse": false, "merge": true}); err != nil {
+		return err
+	}
+	if s.zeroDropped, err = choice("-dropped", o.dropped, map[string]bool{"keep": false, "zero": true}); err != nil {
 		return err
 	}
 	return s.applyHeader(o)

@@ -41,9 +41,9 @@ func TestTables(t *testing.T) {
 	datasets := srv.datasets(t)
 	assert.Equal(t, "Glacier length, yearly", datasets[1].Title)
 	assert.Equal(t, []reports.Instance{
-		{Count: 15, MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
-		{Count: 40, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
-		{Count: 5, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
+		{Count: 15, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
+		{Count: 40, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
+		{Count: 5, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
 	}, datasets[0].Performance[0].Instance)
 	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
 	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
@@ -91,7 +91,7 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count is "1.5", not a whole number`},
 		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count is -1`},
 		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country is "germany", not a country code of two letters`},
-		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, title is not valid UTF-8`},
+		{"10.5072/a," + total + ",regular,1,de,\xff", `parse error on line 3, column 47: the text is not UTF-8; save the table again`},
 		{"10.5072/a," + total + ",regular", `line 3 has 3 cells, and there are 6 columns`},
 		{"10.5072/0," + total + ",regular,1,,", `line 3 counts what line 2 of 10.5072/0 counts already`},
 		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count is "x"`},
@@ -172,9 +172,9 @@ func TestTheFirstRow(t *testing.T) {
 func TestTableWarningsNameTheirPlace(t *testing.T) {
 	srv := newService(t)
 	table := shortHead +
-		"10.5072/a,total-dataset-requests,regular,1,de,Glacier\n" +
-		"10.5072/a,total-dataset-requests,regular,1,fr,Volcano\n" +
-		"10.5072/b,total-dataset-requests,regular,0,xx,\n"
+		"10.5072/a,unique-dataset-requests,regular,1,de,Glacier\n" +
+		"10.5072/a,unique-dataset-requests,regular,1,fr,Volcano\n" +
+		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, exitHeld, got.code, got.errors)
 	assert.Contains(t, got.errors, "warning: line 3, title differs from line 2 of 10.5072/a")

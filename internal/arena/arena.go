@@ -33,6 +33,7 @@ type Lists[T any] struct {
 	block []T
 	start int // of the list that is being made
 	turn  int
+	open  bool
 }
 
 // Begin begins a list. In a new turn, it reuses the memory of all lists made before.
@@ -41,8 +42,11 @@ func (s *Lists[T]) Begin(turn int) {
 		clear(s.block)
 		s.block, s.turn = s.block[:0], turn
 	}
-	s.start = len(s.block)
+	s.start, s.open = len(s.block), true
 }
+
+// Open reports whether a list is being made.
+func (s *Lists[T]) Open() bool { return s.open }
 
 // Next adds an element, and returns a pointer that is valid until the next one is added;
 // nil if that takes [Lists.Grow] first.
@@ -79,8 +83,9 @@ func (s *Lists[T]) Drop() {
 	s.block = s.block[:n]
 }
 
-// List returns the list since Begin.
+// List ends the list that Begin began, and returns it.
 func (s *Lists[T]) List() []T {
+	s.open = false
 	if len(s.block) == s.start {
 		return []T{}
 	}

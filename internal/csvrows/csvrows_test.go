@@ -75,6 +75,41 @@ func TestNamesAndLines(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
+// Tables of any usual make are the same table.
+func TestMakes(t *testing.T) {
+	want := [][]string{{"doi", "title", "note"}, {"10.5072/a", "Eis, Schnee; Firn\tund mehr", "grün"}, {"10.5072/b", "", ""}}
+	for name, text := range map[string]string{
+		"commas":             "doi,title,note\n10.5072/a,\"Eis, Schnee; Firn\tund mehr\",grün\n10.5072/b,,\n",
+		"semicolons":         "doi;title;note\r\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\r\n10.5072/b;;\r\n",
+		"tabs":               "doi\ttitle\tnote\n10.5072/a\t\"Eis, Schnee; Firn\tund mehr\"\tgrün\n10.5072/b\t\t\n",
+		"a mark":             "\ufeffdoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
+		"a mark and a quote": "\ufeff\"doi\";\"title\";\"note\"\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
+		"an empty line":      "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
+	} {
+		for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			got, err := readAll(csvrows.NewReader(src))
+			require.ErrorIs(t, err, io.EOF, name)
+			assert.Equal(t, want, got, name)
+		}
+	}
+}
+
+// What is not UTF-8 is refused with its place.
+func TestOtherEncodings(t *testing.T) {
+	for text, says := range map[string]string{
+		"doi,title\na,b\nc,gr\xfcn\n":           "parse error on line 3, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"",
+		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "record on line 2; parse error on line 4, column 5: the text is not UTF-8",
+		"doi,gr\xfcn\na,b\n":                    "parse error on line 1, column 7: the text is not UTF-8",
+		"doi,title\na,b\nc,d,gr\xfcn\n":         "parse error on line 3, column 7: the text is not UTF-8",
+		"\xff\xfed\x00o\x00i\x00\n\x00":         "parse error on line 1, column 1: the text is not UTF-8",
+		"d\x00o\x00i\x00,\x00u\x00\n\x00":       "parse error on line 1, column 2: the text is not UTF-8",
+		"PK\x03\x04\x14\x00\x06\x00xl/workbook": "this is a spreadsheet, not CSV",
+	} {
+		_, err := readAll(csvrows.NewReader(strings.NewReader(text)))
+		assert.ErrorContains(t, err, says, "%q", text)
+	}
+}
+
 // endless repeats a text without end, and counts what was read of it.
 type endless struct {
 	text string

@@ -64,15 +64,16 @@ func IsPrefix(prefix string) bool {
 	if !ok {
 		return false
 	}
-	for part := range strings.SplitSeq(rest, ".") {
-		if part == "" || strings.ContainsFunc(part, notDigit) {
+	last := byte('.')
+	for i := range len(rest) {
+		c := rest[i]
+		if c == '.' && last == '.' || c != '.' && (c < '0' || c > '9') {
 			return false
 		}
+		last = c
 	}
-	return true
+	return last != '.'
 }
-
-func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 func newSuffixRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

@@ -23,7 +23,9 @@ var hosts = []string{
 // percent-encoded.
 func Parse(text string) (string, error) {
 	name := strings.TrimSpace(text)
-	if !strings.HasPrefix(name, "10.") { // as most do
+	if bare := strings.TrimPrefix(name, "doi:"); strings.HasPrefix(bare, "10.") { // as most do
+		name = bare
+	} else {
 		if rest, ok := cutResolver(name); ok {
 			return parseAddress(rest, text)
 		}
@@ -87,7 +89,7 @@ func check(name, text string) (string, error) {
 		return "", &NameError{text, "is empty"}
 	case !utf8.ValidString(name):
 		return "", &NameError{text, "is not valid UTF-8"}
-	case strings.ContainsFunc(name, unicode.IsControl):
+	case !printable(name) && strings.ContainsFunc(name, unicode.IsControl):
 		return "", &NameError{text, "has a control character"}
 	case !IsPrefix(prefix):
 		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
@@ -97,8 +99,21 @@ func check(name, text string) (string, error) {
 	return name, nil
 }
 
+// printable tells whether a name is of ASCII alone, as most are, without control characters.
+func printable(name string) bool {
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // checkTyped refuses characters that come from copying formatted text.
 func checkTyped(name, text string) error {
+	if printable(name) {
+		return nil
+	}
 	for i, r := range name {
 		if r < utf8.RuneSelf || lookalikes[r] == "" {
 			continue

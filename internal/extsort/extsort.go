@@ -31,9 +31,12 @@ type Sorter struct {
 	end     int64               // of the last run
 }
 
-// A record is a key and a value in a block. Blocks do not move when there are more, so
-// no memory is taken twice.
-type record struct{ block, start, value, end uint32 }
+// A record is a place in a block, where the lengths of its key and its value lie, and
+// then both. Blocks do not move when there are more, so no memory is taken twice.
+type record struct {
+	word         uint64 // of the key: what is compared next
+	block, start uint32
+}
 
 const recordSize = 16
 
@@ -42,7 +45,9 @@ const blockSize = 256 << 10
 
 // Add adds a record.
 func (s *Sorter) Add(key, value []byte) error {
-	size := len(key) + len(value)
+	var space [2 * binary.MaxVarintLen64]byte
+	lengths := binary.AppendUvarint(binary.AppendUvarint(space[:0], uint64(len(key))), uint64(len(value)))
+	size := len(lengths) + len(key) + len(value)
 	if s.held+size+recordSize > s.Memory && len(s.records) > 0 {
 		if err := s.spill(); err != nil {
 			return err
@@ -50,9 +55,8 @@ func (s *Sorter) Add(key, value []byte) error {
 	}
 	s.held += size + recordSize
 	block := s.room(size)
-	start := len(*block)
-	*block = append(append(*block, key...), value...)
-	s.records = append(s.records, record{uint32(s.filled - 1), uint32(start), uint32(start + len(key)), uint32(start + size)})
+	s.records = append(s.records, record{block: uint32(s.filled - 1), start: uint32(len(*block))})
+	*block = append(append(append(*block, lengths...), key...), value...)
 	return nil
 }
 
@@ -74,15 +78,76 @@ func (s *Sorter) room(size int) *[]byte {
 	return block
 }
 
-func (s *Sorter) key(r *record) []byte { return s.blocks[r.block][r.start:r.value] }
+// read returns the key and the value of a record, and both with their lengths.
+func (s *Sorter) read(r *record) (key, value, all []byte) {
+	data := s.blocks[r.block][r.start:]
+	keySize, n := binary.Uvarint(data)
+	valueSize, m := binary.Uvarint(data[n:])
+	start := uint64(n + m)
+	end := start + keySize
+	return data[start:end], data[end : end+valueSize], data[:end+valueSize]
+}
 
+func (s *Sorter) key(r *record) []byte {
+	key, _, _ := s.read(r)
+	return key
+}
+
+// sort sorts by words of eight bytes, which lie side by side and are compared at once:
+// first by the word after what all keys begin with, then those of one word by the next.
 func (s *Sorter) sort() {
-	slices.SortFunc(s.records, func(a, b record) int {
-		if c := bytes.Compare(s.key(&a), s.key(&b)); c != 0 {
-			return c
+	if len(s.records) == 0 {
+		return
+	}
+	common := s.key(&s.records[0])
+	for i := range s.records {
+		common = common[:commonPrefix(common, s.key(&s.records[i]))]
+	}
+	s.sortAfter(s.records, len(common))
+}
+
+// sortAfter sorts records whose keys have the first n bytes in common.
+func (s *Sorter) sortAfter(records []record, n int) {
+	for i := range records {
+		records[i].word = firstWord(s.key(&records[i])[n:])
+	}
+	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.word, b.word) })
+	ended := func(r record) bool { return len(s.key(&r)) < n+8 }
+	for len(records) > 0 {
+		alike := 1
+		for alike < len(records) && records[alike].word == records[0].word {
+			alike++
 		}
-		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-	})
+		const few = 12
+		if same := records[:alike]; alike > few && !slices.ContainsFunc(same, ended) {
+			s.sortAfter(same, n+8)
+		} else if alike > 1 {
+			slices.SortFunc(same, func(a, b record) int {
+				return cmp.Or(bytes.Compare(s.key(&a)[n:], s.key(&b)[n:]), cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start))
+			})
+		}
+		records = records[alike:]
+	}
+}
+
+// firstWord is in the order of keys, but that zeros stand for what a key does not have.
+func firstWord(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var word [8]byte
+	copy(word[:], key)
+	return binary.BigEndian.Uint64(word[:])
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }
 
 // spill writes the records in memory to the file, as a run.
@@ -94,17 +159,13 @@ func (s *Sorter) spill() (err error) {
 	}
 	s.sort()
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.end), 64<<10)
-	var lengths []byte
 	size := int64(0)
 	for _, r := range s.records {
-		lengths = binary.AppendUvarint(lengths[:0], uint64(r.value-r.start))
-		lengths = binary.AppendUvarint(lengths, uint64(r.end-r.value))
-		for _, b := range [][]byte{lengths, s.blocks[r.block][r.start:r.end]} {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
-			size += int64(len(b))
+		_, _, data := s.read(&r)
+		if _, err := w.Write(data); err != nil {
+			return err
 		}
+		size += int64(len(data))
 	}
 	s.runs = append(s.runs, io.NewSectionReader(s.file, s.end, size))
 	s.end += size
@@ -135,7 +196,7 @@ func (s *Sorter) each(yield func(key, value []byte) bool) error {
 	if len(s.runs) == 0 {
 		s.sort()
 		for _, r := range s.records {
-			if !yield(s.key(&r), s.blocks[r.block][r.value:r.end]) {
+			if key, value, _ := s.read(&r); !yield(key, value) {
 				return nil
 			}
 		}

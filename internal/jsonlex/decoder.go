@@ -1,6 +1,8 @@
 package jsonlex
 
 import (
+	"bytes"
+	"encoding/binary"
 	"io"
 	"math"
 	"strconv"
@@ -83,7 +85,12 @@ func (d *Decoder) Scalar() []byte {
 
 // Text reads a text, and a number or boolean as it is written; "" for anything
 // else.
-func (d *Decoder) Text() string { return d.Copy(d.Scalar()) }
+func (d *Decoder) Text() string {
+	if l := d.Lexer; l.pos < len(l.buf) && l.buf[l.pos] == '"' {
+		return d.Copy(l.Text())
+	}
+	return d.Copy(d.Scalar())
+}
 
 // Copy makes a text of bytes that are valid for a short time only.
 func (d *Decoder) Copy(b []byte) string {
@@ -113,21 +120,43 @@ func (d *Decoder) Float() float64 {
 	return n
 }
 
-// Word reads a text of a small vocabulary. Texts read before are found by a hash of few
-// bytes; of two with the same one, the later stays.
+// Word reads a text of a small vocabulary. Texts read before are found by a hash of their
+// ends; of two with the same one, the later stays.
 func (d *Decoder) Word() string {
+	l := d.Lexer
+	if b := l.buf[l.pos:]; len(b) > longestWord+1 && b[0] == '"' {
+		b = b[1 : longestWord+2]
+		if n := bytes.IndexByte(b, '"'); n > 0 {
+			if known := *d.known(b[:n]); string(b[:n]) == known {
+				l.pos += n + 2
+				return known
+			}
+		}
+	}
 	b := d.Scalar()
-	n := len(b)
-	const longest = 64
-	if n == 0 || n > longest {
+	n, _ := plain(b)
+	if len(b) == 0 || n > longestWord || n < len(b) { // as it is, or an escape might seem to be one
 		return d.Copy(b)
 	}
-	hash := uint(b[0]) + 7*uint(b[n/2]) + 31*uint(b[n-1]) + 127*uint(n)
-	known := &d.words[hash%uint(len(d.words))]
+	known := d.known(b)
 	if string(b) != *known {
 		*known = d.Copy(b)
 	}
 	return *known
+}
+
+const longestWord = 64
+
+// known is where the decoder keeps a word, none of which is like JSON of another text.
+func (d *Decoder) known(word []byte) *string {
+	var first, last uint64
+	if n := len(word); n >= 8 {
+		first, last = binary.LittleEndian.Uint64(word), binary.LittleEndian.Uint64(word[n-8:])
+	} else {
+		first, last = uint64(word[0])|uint64(word[n/2])<<8|uint64(word[n-1])<<16, uint64(n)
+	}
+	const odd = 0x9e3779b97f4a7c15
+	return &d.words[((first+uint64(len(word)))*odd^last)*odd>>55]
 }
 
 // Truth reads true or false; anything else is false.

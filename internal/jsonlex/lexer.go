@@ -137,13 +137,14 @@ func (l *Lexer) Budget() *Budget { return l.budget }
 
 // Spend counts memory that is made of the input, and fails beyond the budget.
 func (l *Lexer) Spend(bytes int) {
-	if l.budget == nil {
-		return
-	}
-	if err := l.budget.Spend(bytes); err != nil {
-		l.Fail(err)
+	if b := l.budget; b != nil {
+		if b.left -= int64(bytes); b.left < 0 {
+			l.overspent()
+		}
 	}
 }
+
+func (l *Lexer) overspent() { l.Fail(l.budget.Spend(0)) }
 
 // Fail ends reading with an error, unless there is one already.
 func (l *Lexer) Fail(err error) {
@@ -313,7 +314,8 @@ func (l *Lexer) Skip() {
 	}
 	switch l.Kind() {
 	case '{':
-		for m := l.Object(nil); m != End; m = l.Member(nil, m) {
+		l.pos++
+		for m := l.member(nil, End); m != End; m = l.member(nil, m) {
 			l.Skip()
 		}
 	case '[':

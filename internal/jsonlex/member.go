@@ -14,7 +14,13 @@ const (
 // decoder.
 type Names struct {
 	texts []string // `,"name":`
-	after []int    // after[i+2] is the member that followed member i
+	after []guess  // after[i+2] is the member that followed member i
+}
+
+// A guess is a member as it stands in its place: without the comma if it is the first.
+type guess struct {
+	place int
+	text  string
 }
 
 // NewNames makes Names. They match whatever their case, and with underscores for
@@ -31,11 +37,20 @@ func quoted(names []string) []string {
 }
 
 func newNames(texts []string) *Names {
-	n := &Names{texts: texts, after: make([]int, len(texts)+2)}
-	for i := range texts {
-		n.after[i+2] = min(i+1, len(texts)-1)
+	n := &Names{texts: texts, after: make([]guess, len(texts)+2)}
+	for i := range n.after {
+		n.follow(i-2, min(max(i-1, 0), len(texts)-1))
 	}
 	return n
+}
+
+// follow remembers which member followed another one.
+func (n *Names) follow(previous, place int) {
+	text := n.texts[place]
+	if previous == End {
+		text = text[1:]
+	}
+	n.after[previous+2] = guess{place, text}
 }
 
 // Object begins an object and reads its first member up to the value, as Member
@@ -50,26 +65,19 @@ func (l *Lexer) Object(n *Names) int {
 // Member reads a member up to its value and returns its place in n, Unknown, or
 // End. previous is what was returned before; the value of that has been read.
 func (l *Lexer) Member(n *Names, previous int) int {
-	if n == nil {
-		return l.member(nil, previous)
-	}
 	b := l.buf[l.pos:]
 	if len(b) > 0 && b[0] == '}' {
 		l.pos++
 		return End
 	}
-	guess := n.after[previous+2]
-	text := n.texts[guess]
-	if previous == End {
-		text = text[1:]
-	}
-	if len(b) >= len(text) && string(b[:len(text)]) == text {
+	guess := &n.after[previous+2]
+	if text := guess.text; len(b) >= len(text) && string(b[:len(text)]) == text {
 		l.pos += len(text)
-		return guess
+		return guess.place
 	}
 	found := l.member(n, previous)
 	if found >= 0 {
-		n.after[previous+2] = found
+		n.follow(previous, found)
 	}
 	return found
 }
@@ -102,11 +110,12 @@ func (l *Lexer) name(n *Names, previous int) int {
 		l.skipText()
 		return Unknown
 	}
-	text := n.texts[n.after[previous+2]]
+	guess := n.after[previous+2].place
+	text := n.texts[guess]
 	text = text[1 : len(text)-1]
 	if b := l.buf[l.pos:]; len(b) >= len(text) && string(b[:len(text)]) == text {
 		l.pos += len(text)
-		return n.after[previous+2]
+		return guess
 	}
 	return n.place(l.Text())
 }
@@ -145,6 +154,9 @@ func folded(c byte) byte {
 // returns its name; false at the end of the object. It is for objects whose
 // names are data. The bytes are valid until the next call.
 func (l *Lexer) Key(i int) ([]byte, bool) {
+	if code := l.code(i); code != nil {
+		return code, true
+	}
 	switch c := l.Kind(); {
 	case c == '}':
 		l.pos++
@@ -168,6 +180,22 @@ func (l *Lexer) Key(i int) ([]byte, bool) {
 	name = append(l.key[:0], name...) // reading on may move the window
 	l.key = name
 	return name, l.expect(':', "a colon")
+}
+
+// code is Key for a name of two lowercase letters written without white space: reports
+// have little else than countries.
+func (l *Lexer) code(i int) []byte {
+	b := l.buf[l.pos:]
+	if i > 0 && len(b) > 0 && b[0] == ',' {
+		b = b[1:]
+	} else if i > 0 {
+		return nil
+	}
+	if len(b) < 5 || b[0] != '"' || b[1]-'a' >= 26 || b[2]-'a' >= 26 || b[3] != '"' || b[4] != ':' {
+		return nil
+	}
+	l.pos = len(l.buf) - len(b) + 5
+	return b[1:3]
 }
 
 // Begin begins an object whose members Key reads.

@@ -95,12 +95,17 @@ func (o *Object[T]) Item(d *Decoder, v *T) bool {
 }
 
 func (d *Decoder) namesOf(place int, texts []string) *Names {
+	if place < len(d.names) && d.names[place] != nil {
+		return d.names[place]
+	}
+	return d.makeNames(place, texts)
+}
+
+func (d *Decoder) makeNames(place int, texts []string) *Names {
 	for len(d.names) <= place {
 		d.names = append(d.names, nil)
 	}
-	if d.names[place] == nil {
-		d.names[place] = newNames(texts)
-	}
+	d.names[place] = newNames(texts)
 	return d.names[place]
 }
 
@@ -122,7 +127,7 @@ func List[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder) S {
 		one := d.Kind() != '['
 		switch {
 		case !one:
-			d.List()
+			d.pos++
 		case d.Null():
 			return nil
 		case d.Match(`""`):
@@ -140,7 +145,7 @@ func List[S ~[]E, E any](item func(*Decoder, *E) bool) func(*Decoder) S {
 				l.Drop()
 			}
 		}
-		return keep(d, place, l)
+		return l.List()
 	}
 }
 
@@ -154,11 +159,11 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 			return nil
 		}
 		l := listsOf[E](d, place)
-		d.Begin()
+		d.pos++
 		for i := 0; ; i++ {
 			name, more := d.Key(i)
 			if !more {
-				return keep(d, place, l)
+				return l.List()
 			}
 			e := l.Next()
 			if e == nil {
@@ -171,17 +176,17 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 	}
 }
 
-// listsOf begins a list in the memory of its place, which nobody else uses until keep:
-// there may be such a list inside an element.
+// listsOf begins a list in the memory of its place. A list inside an element of such a
+// list gets other memory.
 func listsOf[E any](d *Decoder, place int) *arena.Lists[E] {
 	for len(d.lists) <= place {
 		d.lists = append(d.lists, nil)
 	}
 	l, _ := d.lists[place].(*arena.Lists[E])
-	if l == nil {
+	if l == nil || l.Open() {
 		l = &arena.Lists[E]{}
+		d.lists[place] = l
 	}
-	d.lists[place] = nil
 	l.Begin(d.turn)
 	return l
 }
@@ -193,9 +198,4 @@ func grow[E any](d *Decoder, l *arena.Lists[E]) *E {
 	}
 	l.Grow()
 	return l.Next()
-}
-
-func keep[E any](d *Decoder, place int, l *arena.Lists[E]) []E {
-	d.lists[place] = l
-	return l.List()
 }

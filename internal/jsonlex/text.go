@@ -14,7 +14,7 @@ import (
 func (l *Lexer) Text() []byte {
 	if b := l.buf[l.pos:]; len(b) > 0 && b[0] == '"' {
 		n, ascii := plain(b[1:])
-		if n++; n < len(b) && b[n] == '"' && ascii {
+		if n++; n < len(b) && b[n] == '"' && (ascii || utf8.Valid(b[1:n])) {
 			l.pos += n + 1
 			return b[1:n]
 		}

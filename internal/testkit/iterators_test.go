@@ -33,10 +33,12 @@ import (
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 const looped = 6 // what each loop goes over
@@ -259,6 +261,13 @@ var loops = map[string]loop{
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
 	},
+	"table.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		r, err := table.NewReader("a.csv", watched{strings.NewReader("doi\n10.5072/a\n10.5072/b\n10.5072/c\n"), watch}, nil)
+		if err != nil {
+			return failed(err)
+		}
+		return over(r.All())
+	},
 	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
 	},
@@ -287,8 +296,26 @@ var loops = map[string]loop{
 		}
 		return over(datasets)
 	},
+	"reports.Display.Shown": func(context.Context, *scene, func()) iter.Seq[error] {
+		var d reports.Display
+		r := report(0)
+		for i := range r.Datasets {
+			r.Datasets[i].Performance[0].Instance[0].MetricType = reports.UniqueDatasetRequests
+		}
+		d.Store("a", r.Header, r.Datasets)
+		return func(yield func(error) bool) {
+			for range d.Shown() {
+				if !yield(nil) {
+					break
+				}
+			}
+		}
+	},
 	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
 		return over(reports.Source(report(0).Datasets))
+	},
+	"shown.Compare": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		return over(shown.Compare(ctx, s.reports, s.dois, "example.repo", nil))
 	},
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
@@ -437,6 +464,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewReader(watched{strings.NewReader(recorded()), act}, nil).All()))
+	},
+	"a table": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(loops["table.Reader.All"](nil, nil, act))
 	},
 	"a compressed archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(loops["archive.Reader.All"](nil, nil, act))

@@ -29,6 +29,7 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 	if l.Statuses == nil {
 		l.Statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
 	}
+	find := newPathFinder(paths)
 	return l.read(r, func(_ *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, nil
@@ -46,15 +47,13 @@ func ReadAccessLog(r io.Reader, paths *Paths, opts *LogOptions) iter.Seq2[Event,
 			return e, false, nil
 		}
 		target, _, _ = strings.Cut(target, " ")
-		path := pathOf(target)
-		pattern, request := paths.find(path)
-		if pattern == nil {
-			return e, false, nil
+		found, ok, err := find.target(pathOf(target))
+		if err != nil || !ok {
+			return e, false, err
 		}
-		e.DOI, err = paths.doi(pattern, path)
-		e.URL, e.Request = target, request
+		e.DOI, e.Request, e.URL = found.DOI, found.Request, target
 		e.Address, e.User, e.Agent = field[1], present(field[2]), present(unescape(field[6]))
-		return e, err == nil, err
+		return e, true, nil
 	})
 }
 

@@ -183,9 +183,9 @@ func literal(e *syntax.Regexp) (longest string) {
 //go:embed robots.txt
 var robots string
 
-// Robots is the list of robots that is built in. The code of practice asks for the
-// list that COUNTER publishes, without general-purpose agents, which is longer and
-// changes:
+// Robots is the list of robots that is built in: the one that COUNTER publishes, of
+// 2024-04-22, without general-purpose agents, as the code of practice asks for. A newer
+// one takes its place:
 //
 //	robots, err := counter.ReadAgents(file)
 //	opts.Robots = robots.Without(counter.GeneralPurpose()...)
@@ -207,7 +207,7 @@ func GeneralPurpose() []string {
 }
 
 var (
-	builtInRobots   = sync.OnceValue(func() *Agents { return mustReadAgents(robots) })
+	builtInRobots   = sync.OnceValue(func() *Agents { return mustReadAgents(robots).Without(GeneralPurpose()...) })
 	builtInMachines = sync.OnceValue(func() *Agents { return mustReadAgents(machines) })
 )
 

@@ -2,6 +2,7 @@ package counter_test
 
 import (
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ func TestRobotsAreNotPeopleNorTools(t *testing.T) {
 		"Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)":            "robot",
 		"facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)":   "robot",
 		"Scrapy/2.11 (+https://scrapy.org)":                                           "robot",
+		"Mozilla/5.0":                                                                 "robot", // browsers have more to say
 		"curl/8.5.0":                                                                  "machine",
 		"python-requests/2.32.3":                                                      "machine",
 		"R (4.4.1 x86_64-pc-linux-gnu x86_64 linux-gnu)":                              "machine",
@@ -49,6 +51,26 @@ func TestGeneralPurposeAgentsAreMachines(t *testing.T) {
 		assert.True(t, agent == "" || counter.Machines().Match(agent), agent)
 	}
 	assert.Equal(t, counter.Robots().Patterns(), counter.Robots().Without(counter.GeneralPurpose()...).Patterns())
+}
+
+// TestTheListIsThatOfCOUNTER: as it was published, but without the tools of researchers.
+func TestTheListIsThatOfCOUNTER(t *testing.T) {
+	file, err := os.Open("robots.txt")
+	require.NoError(t, err)
+	defer file.Close()
+	published, err := counter.ReadAgents(file)
+	require.NoError(t, err)
+	assert.Len(t, published.Patterns(), 327)
+	var without []string
+	for _, p := range published.Patterns() {
+		if !slices.Contains(counter.Robots().Patterns(), p) {
+			without = append(without, p)
+		}
+	}
+	assert.Equal(t, []string{
+		"^.?$", "^ruby$", `aria2\/\d`, `axios\/\d`, `curl\/`, `HttpComponents\/1.1`, "http.?client", "httpx", "insomnia", `^java\/\d{1,2}.\d`,
+		`Jersey\/\d`, "libcurl", "libwww", "lwp", "okhttp", `PHP\/`, "PycURL", "python", `ReactorNetty\/\d`, "RestSharp", "Typhoeus", "urllib", "Wget",
+	}, without)
 }
 
 func TestAPublishedListIsRead(t *testing.T) {

@@ -30,7 +30,7 @@ func clicks(times ...string) (events []counter.Event) {
 		if err != nil {
 			panic(err)
 		}
-		events = append(events, counter.Event{DOI: "10.5072/a", Time: at, URL: "/a", Address: "192.0.2.1", Agent: "Mozilla/5.0"})
+		events = append(events, counter.Event{DOI: "10.5072/a", Time: at, URL: "/a", Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)"})
 	}
 	return events
 }

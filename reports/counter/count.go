@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,9 +97,9 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 		panic(err)
 	}
 	var records []record
-	var sum Summary
+	recorder := recorder{rules: r}
 	for i := range events {
-		rec, err := r.record(nil, &events[i], &sum)
+		rec, err := recorder.record(nil, &events[i])
 		if err != nil {
 			panic(err)
 		}
@@ -113,8 +114,8 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 	}
 	t.finish()
 	if r.Summary != nil {
-		sum.add(t.summary)
-		*r.Summary = sum
+		*r.Summary = recorder.left
+		r.Summary.add(t.summary)
 	}
 	if len(records) == 0 {
 		return nil
@@ -170,8 +171,52 @@ func (r *rules) inPeriod(sec int64) bool {
 	return r.Period == (reports.Period{}) || r.begin <= day && day <= r.end
 }
 
+// A recorder makes records of events.
+type recorder struct {
+	*rules
+	left Summary // events without a record
+
+	// What the last agents are, and those before them. Most come again and again.
+	agents, before map[string]agentKind
+}
+
+// An agentKind is what a user agent is.
+type agentKind byte
+
+const (
+	person agentKind = iota
+	machine
+	robot
+)
+
+// kind tells what a user agent is.
+func (r *recorder) kind(agent string) agentKind {
+	if kind, ok := r.agents[agent]; ok {
+		return kind
+	}
+	kind, ok := r.before[agent]
+	switch {
+	case ok:
+	case agent == "":
+		kind = machine
+	case r.Robots.Match(agent):
+		kind = robot
+	case r.Machines.Match(agent):
+		kind = machine
+	}
+	const most, longest = 1 << 12, 512 // agents, bytes
+	if len(agent) > longest {
+		return kind
+	}
+	if len(r.agents) >= most || r.agents == nil {
+		r.before, r.agents = r.agents, map[string]agentKind{}
+	}
+	r.agents[strings.Clone(agent)] = kind // it is a part of a line
+	return kind
+}
+
 // record appends the record of an event, or returns nil if it is left out.
-func (r *rules) record(dst record, e *Event, sum *Summary) (record, error) {
+func (r *recorder) record(dst record, e *Event) (record, error) {
 	name, err := parse(e)
 	if err != nil {
 		return nil, err
@@ -179,23 +224,18 @@ func (r *rules) record(dst record, e *Event, sum *Summary) (record, error) {
 	sec := e.Time.Unix()
 	switch {
 	case name == "":
-		sum.NoDataset++
+		r.left.NoDataset++
 		return nil, nil
 	case !r.inPeriod(sec) && !r.inPeriod(sec-doubleClick):
-		sum.OtherMonths++
-		return nil, nil
-	case e.Agent != "" && r.Robots.Match(e.Agent):
-		sum.Robots++
+		r.left.OtherMonths++
 		return nil, nil
 	}
-	access := e.Access
-	if access == "" {
-		access = reports.Regular
-		if e.Agent == "" || r.Machines.Match(e.Agent) {
-			access = reports.Machine
-		}
+	kind := r.kind(e.Agent)
+	if kind == robot {
+		r.left.Robots++
+		return nil, nil
 	}
-	return appendRecord(dst, name, e, access), nil
+	return appendRecord(dst, name, e, e.Access == reports.Machine || e.Access == "" && kind == machine), nil
 }
 
 // errLeft ends a count whose rows nobody wants any more.
@@ -213,7 +253,7 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	defer running.Wait()
 	defer cancel(errLeft)
 	for i := range workers {
-		w := &worker{rules: r, events: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
+		w := &worker{recorder: recorder{rules: r}, events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
 		w.sorter = extsort.Sorter{Memory: cmp.Or(r.Memory, 32<<20) / len(workers), Dir: cmp.Or(r.TempDir, os.TempDir())}
 		workers[i] = w
 		running.Go(func() {
@@ -262,6 +302,14 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 		}
 	}
 	n := int64(0)
+	empty := func(w *worker) []numbered {
+		select {
+		case used := <-w.used:
+			return used[:0]
+		default:
+			return make([]numbered, 0, batch)
+		}
+	}
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -269,7 +317,7 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 		n++
 		i := maphash.String(seed, cmp.Or(e.User, e.Cookie, e.Session, e.Address)) % uint64(len(workers))
 		if full[i] == nil {
-			full[i] = make([]numbered, 0, batch)
+			full[i] = empty(workers[i])
 		}
 		if full[i] = append(full[i], numbered{n, e}); len(full[i]) == batch {
 			if err := send(int(i)); err != nil {
@@ -319,20 +367,23 @@ func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool)
 	counting := slices.DeleteFunc(slices.Clone(workers), ended)
 	for len(counting) > 0 {
 		doi := slices.MinFunc(counting, func(a, b *worker) int { return cmp.Compare(a.head.doi, b.head.doi) }).head.doi
-		counts := map[cell]int64{}
+		all := counts{}
 		counting = slices.DeleteFunc(counting, func(w *worker) bool {
 			if w.head.doi != doi {
 				return false
 			}
-			for at, n := range w.head.counts {
-				counts[at] += n
+			for at, list := range w.head.counts {
+				sum := all.of(at)
+				for i, n := range list {
+					sum[i] += n
+				}
 			}
 			return ended(w)
 		})
 		if ctx.Err() != nil { // a worker that fails ends, too
 			break
 		}
-		for _, row := range rows(doi, counts) {
+		for _, row := range rows(doi, all) {
 			if !yield(row) {
 				return errLeft
 			}
@@ -344,7 +395,7 @@ func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool)
 // A dataset is what a worker counted for a DOI.
 type dataset struct {
 	doi    string
-	counts map[cell]int64
+	counts counts
 }
 
 // A fault is why the n-th event is not valid.
@@ -355,14 +406,15 @@ type fault struct {
 
 // A worker sorts and counts the events of some users.
 type worker struct {
-	*rules
+	recorder
 	events   chan []numbered
+	used     chan []numbered // the events of which have been sorted
 	sorter   extsort.Sorter
 	done     chan struct{} // is closed when all events are sorted
 	datasets chan dataset  // by DOI
 	head     dataset       // the last one that merge took
 	faults   []fault       // the first mostFaults
-	summary  Summary
+	summary  Summary       // when all are counted
 }
 
 func (w *worker) run(ctx context.Context) error {
@@ -380,7 +432,7 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		select {
 		case w.datasets <- dataset{string(doi), t.counts}:
-			t.counts = map[cell]int64{}
+			t.counts = counts{}
 		case <-ctx.Done():
 		}
 	}
@@ -396,6 +448,7 @@ func (w *worker) run(ctx context.Context) error {
 		t.add(c)
 	}
 	finish()
+	w.summary = w.left
 	w.summary.add(t.summary)
 	return nil
 }
@@ -410,7 +463,7 @@ func (w *worker) sort(ctx context.Context) error {
 				return nil
 			}
 			for i := range batch {
-				made, err := w.record(rec[:0], &batch[i].Event, &w.summary)
+				made, err := w.record(rec[:0], &batch[i].Event)
 				if err != nil {
 					w.fault(batch[i].n, err)
 				} else if made != nil {
@@ -419,6 +472,10 @@ func (w *worker) sort(ctx context.Context) error {
 						return err
 					}
 				}
+			}
+			select {
+			case w.used <- batch:
+			default:
 			}
 		case <-ctx.Done():
 			return ctx.Err()

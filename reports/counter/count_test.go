@@ -70,7 +70,7 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	users := make([]counter.Event, 1+r.IntN(3)) // few, so that they meet themselves
 	for i := range users {
-		u := counter.Event{Agent: pick("Mozilla/5.0", "Mozilla/5.0", "curl/8", "")}
+		u := counter.Event{Agent: pick("Mozilla/5.0 (X11)", "Mozilla/5.0 (X11)", "curl/8", "")}
 		name := pick("u", "v")
 		switch r.IntN(5) {
 		case 0:
@@ -102,7 +102,7 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 			e.Access = reports.AccessMethod(pick("regular", "machine"))
 		}
 		if r.IntN(10) == 0 {
-			e.Agent = pick("Mozilla/5.0", "curl/8", "")
+			e.Agent = pick("Mozilla/5.0 (X11)", "curl/8", "")
 		}
 		l.events = append(l.events, e)
 	}
@@ -185,8 +185,8 @@ func total(rows []reports.Row) map[reports.Row]int64 {
 func TestRowsAreADataset(t *testing.T) {
 	at := time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)
 	events := []counter.Event{
-		{DOI: "10.5072/B", URL: "/b", Time: at, Address: "192.0.2.1", Agent: "Mozilla/5.0", Country: "DE"},
-		{DOI: "10.5072/A", URL: "/a", Time: at, Address: "192.0.2.1", Agent: "Mozilla/5.0"},
+		{DOI: "10.5072/B", URL: "/b", Time: at, Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)", Country: "DE"},
+		{DOI: "10.5072/A", URL: "/a", Time: at, Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)"},
 		{DOI: "10.5072/b", URL: "/b.csv", Time: at.Add(time.Minute), Request: true, Address: "192.0.2.1", Agent: "curl/8"},
 	}
 	var all []reports.Dataset

@@ -87,7 +87,7 @@ const (
 )
 
 // userSize is the size of a user in a key: its kind and its hash.
-const userSize = 1 + 16
+const userSize = 1 + hashSize
 
 // appendKey appends the DOI of an event as all spellings share it, and its user.
 func appendKey(dst []byte, name string, e *Event) []byte {
@@ -107,14 +107,22 @@ func appendKey(dst []byte, name string, e *Event) []byte {
 		who = append(binary.AppendUvarint(who, uint64(len(e.Address))), e.Address...)
 		who = append(who, e.Agent...)
 	}
-	hash := sha256.Sum256(who)
-	return append(append(dst, kind), hash[:userSize-1]...)
+	return appendHash(append(dst, kind), who)
+}
+
+// hashSize is the size of what stands for a text. Two texts never share it, not even
+// those that somebody makes up for it.
+const hashSize = 16
+
+func appendHash(dst, text []byte) []byte {
+	hash := sha256.Sum256(text)
+	return append(dst, hash[:hashSize]...)
 }
 
 // A record is an event as it is sorted: by key, then by time, then by all else, so
 // that the order in which events come does not matter.
 //
-//	key  seconds (8, sign flipped)  nanoseconds (4)  flags (1)  country (2)  URL
+//	key  seconds (8, sign flipped)  nanoseconds (4)  flags (1)  country (2)  hash of URL (16)
 type record []byte
 
 // Of clicks at the same moment a request is kept before an investigation.
@@ -124,7 +132,7 @@ const (
 )
 
 // appendRecord appends the record of an event whose DOI is name.
-func appendRecord(dst record, name string, e *Event, access reports.AccessMethod) record {
+func appendRecord(dst record, name string, e *Event, byMachine bool) record {
 	dst = appendKey(dst, name, e)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.Unix())^1<<63)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(e.Time.Nanosecond()))
@@ -132,7 +140,7 @@ func appendRecord(dst record, name string, e *Event, access reports.AccessMethod
 	if e.Request {
 		flags |= requestFlag
 	}
-	if access == reports.Machine {
+	if byMachine {
 		flags |= machineFlag
 	}
 	dst = append(dst, flags)
@@ -141,7 +149,8 @@ func appendRecord(dst record, name string, e *Event, access reports.AccessMethod
 	}
 	dst = jsonlex.AppendLower(dst, e.Country)
 	url, _, _ := strings.Cut(e.URL, "#")
-	return append(dst, url...)
+	var space [256]byte
+	return appendHash(dst, append(space[:0], url...))
 }
 
 // A click is a record, read.
@@ -151,7 +160,7 @@ type click struct {
 	sec, nsec int64
 	flags     byte
 	country   [2]byte
-	url       []byte // of the record
+	url       [hashSize]byte // hash
 }
 
 func (r record) click() (c click) {
@@ -162,7 +171,7 @@ func (r record) click() (c click) {
 	c.nsec = int64(binary.BigEndian.Uint32(rest[8:]))
 	c.flags = rest[12]
 	c.country = [2]byte(rest[13:15])
-	c.url = rest[15:]
+	c.url = [hashSize]byte(rest[15:])
 	return c
 }
 

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/url"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -55,79 +53,6 @@ type LogSummary struct {
 // Lines is the number of all lines.
 func (s LogSummary) Lines() int64 { return s.Events + s.Comments + s.Other + s.Faulty }
 
-// Paths tell from the path of a URL what an access to it is. The patterns are
-// searched for in the path, without scheme, host, query and fragment. What a request's pattern matches is a request, what only an
-// investigation's matches an investigation; anything else is not counted.
-type Paths struct {
-	Investigations, Requests []*regexp.Regexp
-
-	// DOIs has the DOI for what the first group of a pattern matches, or the whole
-	// pattern if it has no group, percent-decoded. If it is nil, that text is the DOI.
-	// Logs of Dataverse and Dryad have the DOI beside the URL, and ignore it.
-	DOIs map[string]string
-}
-
-// DataversePaths are those of Dataverse.
-func DataversePaths() *Paths {
-	return &Paths{
-		Investigations: []*regexp.Regexp{
-			regexp.MustCompile(`/dataset\.xhtml`), regexp.MustCompile(`/file\.xhtml`),
-			regexp.MustCompile(`/api/datasets`), regexp.MustCompile(`/api/v1/datasets`),
-		},
-		Requests: []*regexp.Regexp{regexp.MustCompile(`/api/access/datafile`), regexp.MustCompile(`/api/v1/access/datafile`)},
-	}
-}
-
-// find returns the pattern that decides about a path, or nil.
-func (p *Paths) find(path string) (pattern *regexp.Regexp, request bool) {
-	for _, r := range p.Requests {
-		if r.MatchString(path) {
-			return r, true
-		}
-	}
-	for _, r := range p.Investigations {
-		if r.MatchString(path) {
-			return r, false
-		}
-	}
-	return nil, false
-}
-
-// doi returns the DOI that a path has by the pattern that matched it; "" if
-// Paths.DOIs does not have it.
-func (p *Paths) doi(pattern *regexp.Regexp, path string) (string, error) {
-	match := pattern.FindStringSubmatch(path)
-	text := match[min(1, len(match)-1)]
-	if decoded, err := url.PathUnescape(text); err == nil {
-		text = decoded
-	}
-	if p.DOIs != nil {
-		text = p.DOIs[text]
-	}
-	if text == "" {
-		return "", nil
-	}
-	name, err := doi.Parse(text)
-	if err != nil {
-		return "", &datacite.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, text)}
-	}
-	return name, nil
-}
-
-// pathOf returns the path of a URL, whole or relative.
-func pathOf(address string) string {
-	if i := strings.IndexAny(address, "?#"); i >= 0 {
-		address = address[:i]
-	}
-	if _, rest, ok := strings.Cut(address, "://"); ok {
-		if i := strings.IndexByte(rest, '/'); i >= 0 {
-			return rest[i:]
-		}
-		return "/"
-	}
-	return address
-}
-
 // fieldNames are the fields of a line that Dataverse or Dryad wrote.
 var fieldNames = [...]string{
 	"event_time", "client_ip", "session_cookie_id", "user_cookie_id", "user_id", "request_url", "identifier",
@@ -150,16 +75,17 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 	if l.Paths == nil {
 		l.Paths = DataversePaths()
 	}
+	paths := newPathFinder(l.Paths)
 	return l.read(r, func(p *parser, line string) (e Event, ok bool, err error) {
 		if line[0] == '#' {
 			return e, false, checkHeader(line)
 		}
-		var fields [len(fieldNames)]string
+		var fields [titleField]string
 		describes, err := splitFields(line, &fields)
 		if err != nil {
 			return e, false, err
 		}
-		pattern, request := l.Paths.find(pathOf(fields[5]))
+		request, counted := paths.find(pathOf(fields[5]))
 		if e.Time, err = p.readTime(fields[0]); err != nil {
 			return e, false, err
 		}
@@ -168,10 +94,10 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 		if e.User == ":guest" {
 			e.User = ""
 		}
-		if e.DOI, err = p.readDOI(fields[6]); err != nil {
+		if e.DOI, err = readDOI(fields[6]); err != nil {
 			return e, false, err
 		}
-		if pattern == nil {
+		if !counted {
 			return e, false, nil
 		}
 		if l.Descriptions != nil && e.DOI != "" {
@@ -184,21 +110,15 @@ func ReadLog(r io.Reader, opts *LogOptions) iter.Seq2[Event, error] {
 }
 
 // splitFields splits a line. The fields from the title on, which describe the
-// dataset, are also returned as they stand.
-func splitFields(line string, fields *[len(fieldNames)]string) (describes string, err error) {
-	rest := line
+// dataset, are returned as they stand.
+func splitFields(line string, fields *[titleField]string) (describes string, err error) {
+	describes = line
 	for i := range fields {
-		if i == titleField {
-			describes = rest
-		}
-		at := strings.IndexByte(rest, '\t')
-		if last := i == len(fields)-1; last != (at < 0) {
-			return "", &datacite.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fields))}
-		} else if last {
-			at = len(rest)
-		}
-		fields[i] = present(rest[:at])
-		rest = rest[min(at+1, len(rest)):]
+		field, rest, _ := strings.Cut(describes, "\t")
+		fields[i], describes = present(field), rest
+	}
+	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
+		return "", &datacite.FieldError{Path: "fields", Reason: fmt.Sprintf("are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))}
 	}
 	return describes, nil
 }
@@ -232,12 +152,56 @@ var timeLayouts = []string{
 	"2006-01-02T15:04:05Z0700", time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700",
 }
 
+// A zone is the offset of the last time.
+type zone struct {
+	text     string
+	location *time.Location // nil if there is none
+}
+
+// read reads a time as Dataverse writes it, to the second, if its offset is the last one.
+func (z *zone) read(text string) (t time.Time, ok bool) {
+	const form = "2006-01-02T15:04:05"
+	if len(text) < len(form) || text[len(form):] != z.text || z.location == nil {
+		return t, false
+	}
+	if text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return t, false
+	}
+	century, year, month, day := twoDigits(text), twoDigits(text[2:]), twoDigits(text[5:]), twoDigits(text[8:])
+	hour, minute, second := twoDigits(text[11:]), twoDigits(text[14:]), twoDigits(text[17:])
+	if century > 99 || year > 99 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+		return t, false
+	}
+	t = time.Date(century*100+year, time.Month(month), day, hour, minute, second, 0, z.location)
+	return t, t.Day() == day && month > 0 // else there is no such day
+}
+
+// learn takes the offset of a time that was read from a text.
+func (z *zone) learn(text string, t time.Time) {
+	if t.Nanosecond() == 0 {
+		*z = zone{strings.Clone(text[19:]), t.Location()}
+	}
+}
+
+// twoDigits reads a number, or returns more than any such number.
+func twoDigits(text string) int {
+	tens, ones := text[0]-'0', text[1]-'0'
+	if tens > 9 || ones > 9 {
+		return 100
+	}
+	return int(tens)*10 + int(ones)
+}
+
 // readTime reads a time, most likely in the form of the last one.
 func (p *parser) readTime(text string) (time.Time, error) {
+	if t, ok := p.zone.read(text); ok {
+		return t, nil
+	}
 	for i := range timeLayouts {
 		layout := (p.layout + i) % len(timeLayouts)
 		if t, err := time.Parse(timeLayouts[layout], text); err == nil {
 			p.layout = layout
+			p.zone.learn(text, t)
 			return t, nil
 		}
 	}
@@ -248,21 +212,20 @@ func (p *parser) readTime(text string) (time.Time, error) {
 	return time.Time{}, &datacite.FieldError{Path: "event_time", Reason: fmt.Sprintf(reason, text)}
 }
 
-// readDOI returns the DOI of an identifier, bare. Most have been read before.
-func (p *parser) readDOI(identifier string) (name string, err error) {
-	if name, ok := p.names[identifier]; ok || identifier == "" {
+// readDOI returns the DOI of an identifier, bare.
+func readDOI(identifier string) (string, error) {
+	if identifier == "" {
+		return "", nil
+	}
+	name, err := doi.Parse(identifier)
+	if err == nil {
 		return name, nil
 	}
-	if name, err = doi.Parse(identifier); err != nil {
-		return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf("is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
+	reason := "is %.100q, not a DOI such as doi:10.5072/abc"
+	if strings.HasPrefix(strings.ToLower(identifier), "hdl:") {
+		reason = "is %.100q, a handle, and usage is reported of DOIs only; leave such lines out"
 	}
-	const most = 1 << 14 // of names held
-	if len(p.names) >= most {
-		clear(p.names)
-	}
-	name = strings.Clone(name) // it is a part of a line
-	p.names[strings.Clone(identifier)] = name
-	return name, nil
+	return "", &datacite.FieldError{Path: "identifier", Reason: fmt.Sprintf(reason, identifier)}
 }
 
 // A log is read in chunks, which parsers read at the same time.
@@ -287,9 +250,8 @@ type parseLine func(p *parser, line string) (Event, bool, error)
 
 // A parser reads lines.
 type parser struct {
-	layout int               // of the last time, in timeLayouts
-	names  map[string]string // DOIs, by identifier
-	usual  int               // events in a chunk
+	layout int // of the last time, in timeLayouts
+	zone   zone
 }
 
 // longestLine is the most bytes of a line, with its end; chunkSize those of a chunk, if its first
@@ -363,7 +325,7 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 		defer close(work)
 		for range parsers {
 			running.Go(func() {
-				p := &parser{names: map[string]string{}}
+				p := &parser{}
 				for c := range work {
 					p.read(l, c, parse)
 					close(c.done)
@@ -372,10 +334,14 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 		}
 		in := bufio.NewReaderSize(r, longestLine)
 		var waiting []*chunk // in work
+		var spare [][]Event
 		for more := true; more || len(waiting) > 0; {
 			for more && len(waiting) < cap(work) {
 				c := l.chunk(in)
 				more = c.err == nil
+				if n := len(spare); n > 0 {
+					c.events, spare = spare[n-1], spare[:n-1]
+				}
 				waiting = append(waiting, c)
 				work <- c
 			}
@@ -385,6 +351,7 @@ func (l *log) parsed(r io.Reader, parse parseLine) iter.Seq[*chunk] {
 			if !yield(c) {
 				return
 			}
+			spare = append(spare, c.events[:0])
 		}
 	}
 }
@@ -423,7 +390,6 @@ func (l *log) chunk(in *bufio.Reader) *chunk {
 // read reads the lines of a chunk.
 func (p *parser) read(l *log, c *chunk, parse parseLine) {
 	valid := utf8.ValidString(c.text)
-	c.events = make([]Event, 0, p.usual)
 	number := c.first - 1
 	leaveOut := func(f *datacite.FieldError) {
 		c.sum.Faulty++
@@ -462,7 +428,6 @@ func (p *parser) read(l *log, c *chunk, parse parseLine) {
 			c.sum.Other++
 		}
 	}
-	p.usual = len(c.events)
 }
 
 func (s *LogSummary) add(o LogSummary) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -31,7 +32,7 @@ const header = "#Fields: event_time	client_ip	session_cookie_id	user_cookie_id	u
 func line(replace ...string) string {
 	fields := []string{
 		"2026-10-14T10:01:00-0500", "192.0.2.1", "b94999cb", "-", ":guest", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
-		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
+		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0 (X11)", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
 		"2024-05-06T07:08:09Z", "1.0", "-", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC", "2024",
 	}
 	for i := 0; i < len(replace); i += 2 {
@@ -69,7 +70,7 @@ func TestDataversesLog(t *testing.T) {
 	at := time.Date(2026, 10, 14, 15, 1, 0, 0, time.UTC)
 	page := counter.Event{
 		DOI: "10.5072/FK2/ABC", Time: at, URL: "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
-		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0",
+		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)",
 	}
 	file, none, last := page, page, page
 	file.URL, file.User, file.Session, file.Request = "/api/access/datafile/5#x", "@doe", "", true
@@ -81,6 +82,63 @@ func TestDataversesLog(t *testing.T) {
 
 // TestGuestsAreNotOneUser: Dataverse writes ":guest" for everybody who did not log
 // in. Ten of them who look at a page within 20 seconds are ten visitors.
+// TestTimesAreThoseOfTheStandardLibrary: most times are read without it. Here each one is
+// near those before it, some are no times, and offsets change.
+func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
+	pick := func(r *rand.Rand, usual string, others ...string) string {
+		if r.IntN(5) > 0 {
+			return usual
+		}
+		return others[r.IntN(len(others))]
+	}
+	readable := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		var log strings.Builder
+		var want []time.Time
+		var faults []int
+		for number := 1; number <= 40; number++ {
+			zone, layout := pick(r, "+0000", "+0100", "-0330"), "2006-01-02T15:04:05-0700"
+			switch r.IntN(8) {
+			case 0:
+				zone, layout = pick(r, "Z", "+05:45", ".25Z", ".000Z"), time.RFC3339
+			case 1:
+				zone = pick(r, "", "+01", "Z0", "+2500", "+0100 ")
+			}
+			text := pick(r, "2026", "2024", "1900", "0000", "202x") + pick(r, "-", "-", "/") + pick(r, "02", "10", "12", "13", "00") + "-" +
+				pick(r, "01", "28", "29", "30", "31", "32", "00") + pick(r, "T", "T", "t") + pick(r, "00", "23", "24", "1:") + ":" +
+				pick(r, "59", "00", "60") + ":" + pick(r, "59", "00", "60", "5") + zone
+			fmt.Fprint(&log, line("event_time", text))
+			at, err := time.Parse(layout, text)
+			if err != nil {
+				at, err = time.Parse("2006-01-02T15:04:05Z07", strings.TrimSpace(text))
+			}
+			if err != nil {
+				at, err = time.Parse("2006-01-02T15:04:05Z0700", strings.TrimSpace(text))
+			}
+			if err != nil {
+				faults = append(faults, number)
+			} else {
+				want = append(want, at)
+			}
+		}
+		var got []int
+		events, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{LeaveOut: func(f *datacite.FieldError) {
+			number := 0
+			_, _ = fmt.Sscanf(f.Path, "line %d", &number)
+			got = append(got, number)
+		}}))
+		require.NoError(t, err)
+		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
+		require.Len(t, events, len(want))
+		readable += len(want)
+		for i, e := range events {
+			require.Equal(t, want[i].String(), e.Time.String(), "seed %d", seed)
+		}
+	}
+	assert.Greater(t, readable, 2000)
+}
+
 func TestGuestsAreNotOneUser(t *testing.T) {
 	var log strings.Builder
 	for i := range 10 {
@@ -101,7 +159,7 @@ func TestFaultyLines(t *testing.T) {
 		`counter.log, line 1, event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
 		`counter.log, line 1, event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
 		`counter.log, line 1, event_time is "", not a time`:                                                            line("event_time", "-"),
-		`counter.log, line 1, identifier is "hdl:1902.1/11014", not a DOI such as doi:10.5072/abc`:                     line("identifier", "hdl:1902.1/11014"),
+		`counter.log, line 1, identifier is "hdl:1902.1/11014", a handle, and usage is reported of DOIs only`:          line("identifier", "hdl:1902.1/11014"),
 		`counter.log, line 1, #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
 		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
@@ -348,6 +406,45 @@ func TestAccessLogsWithATable(t *testing.T) {
 	_, err = collect(counter.ReadAccessLog(strings.NewReader(log+"common format\n"), paths, &counter.LogOptions{Name: "access.log"}))
 	assert.ErrorContains(t, err, `access.log, line 1, path "/records/17" has "17", which is not a DOI`)
 	assert.ErrorContains(t, err, `access.log, line 3, line is not in the combined format: "common format"`)
+}
+
+// TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
+func TestAccessLogsWithATableOfPaths(t *testing.T) {
+	var log strings.Builder
+	for _, path := range []string{"/rain", "/files/ra%69n.csv?x=1", "/records/10.5072/abc", "/records/old", "/about", "/broken"} {
+		fmt.Fprintf(&log, "192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] \"GET %s HTTP/1.1\" 200 1 \"-\" \"-\"\n", path)
+	}
+	paths := &counter.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(.+)$`)},
+		Table: map[string]counter.Target{
+			"/rain": {DOI: "10.5072/rain"}, "/files/rain.csv": {DOI: "https://doi.org/10.5072/RAIN", Request: true},
+			"/records/old": {DOI: "10.5072/old", Request: true}, "/broken": {DOI: "rain"},
+		},
+	}
+	var sum counter.LogSummary
+	var faults []string
+	events, err := collect(counter.ReadAccessLog(strings.NewReader(log.String()), paths, &counter.LogOptions{
+		Summary: &sum, LeaveOut: func(f *datacite.FieldError) { faults = append(faults, f.Path+" "+f.Reason) },
+	}))
+	require.NoError(t, err)
+	var got []string
+	for _, e := range events {
+		got = append(got, fmt.Sprint(e.URL, " ", e.DOI, " ", e.Request))
+	}
+	assert.Equal(t, []string{
+		"/rain 10.5072/rain false", "/files/ra%69n.csv?x=1 10.5072/RAIN true",
+		"/records/10.5072/abc 10.5072/abc false", "/records/old 10.5072/old true",
+	}, got)
+	assert.Equal(t, counter.LogSummary{Events: 4, Other: 1, Faulty: 1}, sum)
+	assert.Equal(t, []string{`line 6, path "/broken" has "rain", which is not a DOI`}, faults)
+
+	paths = counter.DataversePaths()
+	paths.Table = map[string]counter.Target{"/api/files": {Request: true}}
+	events, err = collect(counter.ReadLog(strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &counter.LogOptions{Paths: paths}))
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	assert.True(t, events[0].Request)
+	assert.False(t, events[1].Request)
 }
 
 func TestEventsAsJSON(t *testing.T) {

@@ -3,7 +3,6 @@ package counter
 import (
 	"bytes"
 	"cmp"
-	"container/list"
 	"maps"
 	"slices"
 	"time"
@@ -18,18 +17,18 @@ type tally struct {
 
 	// Clicks that a later one may replace: those of the last 30 seconds, in the order
 	// of time.
-	open  list.List // of *click
-	byURL map[string]*list.Element
-	last  session // of the last click
+	open openClicks
+	last session // of the last click
 
 	seen   map[visit]byte // what was counted in each session, by flags
-	counts map[cell]int64 // of the dataset
+	counts counts         // of the dataset
+	month  month          // of the last click
 
 	summary Summary
 }
 
 func newTally(r *rules) *tally {
-	return &tally{rules: r, byURL: map[string]*list.Element{}, seen: map[visit]byte{}, counts: map[cell]int64{}}
+	return &tally{rules: r, open: newOpenClicks(), seen: map[visit]byte{}, counts: counts{}}
 }
 
 // A session is a day or an hour in the zone of the platform.
@@ -44,12 +43,36 @@ type visit struct {
 	machine byte
 }
 
-// A cell is a count of a dataset.
+// A cell has the counts of a dataset that differ in their metric alone.
 type cell struct {
 	month   int32 // 12 a year
-	metric  metric
 	machine byte
 	country [2]byte
+}
+
+// counts are those of a dataset, by metric.
+type counts map[cell]*[len(metrics)]int64
+
+// of returns the counts in a cell.
+func (c counts) of(at cell) *[len(metrics)]int64 {
+	n := c[at]
+	if n == nil {
+		n = new([len(metrics)]int64)
+		c[at] = n
+	}
+	return n
+}
+
+// A month is when it begins and ends, as the clocks of the platform show it.
+type month struct {
+	begin, end int64
+	number     int32 // 12 a year
+}
+
+func monthOf(local int64) month {
+	year, m, _ := time.Unix(local, 0).UTC().Date()
+	first := func(m time.Month) int64 { return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC).Unix() }
+	return month{first(m), first(m + 1), int32(year)*12 + int32(m) - 1}
 }
 
 // A metric is an index of metrics.
@@ -62,7 +85,7 @@ const (
 	uniqueRequests
 )
 
-// metrics are in the alphabetical order of their names, so that cells sort like rows.
+// metrics are in the alphabetical order of their names, as rows are.
 var metrics = [...]reports.MetricType{
 	totalInvestigations: reports.TotalDatasetInvestigations, totalRequests: reports.TotalDatasetRequests,
 	uniqueInvestigations: reports.UniqueDatasetInvestigations, uniqueRequests: reports.UniqueDatasetRequests,
@@ -79,19 +102,12 @@ func (t *tally) add(c click) {
 		t.closeAll() // a double click lies within a session, which for these users is an hour
 	}
 	t.last = now
-	for first := t.open.Front(); first != nil && !first.Value.(*click).near(&c); first = t.open.Front() {
+	for first := t.open.first(); first != nil && !first.near(&c); first = t.open.first() {
 		t.close(first)
 	}
-	if earlier, ok := t.byURL[string(c.url)]; ok {
+	if t.open.put(&c) {
 		t.summary.DoubleClicks++
-		kept := earlier.Value.(*click)
-		c.url = kept.url
-		*kept = c
-		t.open.MoveToBack(earlier)
-		return
 	}
-	c.url = bytes.Clone(c.url)
-	t.byURL[string(c.url)] = t.open.PushBack(&c)
 }
 
 // finish counts the last clicks of a key.
@@ -101,40 +117,90 @@ func (t *tally) finish() {
 }
 
 func (t *tally) closeAll() {
-	for first := t.open.Front(); first != nil; first = t.open.Front() {
+	for first := t.open.first(); first != nil; first = t.open.first() {
 		t.close(first)
 	}
 }
 
 // close counts the first of the open clicks: no later one can replace it.
-func (t *tally) close(first *list.Element) {
-	c := t.open.Remove(first).(*click)
-	delete(t.byURL, string(c.url))
+func (t *tally) close(c *click) {
+	t.open.remove(t.open.byURL[c.url])
 	if !t.inPeriod(c.sec) {
 		t.summary.OtherMonths++
 		return
 	}
 	t.summary.Counted++
-	year, month, _ := time.Unix(t.local(c.sec), 0).UTC().Date()
-	at := cell{month: int32(year)*12 + int32(month) - 1, machine: c.flags & machineFlag, country: c.country}
-	count := func(m metric) {
-		at.metric = m
-		t.counts[at]++
+	if local := t.local(c.sec); local < t.month.begin || local >= t.month.end {
+		t.month = monthOf(local)
 	}
-	v := visit{t.sessionOf(c), at.machine}
+	machine := c.flags & machineFlag
+	count := t.counts.of(cell{t.month.number, machine, c.country})
+	v := visit{t.sessionOf(c), machine}
 	seen, visited := t.seen[v]
-	count(totalInvestigations)
+	count[totalInvestigations]++
 	if !visited {
-		count(uniqueInvestigations)
+		count[uniqueInvestigations]++
 	}
 	if request := c.flags & requestFlag; request != 0 {
-		count(totalRequests)
+		count[totalRequests]++
 		if seen&requestFlag == 0 {
-			count(uniqueRequests)
+			count[uniqueRequests]++
 		}
 		seen |= request
 	}
 	t.seen[v] = seen
+}
+
+// openClicks are clicks in the order of time, one for each URL.
+type openClicks struct {
+	nodes []node // a ring; the first one is no click
+	free  []int  // nodes
+	byURL map[[hashSize]byte]int
+}
+
+type node struct {
+	click
+	next, before int
+}
+
+func newOpenClicks() openClicks {
+	return openClicks{nodes: make([]node, 1), byURL: map[[hashSize]byte]int{}}
+}
+
+// first returns the earliest click, which is valid until the next one is put; nil if there
+// is none.
+func (o *openClicks) first() *click {
+	if i := o.nodes[0].next; i != 0 {
+		return &o.nodes[i].click
+	}
+	return nil
+}
+
+// put puts a click at the end, in the place of one of its URL if there is one.
+func (o *openClicks) put(c *click) (replaced bool) {
+	i, replaced := o.byURL[c.url]
+	if replaced {
+		o.remove(i)
+	}
+	if n := len(o.free); n > 0 {
+		i, o.free = o.free[n-1], o.free[:n-1]
+	} else {
+		i = len(o.nodes)
+		o.nodes = append(o.nodes, node{})
+	}
+	last := o.nodes[0].before
+	o.nodes[i] = node{*c, 0, last}
+	o.nodes[last].next, o.nodes[0].before = i, i
+	o.byURL[c.url] = i
+	return replaced
+}
+
+// remove removes a click, which stays valid until the next one is put.
+func (o *openClicks) remove(i int) {
+	n := &o.nodes[i]
+	o.nodes[n.before].next, o.nodes[n.next].before = n.next, n.before
+	delete(o.byURL, n.url)
+	o.free = append(o.free, i)
 }
 
 // sessionOf returns the session of a click: the day for a session cookie, else the hour.
@@ -155,21 +221,32 @@ func floor(a, b int64) int64 {
 }
 
 // rows are the counts of a dataset, in order.
-func rows(doi string, counts map[cell]int64) []reports.Row {
-	list := make([]reports.Row, 0, len(counts))
-	month, day := int32(-1), reports.Date("") // of the last cell
-	for _, at := range slices.SortedFunc(maps.Keys(counts), compareCells) {
-		if at.month != month {
-			month, day = at.month, firstDay(at.month)
+func rows(doi string, all counts) []reports.Row {
+	cells := slices.SortedFunc(maps.Keys(all), compareCells)
+	var list []reports.Row
+	for len(cells) > 0 {
+		month := cells[0].month
+		later := slices.IndexFunc(cells, func(at cell) bool { return at.month != month })
+		if later < 0 {
+			later = len(cells)
 		}
-		row := reports.Row{DOI: doi, Date: day, Metric: metrics[at.metric], Access: reports.Regular, Count: counts[at]}
-		if at.machine != 0 {
-			row.Access = reports.Machine
+		row := reports.Row{DOI: doi, Date: firstDay(month)}
+		for m, name := range metrics {
+			row.Metric = name
+			for _, at := range cells[:later] {
+				row.Access, row.Country, row.Count = reports.Regular, "", all[at][m]
+				if at.machine != 0 {
+					row.Access = reports.Machine
+				}
+				if at.country != [2]byte{} {
+					row.Country = string(at.country[:])
+				}
+				if row.Count > 0 {
+					list = append(list, row)
+				}
+			}
 		}
-		if at.country != [2]byte{} {
-			row.Country = string(at.country[:])
-		}
-		list = append(list, row)
+		cells = cells[later:]
 	}
 	return list
 }
@@ -178,8 +255,7 @@ func firstDay(month int32) reports.Date {
 	return reports.Day(time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC))
 }
 
-// compareCells sorts by month, metric, access method and country.
+// compareCells sorts by month, access method and country.
 func compareCells(a, b cell) int {
-	return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.metric, b.metric),
-		cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
+	return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
 }

@@ -51,6 +51,7 @@ type Record struct {
 	Registered time.Time // zero for drafts
 	Handles    []Handle  // what the global resolver knows, oldest first
 	Media      []Medium
+	Usage      map[string]any        `json:"-"` // views and downloads by usage reports, in place of those among the attributes
 	Search     func() map[string]any `json:"-"` // what queries see; made when the first one looks
 
 	columns map[string]any // of a record that a Deployed service has written: what the attributes are made of

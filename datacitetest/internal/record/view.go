@@ -70,6 +70,7 @@ func (rec *Record) shown(v View) object {
 		o[strings.TrimSuffix(name, "s")+"Count"] = len(related)
 	}
 	maps.Copy(o, rec.Attributes)
+	maps.Copy(o, rec.Usage)
 	bothIdentifiers(o)
 	for _, name := range []string{"creators", "contributors"} {
 		o[name] = withAffiliations(o[name], v.Affiliation)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -151,15 +152,36 @@ func (s *Service) getStored(id string) (wire.Reply, error) {
 	if !s.Deployed {
 		return r.expanded(http.StatusOK), nil
 	}
+	shown, err := s.Archive.shown(r)
+	return shown.reply(http.StatusOK, r.uid), err
+}
+
+// shown is a report as GET of a Deployed service shows it.
+func (a *archive) shown(r *stored) (attachment, error) {
 	if !r.documented {
-		shown, err := r.document()
-		return shown.reply(http.StatusOK, r.uid), err
+		return r.document()
 	}
-	stored, err := s.Archive.load(r)
+	stored, err := a.load(r)
+	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}, err
+}
+
+// Usage is a report as those who count usage get it from a Deployed service.
+func (s *Service) Usage(id string) (report usage.Report, err error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	r := s.Archive.find(id)
+	if r == nil {
+		return report, errNoReport
+	}
+	shown, err := s.Archive.shown(r)
 	if err != nil {
-		return wire.Reply{}, err
+		return report, err
 	}
-	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}.reply(http.StatusOK, r.uid), nil
+	report = usage.Report{ID: r.uid, Header: wire.Encode(shown.header), Datasets: shown.datasets}
+	for _, subset := range shown.subsets {
+		report.Subsets = append(report.Subsets, subset.gzip)
+	}
+	return report, nil
 }
 
 // deleteReport is DELETE, which is for the operator's staff.

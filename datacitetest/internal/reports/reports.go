@@ -22,12 +22,13 @@ type object = map[string]any
 type Service struct {
 	*store.Store
 	WriteTime time.Duration
+	Stored    func(id string) // is told, by a Deployed service, that what a report holds may be another
 	Archive   archive
 }
 
 // New makes the reports service over a store; writeTime is how long it works on a write.
 func New(s *store.Store, writeTime time.Duration) *Service {
-	return &Service{Store: s, WriteTime: writeTime, Archive: newArchive()}
+	return &Service{Store: s, WriteTime: writeTime, Archive: newArchive(), Stored: func(string) {}}
 }
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
@@ -58,6 +59,7 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 	s.Archive.insert(r)
 	if s.Deployed {
 		err = s.Archive.document(id, r.compressed)
+		s.Stored(id)
 	}
 	return id, err
 }

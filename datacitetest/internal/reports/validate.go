@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +22,7 @@ type checker struct {
 	*jsonlex.Lexer
 	encoding *utf8Reader
 	path     []string // to the value with the error, from the inside out
+	depth    int      // of anyValue
 
 	begin, end string // of the period that is read
 }
@@ -80,11 +82,11 @@ func (c *checker) sound() {
 // rule takes one value and checks it.
 type rule func(c *checker)
 
-// in takes the value that stands in a member, or under a number.
-func (c *checker) in(place any, value rule) {
+// in takes the value that stands in a member.
+func (c *checker) in(member string, value rule) {
 	value(c)
 	if c.Err() != nil {
-		c.path = append(c.path, fmt.Sprint(place))
+		c.path = append(c.path, member)
 	}
 }
 
@@ -130,7 +132,9 @@ func (c *checker) array(element rule) {
 	}
 	c.List()
 	for i := 0; c.Element(i); i++ {
-		c.in(i, element)
+		if element(c); c.Err() != nil {
+			c.path = append(c.path, strconv.Itoa(i))
+		}
 	}
 }
 
@@ -172,23 +176,21 @@ func decoded(data []byte) (v any) {
 }
 
 // anyValue takes what the service does not look at, and seeded reports, which may be
-// as odd as real ones are.
-func anyValue(c *checker) { c.nested(100) }
-
-// nested takes a value of any kind, at most depth levels deep.
-func (c *checker) nested(depth int) {
-	inside := func(c *checker) { c.nested(depth - 1) }
+// as odd as real ones are, at most 100 levels deep.
+func anyValue(c *checker) {
+	c.depth++
 	switch kind := c.Kind(); {
-	case depth == 0:
+	case c.depth > 100:
 		c.refuse("values nested too deep at byte %d", c.Offset())
 	case kind == '{':
-		c.object(func([]byte) rule { return inside })
+		c.object(func([]byte) rule { return anyValue })
 	case kind == '[':
-		c.array(inside)
+		c.array(anyValue)
 	default:
 		c.Skip()
 		c.sound()
 	}
+	c.depth--
 }
 
 // content is what the body of a report holds. The datasets stay where they

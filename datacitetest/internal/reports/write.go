@@ -268,6 +268,7 @@ var readOnly = []string{"created-by", "report-id"}
 // commit writes to the database what has changed in memory: the members sent,
 // the datasets and the bytes. A report without rows gets one (Report#to_compress).
 func (w *write) commit(members object) error {
+	w.announce()
 	w.Archive.change(w.report.uid, func(r *stored) {
 		r.header = maps.Clone(r.header)
 		for name := range members {
@@ -293,6 +294,14 @@ func (w *write) commit(members object) error {
 	}
 	_, err := w.Archive.insertRow(w.report.uid, data)
 	return err
+}
+
+// announce tells those who count usage of the report, unless it is one of resolutions
+// (Report#push_report).
+func (w *write) announce() {
+	if kind, err := w.report.kind(); err == nil && kind != resolutionsKind {
+		w.Stored(w.report.uid)
+	}
 }
 
 // rowRead is a row as the request knows it with its bytes, nil if it does not.
@@ -337,6 +346,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 		// may not.
 		r.documented = r.documented || !w.report.documented
 	})
+	w.announce()
 	w.done(faults.DocumentStored, 0)
 	w.change(w.clean)
 	w.done(faults.RowsCleaned, 0)

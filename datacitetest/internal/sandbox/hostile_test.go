@@ -101,6 +101,8 @@ func hostile() map[string]call {
 		"datasets of what is known": report(plain, hostileTop+`},"report-datasets":[{}`+fill(19*mib, `,{"yop":""}`)+`]}`),
 		"most datasets":             report(plain, hostileTop+`},"report-datasets":[{}`+most(values, `,{"yop":0}`)+`]}`),
 		"most filters, gzip":        report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}`+most(values, `,{"code":1}`)+`]},"report-datasets":[]}`, "", 0, "")),
+		"gzip of what counts":       report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{}`, `,`+used("10.5072/a", viewed(1)), 250, "]}")),
+		"gzip of one dataset":       report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{"a":[{}`, `,{}`, 250, "]}]}")),
 		"gzip of a DOI":             dois(jsonAPIZipped, bomb(`{"data":{"x":"`, "a", 1500, `"}}`)),
 		"attributes of objects":     dois(jsonAPI, inDOI(`"creators":[0`+fill(9*mib, `,{"":0}`)+`]`)),
 		"most creators":             dois(jsonAPI, inDOI(`"creators":[{"name":""}`+most(maxPieces, `,{"name":""}`)+`]`)),
@@ -141,6 +143,7 @@ func TestHostileRequests(t *testing.T) {
 					if strings.HasSuffix(name, "without end") || name == "gzip of blanks" {
 						assert.Equal(t, 413, a.status, "it takes little memory, but there is no end to it")
 					}
+					service.ProcessUsage()
 				})
 				t.Logf("%d MiB", taken/mib)
 				assert.Less(t, taken, uint64(300*mib))

@@ -19,7 +19,7 @@ var namedTest = regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?`")
 // test that is named exists.
 func TestRulesOfTheDeployed(t *testing.T) {
 	sources := testSources(t)
-	for file, atLeast := range map[string]int{"deployed-reports.md": 70, "deployed-store.md": 12, "deployed-dois.md": 10, "deployed-records.md": 9} {
+	for file, atLeast := range map[string]int{"deployed-reports.md": 70, "deployed-store.md": 12, "deployed-dois.md": 10, "deployed-records.md": 9, "deployed-usage.md": 40} {
 		rules := rulesIn(t, file)
 		assert.Greater(t, len(rules), atLeast, file)
 		for _, cells := range rules {
@@ -47,7 +47,7 @@ func testSources(t *testing.T) string {
 // Every rule that is known and not played is listed, with its evidence and what is done
 // in its place.
 func TestRulesNotPlayed(t *testing.T) {
-	for _, file := range []string{"deployed-reports.md", "deployed-store.md"} {
+	for _, file := range []string{"deployed-reports.md", "deployed-store.md", "deployed-usage.md"} {
 		rules := testkit.Table(t, file, "Not played")
 		assert.Greater(t, len(rules), 10, file)
 		for _, cells := range rules {

@@ -82,6 +82,11 @@ type Options struct {
 	// 0 means no time at all. The work goes on when the client goes away.
 	WriteTime time.Duration
 
+	// UsageLag is how long, by the service's clock, a Deployed service takes until the
+	// records of DOIs show the numbers of a usage report; 0 means that the next
+	// request sees them.
+	UsageLag time.Duration
+
 	// IndexLag is how long, by the service's clock, a Deployed service takes until
 	// lists and searches of DOIs show what was written; 0 means no time at all. A
 	// single record is shown as it is at once.
@@ -107,6 +112,7 @@ type Service struct {
 	mds     *mds.Service
 	reports *reports.Service
 	work    atWork
+	toCount toCount
 }
 
 // New returns an empty service.
@@ -127,6 +133,8 @@ func New(opts *Options) *Service {
 	}
 	store := store.New(settings)
 	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
+	s.toCount.lag = o.UsageLag
+	s.reports.Stored = s.announce
 	s.front = faults.Front{Ask: o.Faults, Respond: s.respond, Behind: func(r *http.Request) bool {
 		area, _ := areaOf(r)
 		return s.Deployed && area == storeArea
@@ -165,11 +173,13 @@ type snapshot struct {
 	Deployed bool
 	Store    store.Snapshot
 	Reports  reports.Snapshot
+	Awaiting []announcement
 }
 
 // Save writes all that the service holds, apart from requests.
 func (s *Service) Save(w io.Writer) error {
-	return json.NewEncoder(w).Encode(snapshot{s.Deployed, s.Store.Snapshot(), s.reports.Snapshot()})
+	s.countUsage(s.Now())
+	return json.NewEncoder(w).Encode(snapshot{s.Deployed, s.Store.Snapshot(), s.reports.Snapshot(), s.toCount.all()})
 }
 
 // Restore adds what another service of the same behaviour has saved.
@@ -184,6 +194,7 @@ func (s *Service) Restore(r io.Reader) error {
 		return errors.New("it was saved by a service of the other behaviour")
 	}
 	s.Store.Restore(snap.Store)
+	s.toCount.add(snap.Awaiting...)
 	return s.reports.Restore(snap.Reports)
 }
 
@@ -195,12 +206,22 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.Se
 func (s *Service) respond(r *http.Request, f *faults.Fault) (status int, send func(http.ResponseWriter)) {
 	started := time.Now()
 	q := wire.NewRequest(r, f)
+	if s.Deployed && seesUsage(q) {
+		s.countUsage(s.Now())
+	}
 	respond := s.respondDocumented
 	if s.Deployed {
 		respond = s.respondDeployed
 	}
 	res := respond(q)
 	return res.Status, func(w http.ResponseWriter) { res.Send(w, q, time.Since(started)) }
+}
+
+// seesUsage says whether a request may tell whether reports were counted before it, or
+// takes from them what would have counted.
+func seesUsage(q *wire.Request) bool {
+	area, _ := areaOf(q.Request)
+	return area != reportsArea || q.Verb == http.MethodPut || q.Verb == http.MethodDelete
 }
 
 // respondDocumented goes by the path as it arrives: decoded once, and cleaned by

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 )
 
 // A Snapshot is all that a store holds, to be kept as JSON.
@@ -11,6 +12,7 @@ type Snapshot struct {
 	Moved   time.Duration     // by which Advance has moved the clock
 	Keys    map[string]string // the client id of each API key
 	Records []*record.Record
+	Usage   []usage.Event
 }
 
 // Snapshot returns what the store holds now.
@@ -25,6 +27,7 @@ func (s *Store) Snapshot() Snapshot {
 			snap.Records = append(snap.Records, rec)
 		}
 	}
+	snap.Usage = s.UsageEvents()
 	return snap
 }
 
@@ -38,6 +41,7 @@ func (s *Store) Restore(snap Snapshot) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.usage.Restore(snap.Usage)
 	for _, rec := range snap.Records {
 		s.keep(rec)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -68,6 +69,7 @@ type Store struct {
 	removed map[string]*record.Record // signs of removed ones, while the index lags
 	ordered []*record.Record          // all of them by creation; nil after a change
 	media   int                       // how many there have been
+	usage   usage.Events
 }
 
 // New makes an empty store.
@@ -142,6 +144,7 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 	if rec == nil {
 		delete(s.records, key)
 		s.ordered = nil
+		s.usage.Remove(old.DOI)
 		if s.IndexLag > 0 {
 			s.removed[key] = (&record.Record{DOI: old.DOI, Created: old.Created, Gone: true}).Lagging(old, s.Now(), s.IndexLag)
 		}
@@ -153,6 +156,7 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 
 // keep stores a record. The caller has the lock.
 func (s *Store) keep(rec *record.Record) {
+	rec.Usage = s.usage.Of(rec.DOI)
 	rec.Search = sync.OnceValue(rec.Indexed)
 	if s.Deployed && rec.Media == nil {
 		rec.Media = rec.Contents()

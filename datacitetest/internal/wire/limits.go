@@ -27,7 +27,7 @@ const (
 	MaxOtherBody  = 10 << 20
 	MaxDatasets   = 50_000 // of a report (specification §8)
 
-	maxInflated = 256 << 20 // bytes of a report that comes compressed; it is read as a stream
+	MaxInflated = 256 << 20 // bytes of a report that comes compressed; it is read as a stream
 	MaxPieces   = 250_000   // pieces of a body, or of the header of a report
 	MaxValues   = 600_000   // pieces of the datasets of a report, where they are looked at together
 	MaxFaults   = 10_000    // faults of a report that are told
@@ -80,7 +80,7 @@ func ReadWhole(r io.Reader) ([]byte, error) {
 
 // Inflated is what a report that comes compressed holds, up to a limit. Its
 // checksum may be missing or wrong.
-func Inflated(r io.Reader) io.Reader { return &bounded{r, maxInflated} }
+func Inflated(r io.Reader) io.Reader { return &bounded{r, MaxInflated} }
 
 type bounded struct {
 	io.Reader

@@ -1,0 +1,252 @@
+package usage
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+type object = map[string]any
+
+// public is where the service has its reports, whatever address they are fetched from.
+const public = "https://api.datacite.org/reports/"
+
+// doiOrg begins a DOI that is written as a URL.
+const doiOrg = "https://doi.org/"
+
+// URL is the address that the workers fetch a report from.
+func URL(id string) string { return public + id }
+
+// A Report is a usage report as GET shows it.
+type Report struct {
+	ID       string
+	Header   []byte   // JSON
+	Datasets []byte   // JSON
+	Subsets  [][]byte // gzip
+}
+
+// reader reads the datasets of a report.
+type reader struct {
+	url    string // of the report
+	header object
+}
+
+// message is what the workers pass on of one instance.
+type message struct {
+	report string // URL
+	object string // DOI as a URL; "" if it is not read as one
+	views  bool   // else downloads
+	exact  bool   // metric and access method are in lower case
+	count  any
+	begin  any // begin-date of the header
+}
+
+// errStopped ends the work on a report.
+var errStopped = errors.New("the worker fails")
+
+// read gives the messages of a report, part by part, until something stops the worker.
+func read(url string, report Report, send func([]message)) error {
+	r := reader{url: url}
+	if err := json.Unmarshal(report.Header, &r.header); err != nil {
+		return err
+	}
+	packed, err := r.isCompressed()
+	if err != nil {
+		return err
+	}
+	if !packed {
+		messages, err := r.datasets(jsonlex.OfBytes(report.Datasets))
+		send(messages)
+		return err
+	}
+	r.url = URL(report.ID)
+	for _, subset := range report.Subsets {
+		messages, err := r.subset(subset)
+		if err != nil {
+			return err
+		}
+		send(messages)
+	}
+	return nil
+}
+
+// isCompressed says whether any exception has the code 69. Nulls alone are no exceptions.
+func (r reader) isCompressed() (found bool, err error) {
+	list, ok := r.header["exceptions"].([]any)
+	if !ok && !isBlank(r.header["exceptions"]) {
+		return false, errStopped
+	}
+	if !slices.ContainsFunc(list, func(v any) bool { return v != nil && v != false }) {
+		return false, nil
+	}
+	for _, exception := range list {
+		o, ok := exception.(object)
+		if !ok {
+			return false, errStopped
+		}
+		found = found || o["code"] == 69.0
+	}
+	return found, nil
+}
+
+// isBlank tells what counts as nothing.
+func isBlank(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return wire.IsBlank(v)
+	case object:
+		return len(v) == 0
+	}
+	return v == nil || v == false
+}
+
+// subset reads all of a subset before any of it counts. The last list of datasets is the
+// one, and no list is an empty one. After the first gzip member nothing is read.
+func (r reader) subset(packed []byte) (messages []message, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated))
+	l.Begin()
+	for i := 0; ; i++ {
+		name, ok := l.Key(i)
+		switch {
+		case !ok:
+			l.End()
+			return messages, l.Err()
+		case string(name) != "report-datasets":
+			l.Skip()
+		default:
+			if messages, err = r.datasets(l); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// What a service in memory reads: so many views and downloads of one part, and datasets of
+// so many bytes.
+const (
+	maxMessages = 2 * wire.MaxDatasets
+	maxDataset  = 1 << 20
+)
+
+// datasets reads a list of datasets. One that is broken ends only itself.
+func (r reader) datasets(l *jsonlex.Lexer) (messages []message, err error) {
+	l.List()
+	for i := 0; l.Element(i); i++ {
+		l.Hold()
+		l.Skip()
+		if text := l.Held(); len(text) <= maxDataset {
+			messages = r.dataset(messages, text)
+		}
+		if len(messages) > maxMessages {
+			l.Fail(errStopped)
+		}
+	}
+	return messages, l.Err()
+}
+
+// maxInstances of a dataset, or members of an instance that is not in a list.
+const maxInstances = 8
+
+// dataset adds the messages of a dataset, which are about its first DOI and its first
+// performance, or none.
+func (r reader) dataset(messages []message, text []byte) []message {
+	var dataset object
+	if json.Unmarshal(text, &dataset) != nil {
+		return messages
+	}
+	begin, ok := r.beginDate()
+	instances := first(dataset["performance"])["instance"]
+	if one, isOne := instances.(object); isOne && len(one) <= maxInstances {
+		instances = []any{one}
+	}
+	list, isList := instances.([]any)
+	if !ok || !isList || len(list) > maxInstances {
+		return messages
+	}
+	id, _ := first(dataset["dataset-id"])["value"].(string)
+	name, whole := doiURL(id), messages
+	for _, v := range list {
+		if _, isText := v.(string); isText {
+			continue // it has no members, and that is no error
+		}
+		instance, ok := v.(object)
+		if !ok {
+			return messages
+		}
+		relation := wire.String(instance["metric-type"]) + "-" + wire.String(instance["access-method"])
+		m := message{report: r.url, object: name, count: instance["count"], begin: begin}
+		if m.views, m.exact, ok = shown(relation); ok {
+			whole = append(whole, m)
+		}
+	}
+	return whole
+}
+
+// beginDate is that of the header, in which created must not be missing.
+func (r reader) beginDate() (begin any, ok bool) {
+	period, isObject := r.header["reporting-period"].(object)
+	_, created := r.header["created"]
+	return period["begin-date"], created && (isObject || r.header["reporting-period"] == nil)
+}
+
+// The relations of events that a record shows. All others are kept and shown nowhere, so
+// they are left out here.
+const (
+	viewed     = "unique-dataset-investigations-regular"
+	downloaded = "unique-dataset-requests-regular"
+)
+
+// shown says which of the two relations it is: in capitals it is one for the key of the
+// event, but the record does not show it.
+func shown(relation string) (views, exact, ok bool) {
+	lower := strings.ToLower(relation)
+	return lower == viewed, lower == relation, lower == viewed || lower == downloaded
+}
+
+// first is the object at the start of a list, nil without one.
+func first(v any) object {
+	if list, ok := v.([]any); ok && len(list) > 0 {
+		o, _ := list[0].(object)
+		return o
+	}
+	return nil
+}
+
+var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?doi.org/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
+
+// spelled leaves out the blank of no width, and has the one capital whose small letter is two
+// characters.
+var spelled = strings.NewReplacer("\u200b", "", "İ", "i̇")
+
+// doiURL is a DOI as events name it, "" if they do not read it as one.
+func doiURL(id string) string {
+	parts := doiForm.FindStringSubmatch(id)
+	if parts == nil {
+		return ""
+	}
+	var url strings.Builder
+	url.WriteString(doiOrg)
+	name := strings.ToLower(spelled.Replace(parts[1]))
+	for i := range len(name) {
+		if c := name[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?#", c) >= 0 {
+			url.WriteByte(c)
+		} else {
+			fmt.Fprintf(&url, "%%%02x", c)
+		}
+	}
+	return url.String()
+}

@@ -1,0 +1,37 @@
+package datacitetest
+
+import (
+	"path"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A UsageEvent is a number that a Deployed server has made of a usage report. A record's
+// viewCount and downloadCount are sums of them, and its viewsOverTime and
+// downloadsOverTime have an entry for each.
+type UsageEvent struct {
+	ReportID string
+	DOI      string             // of the record that shows it, in lower case; registered or not
+	Metric   reports.MetricType // reports.UniqueDatasetInvestigations are views, reports.UniqueDatasetRequests downloads
+	Month    string             // such as "2026-10"
+	Count    int64
+}
+
+// UsageEvents returns the events of all usage reports that are due, by DOI, and those of a
+// DOI in the order in which they came to be. A Documented server has none.
+func (s *Server) UsageEvents() []UsageEvent {
+	var all []UsageEvent
+	for _, e := range s.service.UsageEvents() {
+		metric := reports.UniqueDatasetRequests
+		if e.Views {
+			metric = reports.UniqueDatasetInvestigations
+		}
+		all = append(all, UsageEvent{ReportID: path.Base(e.Report), DOI: e.Target, Metric: metric, Month: e.YearMonth(), Count: e.Count})
+	}
+	return all
+}
+
+// ProcessUsage makes a Deployed server turn the usage reports that it holds into numbers of
+// DOIs now, without waiting for UsageLag. It moves no clock: lists show the numbers
+// IndexLag later.
+func (s *Server) ProcessUsage() { s.service.ProcessUsage() }

@@ -1,0 +1,308 @@
+// Command registertable registers the items of a table, CSV or .xlsx, thousands at a time.
+//
+//	registertable -template > items.csv                            an empty table
+//	registertable -dry-run items.csv                               all faults, nothing is sent
+//	registertable -live -prefix 10.12345 items.csv                 writes items.registered.csv
+//
+// It is a module of its own, because a reader of spreadsheets is large:
+//
+//	go -C examples/registertable install .
+//
+// -h tells the rest.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	names "github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/runlock"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+func main() { program.Main("registertable", run) }
+
+const usage = `Register the items of a table: one row, one DOI.
+
+  registertable [flags] items.csv            on a service in memory, to try it
+  registertable -live [flags] items.csv      on the service of -mds
+  registertable -dry-run [flags] items.csv   list all faults, send nothing
+  registertable -columns                     describe the columns
+  registertable -template                    print an empty table
+
+The table is CSV in UTF-8, separated by commas, semicolons or tabs, or the first sheet of
+an .xlsx file. Rows without a DOI get one under -prefix; each needs an address of its own.
+
+Nothing is sent before the whole table was read. If rows have faults, nothing is sent at
+all, unless -leave-out is given.
+
+With -live, the results are in the file of -result: the same table with the DOIs, and the
+columns result (created, updated, unchanged, failed), error and registered. Run the same
+command again, or run it with the result table, which you may correct, to try what failed
+and to register what was changed: what is registered is not sent again. A run that was
+interrupted or killed goes on in the same way. A new name is in a file beside the result
+table (.journal) before it is sent, so that none is lost.
+
+Environment, with -live:
+  DATACITE_USERNAME, DATACITE_PASSWORD   the account
+  DATACITE_LOCK_DIR                      folder for locks; /tmp without it
+
+Output: a summary on standard output, or the result table if the service is in memory.
+Standard error gets faults and progress.
+`
+
+// settings are what the command line and the environment say.
+type settings struct {
+	file, result, prefix, mds string
+	live, dryRun, leaveOut    bool
+	columns, template         bool
+	workers                   int
+	pause                     time.Duration
+	username, password        string
+}
+
+func readSettings(p *program.Program) (*settings, error) {
+	s := &settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
+	flags := p.Flags()
+	flags.StringVar(&s.prefix, "prefix", "", "`prefix` for rows without a DOI")
+	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv")
+	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
+	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults and send nothing, whatever else is given")
+	flags.BoolVar(&s.leaveOut, "leave-out", false, "register the rows without faults, and leave out the others")
+	flags.BoolVar(&s.columns, "columns", false, "describe the columns")
+	flags.BoolVar(&s.template, "template", false, "print an empty table")
+	flags.IntVar(&s.workers, "workers", 4, "`rows` at work at the same time")
+	flags.DurationVar(&s.pause, "pause", 30*time.Second, "before rows are tried again for which the service failed")
+	files, given, err := p.Parse(usage)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.columns || s.template:
+		return s, nil
+	case len(files) != 1:
+		return nil, fmt.Errorf("give one file with a table, not %d; -h shows how", len(files))
+	case given["mds"] && !s.live && !s.dryRun:
+		return nil, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
+	case given["result"] && !s.live && !s.dryRun:
+		return nil, errors.New("-result has no effect without -live: the results go to standard output")
+	case given["prefix"] && names.CheckPrefix(s.prefix) != nil:
+		return nil, fmt.Errorf(`-prefix is %q, not "10." and four or five digits`, s.prefix)
+	case s.workers < 1:
+		return nil, fmt.Errorf("-workers is %d; it takes one at least", s.workers)
+	case s.live && !s.dryRun && (s.username == "" || s.password == ""):
+		return nil, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
+	}
+	s.file = files[0]
+	if s.result == "" {
+		s.result = resultOf(s.file)
+	}
+	if !s.live && s.prefix == "" {
+		s.prefix = datacitetest.Prefix
+	}
+	return s, nil
+}
+
+// resultOf is where the results of a table go: a result table is replaced.
+func resultOf(file string) string {
+	const end = ".registered.csv"
+	if strings.HasSuffix(file, end) {
+		return file
+	}
+	return strings.TrimSuffix(file, filepath.Ext(file)) + end
+}
+
+func run(ctx context.Context, p *program.Program) error {
+	s, err := readSettings(p)
+	switch {
+	case err != nil:
+		return err
+	case s.columns:
+		return describe(p.Stdout)
+	case s.template:
+		return program.Unwritten(table.NewWriter(p.Stdout, nil).Flush())
+	}
+	if s.live && !s.dryRun {
+		release, err := s.lock()
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	j := &job{settings: s, p: p, source: &source{file: s.file}, names: map[string]*item{}}
+	if !s.live && !s.dryRun {
+		s.mds = "memory"
+		folder, err := os.MkdirTemp("", "registertable-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder) // of what is printed
+		s.result = filepath.Join(folder, "result.csv")
+	}
+	if j.results, err = loadResults(s.result); err != nil {
+		return err
+	}
+	if err := j.check(ctx); err != nil || s.dryRun {
+		return err
+	}
+	if j.client, err = s.connect(); err != nil {
+		return err
+	}
+	return j.report(ctx, j.run(ctx))
+}
+
+// lock keeps a second run from using the same result table.
+func (s *settings) lock() (release func(), err error) {
+	path, err := filepath.Abs(s.result)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := runlock.Take(runlock.Folder(), "registertable "+path)
+	if errors.Is(err, runlock.ErrHeld) {
+		return nil, program.NotAllDone(fmt.Errorf("another run writes %s; wait until it has ended", s.result))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lock.Release, nil
+}
+
+// maxWait is the longest pause between two attempts of a request; 0 means that of the client.
+var maxWait time.Duration
+
+func (s *settings) connect() (*mds.Client, error) {
+	if !s.live {
+		return datacitetest.NewServer(&datacitetest.Options{NoPort: true}).MDS(), nil
+	}
+	return mds.NewClient(datacite.Config{
+		Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password,
+		UserAgent: "registertable", MaxWait: maxWait,
+	})
+}
+
+// check reads the whole table and prints its faults.
+func (j *job) check(ctx context.Context) error {
+	j.source.note = func(text string) { j.p.Say("%s", text) }
+	torn := false
+	for row, err := range j.source.rows() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		torn = j.checkRow(row) || torn
+		j.p.Progress("%d rows read, %d with faults", j.rows, j.faulty)
+	}
+	j.source.note = nil
+	if strays := j.results.strays(); len(strays) > 0 {
+		return fmt.Errorf("%s has %d DOIs that are not in %s, such as %s for %s; go on with the result table, or give another one with -result",
+			j.settings.result, len(strays), j.file, strays[0].DOI, strays[0].URL)
+	}
+	left := j.rows - j.faulty - j.earlier
+	switch {
+	case j.rows == 0:
+		return fmt.Errorf("%s has no rows", j.file)
+	case torn && !j.dryRun:
+		return program.Wrong(fmt.Errorf("rows have too many or too few cells; nothing was sent"))
+	case j.faulty > 0 && (j.dryRun || !j.leaveOut):
+		hint := "; -leave-out registers the others"
+		if j.dryRun {
+			hint = ""
+		}
+		return program.Wrong(fmt.Errorf("%d of %d rows have faults; nothing was sent%s", j.faulty, j.rows, hint))
+	case j.unnamed > 0 && j.prefix == "":
+		return program.Wrong(fmt.Errorf("%d rows have no DOI; give the -prefix for new ones", j.unnamed))
+	case j.dryRun:
+		return j.p.Result("%s: %d rows without faults, %d of them registered already, %d to do; nothing was sent\n", j.file, j.rows-j.faulty, j.earlier, left)
+	}
+	return nil
+}
+
+// checkRow prints the faults of a row, and counts it. It reports whether the row has not as
+// many cells as there are columns: then the columns may be mixed up.
+func (j *job) checkRow(row *table.Row) (torn bool) {
+	j.rows++
+	known, ambiguous := j.results.of(row)
+	if ambiguous {
+		row.Findings = append(row.Findings, metadata.Finding{Code: metadata.CodeConflict, Path: row.Place + ", url", Message: "the result table has several DOIs with this address; give the row its DOI"})
+	}
+	for _, f := range row.Findings {
+		if f.Warning {
+			j.p.Warn("%s", f)
+			continue
+		}
+		j.p.Warn("error: %s", f)
+		torn = torn || f.Path == row.Place
+	}
+	switch {
+	case row.Err() != nil:
+		j.faulty++
+	case known.DOI == "":
+		j.unnamed++
+	case known.Registered == j.digestOf(row, known.DOI):
+		j.earlier++
+	}
+	return torn
+}
+
+// report says how the run ended.
+func (j *job) report(ctx context.Context, err error) error {
+	registered := j.earlier + j.done
+	left := j.rows - registered
+	if !j.live && err == nil {
+		if err := j.print(); err != nil {
+			return err
+		}
+		j.p.Say("in memory: nothing real was registered, and -live uses a real host")
+	}
+	var unwritten error
+	if j.live {
+		unwritten = j.p.Result("%s: %d of %d rows registered, %d of them now\n", j.settings.result, registered, j.rows, j.done)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return program.NotAllDone(fmt.Errorf("interrupted: %d rows are left; run the same command again, and it goes on", left))
+	case err != nil && j.done > 0:
+		return program.NotAllDone(fmt.Errorf("%w\n%d rows are left; run the same command again, and it goes on", err, left))
+	case err != nil:
+		return err
+	case left == 0:
+		return unwritten
+	case j.done == 0 && j.faulty == 0 && j.down == j.failed:
+		return program.Failed(fmt.Errorf("the service failed for all %d rows; run the same command again", left))
+	}
+	return program.NotAllDone(fmt.Errorf("%d rows have faults and %d failed, as the column error says; correct them in the result table, and run the same command with it", j.faulty, j.failed))
+}
+
+// print prints the result table.
+func (j *job) print() error {
+	file, err := os.Open(j.settings.result)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(j.p.Stdout, file)
+	return program.Unwritten(err)
+}
+
+// describe prints the columns.
+func describe(out io.Writer) error {
+	var b strings.Builder
+	for _, c := range table.Columns() {
+		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", c.Name, c.Description, c.Example)
+	}
+	_, err := io.WriteString(out, b.String())
+	return program.Unwritten(err)
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// An entry is what is known of a row.
+type entry struct {
+	DOI        string `json:"doi,omitempty"`  // may have been sent
+	Made       bool   `json:"made,omitempty"` // the name was made here, since the result table was written
+	URL        string `json:"url,omitempty"`
+	State      string `json:"state,omitempty"`
+	Result     string `json:"result,omitempty"` // created, updated, unchanged, failed
+	Error      string `json:"error,omitempty"`
+	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty if that did not end well
+}
+
+// results are the entries of all rows. They are kept in two files: the result table, which
+// is replaced as a whole, and beside it a journal of what happened since.
+type results struct {
+	path    string
+	journal *os.File
+
+	mu    sync.Mutex
+	dois  map[string]*entry // by key
+	urls  map[string]*entry // nil for an address of several DOIs
+	taken map[*entry]bool   // by rows of the table
+}
+
+// loadResults reads what earlier runs have left.
+func loadResults(path string) (*results, error) {
+	r := &results{path: path, dois: map[string]*entry{}, urls: map[string]*entry{}, taken: map[*entry]bool{}}
+	if err := r.loadTable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := r.loadJournal(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *results) loadTable() error {
+	t, file, err := (&source{file: r.path}).open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for row, err := range t.All() {
+		if err != nil {
+			return err
+		}
+		r.put(entry{
+			DOI: row.DOI, URL: row.URL, State: row.State, Result: row.Others[columnResult],
+			Error: row.Others[columnError], Registered: row.Others[columnRegistered],
+		})
+	}
+	return nil
+}
+
+func (r *results) journalPath() string { return r.path + ".journal" }
+
+func (r *results) loadJournal() error {
+	file, err := os.Open(r.journalPath())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e entry
+		if json.Unmarshal(line, &e) == nil { // a line that a crash has cut says nothing yet
+			r.put(e)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// put keeps an entry, in place of an earlier one for the same row.
+func (r *results) put(e entry) {
+	old := r.find(e.DOI, e.URL)
+	if old == nil {
+		old = &entry{}
+		if other, ok := r.urls[e.URL]; ok && other != nil {
+			r.urls[e.URL] = nil
+		} else if !ok {
+			r.urls[e.URL] = old
+		}
+	}
+	*old = e
+	if e.DOI != "" {
+		r.dois[doi.Key(e.DOI)] = old
+	}
+}
+
+// find returns the entry of a row: that of its DOI or, if it has none, of its address. A
+// row that was given a name has had none before.
+func (r *results) find(name, url string) *entry {
+	if name == "" {
+		return r.urls[url]
+	}
+	if e := r.dois[doi.Key(name)]; e != nil {
+		return e
+	}
+	if e := r.urls[url]; e != nil && e.DOI == "" {
+		return e
+	}
+	return nil
+}
+
+// of returns the entry of a row of the table, and whether its address is that of several
+// DOIs, so that it is not known which one the row is.
+func (r *results) of(row *table.Row) (e entry, ambiguous bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := r.find(row.DOI, row.URL)
+	if found == nil {
+		_, known := r.urls[row.URL]
+		return entry{DOI: row.DOI, URL: row.URL}, known && row.DOI == ""
+	}
+	r.taken[found] = true
+	e = *found
+	e.URL = row.URL
+	return e, false
+}
+
+// has reports whether a name is one of the results.
+func (r *results) has(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dois[doi.Key(name)] != nil
+}
+
+// strays are names of the results that no row of the table has.
+func (r *results) strays() (all []entry) {
+	for _, e := range r.dois {
+		if !r.taken[e] {
+			all = append(all, *e)
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int { return bytes.Compare([]byte(a.URL), []byte(b.URL)) })
+	return all
+}
+
+// begin opens the journal.
+func (r *results) begin() (err error) {
+	r.journal, err = os.OpenFile(r.journalPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := r.journal.WriteString("\n"); err != nil { // ends a line that a crash has cut
+		return err
+	}
+	return syncFolder(r.path)
+}
+
+// note keeps an entry. If it is to be on disk before something is sent, sync waits for that.
+func (r *results) note(e entry, sync bool) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(e)
+	if _, err := r.journal.Write(append(line, '\n')); err != nil || !sync {
+		return err
+	}
+	return r.journal.Sync()
+}
+
+// save writes the result table and removes the journal.
+func (r *results) save(s *source) error {
+	err := r.replace(s)
+	if r.journal != nil {
+		err = errors.Join(err, r.journal.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w; %s has what was done, and the next run writes it", r.path, err, r.journalPath())
+	}
+	if err := os.Remove(r.journalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (r *results) replace(s *source) error {
+	file, err := os.CreateTemp(filepath.Dir(r.path), filepath.Base(r.path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // unless it was renamed
+	if err := errors.Join(r.write(s, file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), r.path); err != nil {
+		return err
+	}
+	return syncFolder(r.path)
+}
+
+// write writes each row of the table with what is known of it.
+func (r *results) write(s *source, out *os.File) error {
+	w := table.NewWriter(out, &table.WriterOptions{Others: resultColumns, Separator: s.separator})
+	for row, err := range s.rows() {
+		if err != nil {
+			return err
+		}
+		e, _ := r.of(row)
+		if row.Err() != nil {
+			e.Result, e.Error = "failed", faults(row)
+		}
+		row.DOI, row.State, row.Others = e.DOI, e.State, []string{e.Result, e.Error, e.Registered}
+		if _, err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// faults are the faults of a row in one cell.
+func faults(row *table.Row) string {
+	var all []string
+	for _, f := range row.Findings {
+		if !f.Warning {
+			all = append(all, f.String())
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// syncFolder makes the entries of a file's folder survive a crash of the machine.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not every system can
+	return folder.Close()
+}

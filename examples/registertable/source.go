@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/datacite-go/datacite-go/doi"
+	names "github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// resultColumns are those that a result table has beside the ones of package table.
+var resultColumns = []string{"result", "error", "registered"}
+
+// Places in Row.Others.
+const (
+	columnResult = iota
+	columnError
+	columnRegistered
+)
+
+// A source is a table of items on disk. It is read several times, row by row.
+type source struct {
+	file      string
+	separator rune
+	note      func(text string) // about the table as a whole
+}
+
+// open returns a reader of the table, CSV or the first sheet of an .xlsx.
+func (s *source) open() (*table.Reader, io.Closer, error) {
+	file, err := os.Open(s.file)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts, name := &table.Options{Others: resultColumns}, filepath.Base(s.file)
+	buffer := bufio.NewReader(file)
+	if start, _ := buffer.Peek(4); bytes.Equal(start, []byte("PK\x03\x04")) {
+		_ = file.Close() // it was only read
+		return openSheet(s.file, name, opts, s.note)
+	}
+	r, err := table.NewReader(name, buffer, opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return r, file, nil
+}
+
+// Limits of a spreadsheet. What is beyond the second is unpacked into the folder for
+// temporary files.
+const (
+	maxUnzipped = 1 << 30
+	maxInMemory = 16 << 20
+)
+
+// openSheet reads the first sheet.
+func openSheet(path, name string, opts *table.Options, note func(string)) (*table.Reader, io.Closer, error) {
+	book, err := excelize.OpenFile(path, excelize.Options{UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxInMemory})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sheets := book.GetSheetList()
+	if len(sheets) > 1 && note != nil {
+		note(fmt.Sprintf("%s: the sheet %q is read, the other %d are not", name, sheets[0], len(sheets)-1))
+	}
+	rows, err := book.Rows(sheets[0])
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", name, err), book.Close())
+	}
+	r, err := table.FromRows(name, func() ([]string, error) {
+		if !rows.Next() {
+			if err := rows.Error(); err != nil {
+				return nil, err
+			}
+			return nil, io.EOF
+		}
+		return rows.Columns()
+	}, opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, rows.Close(), book.Close())
+	}
+	return r, closers{rows, book}, nil
+}
+
+type closers []io.Closer
+
+func (c closers) Close() (err error) {
+	for _, each := range c {
+		err = errors.Join(err, each.Close())
+	}
+	return err
+}
+
+// rows returns the rows, with findings about what a registration needs, too. An error ends
+// them.
+func (s *source) rows() iter.Seq2[*table.Row, error] {
+	return func(yield func(*table.Row, error) bool) {
+		r, file, err := s.open()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer file.Close()
+		s.separator = r.Separator()
+		if !r.HasRecords() || !r.Has("url") {
+			yield(nil, fmt.Errorf("%s: there must be columns url, title, creators, publisher, year and type; -columns describes them", filepath.Base(s.file)))
+			return
+		}
+		c := checks{dois: map[string]string{}, urls: map[string]owner{}}
+		for row, err := range r.All() {
+			if err == nil {
+				c.row(row)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// checks are about all rows. They keep the name and the address of each.
+type checks struct {
+	dois map[string]string // places
+	urls map[string]owner
+}
+
+type owner struct {
+	place string
+	named bool // the row has a DOI
+}
+
+func (c *checks) row(row *table.Row) {
+	fault := func(column, message string) {
+		row.Findings = append(row.Findings, metadata.Finding{Code: metadata.CodeConflict, Path: row.Place + ", " + column, Message: message})
+	}
+	if row.URL == "" {
+		fault("url", "the address that the DOI leads to is missing")
+	}
+	if row.State != "" && row.State != "findable" {
+		fault("state", row.State+": DOIs become findable here; leave the cell empty")
+	}
+	if row.DOI != "" {
+		if err := errors.Join(names.CheckNew(row.DOI), names.Store.CheckWritable(row.DOI)); err != nil {
+			fault("doi", oneLine(err))
+		}
+		if place, ok := c.dois[doi.Key(row.DOI)]; ok {
+			fault("doi", row.DOI+" is that of "+place+", too")
+		}
+		c.dois[doi.Key(row.DOI)] = row.Place
+	}
+	// The address tells which row a name was made for.
+	if other, ok := c.urls[row.URL]; ok && row.URL != "" && !(other.named && row.DOI != "") {
+		fault("url", "it is that of "+other.place+", too; rows with the same address need a DOI each")
+	}
+	c.urls[row.URL] = owner{row.Place, row.DOI != ""}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	_ "embed"
+	"html/template"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/reports/shown"
+)
+
+// A page is what a comparison found, for people.
+type page struct {
+	Account     string
+	Creator     string
+	At          time.Time
+	Progress    shown.Progress
+	Months      []shown.Month
+	Differences int64
+	Largest     []*shown.Difference
+	LeftOut     []string // ids of reports
+	Some        bool     // not all causes were looked for
+
+	causes map[shown.Cause]*causeTotal
+	file   *os.File // until it is saved
+	name   string
+}
+
+// A causeTotal is what one cause makes.
+type causeTotal struct {
+	Cause       shown.Cause
+	Differences int64
+	Missing     int64 // shown less than reported
+	Surplus     int64 // shown more
+}
+
+func newPage(s *settings) *page {
+	return &page{
+		Account: s.account, Creator: s.options.CreatedBy, At: time.Now(), Some: s.options.Causes != nil, causes: map[shown.Cause]*causeTotal{},
+	}
+}
+
+const largest = 50
+
+func (p *page) add(d *shown.Difference) {
+	p.Differences++
+	c := p.causes[d.Cause]
+	if c == nil {
+		c = &causeTotal{Cause: d.Cause}
+		p.causes[d.Cause] = c
+	}
+	c.Differences++
+	c.Missing += max(d.Reported-d.Shown, 0)
+	c.Surplus += max(d.Shown-d.Reported, 0)
+	at, _ := slices.BinarySearchFunc(p.Largest, d, func(a, b *shown.Difference) int {
+		return cmp.Or(cmp.Compare(off(b.Reported, b.Shown), off(a.Reported, a.Shown)), -1)
+	})
+	if p.Largest = slices.Insert(p.Largest, at, d); len(p.Largest) > largest {
+		p.Largest = p.Largest[:largest]
+	}
+}
+
+// off is by how much a number differs.
+func off(reported, shown int64) int64 { return max(shown-reported, reported-shown) }
+
+// Causes are those there are, the most frequent first.
+func (p *page) Causes() (all []*causeTotal) {
+	for _, cause := range shown.AllCauses() {
+		if c := p.causes[cause]; c != nil {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *causeTotal) int { return cmp.Compare(b.Differences, a.Differences) })
+	return all
+}
+
+// Views and Downloads are the totals of all months.
+func (p *page) Views() (sum shown.Total) {
+	for i := range p.Months {
+		plus(&sum, p.Months[i].Views)
+	}
+	return sum
+}
+
+func (p *page) Downloads() (sum shown.Total) {
+	for i := range p.Months {
+		plus(&sum, p.Months[i].Downloads)
+	}
+	return sum
+}
+
+func plus(sum *shown.Total, t shown.Total) {
+	sum.Reported += t.Reported
+	sum.Shown += t.Shown
+	sum.Differences += t.Differences
+}
+
+// Newest are the months with the newest first.
+func (p *page) Newest() []shown.Month {
+	months := slices.Clone(p.Months)
+	slices.Reverse(months)
+	return months
+}
+
+// open makes the file, so that a bad name is known at once. It gets its name when it is
+// complete.
+func (p *page) open(name string) (err error) {
+	p.name = name
+	p.file, err = os.CreateTemp(filepath.Dir(name), ".usagecheck-*")
+	return err
+}
+
+// discard removes what was not saved.
+func (p *page) discard() {
+	if p.file != nil {
+		_ = p.file.Close()
+		_ = os.Remove(p.file.Name())
+	}
+}
+
+func (p *page) save() error {
+	const readable = 0o644
+	out := bufio.NewWriter(p.file)
+	if err := cmp.Or(pageTemplate.Execute(out, p), out.Flush(), p.file.Chmod(readable), p.file.Close(), os.Rename(p.file.Name(), p.name)); err != nil {
+		return err
+	}
+	p.file = nil
+	return nil
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number":   number[int64],
+	"count":    number[int],
+	"chart":    newChart,
+	"change":   change,
+	"sentence": func(c shown.Cause) string { return c.Sentence() },
+	"remedy":   func(c shown.Cause) string { return remedies[c] },
+	"address":  address,
+	"largest":  func() int { return largest },
+	"mostBars": func() int { return mostBars },
+	"sum":      func(a, b int) int { return a + b },
+}).Parse(pageText))
+
+// change is a difference with its sign.
+func change(reported, shown int64) string {
+	switch d := shown - reported; {
+	case d > 0:
+		return "+" + number(d)
+	default:
+		return number(d)
+	}
+}
+
+// address is where a DOI leads to; "" for other names.
+func address(name string) string {
+	if _, err := doi.Parse(name); err != nil {
+		return ""
+	}
+	return doi.Address(name)
+}
+
+// remedies are what can be done about a cause.
+var remedies = map[shown.Cause]string{
+	shown.NotProcessed:     "Wait, and check again in a day or two.",
+	shown.Lost:             "Store the report again. If that does not help, ask the operator of the service.",
+	shown.NoRecord:         "Register the DOI, or correct it in the report.",
+	shown.ReportedTwice:    "Decide which of the reports counts, and store the others again with counts of 0.",
+	shown.Left:             "Store the report again with a count of 0 for these DOIs.",
+	shown.Unreported:       "Nothing, if another account is right to report these DOIs. If not, ask the operator of the service.",
+	shown.NotRegular:       "Store the report again with a count of 0 for people.",
+	shown.NotUnique:        "Report unique counts as well.",
+	shown.TooManyInstances: "Report one count for each metric and access method, with its countries inside.",
+	shown.LaterPerformance: "Put all counts of a dataset into one performance.",
+	shown.SeveralCounts:    "Add the counts up, and report one.",
+	shown.LaterIdentifier:  "Put the DOI before other identifiers.",
+	shown.NotADOI:          "Report datasets by their DOI.",
+	shown.Spelling:         "Write the DOI bare, such as 10.5072/abc.",
+	shown.Characters:       "Nothing: the service shows no counts of these DOIs.",
+	shown.OtherDOI:         "Report these datasets under a DOI without # and ?.",
+	shown.OtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
+	shown.TooLarge:         "Correct the count.",
+	shown.LongDOI:          "Nothing: the service keeps the counts of one of these DOIs.",
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/datacite-go/datacite-go/reports/shown"
+)
+
+// A printer writes differences in one format.
+type printer interface {
+	print(*shown.Difference) error
+	end() error // after the last one
+}
+
+var formats = map[string]func(io.Writer) printer{
+	"table": func(out io.Writer) printer { return &table{out: out} },
+	"csv":   newSheet,
+	"jsonl": func(out io.Writer) printer { return lines{json.NewEncoder(out)} },
+}
+
+// A table is for people.
+type table struct {
+	out    io.Writer
+	headed bool
+}
+
+func (t *table) print(d *shown.Difference) error {
+	if !t.headed {
+		t.headed = true
+		if _, err := fmt.Fprintf(t.out, "%-32s %-7s %-9s %13s %13s  %s\n", "DOI", "MONTH", "OF", "REPORTED", "SHOWN", "CAUSE"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(t.out, "%-32s %-7s %-9s %13s %13s  %s\n", clean(d.DOI), d.Month, d.Metric, number(d.Reported), number(d.Shown), d.Cause)
+	return err
+}
+
+func (t *table) end() error { return nil }
+
+// clean has no characters that would change a terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// A sheet is CSV with a head.
+type sheet struct{ w *csv.Writer }
+
+func newSheet(out io.Writer) printer {
+	s := sheet{csv.NewWriter(out)}
+	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end tells
+	return s
+}
+
+func (s sheet) print(d *shown.Difference) error {
+	var expected []string
+	for _, n := range d.Expected {
+		expected = append(expected, strconv.FormatInt(n, 10))
+	}
+	return s.w.Write([]string{
+		d.DOI, d.Month, string(d.Metric), strconv.FormatInt(d.Reported, 10), strings.Join(expected, " or "), strconv.FormatInt(d.Shown, 10),
+		string(d.Cause), d.Detail, strings.Join(d.Reports, " "),
+	})
+}
+
+func (s sheet) end() error {
+	s.w.Flush()
+	return s.w.Error()
+}
+
+// lines are JSON objects, one a line.
+type lines struct{ to *json.Encoder }
+
+func (l lines) print(d *shown.Difference) error {
+	return l.to.Encode(struct {
+		DOI      string       `json:"doi"`
+		Month    string       `json:"month"`
+		Metric   shown.Metric `json:"metric"`
+		Reported int64        `json:"reported"`
+		Expected []int64      `json:"expected"`
+		Shown    int64        `json:"shown"`
+		Cause    shown.Cause  `json:"cause"`
+		Detail   string       `json:"detail,omitempty"`
+		Reports  []string     `json:"reports"`
+	}(*d))
+}
+
+func (l lines) end() error { return nil }
+
+// number writes a number with commas.
+func number[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "−", digits[1:]
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return sign + digits
+}

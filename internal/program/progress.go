@@ -1,0 +1,87 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// A meter shows how far the work is: in one line that is drawn anew on a terminal, as a
+// line now and then elsewhere.
+type meter struct {
+	terminal bool
+	pause    time.Duration // between two pictures
+	shown    time.Time
+	latest   string
+	drawn    bool // there is a picture on the terminal
+}
+
+const (
+	terminalPause = 100 * time.Millisecond
+	linePause     = 30 * time.Second
+)
+
+// Progress shows how far the work is, such as "3,000 of 10,000 rows", on standard error:
+// always in the same line of a terminal, and elsewhere as a line every 30 seconds. Nothing
+// is shown with -quiet. One goroutine calls Progress and what else prints.
+func (p *Program) Progress(format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	now := time.Now()
+	if p.meter == nil {
+		p.meter = &meter{pause: linePause, shown: now}
+		if isTerminal(p.Stderr) {
+			p.meter = &meter{terminal: true, pause: terminalPause}
+		}
+	}
+	m := p.meter
+	m.latest = fmt.Sprintf(format, args...)
+	if now.Sub(m.shown) < m.pause {
+		return
+	}
+	m.shown = now
+	if !m.terminal {
+		fmt.Fprintln(p.Stderr, m.latest)
+		return
+	}
+	fmt.Fprintf(p.Stderr, "\r%s\x1b[K", m.latest) // over the last one, and what is left of it
+	m.drawn = true
+}
+
+// clearProgress takes the line on the terminal away for another text.
+func (p *Program) clearProgress() {
+	if p.meter != nil && p.meter.drawn {
+		fmt.Fprint(p.Stderr, "\r\x1b[K")
+		p.meter.drawn = false
+	}
+}
+
+// Data returns standard output for a program that also shows its progress: the line of the
+// progress is taken away before each write.
+func (p *Program) Data() io.Writer { return data{p} }
+
+type data struct{ program *Program }
+
+func (d data) Write(text []byte) (int, error) {
+	d.program.clearProgress()
+	return d.program.Stdout.Write(text)
+}
+
+// endProgress leaves the last state on the terminal.
+func (p *Program) endProgress() {
+	if p.meter != nil && p.meter.drawn {
+		fmt.Fprintf(p.Stderr, "\r%s\x1b[K\n", p.meter.latest)
+		p.meter.drawn = false
+	}
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,361 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+func readDOI(text string, r *Row) error {
+	name, err := doi.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%q is not a DOI such as 10.5072/glacier-1", text)
+	}
+	r.DOI = name
+	return nil
+}
+
+func readURL(text string, r *Row) error {
+	u, err := url.Parse(text)
+	if err != nil || !slices.Contains([]string{"https", "http", "ftp"}, u.Scheme) || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) {
+		return fmt.Errorf("%q is not an address https://…", text)
+	}
+	r.URL = text
+	return nil
+}
+
+func readState(text string, r *Row) error {
+	states := []string{"draft", "registered", "findable"}
+	if !slices.Contains(states, text) {
+		return fmt.Errorf("%q is not one of %s", text, strings.Join(states, ", "))
+	}
+	r.State = text
+	return nil
+}
+
+func readTitle(text string, r *Row) error {
+	r.Record.Titles = metadata.List[metadata.Title]{{Title: text}}
+	return nil
+}
+
+func writeTitle(r *Row) string {
+	if len(r.Record.Titles) == 0 {
+		return ""
+	}
+	return r.Record.Titles[0].Title
+}
+
+func readDescription(text string, r *Row) error {
+	r.Record.Descriptions = metadata.List[metadata.Description]{{Description: text, DescriptionType: metadata.DescriptionAbstract}}
+	return nil
+}
+
+func writeDescription(r *Row) string {
+	for _, d := range r.Record.Descriptions {
+		if d.DescriptionType == metadata.DescriptionAbstract {
+			return d.Description
+		}
+	}
+	return ""
+}
+
+func readYear(text string, r *Row) error {
+	if len(text) != 4 || strings.Trim(text, "0123456789") != "" || text[:2] == "00" && text != "0000" {
+		return fmt.Errorf("%q is not a year of four digits", text)
+	}
+	r.Record.PublicationYear = metadata.Year(text)
+	return nil
+}
+
+func readLanguage(text string, r *Row) error {
+	r.Record.Language = metadata.Text(text)
+	return nil
+}
+
+func readPublisher(text string, r *Row) error {
+	parts := split(text, '|')
+	r.Record.Publisher.Name = parts[0]
+	switch {
+	case len(parts) > 2 || len(parts) == 2 && !isROR(parts[1]):
+		return errors.New("is more than a name and, after a |, a ROR such as https://ror.org/04wxnsj81")
+	case len(parts) == 2:
+		id := metadata.Organization("").ROR(parts[1]).NameIdentifiers[0]
+		r.Record.Publisher.PublisherIdentifier = id.NameIdentifier
+		r.Record.Publisher.PublisherIdentifierScheme, r.Record.Publisher.SchemeURI = id.NameIdentifierScheme, id.SchemeURI
+	}
+	return nil
+}
+
+func writePublisher(r *Row) string {
+	return join(r.Record.Publisher.Name, r.Record.Publisher.PublisherIdentifier)
+}
+
+func readType(text string, r *Row) error {
+	general, own, _ := strings.Cut(text, "|")
+	r.Record.Types = metadata.Types{ResourceTypeGeneral: term[metadata.ResourceTypeGeneral](strings.TrimSpace(general)), ResourceType: unescaped(own)}
+	return nil
+}
+
+func writeType(r *Row) string {
+	return join(string(r.Record.Types.ResourceTypeGeneral), r.Record.Types.ResourceType)
+}
+
+var (
+	orcidPattern = regexp.MustCompile(`(?i)^(https?://(www\.)?orcid\.org/.*|[\dx-]{16,})$`)
+	rorPattern   = regexp.MustCompile(`(?i)^(https?://)?ror\.org/\S+$`)
+)
+
+func isROR(text string) bool { return rorPattern.MatchString(text) }
+
+func readCreators(text string, r *Row) error {
+	for _, item := range split(text, ';') {
+		c, err := creator(item)
+		if err != nil {
+			return err
+		}
+		r.Record.Creators = append(r.Record.Creators, c)
+	}
+	return nil
+}
+
+// creator reads a name and what is behind it.
+func creator(text string) (metadata.Creator, error) {
+	parts := split(text, '|')
+	c, err := named(parts[0])
+	if err != nil {
+		return c, err
+	}
+	for _, part := range parts[1:] {
+		switch organization := c.NameType == metadata.NameOrganizational; {
+		case isROR(part) && organization:
+			c = c.ROR(part)
+		case isROR(part):
+			return c, fmt.Errorf("%q has a ROR without the name of its organization in front of it", text)
+		case orcidPattern.MatchString(part) && organization:
+			return c, fmt.Errorf("%q is an organization with an ORCID, which only persons have", text)
+		case orcidPattern.MatchString(part):
+			c = c.ORCID(strings.ToUpper(part[strings.LastIndexByte(part, '/')+1:]))
+		default:
+			c = affiliated(c, part)
+		}
+	}
+	return c, nil
+}
+
+// named reads Family, Given, or org: and a name. It does not guess which of the two a name
+// without a comma is.
+func named(text string) (metadata.Creator, error) {
+	const mark = "org:"
+	family, given, isPerson := strings.Cut(text, ",")
+	switch {
+	case len(text) > len(mark) && strings.EqualFold(text[:len(mark)], mark):
+		return metadata.Organization(strings.TrimSpace(text[len(mark):])), nil
+	case isPerson && strings.TrimSpace(family) != "":
+		return metadata.Person(strings.TrimSpace(family), strings.TrimSpace(given)), nil
+	case strings.HasPrefix(text, ":"), strings.HasPrefix(text, "(:"): // a code of the schema such as :unkn
+		return metadata.Creator{Name: text}, nil
+	}
+	return metadata.Creator{}, fmt.Errorf(`%q: write persons as "Family, Given" or "Name,", organizations as "org: Name"`, text)
+}
+
+func affiliated(c metadata.Creator, text string) metadata.Creator {
+	if at := strings.LastIndexByte(text, ' '); at >= 0 && isROR(text[at+1:]) {
+		return c.AffiliatedWith(strings.TrimSpace(text[:at]), text[at+1:])
+	}
+	return c.AffiliatedWith(text, "")
+}
+
+func writeCreators(r *Row) string {
+	var items []string
+	for _, c := range r.Record.Creators {
+		name := c.Name
+		switch {
+		case c.NameType == metadata.NameOrganizational:
+			name = "org: " + name
+		case !strings.Contains(name, ",") && c.NameType == metadata.NamePersonal:
+			name += ","
+		}
+		parts := []string{name}
+		for _, id := range c.NameIdentifiers {
+			parts = append(parts, strings.TrimPrefix(id.NameIdentifier, "https://orcid.org/"))
+		}
+		for _, a := range c.Affiliation {
+			parts = append(parts, strings.TrimSpace(a.Name+" "+a.AffiliationIdentifier))
+		}
+		items = append(items, join(parts...))
+	}
+	return strings.Join(items, "; ")
+}
+
+func readSubjects(text string, r *Row) error {
+	for _, item := range split(text, ';') {
+		subject, scheme, err := two(item, "a keyword and, after a |, its scheme")
+		if err != nil {
+			return err
+		}
+		r.Record.Subjects = append(r.Record.Subjects, metadata.Subject{Subject: subject, SubjectScheme: scheme})
+	}
+	return nil
+}
+
+func writeSubjects(r *Row) string {
+	var items []string
+	for _, s := range r.Record.Subjects {
+		items = append(items, join(s.Subject, s.SubjectScheme))
+	}
+	return strings.Join(items, "; ")
+}
+
+func readRights(text string, r *Row) error {
+	for _, item := range split(text, ';') {
+		words, address, err := two(item, "a text and, after a |, its address")
+		if err != nil {
+			return err
+		}
+		rights := metadata.Rights{Rights: words, RightsURI: address}
+		switch {
+		case strings.Contains(item, "|"):
+		case isAddress(words):
+			rights = metadata.Rights{RightsURI: words}
+		case !strings.Contains(words, " "):
+			rights = metadata.SPDX(words)
+		}
+		r.Record.RightsList = append(r.Record.RightsList, rights)
+	}
+	return nil
+}
+
+func isAddress(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
+}
+
+func writeRights(r *Row) string {
+	var items []string
+	for _, rights := range r.Record.RightsList {
+		switch {
+		case strings.EqualFold(rights.RightsIdentifierScheme, "SPDX"):
+			items = append(items, join(rights.RightsIdentifier))
+		case rights.Rights == "":
+			items = append(items, join(rights.RightsURI))
+		case rights.RightsURI == "" && !strings.Contains(rights.Rights, " "):
+			items = append(items, join(rights.Rights)+" |") // without the bar it would be an identifier
+		default:
+			items = append(items, join(rights.Rights, rights.RightsURI))
+		}
+	}
+	return strings.Join(items, "; ")
+}
+
+func readRelated(text string, r *Row) error {
+	for _, item := range split(text, ';') {
+		words := strings.Fields(unescaped(item))
+		if len(words) != 3 {
+			return fmt.Errorf("%q is not a relation, a type and an identifier, such as IsSupplementTo DOI 10.5072/article-1", item)
+		}
+		r.Record.RelatedIdentifiers = append(r.Record.RelatedIdentifiers, metadata.RelatedIdentifier{
+			RelationType:          term[metadata.RelationType](words[0]),
+			RelatedIdentifierType: term[metadata.RelatedIdentifierType](words[1]),
+			RelatedIdentifier:     words[2],
+		})
+	}
+	return nil
+}
+
+func writeRelated(r *Row) string {
+	var items []string
+	for _, id := range r.Record.RelatedIdentifiers {
+		items = append(items, fmt.Sprintf("%s %s %s", id.RelationType, id.RelatedIdentifierType, escaped(id.RelatedIdentifier)))
+	}
+	return strings.Join(items, "; ")
+}
+
+func readDates(text string, r *Row) error {
+	for _, item := range split(text, ';') {
+		words, note, err := two(item, "a date and, after a |, a note")
+		kind, date, _ := strings.Cut(words, " ")
+		if err != nil {
+			return err
+		}
+		r.Record.Dates = append(r.Record.Dates, metadata.Date{Date: strings.TrimSpace(date), DateType: term[metadata.DateType](kind), DateInformation: note})
+	}
+	return nil
+}
+
+func writeDates(r *Row) string {
+	var items []string
+	for _, d := range r.Record.Dates {
+		items = append(items, join(string(d.DateType)+" "+d.Date, d.DateInformation))
+	}
+	return strings.Join(items, "; ")
+}
+
+// term returns the value of a vocabulary that is text but for the case of letters, or text.
+func term[T metadata.Term](text string) T {
+	for _, value := range metadata.Values[T]() {
+		if strings.EqualFold(string(value), text) {
+			return value
+		}
+	}
+	return T(text)
+}
+
+// two reads a text that may have a second part.
+func two(text, what string) (first, second string, err error) {
+	parts := split(text, '|')
+	if len(parts) > 2 {
+		return "", "", fmt.Errorf("%q is more than %s", text, what)
+	}
+	return parts[0], strings.Join(parts[1:], ""), nil
+}
+
+// split parts a text at a sign that has no backslash in front of it. Parts between
+// semicolons keep their backslashes, as they have parts of their own; empty ones do not
+// count.
+func split(text string, at byte) (parts []string) {
+	start := 0
+	add := func(part string) {
+		if at == '|' {
+			parts = append(parts, unescaped(part))
+		} else if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] == at:
+			add(text[start:i])
+			start = i + 1
+		}
+	}
+	add(text[start:])
+	return parts
+}
+
+// join makes a text of parts that [split] takes apart. Empty ones at the end are left out.
+func join(parts ...string) string {
+	for len(parts) > 1 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	var all []string
+	for _, part := range parts {
+		all = append(all, escaped(part))
+	}
+	return strings.Join(all, " | ")
+}
+
+var (
+	escape   = strings.NewReplacer(`\`, `\\`, `;`, `\;`, `|`, `\|`)
+	unescape = strings.NewReplacer(`\\`, `\`, `\;`, `;`, `\|`, `|`)
+)
+
+func escaped(text string) string   { return escape.Replace(text) }
+func unescaped(text string) string { return strings.TrimSpace(unescape.Replace(text)) }

@@ -1,0 +1,262 @@
+package table
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/spelling"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// Options are the optional settings of a Reader.
+type Options struct {
+	Others []string // further columns that a table may have; their cells are Row.Others
+}
+
+// A Reader reads the rows of one table, once.
+type Reader struct {
+	name    string
+	next    func() (cells []string, err error)
+	line    func(cell int) int
+	others  []string // known to the caller
+	header  []field
+	comma   rune
+	records bool // the table has metadata
+}
+
+// A field is a cell of the header.
+type field struct {
+	column
+	other int  // index of others, -1 if it is a column of this package
+	blank bool // without a name
+}
+
+// NewReader reads the header of a CSV table and returns a reader of its rows. The name is
+// that of the file, for messages. A column that is not known is an error, with the name
+// that was probably meant. The error is a [*datacite.FieldError] or that of src.
+func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
+	rows := csvrows.NewReader(src)
+	r := &Reader{name: name, line: rows.Line}
+	r.next = func() ([]string, error) {
+		cells, err := rows.Read()
+		if errors.Is(err, csv.ErrFieldCount) {
+			return cells, nil // the row tells
+		}
+		return cells, err
+	}
+	err := r.readHeader(opts)
+	r.comma = rows.Separator()
+	return r, err
+}
+
+// FromRows is NewReader for another kind of spreadsheet: next returns the cells of the next
+// row, and [io.EOF] after the last one. The first row with a text is the header. Empty rows
+// count as lines, and are no rows. Cells at the end of a row may be missing.
+func FromRows(name string, next func() ([]string, error), opts *Options) (*Reader, error) {
+	n := 0
+	r := &Reader{name: name, line: func(int) int { return n }, comma: ','}
+	r.next = func() ([]string, error) {
+		cells, err := next()
+		if err != nil {
+			return nil, err
+		}
+		n++
+		size := 0
+		for _, cell := range cells {
+			size += len(cell)
+		}
+		if size > csvrows.MaxSize {
+			return nil, fmt.Errorf("line %d: the row is longer than 256 KiB", n)
+		}
+		if missing := len(r.header) - len(cells); missing > 0 && !empty(cells) {
+			cells = append(slices.Clip(cells), make([]string, missing)...)
+		}
+		return cells, nil
+	}
+	return r, r.readHeader(opts)
+}
+
+func (r *Reader) readHeader(opts *Options) error {
+	if opts != nil {
+		r.others = opts.Others
+	}
+	var names []string
+	var err error
+	for err == nil && empty(names) {
+		names, err = r.next()
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return &datacite.FieldError{Path: r.name, Reason: "is empty; the first row names the columns"}
+	case err != nil:
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	needed := map[string]bool{}
+	for i, name := range names {
+		f, err := r.field(i, name)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
+			return r.fault(i, fmt.Sprintf("is named %q, as is another", f.Name))
+		}
+		r.header = append(r.header, f)
+		r.records = r.records || f.member != ""
+		needed[f.Name] = f.needed
+	}
+	var missing []string
+	for _, c := range columns {
+		if c.needed && r.records && !needed[c.Name] {
+			missing = append(missing, c.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return &datacite.FieldError{Path: r.name, Reason: "needs the columns " + strings.Join(missing, ", ") + ", too, or no metadata at all"}
+	}
+	return nil
+}
+
+// field finds the column of a name in the header.
+func (r *Reader) field(i int, name string) (field, error) {
+	if strings.TrimSpace(name) == "" {
+		return field{blank: true, other: -1}, nil
+	}
+	name = plain(name)
+	if at := slices.Index(r.others, name); at >= 0 {
+		return field{column: column{Column: Column{Name: name}}, other: at}, nil
+	}
+	if c, ok := columnOf(name); ok {
+		return field{column: c, other: -1}, nil
+	}
+	var known []string
+	for _, c := range columns {
+		known = append(known, c.Name)
+	}
+	known = append(known, r.others...)
+	reason := fmt.Sprintf("is named %q, which is not one of %s", name, strings.Join(known, ", "))
+	best, least := "", min(4, len(name)/2+2)
+	for _, candidate := range known {
+		if d := spelling.Distance(name, candidate, least); d < least {
+			best, least = candidate, d
+		}
+	}
+	if best != "" {
+		reason = fmt.Sprintf("is named %q; did you mean %q?", name, best)
+	}
+	return field{}, r.fault(i, reason)
+}
+
+// fault is one of a cell of the header.
+func (r *Reader) fault(i int, reason string) error {
+	return &datacite.FieldError{Path: fmt.Sprintf("%s, line %d, column %d", r.name, r.line(i), i+1), Reason: reason, Line: r.line(i)}
+}
+
+// Has reports whether the table has a column.
+func (r *Reader) Has(name string) bool {
+	return slices.ContainsFunc(r.header, func(f field) bool { return f.Name == name })
+}
+
+// HasRecords reports whether the table has metadata.
+func (r *Reader) HasRecords() bool { return r.records }
+
+// Separator is what separates the cells of a CSV table: a comma, a semicolon or a tab.
+func (r *Reader) Separator() rune { return r.comma }
+
+// All returns the rows. Faults of a row are its findings. An error ends the rows: what
+// comes after it in the table cannot be read.
+func (r *Reader) All() iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		for {
+			cells, err := r.next()
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				yield(nil, fmt.Errorf("%s: %w", r.name, err))
+				return
+			case empty(cells):
+			case !yield(r.row(cells), nil):
+				return
+			}
+		}
+	}
+}
+
+func empty(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+}
+
+// row reads the cells of a row. Each has its own line, as cells may hold line breaks.
+func (r *Reader) row(cells []string) *Row {
+	row := &Row{Place: fmt.Sprintf("%s, line %d", r.name, r.line(0)), Others: make([]string, len(r.others))}
+	if r.records {
+		row.Record = &metadata.Record{}
+	}
+	for i, text := range cells {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		if i >= len(r.header) {
+			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Value: text, Message: fmt.Sprintf("there are %d cells, and %d columns", len(cells), len(r.header))})
+			break
+		}
+		f := r.header[i]
+		place := fmt.Sprintf("%s, line %d, %s", r.name, r.line(i), f.Name)
+		switch {
+		case f.blank:
+			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place + fmt.Sprintf("column %d", i+1), Value: text, Message: "the column has no name"})
+		case f.other >= 0:
+			row.Others[f.other] = text
+		default:
+			if err := f.read(text, row); err != nil {
+				row.spoilt(f.Name, text)
+				row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place, Value: text, Message: err.Error()})
+			}
+		}
+	}
+	if len(cells) < len(r.header) {
+		row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Message: fmt.Sprintf("there are %d cells, and %d columns", len(cells), len(r.header))})
+	}
+	if row.Record != nil {
+		row.Record.DOI = row.DOI
+		r.check(row, len(cells))
+	}
+	return row
+}
+
+// spoilt keeps a cell that cannot be read.
+func (r *Row) spoilt(column, text string) {
+	if r.unread == nil {
+		r.unread = map[string]string{}
+	}
+	r.unread[column] = text
+}
+
+func (r *Row) add(f metadata.Finding) { r.Findings = append(r.Findings, f) }
+
+// check adds the findings of the record, with their places.
+func (r *Reader) check(row *Row, cells int) {
+	for _, f := range row.Record.Findings() {
+		name := ofMember(f.Path)
+		if f.Code == metadata.CodeJSON || row.unread[name] != "" {
+			continue // the record is sent as XML; the cell has its fault already
+		}
+		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })
+		place := row.Place
+		if at >= 0 && at < cells {
+			place = fmt.Sprintf("%s, line %d", r.name, r.line(at))
+		}
+		f.Path = place + ", " + name
+		mistyped := f.Code == metadata.CodeScheme && slices.Contains([]string{"creators", "publisher", "rights"}, name)
+		f.Warning = f.Warning && !mistyped && f.Code != metadata.CodeDate
+		row.add(f)
+	}
+}

@@ -1,0 +1,152 @@
+// Package table has metadata records as rows of a table, for people who keep them in a
+// spreadsheet: one row a DOI, one column a property.
+//
+//	items, err := table.NewReader("items.csv", file, nil)
+//	if err != nil {
+//		return err // of the header
+//	}
+//	for row, err := range items.All() {
+//		if err != nil {
+//			return err // the table cannot be read further
+//		}
+//		if err := row.Err(); err != nil {
+//			return err // all faults of the row, each with file, line and column
+//		}
+//		use(row.DOI, row.URL, row.State, row.Record)
+//	}
+//
+// # Cells
+//
+// [Columns] describes each column, with an example. Some hold several things, separated by
+// semicolons; the parts of a thing are separated by vertical bars:
+//
+//	Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group
+//
+// A backslash before a semicolon, a vertical bar or another backslash makes it part of the
+// text. Titles and descriptions are one text each and have no such signs.
+//
+// A column may be missing. A table has either no metadata, or all five properties that a
+// record needs: title, creators, publisher, year and type.
+//
+// CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
+// UTF-8; a byte order mark does not matter. A row has at most 256 KiB. [FromRows] reads
+// other spreadsheets.
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// A Row is one line of a table.
+type Row struct {
+	DOI   string // may be empty, for a DOI that has no name yet
+	URL   string
+	State string // draft, registered, findable, or empty
+
+	// Record is the metadata, with the DOI of the row. It is nil if the table has no
+	// columns for them.
+	Record *metadata.Record
+
+	// Others are the cells of the columns that [Options].Others names, in that order.
+	Others []string
+
+	// Place is where the row is, such as "items.csv, line 3".
+	Place string
+
+	// Findings are the faults of cells, and those of the record. Their paths name the
+	// place: "items.csv, line 3, creators". What a faulty cell says is missing in the
+	// row; a Writer writes it as it was. Dates that cannot be read, identifiers of people and organizations that are
+	// mistyped and licences that are not on the SPDX list are errors here.
+	Findings []metadata.Finding
+
+	unread map[string]string // cells with a fault, by column
+}
+
+// Err returns the findings that are not warnings as a [*metadata.ValidationError], nil if
+// there are none.
+func (r *Row) Err() error {
+	faults := slices.DeleteFunc(slices.Clone(r.Findings), func(f metadata.Finding) bool { return f.Warning })
+	if len(faults) == 0 {
+		return nil
+	}
+	return &metadata.ValidationError{Findings: faults}
+}
+
+// A Column is one of a table.
+type Column struct {
+	Name        string
+	Description string // what its cells hold
+	Example     string
+}
+
+// Columns returns the columns that a table may have. In the header of a table, case does
+// not count, and a hyphen or an underscore stands for a blank.
+func Columns() []Column {
+	var all []Column
+	for _, c := range columns {
+		all = append(all, c.Column)
+	}
+	return all
+}
+
+// A column is a Column with its place in a Row.
+type column struct {
+	Column
+	needed bool   // by every record
+	member string // of the record, nil for what is no metadata
+	read   func(text string, r *Row) error
+	write  func(r *Row) string
+}
+
+var columns = []column{
+	{Column{"doi", "name of the item; empty for an item that is to get one", "10.5072/glacier-1"}, false, "", readDOI,
+		func(r *Row) string { return r.DOI }},
+	{Column{"url", "address that the DOI leads to", "https://repository.example.org/1"}, false, "", readURL,
+		func(r *Row) string { return r.URL }},
+	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
+		func(r *Row) string { return r.State }},
+	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle},
+	{Column{"creators", "persons as Family, Given, organizations with org: in front; after a | an ORCID (for organizations a ROR), and affiliations, each with its ROR if it has one", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
+		true, "creators", readCreators, writeCreators},
+	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher},
+	{Column{"year", "year of publication, four digits", "2026"}, true, "publicationYear", readYear,
+		func(r *Row) string { return string(r.Record.PublicationYear) }},
+	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType},
+	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription},
+	{Column{"subjects", "keywords; after a | the scheme that one is from", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects},
+	{Column{"rights", "licences by their SPDX identifiers, or an address, or a text; after a | of the text its address", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights},
+	{Column{"language", "code of the language of the item", "en"}, false, "language", readLanguage,
+		func(r *Row) string { return string(r.Record.Language) }},
+	{Column{"related identifiers", "the relation, the type of the identifier, the identifier", "IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
+		false, "relatedIdentifiers", readRelated, writeRelated},
+	{Column{"dates", "the kind of a date, and a day, month, year or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates},
+}
+
+// columnOf returns the column with a name in a header.
+func columnOf(name string) (column, bool) {
+	name = plain(name)
+	i := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+	if i < 0 {
+		return column{}, false
+	}
+	return columns[i], true
+}
+
+// plain is the one form of a name in a header.
+func plain(name string) string {
+	name = strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(name))
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// ofMember returns the column that has a path of the record, "" if none has.
+func ofMember(path string) string {
+	for _, c := range columns {
+		if rest, ok := strings.CutPrefix(path, c.member); ok && c.member != "" && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return c.Name
+		}
+	}
+	return ""
+}

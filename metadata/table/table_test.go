@@ -1,0 +1,358 @@
+package table_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+var rounds = flag.Int("rounds", 2000, "rows of the round trip")
+
+const items = `doi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related_identifiers,Dates
+10.5072/glacier-1,https://repository.example.org/1,findable,"Glacier length; 1850 | 2020","Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group; Plato,",Example Repository | https://ror.org/04wxnsj81,2026,dataset | Table,"Lengths.
+
+Every ten years.",glaciers; climate | Example Thesaurus,CC-BY-4.0; https://example.org/terms; All rights reserved,en,issupplementto doi 10.5072/article-1,Collected 1850/2020; Available 2026-01-31 | after review
+,https://repository.example.org/2,,Glacier area,:unkn,Example Repository,2026,Dataset,,,,,,
+`
+
+func read(t *testing.T, name, text string) (rows []*table.Row) {
+	t.Helper()
+	r, err := table.NewReader(name, strings.NewReader(text), nil)
+	require.NoError(t, err)
+	for row, err := range r.All() {
+		require.NoError(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func TestRows(t *testing.T) {
+	rows := read(t, "items.csv", items)
+	require.Len(t, rows, 2)
+	assert.Equal(t, &table.Row{
+		DOI: "10.5072/glacier-1", URL: "https://repository.example.org/1", State: "findable",
+		Place: "items.csv, line 2", Others: []string{},
+		Record: &metadata.Record{
+			DOI:    "10.5072/glacier-1",
+			Titles: metadata.List[metadata.Title]{{Title: "Glacier length; 1850 | 2020"}},
+			Creators: metadata.List[metadata.Creator]{
+				metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427").AffiliatedWith("Example University", "04wxnsj81"),
+				metadata.Organization("Ice Group"), metadata.Person("Plato", ""),
+			},
+			Publisher: metadata.Publisher{
+				Name: "Example Repository", PublisherIdentifier: "https://ror.org/04wxnsj81", PublisherIdentifierScheme: "ROR", SchemeURI: "https://ror.org",
+			},
+			PublicationYear: "2026",
+			Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
+			Descriptions:    metadata.List[metadata.Description]{{Description: "Lengths.\n\nEvery ten years.", DescriptionType: metadata.DescriptionAbstract}},
+			Subjects:        metadata.List[metadata.Subject]{{Subject: "glaciers"}, {Subject: "climate", SubjectScheme: "Example Thesaurus"}},
+			RightsList:      metadata.List[metadata.Rights]{metadata.SPDX("CC-BY-4.0"), {RightsURI: "https://example.org/terms"}, {Rights: "All rights reserved"}},
+			Language:        "en",
+			RelatedIdentifiers: metadata.List[metadata.RelatedIdentifier]{{
+				RelationType: metadata.RelationIsSupplementTo, RelatedIdentifierType: metadata.IdentifierDOI, RelatedIdentifier: "10.5072/article-1",
+			}},
+			Dates: metadata.List[metadata.Date]{
+				{Date: "1850/2020", DateType: metadata.DateCollected},
+				{Date: "2026-01-31", DateType: metadata.DateAvailable, DateInformation: "after review"},
+			},
+		},
+	}, rows[0])
+	require.NoError(t, rows[1].Err())
+	assert.Equal(t, "items.csv, line 5", rows[1].Place)
+}
+
+// Tables of any usual make are the same table.
+func TestMakes(t *testing.T) {
+	want := read(t, "a.csv", items)
+	for name, text := range map[string]string{
+		"a mark":                 "\ufeff" + items,
+		"Windows":                strings.ReplaceAll(items, "\n", "\r\n"),
+		"written":                written(t, want, nil),
+		"tabs":                   written(t, want, &table.WriterOptions{Separator: '\t'}),
+		"empty rows and columns": strings.NewReplacer("Dates\n", "Dates,,\n,,,\n", ",,,,,,\n", ",,,,,,,,\n,,,,,,,,,,,,,,,\n").Replace(items),
+	} {
+		got := read(t, "a.csv", text)
+		require.Len(t, got, 2, name)
+		if name == "empty rows and columns" {
+			assert.Equal(t, want[1].Record, got[1].Record)
+			continue
+		}
+		assert.Equal(t, want, got, name)
+	}
+	r, err := table.NewReader("a.csv", strings.NewReader("doi;url\n"), nil)
+	require.NoError(t, err)
+	assert.Equal(t, ';', r.Separator())
+}
+
+func written(t *testing.T, rows []*table.Row, opts *table.WriterOptions) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := table.NewWriter(&out, opts)
+	for _, row := range rows {
+		lost, err := w.Write(row)
+		require.NoError(t, err)
+		assert.Empty(t, lost)
+	}
+	require.NoError(t, w.Flush())
+	return out.String()
+}
+
+func TestHeaders(t *testing.T) {
+	for header, says := range map[string]string{
+		"":                              "a.csv is empty; the first row names the columns",
+		"doi,utl":                       `a.csv, line 1, column 2 is named "utl"; did you mean "url"?`,
+		"doi,author":                    `a.csv, line 1, column 2 is named "author", which is not one of doi, url, state, title,`,
+		"doi,creator":                   `did you mean "creators"?`,
+		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
+		"doi,url,DOI":                   `column 3 is named "doi", as is another`,
+		"doi,url,title":                 "a.csv needs the columns creators, publisher, year, type, too",
+		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
+		"PK\x03\x04\x14":                "a.csv: this is a spreadsheet, not CSV",
+		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
+		"doi|url":                       `column 1 is named "doi|url"`,
+	} {
+		_, err := table.NewReader("a.csv", strings.NewReader(header), nil)
+		require.ErrorContains(t, err, says)
+	}
+	r, err := table.NewReader("a.csv", strings.NewReader("Error,DOI\nbad,10.5072/a\n"), &table.Options{Others: []string{"error", "note"}})
+	require.NoError(t, err)
+	assert.False(t, r.HasRecords())
+	assert.True(t, r.Has("error"))
+	for row, err := range r.All() {
+		require.NoError(t, err)
+		assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, Place: "a.csv, line 2"}, row)
+	}
+}
+
+// Each fault has its file, line and column, and all are there at once.
+func TestFaults(t *testing.T) {
+	good := map[string]string{"title": "T", "creators": "Lovelace, Ada", "publisher": "P", "year": "2026", "type": "Dataset"}
+	for _, tt := range []struct{ column, cell, says string }{
+		{"doi", "glacier", `"glacier" is not a DOI such as 10.5072/glacier-1`},
+		{"url", "repository.example.org", "is not an address https://…"},
+		{"url", "https://a.example/a b", "is not an address https://…"},
+		{"url", "mailto:a@a.example", "is not an address https://…"},
+		{"state", "published", `"published" is not one of draft, registered, findable`},
+		{"title", "", "a record needs a title"},
+		{"title", "a\x01b", "XML cannot contain"},
+		{"creators", "Ada Lovelace", `write persons as "Family, Given" or "Name,", organizations as "org: Name"`},
+		{"creators", ", Ada", `write persons as`},
+		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
+		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
+		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR without the name of its organization"},
+		{"creators", "org: Ice Group | 0000-0001-5727-2427", "is an organization with an ORCID"},
+		{"creators", "org: Ice Group | https://ror.org/04wxnsj82", "the check digits of this ROR do not match"},
+		{"publisher", "P | Q", "is more than a name and, after a |, a ROR"},
+		{"year", "26", `"26" is not a year of four digits`},
+		{"year", "0026", `"0026" is not a year of four digits`},
+		{"year", "2026.0", "is not a year of four digits"},
+		{"type", "Datset", "did you mean Dataset?"},
+		{"subjects", "a | b | c", "is more than a keyword and, after a |, its scheme"},
+		{"rights", "CC-BY-4", "has no licence"},
+		{"language", "english language", "language"},
+		{"related identifiers", "10.5072/article-1", "is not a relation, a type and an identifier"},
+		{"related identifiers", "Cite DOI 10.5072/article-1", "did you mean Cites?"},
+		{"dates", "31.01.2026", "the schema has no date type"},
+		{"dates", "Issued 31.01.2026", "the service drops dates that are not YYYY"},
+	} {
+		header, cells := "", ""
+		for _, c := range table.Columns() {
+			cell := good[c.Name]
+			if c.Name == tt.column {
+				cell = tt.cell
+			}
+			header, cells = header+c.Name+"\t", cells+cell+"\t"
+		}
+		rows := read(t, "a.csv", header+"\n\n"+cells+"\n")
+		require.Len(t, rows, 1)
+		err := rows[0].Err()
+		require.ErrorIs(t, err, metadata.ErrInvalid, tt.cell)
+		assert.ErrorContains(t, err, "a.csv, line 3, "+tt.column+": ", tt.cell)
+		assert.ErrorContains(t, err, tt.says, tt.cell)
+		for _, f := range rows[0].Findings {
+			assert.Contains(t, f.Path, "line 3, "+tt.column, "%s: %v", tt.cell, f)
+		}
+	}
+	rows := read(t, "a.csv", "title,creators,publisher,year,type\n,,,26,\n\"a\n\n\",\"b,\",c,26,d\n")
+	assert.Len(t, rows[0].Findings, 5, "%v", rows[0].Findings)
+	assert.Equal(t, "a.csv, line 5, year", rows[1].Findings[0].Path, "a cell may have lines")
+	rows = read(t, "a.csv", "doi,url\n10.5072/a\n10.5072/a,https://a.example/,more\n10.5072/b,,\n")
+	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells, and 2 columns")
+	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells, and 2 columns")
+	require.NoError(t, rows[2].Err())
+}
+
+// Nothing of a faulty row is lost when it is written again, to be corrected there.
+func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
+	const text = "doi,url,state,title,creators,publisher,year,type,dates,rights\nx,y,z,T,Ada,P | Q,26,Datset,31.1.2026,CC-BY-4\n"
+	rows := read(t, "a.csv", text)
+	var out bytes.Buffer
+	w := table.NewWriter(&out, nil)
+	_, err := w.Write(rows[0])
+	require.NoError(t, err)
+	require.NoError(t, w.Flush())
+	again := read(t, "a.csv", out.String())
+	assert.Equal(t, rows[0].Findings, again[0].Findings)
+	assert.Equal(t, rows[0], again[0])
+}
+
+func TestRowsThatCannotBeRead(t *testing.T) {
+	for text, says := range map[string]string{
+		"doi,url\n10.5072/a,\"" + strings.Repeat("line\n", 100_000): "a.csv: record on line 2; parse error on line",
+		"doi,url\n10.5072/a,x\n10.5072/b,gr\xfcn\n":                 "a.csv: parse error on line 3, column 13: the text is not UTF-8",
+	} {
+		r, err := table.NewReader("a.csv", strings.NewReader(text), nil)
+		require.NoError(t, err)
+		var last error
+		for _, err := range r.All() {
+			last = err
+		}
+		assert.ErrorContains(t, last, says)
+	}
+}
+
+func TestFromRows(t *testing.T) {
+	source := func(rows [][]string, end error) func() ([]string, error) {
+		return func() ([]string, error) {
+			if len(rows) == 0 {
+				return nil, end
+			}
+			cells := rows[0]
+			rows = rows[1:]
+			return cells, nil
+		}
+	}
+	broken := errors.New("the file ends early")
+	r, err := table.FromRows("a.xlsx", source([][]string{nil, {"DOI", "URL"}, {"", ""}, {"10.5072/a"}, nil, {"x"}}, broken), nil)
+	require.NoError(t, err)
+	var rows []*table.Row
+	var last error
+	for row, err := range r.All() {
+		if last = err; err == nil {
+			rows = append(rows, row)
+		}
+	}
+	require.ErrorIs(t, last, broken)
+	require.Len(t, rows, 2)
+	assert.Equal(t, "a.xlsx, line 4", rows[0].Place)
+	require.NoError(t, rows[0].Err())
+	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 6, doi: ")
+
+	_, err = table.FromRows("a.xlsx", source([][]string{{strings.Repeat("x", 300_000)}}, io.EOF), nil)
+	require.ErrorContains(t, err, "256 KiB")
+	_, err = table.FromRows("a.xlsx", source([][]string{{"dio"}}, io.EOF), nil)
+	fault, ok := errors.AsType[*datacite.FieldError](err)
+	require.True(t, ok)
+	assert.Equal(t, 1, fault.Line)
+}
+
+// What columns cannot hold is named.
+func TestLost(t *testing.T) {
+	w := table.NewWriter(&bytes.Buffer{}, nil)
+	lost, err := w.Write(&table.Row{Record: &metadata.Record{
+		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
+		Creators:     metadata.List[metadata.Creator]{{Name: "Ada"}},
+		Contributors: metadata.List[metadata.Contributor]{{Creator: metadata.Creator{Name: "Grace"}}},
+		Subjects:     metadata.List[metadata.Subject]{{Subject: "ice"}},
+		Sizes:        metadata.List[string]{},
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"contributors", "creators", "titles"}, lost)
+	assert.Error(t, func() error {
+		w := table.NewWriter(failing{}, nil)
+		_, _ = w.Write(&table.Row{})
+		return w.Flush()
+	}())
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// Rows go into a table and back, whatever signs their texts have.
+func TestRoundTrip(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var rows []*table.Row
+	for range *rounds {
+		rows = append(rows, randomRow(random))
+	}
+	for _, separator := range []rune{',', ';', '\t'} {
+		got := read(t, "a.csv", written(t, rows, &table.WriterOptions{Separator: separator}))
+		require.Len(t, got, len(rows))
+		for i, row := range rows {
+			assert.Equal(t, row.Record, got[i].Record)
+			assert.Equal(t, row.URL, got[i].URL)
+		}
+	}
+}
+
+func randomRow(random *rand.Rand) *table.Row {
+	text := func() string {
+		signs := []string{"a", "b", "é", "🧊", ";", "|", `\`, `"`, ",", " ", "\n", "org:", "x"}
+		var b strings.Builder
+		for range 1 + random.IntN(8) {
+			b.WriteString(signs[random.IntN(len(signs))])
+		}
+		return "t" + strings.TrimSpace(b.String()) + "."
+	}
+	word := func() string { return strings.NewReplacer(",", "", "\n", " ").Replace(text()) }
+	maybe := func() bool { return random.IntN(2) == 0 }
+	r := &metadata.Record{
+		DOI: fmt.Sprintf("10.5072/a%d", random.IntN(1000)), Titles: metadata.List[metadata.Title]{{Title: text()}},
+		Publisher: metadata.Publisher{Name: text()}, PublicationYear: "2026",
+		Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
+	}
+	if maybe() {
+		r.Types.ResourceType = text()
+	}
+	for range 1 + random.IntN(3) {
+		c := metadata.Person(word(), "")
+		switch random.IntN(3) {
+		case 0:
+			c = metadata.Person(word(), text())
+		case 1:
+			c = metadata.Organization(text()).ROR("04wxnsj81")
+		}
+		if c.NameType == metadata.NamePersonal && maybe() {
+			c = c.ORCID("0000-0001-5727-2427")
+		}
+		if maybe() {
+			c = c.AffiliatedWith(text(), "04wxnsj81").AffiliatedWith(text(), "")
+		}
+		r.Creators = append(r.Creators, c)
+	}
+	if maybe() {
+		r.Descriptions = metadata.List[metadata.Description]{{Description: text(), DescriptionType: metadata.DescriptionAbstract}}
+		r.Subjects = metadata.List[metadata.Subject]{{Subject: text()}, {Subject: text(), SubjectScheme: text()}}
+		r.RightsList = metadata.List[metadata.Rights]{metadata.SPDX("MIT"), {Rights: text() + " x", RightsURI: "https://a.example/;|"}, {Rights: word()}}
+		r.Language = "de"
+		r.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelationType: "Cites", RelatedIdentifierType: "URL", RelatedIdentifier: `https://a.example/;|\`}}
+		r.Dates = metadata.List[metadata.Date]{{Date: "2020/2021", DateType: "Collected"}, {Date: "2020", DateType: "Issued", DateInformation: text()}}
+	}
+	return &table.Row{DOI: r.DOI, URL: "https://a.example/" + fmt.Sprint(random.IntN(9)), Record: r}
+}
+
+// The example of each column is a cell that can be read, and makes a valid record.
+func TestColumnsHaveExamples(t *testing.T) {
+	var names, cells []string
+	for _, c := range table.Columns() {
+		names, cells = append(names, c.Name), append(cells, c.Example)
+		assert.NotEmpty(t, c.Description)
+	}
+	rows := read(t, "a.csv", strings.Join(names, "\t")+"\n"+strings.Join(cells, "\t")+"\n")
+	require.Len(t, rows, 1)
+	assert.Empty(t, rows[0].Findings)
+}

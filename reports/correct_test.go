@@ -1,0 +1,194 @@
+package reports_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// corrections submits reports for one month, and notes the warnings of numbers that
+// records continue to show.
+type corrections struct {
+	t    *testing.T
+	c    *reports.Client
+	opts reports.SubmitOptions
+	said []string
+}
+
+func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
+	s.t.Helper()
+	s.said = nil
+	s.opts.LockDir, s.opts.AllowImpossible = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
+	s.opts.Warn = func(f reports.Finding) {
+		if f.Rule == 6 || f.Rule == 7 {
+			s.said = append(s.said, f.Reason)
+		}
+	}
+	receipt, err := s.c.Submit(s.t.Context(), header("Example", time.October), reports.Source(datasets), &s.opts)
+	require.NoError(s.t, err)
+	return receipt
+}
+
+// numbers are what a stored report gives to records.
+func numbers(t *testing.T, c *reports.Client, id string) string {
+	t.Helper()
+	var list []string
+	for _, s := range reports.ShownBy(header("Example", time.October), stored(t, c, id)) {
+		list = append(list, fmt.Sprintf("%s %s %s", s.Name, s.Views, s.Downloads))
+	}
+	slices.Sort(list)
+	return strings.Join(list, "; ")
+}
+
+// TestACorrectionThatDropsDatasets says which numbers records continue to show, and sends
+// zeros for them if told.
+func TestACorrectionThatDropsDatasets(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/b","state":"findable"}`)))
+		s := corrections{t: t, c: srv.Reports()}
+		a, b, c := counted("10.5072/a", views(3), downloads(2)), counted("10.5072/B", views(1)), counted("10.5072/c", downloads(0))
+		first := s.submit(a, b, c)
+		assert.Empty(t, s.said)
+		assert.Zero(t, first.Kept)
+
+		receipt := s.submit(counted("10.5072/a", views(4)))
+		assert.Equal(t, []string{
+			"lack the unique-dataset-requests of 10.5072/a that the stored report has; its record continues to show 2 for 1999-10",
+			"lack the unique-dataset-investigations of 10.5072/b that the stored report has; its record continues to show 1 for 1999-10",
+		}, s.said, "the 0 of c is no number that anybody sees")
+		assert.EqualValues(t, 2, receipt.Kept)
+		if srv.Behaviour == datacitetest.Deployed {
+			record, err := srv.DOIs().Get(t.Context(), "10.5072/b", nil)
+			require.NoError(t, err)
+			assert.Equal(t, 1, record.ViewCount, "the old number stays")
+		}
+
+		s.submit(a, b, c)
+		s.opts.ZeroDropped = true
+		receipt = s.submit(counted("10.5072/a", views(4)))
+		assert.Empty(t, s.said)
+		assert.Zero(t, receipt.Kept)
+		assert.EqualValues(t, 3, receipt.Zeros)
+		assert.Equal(t, "10.5072/a 4 0; 10.5072/b 0 unchanged; 10.5072/c unchanged 0", numbers(t, s.c, receipt.ReportID))
+		require.NoError(t, s.c.Verify(t.Context(), receipt))
+		if srv.Behaviour == datacitetest.Deployed {
+			record, err := srv.DOIs().Get(t.Context(), "10.5072/b", nil)
+			require.NoError(t, err)
+			assert.Zero(t, record.ViewCount, "what people see")
+		}
+
+		// Again: nothing is sent.
+		again := s.submit(counted("10.5072/a", views(4)))
+		assert.Zero(t, again.Sent)
+		assert.Equal(t, receipt.Subsets, again.Subsets)
+
+		// Zeros are replaced when the dataset is used after all.
+		receipt = s.submit(counted("10.5072/a", views(4), downloads(1)), b)
+		assert.Equal(t, "10.5072/a 4 1; 10.5072/b 1 unchanged; 10.5072/c unchanged 0", numbers(t, s.c, receipt.ReportID))
+	})
+}
+
+// TestACorrectionThatIsInterrupted: the zeros are not lost, wherever a run ends.
+func TestACorrectionThatIsInterrupted(t *testing.T) {
+	before := []reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(1))}
+	after := []reports.Dataset{counted("10.5072/c", views(4)), counted("10.5072/d", views(4)), counted("10.5072/e", views(4))}
+	for subset := range 5 {
+		writes := 100 // until the token is refused
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
+			if r.Method == http.MethodGet {
+				return nil
+			}
+			if writes--; writes < 0 {
+				return &datacitetest.Fault{Kind: datacitetest.Status, Status: 401}
+			}
+			return nil
+		}})
+		t.Cleanup(srv.Close)
+		s := corrections{t: t, c: srv.Reports()}
+		s.submit(before...)
+		s.opts.ZeroDropped, s.opts.MaxDatasets = true, 2
+		writes = subset
+		_, err := s.c.Submit(t.Context(), header("Example", time.October), reports.Source(after), &reports.SubmitOptions{ZeroDropped: true, MaxDatasets: 2, LockDir: s.opts.LockDir})
+		if subset < 3 {
+			require.Error(t, err)
+		}
+		writes = 100
+		receipt := s.submit(after...)
+		assert.EqualValues(t, 2, receipt.Zeros, subset)
+		assert.Equal(t, "10.5072/a 0 unchanged; 10.5072/b 0 unchanged; 10.5072/c 4 unchanged; 10.5072/d 4 unchanged; 10.5072/e 4 unchanged", numbers(t, s.c, receipt.ReportID))
+	}
+}
+
+// TestTheSameMonthUnderAnotherName is noticed if asked.
+func TestTheSameMonthUnderAnotherName(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
+		old, err := c.Submit(t.Context(), header("Old Name", time.October), reports.Source([]reports.Dataset{counted("10.5072/a", views(3), downloads(1)), counted("10.5072/b", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir()})
+		require.NoError(t, err)
+		_, err = c.Submit(t.Context(), header("Old Name", time.November), reports.Source([]reports.Dataset{counted("10.5072/a", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir()})
+		require.NoError(t, err)
+
+		s := corrections{t: t, c: c}
+		s.submit(counted("10.5072/c", views(3)))
+		s.opts.CompareOthers = true
+		s.submit(counted("10.5072/c", views(3)))
+		assert.Empty(t, s.said)
+		s.submit(counted("10.5072/A", views(5), downloads(1)))
+		assert.Contains(t, s.said, fmt.Sprintf("have 2 numbers, such as one of 10.5072/a, that report %s of \"Old Name\" has for the same month; records show the sum", old.ReportID))
+	})
+}
+
+// TestIdentifiersAreSentReadable: a DOI that the service would not find is sent bare and
+// first, by Submit, Create and Put alike, and the caller's data are left alone.
+func TestIdentifiersAreSentReadable(t *testing.T) {
+	ids := map[string]string{
+		"DOI:10.5072/Kit": "10.5072/Kit", "info:doi/10.5072/kit": "10.5072/kit", "www.doi.org/10.5072/kit": "10.5072/kit", " 10.5072/kit\n": "10.5072/kit",
+		"https://doi.org/10.5072%2Fkit": "10.5072/kit", "https://doi.org/10.5072/KIT": "https://doi.org/10.5072/KIT", "doi:10.5072/kit": "doi:10.5072/kit",
+		"10.5072/a<b": "10.5072/a<b", "no doi": "no doi", "10.123456/a": "10.123456/a",
+	}
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.Reports()
+		for i, id := range slices.Sorted(maps.Keys(ids)) {
+			for _, first := range []bool{true, false} {
+				d := counted(id, views(3))
+				want := []reports.TypedValue{{Type: "doi", Value: ids[id]}}
+				if uri := (reports.TypedValue{Type: "uri", Value: "https://example.org/a"}); !first {
+					d.DatasetID = []reports.TypedValue{uri, d.DatasetID[0]}
+					if want = append(want, uri); id == "10.5072/a<b" || id == "no doi" || id == "10.123456/a" {
+						slices.Reverse(want)
+					}
+				}
+				sent := slices.Clone(d.DatasetID)
+				check := func(id string, err error) {
+					require.NoError(t, err)
+					assert.Equal(t, want, stored(t, c, id)[0].DatasetID)
+					assert.Equal(t, sent, d.DatasetID)
+				}
+				r := &reports.Report{Header: header(fmt.Sprint("Example ", first, i), time.October), Datasets: []reports.Dataset{d}}
+				receipt, err := c.Submit(t.Context(), r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{LockDir: t.TempDir()})
+				require.NoError(t, err)
+				check(receipt.ReportID, err)
+				put, err := c.Put(t.Context(), receipt.ReportID, r)
+				check(put.ID, err)
+				r.Header.CreatedBy += " again"
+				created, err := c.Create(t.Context(), r)
+				require.NoError(t, err)
+				assert.False(t, created.Existing)
+				check(created.ID, err)
+				unseen := slices.ContainsFunc(created.Warnings, func(f reports.Finding) bool { return f.Rule != 0 })
+				assert.Equal(t, id == "10.5072/a<b" || id == "no doi" || id == "10.123456/a", unseen, id)
+			}
+		}
+	})
+}

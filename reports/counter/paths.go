@@ -1,0 +1,158 @@
+package counter
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// Paths tell from the path of a URL what an access to it is. The patterns are
+// searched for in the path, without scheme, host, query and fragment. What a request's
+// pattern matches is a request, what only an investigation's matches an investigation;
+// anything else is not counted.
+type Paths struct {
+	Investigations, Requests []*regexp.Regexp
+
+	// DOIs has the DOI for what the first group of a pattern matches, or the whole
+	// pattern if it has no group, percent-decoded. If it is nil, that text is the DOI.
+	// Logs of Dataverse and Dryad have the DOI beside the URL, and ignore it.
+	DOIs map[string]string
+
+	// Table has paths that are known one by one, percent-decoded. What it says of a path
+	// goes before the patterns.
+	Table map[string]Target
+}
+
+// A Target is what a path in Paths.Table leads to.
+type Target struct {
+	DOI     string // of the dataset; "" if there is none. Logs of Dataverse and Dryad ignore it
+	Request bool   // content is retrieved; else it is an investigation
+}
+
+// DataversePaths are those of Dataverse.
+func DataversePaths() *Paths {
+	return &Paths{
+		Investigations: []*regexp.Regexp{
+			regexp.MustCompile(`/dataset\.xhtml`), regexp.MustCompile(`/file\.xhtml`),
+			regexp.MustCompile(`/api/datasets`), regexp.MustCompile(`/api/v1/datasets`),
+		},
+		Requests: []*regexp.Regexp{regexp.MustCompile(`/api/access/datafile`), regexp.MustCompile(`/api/v1/access/datafile`)},
+	}
+}
+
+// A pathPattern is an expression, and the text that is all of it if there is one.
+type pathPattern struct {
+	*regexp.Regexp
+	text    string
+	request bool
+}
+
+// A pathFinder finds out about paths.
+type pathFinder struct {
+	*Paths
+	patterns []pathPattern // those for requests, then those for investigations
+}
+
+func newPathFinder(p *Paths) *pathFinder {
+	f := &pathFinder{Paths: p}
+	for _, of := range [][]*regexp.Regexp{p.Requests, p.Investigations} {
+		for _, r := range of {
+			next := pathPattern{Regexp: r, request: len(f.patterns) < len(p.Requests)}
+			if text, _ := r.LiteralPrefix(); regexp.QuoteMeta(text) == r.String() {
+				next.text = text
+			}
+			f.patterns = append(f.patterns, next)
+		}
+	}
+	return f
+}
+
+func (p *pathPattern) matches(path string) bool {
+	if p.text != "" {
+		return strings.Contains(path, p.text)
+	}
+	return p.MatchString(path)
+}
+
+// find tells whether a path is counted, and if so whether it is a request.
+func (f *pathFinder) find(path string) (request, ok bool) {
+	if target, ok := f.inTable(path); ok {
+		return target.Request, true
+	}
+	p := f.pattern(path)
+	return p != nil && p.request, p != nil
+}
+
+// target is find for logs that have the DOI in the path.
+func (f *pathFinder) target(path string) (target Target, ok bool, err error) {
+	if target, ok = f.inTable(path); !ok {
+		p := f.pattern(path)
+		if p == nil {
+			return target, false, nil
+		}
+		target = Target{f.text(p, path), p.request}
+	}
+	if target.DOI == "" {
+		return target, true, nil
+	}
+	name, err := doi.Parse(target.DOI)
+	if err != nil {
+		return target, false, &datacite.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, target.DOI)}
+	}
+	target.DOI = name
+	return target, true, nil
+}
+
+func (f *pathFinder) inTable(path string) (target Target, ok bool) {
+	if len(f.Table) == 0 {
+		return target, false
+	}
+	target, ok = f.Table[decoded(path)]
+	return target, ok
+}
+
+// pattern returns the pattern that decides about a path, or nil.
+func (f *pathFinder) pattern(path string) *pathPattern {
+	for i := range f.patterns {
+		if f.patterns[i].matches(path) {
+			return &f.patterns[i]
+		}
+	}
+	return nil
+}
+
+// text returns the text that a path has for a DOI by the pattern that matched it; "" if
+// Paths.DOIs does not have it.
+func (f *pathFinder) text(p *pathPattern, path string) string {
+	match := p.FindStringSubmatch(path)
+	text := decoded(match[min(1, len(match)-1)])
+	if f.DOIs != nil {
+		return f.DOIs[text]
+	}
+	return text
+}
+
+// decoded is a path or a part of one, percent-decoded if it can be.
+func decoded(path string) string {
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
+	}
+	return path
+}
+
+// pathOf returns the path of a URL, whole or relative.
+func pathOf(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	address, _, _ = strings.Cut(address, "#")
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			return rest[i:]
+		}
+		return "/"
+	}
+	return address
+}

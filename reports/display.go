@@ -1,0 +1,147 @@
+package reports
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Display predicts what DOI records show after a history of reports: the zero value
+// shows nothing. It holds all numbers in memory, about 200 bytes for each DOI, month and
+// report.
+type Display struct {
+	events map[eventKey]*event
+	owners map[eventKey]string // the name whose event the unique index holds, by indexed name; "" if several may be it
+}
+
+// An eventKey is what the service knows an event by (rule 6): the report, the DOI as it
+// was read, and whether it counts views or downloads.
+type eventKey struct {
+	report, name string
+	downloads    bool
+}
+
+// An event is a number that a report gave to a DOI.
+type event struct {
+	doi, month string
+	number     Number
+	why        []Finding
+}
+
+// Store tells the display that a report was stored under an id, in place of the report
+// that had it before. It returns what records show of this report, as [ShownBy] does.
+// Counts that it no longer has stay.
+func (d *Display) Store(id string, h Header, datasets []Dataset) []Shown {
+	if d.events == nil {
+		d.events, d.owners = map[eventKey]*event{}, map[eventKey]string{}
+	}
+	id = strings.ToLower(id)
+	for key, e := range d.events {
+		if key.report == id {
+			e.number.Reported, e.why = 0, nil
+		}
+	}
+	shown := ShownBy(h, datasets)
+	for i := range shown {
+		d.store(eventKey{id, shown[i].Name, false}, &shown[i], &shown[i].Views)
+		d.store(eventKey{id, shown[i].Name, true}, &shown[i], &shown[i].Downloads)
+	}
+	return shown
+}
+
+func (d *Display) store(key eventKey, s *Shown, n *Number) {
+	if s.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
+		return
+	}
+	index := eventKey{key.report, indexedName(key.name), key.downloads}
+	switch owner, taken := d.owners[index]; {
+	case len(n.Values) == 0:
+	case taken && owner == key.name:
+		n.Kept = false
+	case taken && owner != "":
+		n.Values, n.Kept = nil, true // refused by the unique index
+	case taken:
+		n.Kept = true
+	case n.Kept:
+		d.owners[index] = ""
+	default:
+		d.owners[index] = key.name
+	}
+	e := d.events[key]
+	if e == nil {
+		e = &event{doi: s.DOI, month: s.Month, number: Number{Kept: true}}
+		d.events[key] = e
+	}
+	e.number.Reported, e.why = n.Reported, s.Why
+	switch {
+	case len(n.Values) == 0:
+		return
+	case n.Kept:
+		e.number.Values = union(e.number.Values, n.Values)
+	default:
+		e.number.Values, e.number.Kept = n.Values, false
+	}
+	e.month = s.Month
+}
+
+// Shown returns an iterator over what the records show, by DOI and month. Numbers of
+// several reports are added up (rule 7). Of more than 64 possible values a Number has the
+// least and the greatest. Name is "".
+func (d *Display) Shown() iter.Seq[Shown] {
+	type place struct{ doi, month string }
+	sums := map[place]*Shown{}
+	for _, key := range slices.SortedFunc(maps.Keys(d.events), func(a, b eventKey) int {
+		return cmp.Or(cmp.Compare(a.report, b.report), cmp.Compare(a.name, b.name))
+	}) {
+		e := d.events[key]
+		at := place{e.doi, e.month}
+		s := sums[at]
+		if s == nil {
+			s = &Shown{DOI: e.doi, Month: e.month, Views: Number{Values: []int64{0}}, Downloads: Number{Values: []int64{0}}}
+			sums[at] = s
+		}
+		to := &s.Views
+		if key.downloads {
+			to = &s.Downloads
+		}
+		to.plus(e.number)
+		for _, f := range e.why {
+			if !slices.Contains(s.Why, f) {
+				s.Why = append(s.Why, f)
+			}
+		}
+	}
+	return func(yield func(Shown) bool) {
+		for _, at := range slices.SortedFunc(maps.Keys(sums), func(a, b place) int {
+			return cmp.Or(cmp.Compare(a.doi, b.doi), cmp.Compare(a.month, b.month))
+		}) {
+			if !yield(*sums[at]) {
+				return
+			}
+		}
+	}
+}
+
+// mostValues bounds the possible sums of a number.
+const mostValues = 64
+
+// plus adds the number of another event.
+func (n *Number) plus(m Number) {
+	n.Reported += m.Reported
+	values := m.Values
+	if m.Kept {
+		values = union(values, []int64{0})
+	}
+	var sums []int64
+	for _, a := range n.Values {
+		for _, b := range values {
+			sums = append(sums, a+b)
+		}
+	}
+	n.Values = union(sums, nil)
+	if last := len(n.Values) - 1; last >= mostValues || n.wide {
+		n.Values, n.wide = []int64{n.Values[0], n.Values[last]}, true
+	}
+}

@@ -1,0 +1,190 @@
+// Package shown compares the usage reports that an account has stored with the numbers
+// of views and downloads that DOI records show, and says why they differ:
+//
+//	for d, err := range shown.Compare(ctx, reportsClient, doisClient, "example.repo", nil) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(d)
+//	}
+//
+// The service stores a report as it was sent and says nothing of what its workers make
+// of it: they read a part of each dataset, add up what is reported twice, and keep numbers
+// that a corrected report no longer has. [Cause] has the reasons;
+// datacitetest/deployed-usage.md has the rules with their evidence.
+package shown
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// Options are the optional settings of Compare.
+type Options struct {
+	CreatedBy string    // compare the reports of this creator, instead of those that the account sent
+	Causes    []Cause   // which differences to look for; nil means all
+	Now       time.Time // for the age of reports; zero means the present
+
+	// Lag is how long the service may take to process a report, from the end (in UTC) of
+	// the day on which it was created, which is the only time that a report has. Until
+	// then a missing count is NotProcessed, and later it is Lost. 0 means 48 hours.
+	Lag time.Duration
+
+	// LeaveOut is called for each report that cannot be read, such as one that the
+	// service has lost; its month is not compared. If LeaveOut is nil, the sequence ends
+	// with the error.
+	LeaveOut func(id string, err error)
+
+	Progress func(Progress) // called after each report, each thousandth entry and each difference, one call at a time
+	Months   func([]Month)  // called with the totals when everything has been compared
+	TempDir  string         // for temporary files; "" means that of the system
+}
+
+// Progress says how far a comparison is. It first reads all reports, then lists the
+// records, and then compares both.
+type Progress struct {
+	Reports     int // read
+	AllReports  int // that the service lists; -1 until it has
+	Datasets    int // read from the reports
+	Records     int // listed
+	AllRecords  int // that the service counts; -1 before its first response
+	Compared    int // DOIs, reported or listed
+	Differences int
+}
+
+// A Month is what was reported and what is shown for one month.
+type Month struct {
+	Month     string // such as "2026-10"
+	Views     Total
+	Downloads Total
+}
+
+// A Total is a sum over all DOIs of a month.
+type Total struct {
+	Reported    int64
+	Shown       int64
+	Differences int // DOIs with a Difference
+}
+
+// Compare compares all reports of an account with what DOI records show, and returns the
+// differences in the order of DOIs, months and metrics, each once. The account is that of
+// a repository, such as "example.repo". Nothing is written to the service.
+//
+// Compare reads each report once, in constant memory, and lists the records of the account
+// once: all of them with a login, only findable ones without. About 2 MiB are held in
+// memory, the rest in temporary files that are removed at the end.
+//
+// Lists are a day behind records and more, so each DOI that seems to differ is read with
+// [dois.Client.Get], and compared as it is then. Compare takes one request for 1,000
+// reports, one for each report, one for 1,000 records, and one for each DOI that seems to
+// differ or is not in the list, such as one of another repository. A difference that no
+// report explains is found once the list shows it. Of a DOI that is listed, only
+// differences of Options.Causes are looked up.
+//
+// Interrupted, Compare starts from the beginning the next time.
+//
+// An error ends the sequence and comes with a nil Difference: of the service, of the
+// context, of a report that cannot be read (see Options.LeaveOut), or a
+// [*datacite.FieldError] for bad options.
+func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
+	return func(yield func(*Difference, error) bool) {
+		c := &comparison{
+			reports: r, dois: d, account: account, yield: yield,
+			progress: Progress{AllReports: -1, AllRecords: -1}, skipped: map[string]bool{}, totalled: map[string]*Month{}, of: map[string][]string{},
+		}
+		if opts != nil {
+			c.opts = *opts
+		}
+		if err := c.check(); err != nil {
+			yield(nil, err)
+			return
+		}
+		c.sorter = extsort.Sorter{Memory: sortMemory, Dir: c.opts.TempDir}
+		err := c.run(ctx)
+		if err = errors.Join(err, c.sorter.Close()); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+const (
+	sortMemory = 2 << 20 // bytes
+	defaultLag = 48 * time.Hour
+)
+
+// errStopped means that the caller left the loop.
+var errStopped = errors.New("stopped")
+
+type comparison struct {
+	reports *reports.Client
+	dois    *dois.Client
+	account string
+	opts    Options
+	yield   func(*Difference, error) bool
+
+	stored   []stored            // by the number that entries have
+	of       map[string][]string // ids of the reports of a month
+	skipped  map[string]bool     // months of reports that were left out
+	sorter   extsort.Sorter      // entries and records by DOI
+	totalled map[string]*Month   // by month
+	progress Progress
+}
+
+func (c *comparison) check() error {
+	switch {
+	case c.reports == nil || c.dois == nil:
+		return &datacite.FieldError{Path: "Compare", Reason: "needs a client for reports and one for DOIs; one of them is nil"}
+	case c.account == "":
+		return &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+	case c.opts.Lag < 0:
+		return &datacite.FieldError{Path: "Options.Lag", Reason: "is negative"}
+	}
+	for _, cause := range c.opts.Causes {
+		if !slices.Contains(AllCauses(), cause) {
+			return &datacite.FieldError{Path: "Options.Causes", Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))}
+		}
+	}
+	if c.opts.Now.IsZero() {
+		c.opts.Now = time.Now()
+	}
+	if c.opts.Lag == 0 {
+		c.opts.Lag = defaultLag
+	}
+	return nil
+}
+
+func (c *comparison) run(ctx context.Context) error {
+	if err := c.readReports(ctx); err != nil {
+		return err
+	}
+	if err := c.listRecords(ctx); err != nil {
+		return err
+	}
+	if err := c.compare(ctx); err != nil {
+		return err
+	}
+	if c.opts.Months != nil {
+		c.opts.Months(c.totals())
+	}
+	return nil
+}
+
+// told calls Progress after each thousandth entry, and if n is 0.
+func (c *comparison) told(n int) {
+	if n%1000 == 0 && c.opts.Progress != nil {
+		c.opts.Progress(c.progress)
+	}
+}
+
+func (c *comparison) looksFor(cause Cause) bool {
+	return c.opts.Causes == nil || slices.Contains(c.opts.Causes, cause)
+}

@@ -1,0 +1,129 @@
+package shown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Metric is a number that DOI records show by month.
+type Metric string
+
+// The metrics.
+const (
+	Views     Metric = "views"     // unique-dataset-investigations, regular
+	Downloads Metric = "downloads" // unique-dataset-requests, regular
+)
+
+var metrics = [...]Metric{Views, Downloads}
+
+// A Difference is a number that a DOI record shows, and that is not the reported one.
+type Difference struct {
+	DOI      string // in lower case; as it was reported if it is no DOI
+	Month    string // such as "2026-10"
+	Metric   Metric
+	Reported int64    // by the latest report that has the DOI in this month; for NotUnique, the total
+	Expected []int64  // what the service makes of the reports that are stored now; several values if the order of its work decides
+	Shown    int64    // by the record; 0 without one
+	Cause    Cause    // why Shown is not Reported
+	Detail   string   // what in the report is the cause; "" if it is not in the report
+	Reports  []string // ids of the reports that are the cause, the oldest first
+}
+
+// String returns the difference and its cause on one line.
+func (d *Difference) String() string {
+	text := fmt.Sprintf("%s: %s of %s: %d reported, %d shown: %s", d.DOI, d.Metric, d.Month, d.Reported, d.Shown, d.Cause.Sentence())
+	if d.Detail != "" {
+		text += ": " + d.Detail
+	}
+	if len(d.Reports) > 0 {
+		text += " (" + strings.Join(d.Reports, ", ") + ")"
+	}
+	return text
+}
+
+// A Cause is why a record does not show what was reported.
+type Cause string
+
+// The causes.
+const (
+	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
+	Lost             Cause = "lost"               // the report is older, and its count is not shown
+	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
+	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
+	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
+	Unreported       Cause = "unreported"         // no stored report of the account has it
+	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
+	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
+	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance
+	LaterPerformance Cause = "later-performance"  // the count is not in the first performance of the dataset
+	SeveralCounts    Cause = "several-counts"     // the report has several counts for the number
+	LaterIdentifier  Cause = "later-identifier"   // the DOI is not the first identifier of the dataset
+	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset
+	Spelling         Cause = "spelling"           // the service does not read the DOI as it is spelt
+	Characters       Cause = "characters"         // the DOI has characters with which the service does not find it
+	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
+	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
+	TooLarge         Cause = "too-large"          // the count
+	LongDOI          Cause = "long-doi"           // the DOI begins like another one for 175 characters
+)
+
+var sentences = []struct {
+	cause Cause
+	text  string
+}{
+	{NotProcessed, "the report is recent, and the service has not processed it yet"},
+	{Lost, "the service stored the report long ago, and does not show this count of it; storing it again makes the service read it again"},
+	{NoRecord, "the DOI is not registered, or not visible to the account"},
+	{ReportedTwice, "several reports have this count, and the service adds them up"},
+	{Left, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
+	{Unreported, "no stored report of the account has this count: another account reported it, or a report that was deleted or moved to another month"},
+	{NotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
+	{NotUnique, "the report has no unique counts by people, and the service shows no others"},
+	{TooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},
+	{LaterPerformance, "the service reads only the first performance of a dataset"},
+	{SeveralCounts, "the report has several counts of the same kind, and the service shows one of them"},
+	{LaterIdentifier, "the service reads only the first identifier of a dataset, and it is not the DOI"},
+	{NotADOI, "the dataset has no DOI"},
+	{Spelling, "the service does not read the DOI in this spelling"},
+	{Characters, "the service does not find DOIs with such characters"},
+	{OtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
+	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
+	{TooLarge, "the service shows no count above 2,147,483,647"},
+	{LongDOI, "of DOIs that are alike in their first 175 characters, the service keeps the counts of one"},
+}
+
+// AllCauses returns the causes there are.
+func AllCauses() []Cause {
+	all := make([]Cause, len(sentences))
+	for i, s := range sentences {
+		all[i] = s.cause
+	}
+	return all
+}
+
+// Sentence says the cause in plain words, such as "several reports have this count, and the
+// service adds them up".
+func (c Cause) Sentence() string {
+	i := slices.IndexFunc(sentences, func(s struct {
+		cause Cause
+		text  string
+	}) bool {
+		return s.cause == c
+	})
+	if i < 0 {
+		return string(c)
+	}
+	return sentences[i].text
+}
+
+// causeOf is the cause that a rule of datacitetest/deployed-usage.md makes; "" for those
+// that do not change a number.
+var causeOf = map[int]Cause{
+	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 10: SeveralCounts, 11: SeveralCounts,
+	13: Spelling, 14: Characters, 15: OtherDOI, 16: TooLarge,
+}
+
+// hiding are the rules by which a whole dataset is not shown. They come before those about
+// single counts, which then do not matter any more.
+var hiding = []int{3, 13, 14, 15, 2, 4}

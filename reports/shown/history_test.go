@@ -1,0 +1,278 @@
+package shown_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/shown"
+)
+
+var histories = flag.Int("histories", 10, "random histories of reports that are compared")
+
+// A history is a year of reports of some DOIs, with their corrections.
+type history struct {
+	random  *rand.Rand
+	srv     *datacitetest.Server
+	months  [12]map[string][]reports.Dataset // what the reports have, by DOI
+	used    [12]map[string]bool              // DOIs that were changed
+	planted []string                         // the differences that there should be
+}
+
+func (h *history) name(i int) string { return fmt.Sprintf("10.5072/h%02d", i) }
+
+const historyDOIs = 40
+
+// begin stores the reports of a year.
+func (h *history) begin(t *testing.T) {
+	for i := range historyDOIs {
+		put(t, h.srv, h.name(i), nil, nil)
+	}
+	for m := range h.months {
+		h.months[m], h.used[m] = map[string][]reports.Dataset{}, map[string]bool{}
+		for i := range historyDOIs {
+			if n := h.random.Int64N(100); n > 0 {
+				h.months[m][h.name(i)] = []reports.Dataset{dataset(h.name(i), views(n+h.random.Int64N(9)), downloads(n))}
+			}
+		}
+		h.store(t, m+1, header("Repository", m+1), h.months[m])
+	}
+}
+
+// store stores a report, with its datasets in any order.
+func (h *history) store(t *testing.T, id int, head reports.Header, datasets map[string][]reports.Dataset) {
+	t.Helper()
+	var all []reports.Dataset
+	for _, name := range slices.Sorted(maps.Keys(datasets)) {
+		all = append(all, datasets[name]...)
+	}
+	h.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	store(t, h.srv, id, head, all...)
+}
+
+// pick returns a DOI of a month that was not changed yet.
+func (h *history) pick(m int) string {
+	names := slices.Sorted(maps.Keys(h.months[m]))
+	names = slices.DeleteFunc(names, func(name string) bool { return h.used[m][name] })
+	name := names[h.random.IntN(len(names))]
+	h.used[m][name] = true
+	return name
+}
+
+func (h *history) expect(name string, m int, views, downloads shown.Cause) {
+	for i, cause := range []shown.Cause{views, downloads} {
+		if cause != "" {
+			h.planted = append(h.planted, fmt.Sprintf("%s 2025-%02d %s %s", name, m+1, []shown.Metric{shown.Views, shown.Downloads}[i], cause))
+		}
+	}
+}
+
+// processed is when the service has made numbers of all that was stored, and its lists
+// have them.
+func (h *history) processed(listed bool) {
+	h.srv.Advance(25 * time.Hour)
+	h.srv.ProcessUsage()
+	if listed {
+		h.srv.Advance(25 * time.Hour)
+	}
+}
+
+// A change is what a correction does to a dataset: what the report has afterwards, and the
+// causes why views and downloads then differ; "" if they do not.
+type change func(h *history, name string, d reports.Dataset) (now []reports.Dataset, views, downloads shown.Cause)
+
+// more is the dataset with other counts, made by a function of views and downloads.
+func more(d reports.Dataset, counts func(v, n int64) []reports.Instance) reports.Dataset {
+	old := d.Performance[0].Instance
+	d.Performance = []reports.Performance{{Period: d.Performance[0].Period, Instance: counts(old[0].Count+1000, old[1].Count+1000)}}
+	return d
+}
+
+var changes = map[string]change{
+	"nothing": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{d}, "", ""
+	},
+	"other counts": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })}, "", ""
+	},
+	"zeros": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(0), downloads(0)} })}, "", ""
+	},
+	"dropped": func(*history, string, reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return nil, shown.Left, shown.Left
+	},
+	"without downloads": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v)} })}, "", shown.Left
+	},
+	"by machines": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
+			return []reports.Instance{instance(v, reports.UniqueDatasetInvestigations, reports.Machine), instance(n, reports.UniqueDatasetRequests, reports.Machine)}
+		})}, shown.NotRegular, shown.NotRegular
+	},
+	"only totals": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
+			return []reports.Instance{instance(v, reports.TotalDatasetInvestigations, reports.Regular), instance(n, reports.TotalDatasetRequests, reports.Regular)}
+		})}, shown.NotUnique, shown.NotUnique
+	},
+	"nine instances": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
+			all := []reports.Instance{views(v), downloads(n)}
+			for range 7 {
+				all = append(all, instance(1, reports.TotalDatasetRequests, reports.Machine))
+			}
+			return all
+		})}, shown.TooManyInstances, shown.TooManyInstances
+	},
+	"views in a second performance": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{downloads(n), views(v)} })
+		d.Performance = []reports.Performance{{Instance: d.Performance[0].Instance[:1]}, {Instance: d.Performance[0].Instance[1:]}}
+		return []reports.Dataset{d}, shown.LaterPerformance, ""
+	},
+	"downloads by country": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
+			return []reports.Instance{views(v), downloads(n - 7), downloads(7)}
+		})}, "", shown.SeveralCounts
+	},
+	"twice in a report": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
+		return []reports.Dataset{d, dataset("https://doi.org/"+name, views(3))}, shown.SeveralCounts, ""
+	},
+	"in halves": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v)} })
+		return []reports.Dataset{d, dataset("https://doi.org/"+name, downloads(3))}, "", ""
+	},
+	"spelt otherwise": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
+		d.DatasetID = []reports.TypedValue{{Type: reports.TypeDOI, Value: "DOI:" + name}}
+		return []reports.Dataset{d}, shown.Spelling, shown.Spelling
+	},
+	"after a handle": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
+		d.DatasetID = []reports.TypedValue{{Type: "hdl", Value: "1234/5"}, {Type: reports.TypeDOI, Value: name}}
+		return []reports.Dataset{d}, shown.LaterIdentifier, shown.LaterIdentifier
+	},
+	"too large": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v + 1<<31), downloads(n)} })}, shown.TooLarge, ""
+	},
+	"a part reported, too": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
+		return []reports.Dataset{d, dataset(name+"?version=2", views(3))}, shown.OtherDOI, ""
+	},
+}
+
+// TestHistories plants differences of every kind among a year's reports, with corrections,
+// a renamed creator, another account, lists that lag and requests that fail. Each is found
+// once, with its cause, and none is invented.
+func TestHistories(t *testing.T) {
+	whole := 0
+	for seed := range uint64(*histories) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var bad atomic.Bool
+				h := &history{random: rand.New(rand.NewPCG(seed, 1))}
+				h.srv = datacitetest.NewServer(&datacitetest.Options{
+					Behaviour: datacitetest.Deployed, NoPort: true, UsageLag: 24 * time.Hour, IndexLag: 24 * time.Hour,
+					Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}},
+					Faults:   datacitetest.Schedule(seed, float64(seed%5)/20).When(func(*http.Request) bool { return bad.Load() }),
+				})
+				h.begin(t)
+				h.processed(true)
+				require.Empty(t, short(compare(t, h.srv, nil)), "nothing was planted yet")
+				h.plant(t)
+				bad.Store(true)
+				var found []string
+				var end error
+				for d, err := range shown.Compare(t.Context(), h.srv.Reports(), h.srv.DOIs(), account, &shown.Options{Now: now}) {
+					if end = err; err == nil {
+						found = append(found, fmt.Sprintf("%s %s %s %s", d.DOI, d.Month, d.Metric, d.Cause))
+					}
+				}
+				time.Sleep(time.Minute) // until the service has sent its last response
+				if end == nil {
+					whole++
+					slices.Sort(h.planted)
+					slices.Sort(found)
+					assert.Equal(t, h.planted, found)
+					return
+				}
+				assert.Subset(t, h.planted, found)
+			})
+		})
+	}
+	assert.Greater(t, whole, *histories/2)
+}
+
+// plant corrects the reports, and sends others.
+func (h *history) plant(t *testing.T) {
+	other := h.srv.As("OTHER.REPO")
+	foreign := h.pick(0)
+	h.expect(foreign, 0, shown.Unreported, shown.Unreported)
+	_, err := other.PutReport(&reports.Report{Header: header("Aggregator", 1), Datasets: []reports.Dataset{dataset(foreign, views(4), downloads(4))}})
+	require.NoError(t, err)
+	h.processed(true)
+
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		m := h.random.IntN(12)
+		doi := h.pick(m)
+		var views, downloads shown.Cause
+		h.months[m][doi], views, downloads = changes[name](h, doi, h.months[m][doi][0])
+		h.expect(doi, m, views, downloads)
+		if name == "a part reported, too" {
+			h.expect(doi+"?version=2", m, shown.OtherDOI, "")
+		}
+	}
+	unknown := h.random.IntN(12)
+	h.used[unknown]["unknown"] = true
+	h.months[unknown]["unknown"] = []reports.Dataset{dataset("10.5072/unknown", views(1), downloads(1))}
+	h.expect("10.5072/unknown", unknown, shown.NoRecord, shown.NoRecord)
+	for m := range h.months {
+		h.store(t, m+1, header("Repository", m+1), h.months[m])
+	}
+	h.double(t)
+	h.processed(h.random.IntN(2) == 0)
+
+	for _, tt := range []struct {
+		created reports.Date
+		cause   shown.Cause
+	}{{"2026-05-31", shown.NotProcessed}, {"2026-01-31", shown.Lost}} {
+		m := 4
+		if tt.cause == shown.Lost {
+			m = 5
+		}
+		late := h.pick(m)
+		h.months[m][late], _, _ = changes["other counts"](h, late, h.months[m][late][0])
+		h.expect(late, m, tt.cause, tt.cause)
+		head := header("Repository", m+1)
+		head.Created = tt.created
+		h.store(t, m+1, head, h.months[m])
+	}
+}
+
+// double reports some DOIs of a month again, under another name of the creator, with the
+// same counts or others.
+func (h *history) double(t *testing.T) {
+	const m = 7
+	head := header("Renamed Repository", m+1)
+	head.Created = "2025-12-31"
+	again := map[string][]reports.Dataset{}
+	for i := range 3 {
+		name := h.pick(m)
+		again[name] = h.months[m][name]
+		if i == 0 {
+			again[name], _, _ = changes["other counts"](h, name, h.months[m][name][0])
+		}
+		h.expect(name, m, shown.ReportedTwice, shown.ReportedTwice)
+	}
+	h.store(t, 100, head, again)
+}

@@ -1,0 +1,326 @@
+package shown_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/shown"
+)
+
+const account = "example.repo"
+
+// now is long after the reports of 2025.
+var now = time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
+
+// header is that of a report of a month of 2025, created on its last day.
+func header(creator string, month int) reports.Header {
+	period := reports.Month(2025, time.Month(month))
+	return reports.Header{
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
+		CreatedBy: creator, Created: period.EndDate, ReportingPeriod: period,
+	}
+}
+
+func instance(n int64, metric reports.MetricType, access reports.AccessMethod) reports.Instance {
+	return reports.Instance{Count: n, MetricType: metric, AccessMethod: access}
+}
+
+func views(n int64) reports.Instance {
+	return instance(n, reports.UniqueDatasetInvestigations, reports.Regular)
+}
+
+func downloads(n int64) reports.Instance {
+	return instance(n, reports.UniqueDatasetRequests, reports.Regular)
+}
+
+// dataset has one performance.
+func dataset(id string, counts ...reports.Instance) reports.Dataset {
+	return reports.Dataset{
+		Title: "Glacier", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset,
+		DatasetID:   []reports.TypedValue{{Type: reports.TypeDOI, Value: id}},
+		Performance: []reports.Performance{{Period: reports.Month(2025, time.October), Instance: counts}},
+	}
+}
+
+// A month is one that a record shows.
+type month struct {
+	month string
+	total int
+}
+
+// series are the numbers of a month of a record, as months.
+func series(name string, totals ...int) (all []month) {
+	for _, n := range totals {
+		all = append(all, month{name, n})
+	}
+	return all
+}
+
+// put stores a record with its numbers.
+func put(t testing.TB, srv *datacitetest.Server, name string, views, downloads []month) {
+	t.Helper()
+	list := func(months []month) (s dois.Series) {
+		for _, m := range months {
+			s = append(s, dois.Count{YearMonth: m.month, Total: m.total})
+		}
+		return s
+	}
+	data, err := json.Marshal(map[string]any{"doi": name, "titles": []any{map[string]any{"title": "Glacier"}}, "viewsOverTime": list(views), "downloadsOverTime": list(downloads)})
+	require.NoError(t, err)
+	require.NoError(t, srv.PutRecordJSON(data))
+}
+
+// store stores a report under an id that ends with a number.
+func store(t testing.TB, srv *datacitetest.Server, id int, h reports.Header, datasets ...reports.Dataset) {
+	t.Helper()
+	_, err := srv.PutReport(&reports.Report{ID: reportID(id), Header: h, Datasets: datasets})
+	require.NoError(t, err)
+}
+
+func reportID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// compare returns all differences.
+func compare(t testing.TB, srv *datacitetest.Server, opts *shown.Options) (all []*shown.Difference) {
+	t.Helper()
+	if opts == nil {
+		opts = &shown.Options{}
+	}
+	if opts.Now.IsZero() {
+		opts.Now = now
+	}
+	for d, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account, opts) {
+		require.NoError(t, err)
+		all = append(all, d)
+	}
+	return all
+}
+
+// short has what a difference says, with the last digits of ids.
+func short(all []*shown.Difference) (lines []string) {
+	for _, d := range all {
+		var ids []string
+		for _, id := range d.Reports {
+			ids = append(ids, strings.TrimLeft(id[24:], "0"))
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %d %s %s", d.DOI, d.Month, d.Metric, d.Reported, d.Expected, d.Shown, d.Cause, strings.Join(ids, ",")))
+	}
+	return lines
+}
+
+// A planting is what a table of causes stores.
+type planting func(t *testing.T, srv *datacitetest.Server)
+
+// plant stores a report of October, and a record of 10.5072/a with views and downloads in
+// October.
+func plant(d reports.Dataset, views, downloads []int) planting {
+	return func(t *testing.T, srv *datacitetest.Server) {
+		store(t, srv, 1, header("Repo", 10), d)
+		put(t, srv, "10.5072/a", series("2025-10", views...), series("2025-10", downloads...))
+	}
+}
+
+func TestCauses(t *testing.T) {
+	long := "10.5072/" + strings.Repeat("x", 167)
+	nine := []reports.Instance{views(5), downloads(3)}
+	for _, country := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		nine = append(nine, instance(1, reports.TotalDatasetRequests, reports.AccessMethod(country)))
+	}
+	twoPerformances := dataset("10.5072/a", views(5))
+	twoPerformances.Performance = append(twoPerformances.Performance, reports.Performance{Instance: []reports.Instance{downloads(3)}})
+	handleFirst := dataset("hdl:1234/5", views(5))
+	handleFirst.DatasetID = append(handleFirst.DatasetID, reports.TypedValue{Type: reports.TypeDOI, Value: "10.5072/a"})
+	for name, tt := range map[string]struct {
+		plant planting
+		opts  shown.Options
+		want  []string
+	}{
+		"as reported":                      {plant(dataset("https://doi.org/10.5072/A", views(5), downloads(3)), []int{5}, []int{3}), shown.Options{}, nil},
+		"machine counts are shown nowhere": {plant(dataset("10.5072/a", views(5), instance(7, reports.UniqueDatasetInvestigations, reports.Machine)), []int{5}, nil), shown.Options{}, nil},
+		"nothing at all":                   {plant(dataset("10.5072/a"), nil, nil), shown.Options{}, nil},
+		"not processed": {
+			plant(dataset("10.5072/a", views(5), downloads(3)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 2, 23, 0, 0, 0, time.UTC)},
+			[]string{"10.5072/a 2025-10 views 5 [5] 0 not-processed 1", "10.5072/a 2025-10 downloads 3 [3] 0 not-processed 1"},
+		},
+		"lost": {
+			plant(dataset("10.5072/a", views(5), downloads(3)), nil, []int{3}), shown.Options{Now: time.Date(2025, time.November, 3, 1, 0, 0, 0, time.UTC)},
+			[]string{"10.5072/a 2025-10 views 5 [5] 0 lost 1"},
+		},
+		"a shorter lag": {
+			plant(dataset("10.5072/a", views(5)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 1, 2, 0, 0, 0, time.UTC), Lag: time.Hour},
+			[]string{"10.5072/a 2025-10 views 5 [5] 0 lost 1"},
+		},
+		"a correction overtaken": {
+			plant(dataset("10.5072/a", views(5)), []int{9}, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [5] 9 lost 1"},
+		},
+		"no such DOI": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/unknown", views(5)))
+			}, shown.Options{},
+			[]string{"10.5072/unknown 2025-10 views 5 [5] 0 no-record 1"},
+		},
+		"reported twice": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 2, header("Repo", 10), dataset("10.5072/a", views(5)))
+				h := header("Repository", 10)
+				h.Created = "2025-12-01"
+				store(t, srv, 1, h, dataset("10.5072/a", views(6)))
+				put(t, srv, "10.5072/a", series("2025-10", 5, 6), nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 2,1"},
+		},
+		"half of it reported by each of two": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("One", 10), dataset("10.5072/a", views(5)))
+				store(t, srv, 2, header("Two", 10), dataset("10.5072/a", downloads(6)), dataset("10.5072/b", views(1)))
+				put(t, srv, "10.5072/a", series("2025-10", 5), series("2025-10", 6))
+				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
+			}, shown.Options{}, nil,
+		},
+		"of one creator": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("One", 10), dataset("10.5072/a", views(5)))
+				store(t, srv, 2, header("Two", 10), dataset("10.5072/a", views(6)))
+				put(t, srv, "10.5072/a", series("2025-10", 5), nil)
+			}, shown.Options{CreatedBy: "One"}, nil,
+		},
+		"left by a dropped dataset": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/b", views(1)))
+				put(t, srv, "10.5072/a", series("2025-10", 5), nil)
+				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
+		},
+		"left by dropped downloads": {
+			plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), shown.Options{},
+			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
+		},
+		"regular turned machine": {
+			plant(dataset("10.5072/a", instance(5, reports.UniqueDatasetInvestigations, reports.Machine)), []int{5}, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 not-regular 1"},
+		},
+		"a zero replaces": {
+			plant(dataset("10.5072/a", views(0)), []int{0}, nil), shown.Options{}, nil,
+		},
+		"a zero that has not yet replaced": {
+			plant(dataset("10.5072/a", views(0)), []int{5}, nil), shown.Options{Now: time.Date(2025, time.November, 1, 1, 0, 0, 0, time.UTC)},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 not-processed 1"},
+		},
+		"reported by another account": {
+			plant(dataset("10.5072/a", views(5)), []int{5, 9}, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [5] 14 unreported "},
+		},
+		"a month without a report": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				put(t, srv, "10.5072/a", series("2024-03", 5), nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2024-03 views 0 [0] 5 unreported "},
+		},
+		"only totals": {
+			plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
+		},
+		"nine instances": {
+			plant(dataset("10.5072/a", nine...), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [0] 0 too-many-instances 1", "10.5072/a 2025-10 downloads 3 [0] 0 too-many-instances 1"},
+		},
+		"nine instances in a correction": {
+			plant(dataset("10.5072/a", nine...), []int{4}, []int{3}), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [0] 4 too-many-instances 1"},
+		},
+		"a second performance": {
+			plant(twoPerformances, []int{5}, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 downloads 3 [0] 0 later-performance 1"},
+		},
+		"a count for each country": {
+			plant(dataset("10.5072/a", views(5), views(4)), []int{4}, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"},
+		},
+		"a dataset twice": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)), dataset("doi:10.5072/A", views(7)))
+				put(t, srv, "10.5072/a", series("2025-10", 5), series("2025-10", 1))
+				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-10 views 12 [5 7] 5 several-counts 1"},
+		},
+		"a handle before the DOI": {
+			plant(handleFirst, nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [0] 0 later-identifier 1"},
+		},
+		"a handle": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("hdl:1234/5", views(5)))
+			}, shown.Options{},
+			[]string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"},
+		},
+		"spelling": {
+			plant(dataset("DOI:10.5072/A", views(5)), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 1"},
+		},
+		"characters": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/(a)<1>", views(5)))
+				put(t, srv, "10.5072/(a)<1>", nil, nil)
+			}, shown.Options{},
+			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"},
+		},
+		"read as another DOI": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)), dataset("10.5072/a#part", views(2)))
+				put(t, srv, "10.5072/a", series("2025-10", 5, 2), nil)
+				put(t, srv, "10.5072/a#part", nil, nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"},
+		},
+		"another month in UTC": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				h := header("Repo", 10)
+				h.ReportingPeriod.BeginDate = "2025-10-01T00:00:00+02:00"
+				store(t, srv, 1, h, dataset("10.5072/a", views(5)))
+				put(t, srv, "10.5072/a", series("2025-09", 5), nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-09 views 0 [5] 5 other-month 1", "10.5072/a 2025-10 views 5 [0] 0 other-month 1"},
+		},
+		"too large": {
+			plant(dataset("10.5072/a", views(1<<31), downloads(1<<31-1)), nil, []int{1<<31 - 1}), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 2147483648 [0] 0 too-large 1"},
+		},
+		"alike for 175 characters": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset(long+"-1", views(5)), dataset(long+"-2", views(6)))
+				put(t, srv, long+"-1", nil, nil)
+				put(t, srv, long+"-2", series("2025-10", 6), nil)
+			}, shown.Options{},
+			[]string{long + "-1 2025-10 views 5 [5] 0 long-doi 1"},
+		},
+		"alike for 174 characters": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset(long[:174]+"1", views(5)), dataset(long[:174]+"2", views(6)))
+				put(t, srv, long[:174]+"1", nil, nil)
+				put(t, srv, long[:174]+"2", series("2025-10", 6), nil)
+			}, shown.Options{},
+			[]string{long[:174] + "1 2025-10 views 5 [5] 0 lost 1"},
+		},
+		"causes that are not looked for": {
+			plant(dataset("10.5072/a", views(5)), nil, []int{3}), shown.Options{Causes: []shown.Cause{shown.Left, shown.NoRecord}},
+			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+			tt.plant(t, srv)
+			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
+		})
+	}
+}

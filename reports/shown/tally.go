@@ -1,0 +1,183 @@
+package shown
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// A holding is what reports and the list of records have of one DOI.
+type holding struct {
+	doi    string
+	listed *record // nil if it is in no list
+	counts []month // in order
+}
+
+// A month is what reports have of a DOI in one month.
+type month struct {
+	name    string
+	tallies [len(metrics)]tally // by number of the metric
+}
+
+// A tally is the counts of one metric, by report: the oldest first.
+type tally []part
+
+// A part is what one report adds to a number.
+type part struct {
+	report int
+	own    bool // the report has a count for this DOI and month
+	count       // the values are the possible sums
+
+	why    string // detail of cause
+	cause  Cause  // that a rule hides or changes counts of the report
+	events int    // counts that the service keeps apart
+	guests []int64
+	wide   bool  // of values or guests only the least and the greatest are known
+	guest  Cause // why counts of another DOI or month are shown here
+	hint   string
+
+	name    string // of the count that is being put together
+	pending []int64
+	other   bool
+}
+
+// read adds a line. Lines come sorted.
+func (h *holding) read(l *line) error {
+	if l.report < 0 {
+		h.listed = &record{}
+		return json.Unmarshal(l.data, h.listed)
+	}
+	var e entry
+	if err := json.Unmarshal(l.data, &e); err != nil {
+		return err
+	}
+	if last := len(h.counts) - 1; last < 0 || h.counts[last].name != l.month {
+		h.counts = append(h.counts, month{name: l.month})
+	}
+	m := &h.counts[len(h.counts)-1]
+	for i, metric := range metrics {
+		m.tallies[i].add(l.report, l.name, &e, e.count(metric))
+	}
+	return nil
+}
+
+func (t *tally) add(report int, name string, e *entry, n *count) {
+	if last := len(*t) - 1; last < 0 || (*t)[last].report != report {
+		*t = append(*t, part{report: report, count: count{Values: nothing}, guests: nothing, name: name})
+	}
+	p := &(*t)[len(*t)-1]
+	if p.name != name {
+		p.settle()
+		p.name = name
+	}
+	if len(p.pending) > 0 && len(n.Values) > 0 && p.cause == "" {
+		p.cause = SeveralCounts
+	}
+	p.pending, p.other = union(p.pending, n.Values), e.Other != ""
+	if e.Other != "" {
+		if len(n.Values) > 0 {
+			p.guest, p.hint = e.Other, e.Detail
+		}
+		return
+	}
+	p.own = p.own || n.Reported != 0 || n.Total != 0 || len(n.Values) > 0
+	p.Reported += n.Reported
+	p.Total += n.Total
+	p.Machine = p.Machine || n.Machine
+	if p.cause == "" && e.Rule != 0 {
+		p.cause, p.why = causeOf[e.Rule], e.Detail
+		if e.Rule == ruleMonth {
+			p.cause = OtherMonth
+		}
+	}
+}
+
+// settle ends a count: further ones are added to it.
+func (p *part) settle() {
+	if len(p.pending) == 0 {
+		return
+	}
+	p.events++
+	to := &p.Values
+	if p.other {
+		to = &p.guests
+	}
+	var wide bool
+	*to, wide = sums(*to, p.pending)
+	p.wide = p.wide || wide
+	p.pending = nil
+}
+
+func (h *holding) settle() {
+	for i := range h.counts {
+		for m := range metrics {
+			for j := range h.counts[i].tallies[m] {
+				h.counts[i].tallies[m][j].settle()
+			}
+		}
+	}
+}
+
+var nothing = []int64{0}
+
+// latest is the newest report that has a count for this DOI and month; nil if none does.
+func (t tally) latest() *part {
+	for i := len(t) - 1; i >= 0; i-- {
+		if t[i].own {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// expected are the possible sums of all reports; if they are wide, only the least and the
+// greatest.
+func (t tally) expected() (all []int64, wide bool) {
+	all = nothing
+	for i := range t {
+		for _, more := range [...][]int64{t[i].Values, t[i].guests} {
+			var many bool
+			all, many = sums(all, more)
+			wide = wide || many || t[i].wide
+		}
+	}
+	return all, wide
+}
+
+// machines reports whether a report has counts by machines.
+func (t tally) machines() bool { return slices.ContainsFunc(t, func(p part) bool { return p.Machine }) }
+
+func (t tally) events() (n int) {
+	for i := range t {
+		n += t[i].events
+	}
+	return n
+}
+
+func union(a, b []int64) []int64 {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// mostValues bounds the possible sums. Of more, the least and the greatest are kept.
+const mostValues = 64
+
+// sums are the sums of each value of one list with each of another.
+func sums(a, b []int64) (all []int64, wide bool) {
+	if len(a) == 1 && len(b) == 1 {
+		return []int64{a[0] + b[0]}, false
+	}
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, x+y)
+		}
+	}
+	all = union(nil, all)
+	if last := len(all) - 1; last >= mostValues {
+		return []int64{all[0], all[last]}, true
+	}
+	return all, false
+}
