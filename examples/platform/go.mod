@@ -8,6 +8,7 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/datacite-go/datacite-go v0.0.0-00010101000000-000000000000
+	github.com/gofrs/flock v0.13.1
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/crypto v0.58.0
 	modernc.org/sqlite v1.61.1
@@ -16,7 +17,6 @@ require (
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
-	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect

@@ -38,6 +38,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
 func main() {
@@ -64,7 +65,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.Folder, "data", "", "`folder` of databases and files; empty means a new one, removed at the end")
 	flags.Int64Var(&c.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	add := flags.String("add", "", "make a login of this `name` in -data, or give it a new password, print the password, and end")
-	remove := flags.String("remove", "", "remove the login of this `name` from -data, and end; its datasets stay")
+	remove := flags.String("remove", "", "remove the login of this `name` from -data, and end")
+	heir := flags.String("heir", "", "with -remove: `name` of the login that gets the datasets; empty leaves them to a later login of the same name")
 	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", func(text string) error {
 		network, err := netip.ParsePrefix(text)
 		if address, err2 := netip.ParseAddr(text); err2 == nil {
@@ -83,7 +85,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case *add != "":
 		return addLogin(ctx, c.Folder, *add, out)
 	case *remove != "":
-		return withAccounts(c.Folder, func(a *accounts.Accounts) error { return a.Remove(ctx, *remove) })
+		return removeLogin(ctx, c.Folder, *remove, *heir)
 	}
 	demonstration := c.Folder == ""
 	if demonstration {
@@ -134,6 +136,20 @@ func addLogin(ctx context.Context, folder, name string, out io.Writer) error {
 		_, err = fmt.Fprintf(out, "The login %s has the password %s (its page changes it)\n", name, password)
 	}
 	return err
+}
+
+// removeLogin ends a login, after its datasets have gone to the heir, if there is one.
+func removeLogin(ctx context.Context, folder, name, heir string) error {
+	if heir != "" {
+		s, err := store.Open(folder)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.Give(ctx, name, heir), s.Close()); err != nil {
+			return err
+		}
+	}
+	return withAccounts(folder, func(a *accounts.Accounts) error { return a.Remove(ctx, name) })
 }
 
 func withAccounts(folder string, work func(*accounts.Accounts) error) error {

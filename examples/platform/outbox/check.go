@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"iter"
 	"strings"
 	"time"
 
@@ -21,29 +20,33 @@ func (o *Outbox) Check(ctx context.Context) error {
 		return err
 	}
 	owners := map[string]*dataset.Dataset{}
-	wanted := func(yield func(dois.Wanted, error) bool) {
-		for _, d := range public {
-			for _, w := range d.Wanted(o.By) {
-				owners[doi.Key(w.DOI)] = d
-				if !yield(w, nil) {
-					return
-				}
-			}
+	var wanted []dois.Wanted
+	for _, d := range public {
+		for _, w := range d.Wanted(o.By) {
+			owners[doi.Key(w.DOI)] = d
+			wanted = append(wanted, w)
 		}
+	}
+	if err := o.display(ctx, owners); err != nil {
+		return err
 	}
 	findings, err := o.differences(ctx, wanted, owners)
 	if err != nil {
 		return err
 	}
-	if err := o.display(ctx, owners); err != nil {
-		return err
-	}
 	return o.Store.Checked(ctx, time.Now(), findings)
 }
 
-func (o *Outbox) differences(ctx context.Context, wanted iter.Seq2[dois.Wanted, error], owners map[string]*dataset.Dataset) (findings []string, err error) {
+func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset) (findings []string, err error) {
 	opts := &dois.AuditOptions{Prefix: o.Prefix, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
-	for difference, err := range o.DOIs.Audit(ctx, wanted, opts) {
+	each := func(yield func(dois.Wanted, error) bool) {
+		for _, w := range wanted {
+			if !yield(w, nil) {
+				return
+			}
+		}
+	}
+	for difference, err := range o.DOIs.Audit(ctx, each, opts) {
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
@@ -89,11 +91,12 @@ CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
 type Store struct {
 	db     *sql.DB
 	folder string
+	lock   *flock.Flock // held by the process that has the folder
 }
 
 // Open opens the store in a folder, which it makes if there is none. Other accounts of
-// the machine may not read it. Files that belong to no version are removed, so one
-// process at a time may have the folder.
+// the machine may not read it. Files that belong to no version are removed, so only one
+// process at a time may have the folder: for a second one it is an error.
 func Open(folder string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(folder, "files"), 0o700); err != nil {
 		return nil, err
@@ -105,19 +108,26 @@ func Open(folder string) (*Store, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others may read %s, where drafts are kept: run chmod 700 %[1]s", folder)
 	}
+	lock := flock.New(filepath.Join(folder, "lock"), flock.SetPermissions(0o600))
+	switch got, err := lock.TryLock(); {
+	case err != nil:
+		return nil, err
+	case !got:
+		return nil, fmt.Errorf("another process uses %s; stop it first", folder)
+	}
 	db, err := sqlite.Open(filepath.Join(folder, "platform.db"), schema)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, lock.Unlock())
 	}
-	s := &Store{db, folder}
+	s := &Store{db, folder, lock}
 	if err := s.sweep(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+// Close closes the database, and leaves the folder to other processes.
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Unlock()) }
 
 // One statement, so that a dataset and its versions are of the same moment.
 const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset IS NOT NULL, coalesce(o.tries, 0), coalesce(o.problem, ''),
@@ -314,4 +324,10 @@ func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, v *dataset.Versi
 		return tx.ExecContext(ctx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = iif(published = '', ?, published) WHERE dataset = ? AND number = ?`,
 			state, reason, withdrawn, today, d.ID, v.Number)
 	})
+}
+
+// Give makes one curator the owner of what another one has.
+func (s *Store) Give(ctx context.Context, from, to string) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
+	return err
 }
