@@ -338,11 +338,11 @@ func TestSIGTERMDrains(t *testing.T) {
 
 	contentType, form := multipartForm("lengths.csv", strings.Repeat("x", 1<<20))
 	body, rest := io.Pipe()
-	answered := make(chan *http.Response, 1)
+	responses := make(chan *http.Response, 1)
 	go func() {
 		noRedirect := &http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, _ := noRedirect.Post(p.url+"/datasets/1/1/files", contentType, body)
-		answered <- res
+		responses <- res
 	}()
 	_, err = io.CopyN(rest, form, 1<<19)
 	require.NoError(t, err)
@@ -357,7 +357,7 @@ func TestSIGTERMDrains(t *testing.T) {
 	_, err = io.Copy(rest, form)
 	require.NoError(t, err)
 	require.NoError(t, rest.Close())
-	res = <-answered
+	res = <-responses
 	require.NotNil(t, res)
 	require.NoError(t, res.Body.Close())
 	assert.Equal(t, http.StatusSeeOther, res.StatusCode)

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&c.Store, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&c.Prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
 	flags.StringVar(&c.By.Name, "name", "Example Repository", "`name` of the repository")
-	flags.StringVar(&c.By.Public, "public", "", "`URL` under which the world sees the pages; empty means that of -addr")
+	flags.StringVar(&c.By.Public, "public", "", "`URL` under which the world sees the pages; empty means that of -addr. Requests for other hosts are refused, so a proxy has to pass the Host header on")
 	flags.StringVar(&c.Folder, "data", "", "`folder` of databases and files; empty means a new one, removed at the end")
 	flags.Int64Var(&c.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	add := flags.String("add", "", "make a login of this `name` in -data, or give it a new password, print the password, and end")

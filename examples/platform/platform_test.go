@@ -314,7 +314,7 @@ func TestVersions(t *testing.T) {
 		reader := open(t, srv)
 		c := reader.as("ada")
 		first := c.publish("Glacier length")
-		d, v1 := c.settled(first)
+		_, v1 := c.settled(first)
 		home := strings.TrimSuffix(first, "/1")
 
 		status, second := c.post(first+"/version", nil)
@@ -533,4 +533,44 @@ func TestCommandLine(t *testing.T) {
 	assert.Equal(t, http.StatusOK, res.StatusCode)
 	stop()
 	assert.NoError(t, <-ended)
+}
+
+// What is published is found by its words, whatever their case, page by page; and other
+// programs can have it.
+func TestSearchAndExport(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	reader := open(t, srv)
+	c := reader.as("ada")
+	path := c.publish("Lengths of the ÄLETSCH glacier, 50%")
+	for i := range 21 {
+		c.publish(fmt.Sprint("Stones ", i))
+	}
+	for words, want := range map[string]bool{
+		"äletsch": true, "LENGTHS lovelace 2026": true, "50%": true, "science fund": true, "0000-0001-5727-2427": true,
+		"lengths volcano": false, "l%ths": false, "'; DROP TABLE dataset": false,
+	} {
+		_, page := reader.get("/?q=" + url.QueryEscape(words+" 50%"))
+		assert.Equal(t, want, strings.Contains(page, path+`"`), words)
+		assert.Contains(t, page, `name="q"`)
+	}
+	_, page := reader.get("/?q=stones")
+	assert.Equal(t, 20, strings.Count(page, "<li>"))
+	assert.Contains(t, page, "/?page=1&amp;q=stones")
+	_, page = reader.get("/?page=1&q=stones")
+	assert.Equal(t, 1, strings.Count(page, "<li>"))
+	assert.Contains(t, page, "Newer datasets")
+
+	_, v := c.now(path)
+	_, text := reader.get(path + "/export/datacite.xml")
+	record, err := metadata.ParseXML(strings.NewReader(text))
+	require.NoError(t, err)
+	require.NoError(t, record.Validate())
+	assert.Equal(t, v.DOI, record.DOI)
+	_, text = reader.get(path + "/export/datacite.json")
+	assert.Contains(t, text, `"relationType": "IsVersionOf"`)
+	_, text = reader.get(path + "/export/bibtex.bib")
+	assert.Contains(t, text, `title = {{Lengths of the ÄLETSCH glacier, 50\%}}`)
+	_, text = reader.get(path + "/export/citation.txt")
+	assert.Equal(t, v.Citation(c.platform.outbox.By)+"\n", text)
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,8 +104,13 @@ func organisation(name, ror string) map[string]any {
 	return m
 }
 
+var emptyLines = regexp.MustCompile(`\n\s*\n`)
+
 // Paragraphs are those of the description.
 func (a About) Paragraphs() []string {
-	all := regexp.MustCompile(`\n\s*\n`).Split(strings.ReplaceAll(a.Description, "\r\n", "\n"), -1)
-	return slices.DeleteFunc(all, func(p string) bool { return strings.TrimSpace(p) == "" })
+	text := strings.TrimSpace(a.Description)
+	if text == "" {
+		return nil
+	}
+	return emptyLines.Split(text, -1)
 }

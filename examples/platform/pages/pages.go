@@ -66,6 +66,7 @@ var (
 	errLogin     = errors.New("not logged in")
 	errForbidden = errors.New("the dataset of another curator")
 	errEmbargo   = errors.New("the files are not public yet")
+	errElsewhere = errors.New("a form of another site")
 )
 
 // Handler returns the pages.
@@ -115,7 +116,9 @@ func (p *Pages) Handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/style.css") })
-	return p.guard(http.NewCrossOriginProtection().Handler(mux)) // a form of another site changes nothing here
+	sameSite := http.NewCrossOriginProtection() // a form of another site changes nothing here
+	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errElsewhere) }))
+	return p.guard(sameSite.Handler(mux))
 }
 
 // guard refuses requests for other hosts, whose pages could otherwise read what is here
@@ -163,6 +166,8 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft: only the curator who writes it sees it."
 	case errors.Is(err, errForbidden):
 		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only they can change it."
+	case errors.Is(err, errElsewhere):
+		status, title, text = http.StatusForbidden, "This came from another site", "Nothing was changed. If you pressed a button here, tell who runs this repository that its address is wrong."
 	case errors.Is(err, errEmbargo):
 		status, title, text = http.StatusForbidden, "The files are not public yet", "The page of the dataset says from when on they are."
 	case errors.Is(err, store.ErrChanged):
