@@ -67,6 +67,13 @@
 //
 //	receipt, err := srv.Reports().Submit(ctx, header, datasets, &reports.SubmitOptions{MaxDatasets: 2, MaxProcessing: time.Millisecond})
 //
+// See what becomes of a usage report:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, UsageLag: time.Hour})
+//	…
+//	srv.ProcessUsage() // without waiting
+//	record, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // ViewCount, DownloadsOverTime, …
+//
 // Log in otherwise, or as another account:
 //
 //	cfg := srv.Config()
@@ -90,6 +97,7 @@
 //
 //   - Usage reports: a missing token is 422, an expired one 401. The creator, without regard
 //     to case and accents, and the month identify a report. Writes that overlap break it.
+//     DOI records show the views and downloads of reports after [Options].UsageLag.
 //   - DOI query: all words must match, some fields are not searched, filters for provider and
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
 //   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200
