@@ -217,7 +217,7 @@ func run(ctx context.Context, p *program.Program) (err error) {
 		defer file.Discard()
 	}
 	err = a.run(ctx)
-	if file != nil && (err == nil || a.page.Fixed) { // what was repaired is told, also of a run that was interrupted
+	if file != nil && (err == nil || a.page.Done()) { // what was repaired is told, also of a run that was interrupted
 		a.page.Broken = err != nil
 		if unwritten := file.Save(pageTemplate, a.page); unwritten != nil {
 			return errors.Join(err, program.NotAllDone(unwritten))
@@ -295,9 +295,9 @@ func (a *auditor) verdict() error {
 	read := fmt.Sprintf("%s wanted and %s at the service", count(total.Wanted, "DOI"), count(total.Found, "DOI"))
 	switch p := a.page; {
 	case p.Fixed && p.Failed+p.Left > 0:
-		return program.NotAllDone(fmt.Errorf("%s: %s repaired, %d failed, %d left for you to decide", read, count(p.Repaired, "DOI"), p.Failed, p.Left))
+		return program.NotAllDone(fmt.Errorf("%s: %s repaired, %s for you to decide", read, count(p.Repaired, "DOI"), p.rest()))
 	case p.Fixed && p.Repaired > 0:
-		a.p.Say("%s: %s repaired, 0 failed, 0 left", read, count(p.Repaired, "DOI"))
+		a.p.Say("%s: %s repaired, %s", read, count(p.Repaired, "DOI"), p.rest())
 	case p.Count() > 0 && !p.Fixed:
 		return program.NotAllDone(fmt.Errorf("%s: %s", read, count(p.Count(), "difference")))
 	default:

@@ -99,7 +99,7 @@ changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.or
 			assert.Contains(t, out, "kind,doi,path,wanted,found,reason,title,url,state,result,error\n")
 			assert.Contains(t, out, "changed,10.5072/hidden,state,findable,registered,,Glacier length,https://repo.example.org/hidden,registered,repaired,\n")
 			assert.Contains(t, out, "missing,10.5072/missing,,,,,,https://repo.example.org/missing,findable,failed,")
-			assert.Contains(t, out, "extra,10.5072/extra,,,,,Glacier length,https://repo.example.org/extra,findable,left,\"10.5072/extra is not wanted; hide or delete it yourself")
+			assert.Contains(t, out, "extra,10.5072/extra,,,,,Glacier length,https://repo.example.org/extra,findable,left,\n")
 			assert.Contains(t, notes, ": 1 DOI repaired, 1 failed, 1 left for you to decide\n")
 			assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/hidden"))
 
@@ -189,10 +189,10 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, notes, name+" is written\n")
 	page := read()
 	for _, part := range []string{
-		"<b>4</b> differences", "<b>2</b> Different", "Audit of 10.5072", "compared with own.csv", "UTC may be missing here",
+		"<b>4</b> differences", "<b>2</b> different", "Audit of 10.5072", "compared with own.csv", "UTC may be missing here",
 		`<td class="doi"><a href="https://doi.org/10.5072/moved">10.5072/moved</a><td class="title">Glacier length<td class="what">URL` +
 			`<td class="side wanted" data-label="Should be">https://repo.example.org/moved<td class="side found" data-label="Is">https://repo.example.org/old`,
-		`<td class="title">Glacier length<td class="side" data-label="URL">https://repo.example.org/extra<td data-label="State">findable`,
+		`<td class="title">Glacier length<td class="url" data-label="URL">https://repo.example.org/extra<td data-label="State">findable`,
 	} {
 		assert.Contains(t, page, part)
 	}
@@ -287,7 +287,9 @@ func TestWrongSources(t *testing.T) {
 		"has no column doi":                                                                                   file(t, "l.csv", "url\nhttps://example.org/\n"),
 		"empty":                                                                                               filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
-		out, notes, code := call(t, srv, "", "-fix", "-yes", source)
+		page := filepath.Join(t.TempDir(), "report.html")
+		out, notes, code := call(t, srv, "", "-fix", "-yes", "-html", page, source)
+		assert.NoFileExists(t, page)
 		assert.Contains(t, notes, want)
 		assert.Equal(t, program.ExitWrong, code, notes)
 		assert.NotContains(t, out, "repaired")

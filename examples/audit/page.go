@@ -74,6 +74,14 @@ func (p *page) add(d *dois.Difference, o outcome) {
 	}
 }
 
+// Done reports whether a repair has a result.
+func (p *page) Done() bool { return p.Repaired+p.Failed+p.Left > 0 }
+
+// rest is what was not repaired, in words.
+func (p *page) rest() string {
+	return program.Number(p.Failed) + " failed, " + program.Number(p.Left) + " left"
+}
+
 // Sections are those there are, with what is to be done first.
 func (p *page) Sections() (all []*section) {
 	for _, kind := range []dois.DifferenceKind{dois.Missing, dois.Changed, dois.Invalid, dois.OldSchema, dois.Extra} {
@@ -95,17 +103,19 @@ func (p *page) Count() (n int) {
 // Since is from when on changes may be missing.
 func (p *page) Since() time.Time { return p.At.Add(-lag) }
 
-// headings are for people.
-var headings = map[dois.DifferenceKind][2]string{
-	dois.Missing:   {"Missing", "in the source, and not at the service"},
-	dois.Changed:   {"Different", "at the service with other content than in the source"},
-	dois.Invalid:   {"Invalid", "with metadata that the service would refuse today"},
-	dois.OldSchema: {"Old schema", "with metadata of a version before 4, which the service no longer accepts"},
-	dois.Extra:     {"Extra", "at the service, and not in the source"},
+// headings are for people: of the section, on a card, and what it has.
+var headings = map[dois.DifferenceKind][3]string{
+	dois.Missing:   {"Missing", "missing", "in the source, and not at the service"},
+	dois.Changed:   {"Different", "different", "at the service with other content than in the source"},
+	dois.Invalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
+	dois.OldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
+	dois.Extra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
 }
 
+// Heading, Short and Explanation are the words for its kind.
 func (s *section) Heading() string     { return headings[s.Kind][0] }
-func (s *section) Explanation() string { return headings[s.Kind][1] }
+func (s *section) Short() string       { return headings[s.Kind][1] }
+func (s *section) Explanation() string { return headings[s.Kind][2] }
 
 // Sides reports whether rows have what should be and what is.
 func (s *section) Sides() bool { return s.Kind == dois.Changed }

@@ -27,6 +27,8 @@ const (
 
 func outcomeOf(r *dois.Repaired) outcome {
 	switch {
+	case r.Difference.Kind == dois.Extra:
+		return outcome{Result: left}
 	case r.Err == nil && r.Changed:
 		return outcome{Result: repaired}
 	case r.Err == nil:
@@ -82,18 +84,18 @@ func (a *auditor) repair(ctx context.Context, writes int) error {
 		if a.p.Quiet() && o.Error != "" {
 			a.p.Warn("%s: %s: %s: %s", r.DOI, r.Difference.Kind, o.Result, o.Error)
 		}
-		a.p.Progress("%s%s repaired, %d failed, %d left", program.Number(a.page.Repaired), of, a.page.Failed, a.page.Left)
+		a.p.Progress("%s%s repaired, %s", program.Number(a.page.Repaired), of, a.page.rest())
 	}
 	return out.end()
 }
 
 // stopped is the error of a repair that did not come to its end.
 func (a *auditor) stopped(ctx context.Context, err error) error {
-	if a.page.Repaired+a.page.Failed+a.page.Left == 0 && ctx.Err() == nil {
+	if !a.page.Done() && ctx.Err() == nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	return program.NotAllDone(fmt.Errorf("%w\n%s repaired, %d failed, %d left; the same call goes on with the rest", err, count(a.page.Repaired, "DOI"), a.page.Failed, a.page.Left))
+	return program.NotAllDone(fmt.Errorf("%w\n%s repaired, %s; the same call goes on with the rest", err, count(a.page.Repaired, "DOI"), a.page.rest()))
 }

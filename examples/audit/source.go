@@ -133,6 +133,10 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 		}
 	}
 	if faulty > 0 {
-		yield(dois.Wanted{}, program.Wrong(fmt.Errorf("%s: %d rows have %d faults, of which the first %d are above; nothing was compared or written", file.Name(), faulty, faults, min(faults, mostFaults))))
+		shown := "all above"
+		if faults > mostFaults {
+			shown = fmt.Sprintf("the first %d above", mostFaults)
+		}
+		yield(dois.Wanted{}, program.Wrong(fmt.Errorf("%s: %s in %s, %s; nothing was compared or written", file.Name(), count(faults, "fault"), count(faulty, "row"), shown)))
 	}
 }
