@@ -68,6 +68,9 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	return faults.Schedule(seed, rate)
 }
 
+// Arrived is a request before its work, for Options.Faults; see [faults.Arrived].
+func Arrived(r *http.Request) Request { return faults.Arrived(r) }
+
 // Options sets up a [Service]; the zero value and nil are the defaults.
 type Options struct {
 	Behaviour    Behaviour        // "" means Documented
