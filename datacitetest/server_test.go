@@ -568,7 +568,7 @@ func TestRecord(t *testing.T) {
 		record, err := srv.Record("10.5072/DRAFT")
 		require.NoError(t, err)
 		assert.Equal(t, "Glacier", record.Titles[0].Title)
-		assert.Equal(t, dois.State(datacitetest.StateDraft), record.State)
+		assert.Equal(t, dois.StateDraft, record.State)
 		assert.Equal(t, "other.repo", record.Client)
 		_, err = srv.Record("10.5072/unknown")
 		require.ErrorIs(t, err, datacite.ErrNotFound)
