@@ -348,3 +348,57 @@ func page(req *http.Request, status int) *http.Response {
 		Body: io.NopCloser(strings.NewReader("<html><head><title>" + http.StatusText(status) + "</title></head></html>")),
 	}
 }
+
+// A correction's zeros reach the service, whatever fails on the way, in whatever run.
+func TestZerosUnderRandomFaults(t *testing.T) {
+	for i := range uint64(*schedules / 5) {
+		seed := *firstSeed + i
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).correct() })
+		}) {
+			return
+		}
+	}
+}
+
+func (tr *trial) correct() {
+	old := make([]reports.Dataset, 1+tr.rand.IntN(6))
+	tr.want = tr.want[:min(len(tr.want), 4)]
+	want := map[string]int64{}
+	for i := range old {
+		old[i] = counted(fmt.Sprint("10.5072/old-", i), views(7))
+		want[old[i].DatasetID[0].Value] = 0
+	}
+	for _, d := range tr.want {
+		want[d.DatasetID[0].Value] = 5
+	}
+	tr.opts.MaxDatasets, tr.opts.ZeroDropped = len(old), true
+	_, err := tr.clean.Submit(tr.Context(), tr.header, reports.Source(old), &tr.opts)
+	require.NoError(tr, err)
+	for attempt := 1; ; attempt++ {
+		if attempt > 6 {
+			tr.net.rate = 0
+		}
+		require.LessOrEqual(tr, attempt, 12, "it does not come to an end")
+		ctx, kill := context.WithCancel(tr.Context())
+		tr.net.killAfter(tr.rand.IntN(12), kill)
+		receipt, err := tr.client.Submit(ctx, tr.header, reports.Source(tr.want), &tr.opts)
+		tr.net.killAfter(-1, nil)
+		kill()
+		if err == nil {
+			require.EqualValues(tr, len(old), receipt.Zeros)
+			break
+		}
+	}
+	tr.net.wait()
+	time.Sleep(time.Hour)
+	got := map[string]int64{}
+	for _, d := range tr.read() {
+		require.NotContains(tr, got, d.DatasetID[0].Value, "once")
+		for _, s := range reports.ShownBy(tr.header, []reports.Dataset{d}) {
+			got[s.Name] = s.Views.Values[0]
+		}
+	}
+	require.Equal(tr, want, got)
+}

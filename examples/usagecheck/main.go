@@ -159,17 +159,18 @@ func run(ctx context.Context, p *program.Program) error {
 		return err
 	}
 	page := newPage(s)
+	var file *program.Page
 	if s.html != "" {
-		if err := page.open(s.html); err != nil {
+		if file, err = program.NewPage(s.html); err != nil {
 			return err
 		}
-		defer page.discard()
+		defer file.Discard()
 	}
 	if err := check(ctx, p, s, ofReports, ofDOIs, page); err != nil {
 		return err
 	}
 	if s.html != "" {
-		if err := page.save(); err != nil {
+		if err := file.Save(pageTemplate, page); err != nil {
 			return program.NotAllDone(err)
 		}
 		p.Say("%s is written", s.html)
@@ -213,24 +214,24 @@ func far(now shown.Progress) string {
 	case now.AllReports < 0:
 		return "listing reports"
 	case now.Reports < now.AllReports:
-		return fmt.Sprintf("%s of %s reports, %s datasets", number(now.Reports), number(now.AllReports), number(now.Datasets))
+		return fmt.Sprintf("%s of %s reports, %s datasets", program.Number(now.Reports), program.Number(now.AllReports), program.Number(now.Datasets))
 	case now.Compared == 0 && now.AllRecords < 0:
-		return fmt.Sprintf("%s reports read", number(now.Reports))
+		return fmt.Sprintf("%s reports read", program.Number(now.Reports))
 	case now.Compared == 0:
-		return fmt.Sprintf("%s of %s records", number(now.Records), number(now.AllRecords))
+		return fmt.Sprintf("%s of %s records", program.Number(now.Records), program.Number(now.AllRecords))
 	}
-	return fmt.Sprintf("%s DOIs compared, %s differences", number(now.Compared), number(now.Differences))
+	return fmt.Sprintf("%s DOIs compared, %s differences", program.Number(now.Compared), program.Number(now.Differences))
 }
 
 // verdict sums up, and is an error if something differs.
 func verdict(p *program.Program, page *page) error {
 	for _, c := range page.Causes() {
-		p.Say("%7s %s: %s", number(c.Differences), c.Cause, c.Cause.Sentence())
+		p.Say("%7s %s: %s", program.Number(c.Differences), c.Cause, c.Cause.Sentence())
 	}
-	read := fmt.Sprintf("%s reports, %s DOIs", number(page.Progress.Reports-len(page.LeftOut)), number(page.Progress.Compared))
+	read := fmt.Sprintf("%s reports, %s DOIs", program.Number(page.Progress.Reports-len(page.LeftOut)), program.Number(page.Progress.Compared))
 	switch {
 	case page.Differences > 0:
-		return program.NotAllDone(fmt.Errorf("%s: %s numbers differ", read, number(page.Differences)))
+		return program.NotAllDone(fmt.Errorf("%s: %s numbers differ", read, program.Number(page.Differences)))
 	case len(page.LeftOut) > 0:
 		return program.NotAllDone(fmt.Errorf("%s: no number differs, but %d reports could not be read", read, len(page.LeftOut)))
 	}

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	_ "embed"
 	"html/template"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -27,8 +25,6 @@ type page struct {
 	Some        bool     // not all causes were looked for
 
 	causes map[shown.Cause]*causeTotal
-	file   *os.File // until it is saved
-	name   string
 }
 
 // A causeTotal is what one cause makes.
@@ -107,38 +103,13 @@ func (p *page) Newest() []shown.Month {
 	return months
 }
 
-// open makes the file, so that a bad name is known at once. It gets its name when it is
-// complete.
-func (p *page) open(name string) (err error) {
-	p.name = name
-	p.file, err = os.CreateTemp(filepath.Dir(name), ".usagecheck-*")
-	return err
-}
-
-// discard removes what was not saved.
-func (p *page) discard() {
-	if p.file != nil {
-		_ = p.file.Close()
-		_ = os.Remove(p.file.Name())
-	}
-}
-
-func (p *page) save() error {
-	const readable = 0o644
-	out := bufio.NewWriter(p.file)
-	if err := cmp.Or(pageTemplate.Execute(out, p), out.Flush(), p.file.Chmod(readable), p.file.Close(), os.Rename(p.file.Name(), p.name)); err != nil {
-		return err
-	}
-	p.file = nil
-	return nil
-}
-
 //go:embed page.html
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number":   number[int64],
-	"count":    number[int],
+	"style":    program.Style,
+	"number":   program.Number[int64],
+	"count":    program.Number[int],
 	"chart":    newChart,
 	"change":   change,
 	"sentence": func(c shown.Cause) string { return c.Sentence() },
@@ -153,9 +124,9 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 func change(reported, shown int64) string {
 	switch d := shown - reported; {
 	case d > 0:
-		return "+" + number(d)
+		return "+" + program.Number(d)
 	default:
-		return number(d)
+		return program.Number(d)
 	}
 }
 
