@@ -48,7 +48,7 @@ type Difference struct {
 	Changes  []metadata.Change  // of Changed: paths in the metadata, "url" and "state"
 	Findings []metadata.Finding // of Invalid: the errors
 	Wanted   *Wanted            // nil if it is not wanted
-	Found    *Record            // as Get returned it, with all identifiers; nil if missing
+	Found    *Record            // as Get returned it, with all identifiers; nil if missing, and as it is listed if it is not wanted
 }
 
 // String has a line for the DOI and one for each change or finding.
@@ -70,6 +70,17 @@ type AuditOptions struct {
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
 
+	// ReadExtra reads each DOI that is not wanted with Get, too, in one request each.
+	// Without it, such a DOI is reported as it is listed, with its title, URL and state.
+	ReadExtra bool
+
+	// Complete completes what is wanted by what its source cannot say, such as the
+	// contributors in a table without a column for them. It may change the Wanted, which is
+	// then compared with the record and comes as Difference.Wanted; not the record. It is
+	// called for DOIs that were found, once or twice for each, always with a Wanted as it
+	// was in the source.
+	Complete func(*Wanted, *Record)
+
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
 }
 
@@ -90,11 +101,12 @@ type AuditProgress struct {
 // login, only findable ones without. Both may have any order and length; a few MiB are
 // held in memory, the rest in temporary files that are removed at the end.
 //
-// Lists lag behind writes by seconds or minutes, so each DOI that seems to differ is read
-// with [Client.Get], and compared as it is then. That also finds wanted DOIs of another
+// Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is
+// read with [Client.Get], and compared as it is then. That also finds wanted DOIs of another
 // account or prefix and those that are in no list (see [Client.List]); one of these that
-// is not wanted is not found. Audit takes one request for 1,000 DOIs and one for each DOI
-// that differs.
+// is not wanted is not found. What became different in the last minutes may be missing among
+// the differences, and an extra DOI may just have been deleted. Audit takes one request for
+// 1,000 DOIs and one for each wanted DOI that differs.
 //
 // What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //
@@ -150,6 +162,9 @@ type audit struct {
 
 func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
 	if err := a.take(ctx, wanted); err != nil {
+		return err
+	}
+	if err := a.repeats(); err != nil {
 		return err
 	}
 	if err := a.list(ctx); err != nil {
@@ -224,6 +239,27 @@ func keep(s *extsort.Sorter, key string, data []byte) error {
 	return s.Add([]byte(key), append(append([]byte(key), 0), data...))
 }
 
+// repeats is an error if a DOI is wanted twice. It is known before a difference is, so that
+// a repair does not begin.
+func (a *audit) repeats() error {
+	var before []byte
+	for data, err := range a.wanted.Values() {
+		if err != nil {
+			return err
+		}
+		key, value, _ := bytes.Cut(data, []byte{0})
+		if earlier, ok := bytes.CutPrefix(before, data[:len(key)+1]); ok {
+			var e, again entry
+			if err := errors.Join(json.Unmarshal(earlier, &e), json.Unmarshal(value, &again)); err != nil {
+				return err
+			}
+			return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
+		}
+		before = append(before[:0], data...)
+	}
+	return nil
+}
+
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
@@ -231,7 +267,7 @@ func (a *audit) list(ctx context.Context) error {
 		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
-		opts.Fields = []string{"doi", "url", "state", "schemaVersion"}
+		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
 	}
 	walk := a.client.walk("dois.Audit", opts)
 	for r, err := range walk.All(ctx) {
@@ -303,9 +339,6 @@ func (a *audit) merge(ctx context.Context) error {
 		var wanted *Wanted
 		if e := w.of(key); e != nil {
 			wanted, err = &e.Wanted, w.advance()
-			if again := w.of(key); again != nil {
-				return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
-			}
 		}
 		found := f.of(key)
 		if found != nil {
@@ -319,18 +352,19 @@ func (a *audit) merge(ctx context.Context) error {
 	return err
 }
 
-// judge reads a DOI that seems to differ, and yields the differences.
+// judge reads a wanted DOI that seems to differ, and yields the differences.
 func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *Record) error {
 	a.progress.Compared++
 	a.report(a.progress.Compared)
-	if len(differences(name, wanted, found, a.looksFor)) == 0 {
-		return nil
+	all := a.differences(name, wanted, found)
+	if len(all) > 0 && (wanted != nil || a.opts.ReadExtra) {
+		var err error
+		if found, err = a.client.look(ctx, name); err != nil {
+			return err
+		}
+		all = a.differences(name, wanted, found)
 	}
-	found, err := a.client.look(ctx, name)
-	if err != nil {
-		return err
-	}
-	for _, d := range differences(name, wanted, found, a.looksFor) {
+	for _, d := range all {
 		a.progress.Differences++
 		a.report(0)
 		if !a.yield(d, nil) {
@@ -338,6 +372,16 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 		}
 	}
 	return nil
+}
+
+// differences are those that the options look for, with what is wanted completed.
+func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Difference {
+	if wanted != nil && found != nil && a.opts.Complete != nil {
+		whole := *wanted
+		a.opts.Complete(&whole, found)
+		wanted = &whole
+	}
+	return differences(name, wanted, found, a.looksFor)
 }
 
 // look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a

@@ -45,8 +45,8 @@ type Repaired struct {
 //     state changes with the same request.
 //   - One of an OldSchema is written in the current schema. What that schema requires and
 //     the record lacks must be in Wanted.Metadata.
-//   - An Invalid one is repaired if the wanted metadata are valid; otherwise the error
-//     matches [ErrNoRepair].
+//   - An Invalid one is repaired if the wanted metadata are valid; otherwise, and if it is
+//     not wanted, the error matches [ErrNoRepair].
 //   - An Extra one is never changed or deleted: [ErrNoRepair].
 //
 // Each DOI is read before it is written. If it is now as wanted, nothing is written. If
@@ -139,6 +139,10 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (draft *Draft, changed bool, err error) {
 	name, found := diffs[0].DOI, diffs[0].Found
 	wanted := cmp.Or(diffs[0].Wanted, &Wanted{DOI: name})
+	isOld := slices.ContainsFunc(diffs, func(d *Difference) bool { return d.Kind == OldSchema })
+	if diffs[0].Wanted == nil && !isOld {
+		return nil, false, fmt.Errorf("%w: %s is not wanted, so it is not known what its metadata should be", ErrNoRepair, name)
+	}
 	current, err := c.look(ctx, name)
 	if err != nil {
 		return nil, false, err
@@ -151,7 +155,7 @@ func (c *Client) repair(ctx context.Context, diffs []*Difference, dry bool) (dra
 	switch {
 	case len(left(current)) == 0:
 		return nil, false, nil
-	case !sameRecord(found, current):
+	case found != nil && current == nil, diffs[0].Wanted != nil && !sameRecord(found, current):
 		return nil, false, fmt.Errorf("%w: %s has changed since the audit and is still not as wanted", datacite.ErrConflict, name)
 	}
 	if draft, err = wanted.draft(current); err != nil || dry {

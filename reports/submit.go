@@ -184,6 +184,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if src == nil {
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
+	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
 	account, err := c.token.account(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)

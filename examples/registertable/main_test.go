@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"-prefix", "5072", items}, `-prefix is "5072", not "10." and four or five digits`},
 		{[]string{"-live", "-mds", srv.URL, items}, "1 rows have no DOI; give the -prefix for new ones"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
-		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "there must be columns url, title"},
+		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
 		{[]string{file("rows.csv", header)}, "has no rows"},
 		{[]string{file("cells.csv", header+"a,b\n"), "-leave-out"}, "rows have too many or too few cells; nothing was sent"},

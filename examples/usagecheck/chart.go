@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -61,7 +62,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 	height := func(n int64) float64 { return chartBars * float64(max(n, 0)) / float64(top) }
 	for i := range int64(3) {
 		if n := top * i / 2; i != 1 || top%2 == 0 {
-			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), number(n)})
+			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), program.Number(n)})
 		}
 	}
 	const fewest = 6 // months that fill the width, so that a few have no huge bars
@@ -80,7 +81,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 			}
 			c.Bars = append(c.Bars, bar{
 				X: left + slot*(0.12+0.38*float64(k)), Width: slot * 0.36, Y: float64(c.Base) - height(part.n), Height: height(part.n),
-				Kind: kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, number(part.n), part.kind),
+				Kind: kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, program.Number(part.n), part.kind),
 			})
 		}
 		if i%max(each, 1) != 0 {

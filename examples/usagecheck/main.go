@@ -96,10 +96,10 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	flags.StringVar(&s.options.CreatedBy, "creator", "", "compare the reports of this creator, instead of those that the account sent")
 	flags.DurationVar(&s.options.Lag, "lag", 48*time.Hour, "how long the service may take to process a report, from the end of the day on which it was created")
-	flags.Float64Var(&s.rate, "rate", 5, "requests a second at most")
+	flags.Float64Var(&s.rate, "rate", 5, "at most so many requests per second")
 	only := flags.String("only", "", "look for these causes, a comma `list`")
 	except := flags.String("except", "", "look for all causes but these, a comma `list`")
-	bad := flags.String("bad-reports", "stop", "reports that cannot be read: stop, or leave-out with their months")
+	bad := flags.String("bad-reports", "stop", "at a report that cannot be read: stop, or leave-out with its month")
 	words, given, err := p.Parse(usage + causes())
 	switch {
 	case err != nil:
@@ -159,17 +159,18 @@ func run(ctx context.Context, p *program.Program) error {
 		return err
 	}
 	page := newPage(s)
+	var file *program.Page
 	if s.html != "" {
-		if err := page.open(s.html); err != nil {
+		if file, err = program.NewPage(s.html); err != nil {
 			return err
 		}
-		defer page.discard()
+		defer file.Discard()
 	}
 	if err := check(ctx, p, s, ofReports, ofDOIs, page); err != nil {
 		return err
 	}
 	if s.html != "" {
-		if err := page.save(); err != nil {
+		if err := file.Save(pageTemplate, page); err != nil {
 			return program.NotAllDone(err)
 		}
 		p.Say("%s is written", s.html)
@@ -177,7 +178,7 @@ func run(ctx context.Context, p *program.Program) error {
 	return verdict(p, page)
 }
 
-// check writes down the differences.
+// check writes the differences.
 func check(ctx context.Context, p *program.Program, s *settings, ofReports *reports.Client, ofDOIs *dois.Client, page *page) error {
 	out := formats[s.format](p.Data())
 	opts := s.options
@@ -194,7 +195,7 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	}
 	for d, err := range shown.Compare(ctx, ofReports, ofDOIs, s.account, &opts) {
 		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("interrupted, and incomplete; the same call begins again: %w", err)
+			err = fmt.Errorf("interrupted and incomplete; the next run starts from the beginning: %w", err)
 		}
 		if err != nil {
 			return errors.Join(err, program.Unwritten(out.end()))
@@ -207,30 +208,30 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	return program.Unwritten(out.end())
 }
 
-// far says how far a comparison is.
+// far is the progress of a comparison in words.
 func far(now shown.Progress) string {
 	switch {
 	case now.AllReports < 0:
 		return "listing reports"
 	case now.Reports < now.AllReports:
-		return fmt.Sprintf("%s of %s reports, %s datasets", number(now.Reports), number(now.AllReports), number(now.Datasets))
+		return fmt.Sprintf("%s of %s reports, %s datasets", program.Number(now.Reports), program.Number(now.AllReports), program.Number(now.Datasets))
 	case now.Compared == 0 && now.AllRecords < 0:
-		return fmt.Sprintf("%s reports read", number(now.Reports))
+		return fmt.Sprintf("%s reports read", program.Number(now.Reports))
 	case now.Compared == 0:
-		return fmt.Sprintf("%s of %s records", number(now.Records), number(now.AllRecords))
+		return fmt.Sprintf("%s of %s records", program.Number(now.Records), program.Number(now.AllRecords))
 	}
-	return fmt.Sprintf("%s DOIs compared, %s differences", number(now.Compared), number(now.Differences))
+	return fmt.Sprintf("%s DOIs compared, %s differences", program.Number(now.Compared), program.Number(now.Differences))
 }
 
 // verdict sums up, and is an error if something differs.
 func verdict(p *program.Program, page *page) error {
 	for _, c := range page.Causes() {
-		p.Say("%7s %s: %s", number(c.Differences), c.Cause, c.Cause.Sentence())
+		p.Say("%7s %s: %s", program.Number(c.Differences), c.Cause, c.Cause.Sentence())
 	}
-	read := fmt.Sprintf("%s reports, %s DOIs", number(page.Progress.Reports-len(page.LeftOut)), number(page.Progress.Compared))
+	read := fmt.Sprintf("%s reports, %s DOIs", program.Number(page.Progress.Reports-len(page.LeftOut)), program.Number(page.Progress.Compared))
 	switch {
 	case page.Differences > 0:
-		return program.NotAllDone(fmt.Errorf("%s: %s numbers differ", read, number(page.Differences)))
+		return program.NotAllDone(fmt.Errorf("%s: %s numbers differ", read, program.Number(page.Differences)))
 	case len(page.LeftOut) > 0:
 		return program.NotAllDone(fmt.Errorf("%s: no number differs, but %d reports could not be read", read, len(page.LeftOut)))
 	}

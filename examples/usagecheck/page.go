@@ -1,20 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	_ "embed"
 	"html/template"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
-// A page is what a comparison found, for people.
+// A page shows the result of a comparison to people.
 type page struct {
 	Account     string
 	Creator     string
@@ -27,16 +25,14 @@ type page struct {
 	Some        bool     // not all causes were looked for
 
 	causes map[shown.Cause]*causeTotal
-	file   *os.File // until it is saved
-	name   string
 }
 
-// A causeTotal is what one cause makes.
+// A causeTotal sums the differences of one cause.
 type causeTotal struct {
 	Cause       shown.Cause
 	Differences int64
-	Missing     int64 // shown less than reported
-	Surplus     int64 // shown more
+	Missing     int64 // sum by which numbers are too low
+	Surplus     int64 // sum by which numbers are too high
 }
 
 func newPage(s *settings) *page {
@@ -65,10 +61,10 @@ func (p *page) add(d *shown.Difference) {
 	}
 }
 
-// off is by how much a number differs.
+// off is the deviation of a number.
 func off(reported, shown int64) int64 { return max(shown-reported, reported-shown) }
 
-// Causes are those there are, the most frequent first.
+// Causes are the causes found, most frequent first.
 func (p *page) Causes() (all []*causeTotal) {
 	for _, cause := range shown.AllCauses() {
 		if c := p.causes[cause]; c != nil {
@@ -100,45 +96,20 @@ func plus(sum *shown.Total, t shown.Total) {
 	sum.Differences += t.Differences
 }
 
-// Newest are the months with the newest first.
+// Newest are the months, newest first.
 func (p *page) Newest() []shown.Month {
 	months := slices.Clone(p.Months)
 	slices.Reverse(months)
 	return months
 }
 
-// open makes the file, so that a bad name is known at once. It gets its name when it is
-// complete.
-func (p *page) open(name string) (err error) {
-	p.name = name
-	p.file, err = os.CreateTemp(filepath.Dir(name), ".usagecheck-*")
-	return err
-}
-
-// discard removes what was not saved.
-func (p *page) discard() {
-	if p.file != nil {
-		_ = p.file.Close()
-		_ = os.Remove(p.file.Name())
-	}
-}
-
-func (p *page) save() error {
-	const readable = 0o644
-	out := bufio.NewWriter(p.file)
-	if err := cmp.Or(pageTemplate.Execute(out, p), out.Flush(), p.file.Chmod(readable), p.file.Close(), os.Rename(p.file.Name(), p.name)); err != nil {
-		return err
-	}
-	p.file = nil
-	return nil
-}
-
 //go:embed page.html
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number":   number[int64],
-	"count":    number[int],
+	"style":    program.Style,
+	"number":   program.Number[int64],
+	"count":    program.Number[int],
 	"chart":    newChart,
 	"change":   change,
 	"sentence": func(c shown.Cause) string { return c.Sentence() },
@@ -153,13 +124,13 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 func change(reported, shown int64) string {
 	switch d := shown - reported; {
 	case d > 0:
-		return "+" + number(d)
+		return "+" + program.Number(d)
 	default:
-		return number(d)
+		return program.Number(d)
 	}
 }
 
-// address is where a DOI leads to; "" for other names.
+// address is the URL of a DOI; "" for other names.
 func address(name string) string {
 	if _, err := doi.Parse(name); err != nil {
 		return ""
@@ -167,7 +138,7 @@ func address(name string) string {
 	return doi.Address(name)
 }
 
-// remedies are what can be done about a cause.
+// remedies are the advice for each cause.
 var remedies = map[shown.Cause]string{
 	shown.NotProcessed:     "Wait, and check again in a day or two.",
 	shown.Lost:             "Store the report again. If that does not help, ask the operator of the service.",

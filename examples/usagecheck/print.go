@@ -7,8 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -37,28 +37,18 @@ func (t *table) print(d *shown.Difference) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t.out, "%-32s %-7s %-9s %13s %13s  %s\n", clean(d.DOI), d.Month, d.Metric, number(d.Reported), number(d.Shown), d.Cause)
+	_, err := fmt.Fprintf(t.out, "%-32s %-7s %-9s %13s %13s  %s\n", program.Clean(d.DOI), d.Month, d.Metric, program.Number(d.Reported), program.Number(d.Shown), d.Cause)
 	return err
 }
 
 func (t *table) end() error { return nil }
 
-// clean has no characters that would change a terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
-}
-
-// A sheet is CSV with a head.
+// A sheet is CSV with a header.
 type sheet struct{ w *csv.Writer }
 
 func newSheet(out io.Writer) printer {
 	s := sheet{csv.NewWriter(out)}
-	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end tells
+	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end returns the error
 	return s
 }
 
@@ -96,16 +86,3 @@ func (l lines) print(d *shown.Difference) error {
 }
 
 func (l lines) end() error { return nil }
-
-// number writes a number with commas.
-func number[N int | int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "−", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
-}

@@ -17,7 +17,7 @@ import (
 )
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"quickstart", "register", "search", "usagecheck"}
+var programs = []string{"audit", "harvest", "quickstart", "register", "sandbox", "search", "usagecheck", "usagereport"}
 
 // A use is a call of a program.
 type use struct {
@@ -29,6 +29,20 @@ type use struct {
 }
 
 var uses = map[string][]use{
+	"audit": {
+		{args: "-api %API% -prefix 10.5072 -only url testdata/items.csv", says: "nothing differs"},
+		{args: "-api %API% -prefix 10.5072 -only url -quiet testdata/items.csv"},
+		{args: "-api %API% -prefix 10.5072 -only url,extra -quiet -format csv testdata/items.csv", code: 1, says: "1 difference", prints: "extra,10.5072/b,"},
+		{args: "-api %API% -prefix 10.5072 testdata/latin1.csv", code: 2, says: "line 2, column 33: the text is not UTF-8; save the table again"},
+		{args: "-api %API% -prefix 10.5072 -fix -yes testdata/published.csv", code: 2, says: `published.csv, line 2, state: "published" is not one of draft, registered, findable`},
+		{args: "-api http://127.0.0.1:1 -prefix 10.5072 testdata/items.csv", code: 3, says: "connection refused"},
+	},
+	"harvest": {
+		{args: "-api %API% -o -", prints: "10.5072/a", says: " records on standard output"},
+		{args: "-api %API% -quiet -o -", prints: "10.5072/a"},
+		{args: "-api %API%", code: 2, says: "give -o"},
+		{args: "-api http://127.0.0.1:1 -o -", code: 3, says: "connection refused"},
+	},
 	"quickstart": {
 		{args: "-datasets 10", prints: "All steps done", repeat: "All steps done"},
 		{args: "-datasets 10 -quiet"},
@@ -44,6 +58,12 @@ var uses = map[string][]use{
 		{args: "-live -wait -mds %MDS% -url https://a.example/ record.json", code: 2, says: "-wait needs -resolver"},
 		{args: "-live -mds %MDS% -doi 10.9999/a -url https://a.example/ record.json", code: 1, says: "run this again with -doi 10.9999/a"},
 		{args: "-live -mds http://127.0.0.1:1 -doi 10.5072/a -url https://a.example/ record.json", code: 3, says: "connection refused"},
+	},
+	"sandbox": { // what ends by itself
+		{args: "-rules", prints: "# Metadata store as deployed"},
+		{args: "-fault PUT", code: 2, says: "write it as"},
+		{args: "-addr nowhere:http:x", code: 2, says: "address"},
+		{args: "-load missing.jsonl", code: 2, says: "missing.jsonl"},
 	},
 	"search": {
 		{args: "-api %API% -format jsonl", prints: "10.5072/a", says: " records"},

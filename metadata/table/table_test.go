@@ -118,7 +118,7 @@ func TestHeaders(t *testing.T) {
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
 		"doi,url,DOI":                   `column 3 is named "doi", as is another`,
-		"doi,url,title":                 "a.csv needs the columns creators, publisher, year, type, too",
+		"doi,url,title":                 "a.csv also needs the columns creators, publisher, year, type",
 		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: this is a spreadsheet, not CSV",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",

@@ -53,8 +53,8 @@ var scheduled = []Fault{
 }
 
 // Schedule returns faults for Options.Faults: each request fails with the
-// probability rate, from 0 to 1, with any of the kinds; delays are shorter than a
-// second. The same seed gives the n-th request the same fault.
+// probability rate, from 0 to 1, with any of the kinds; delays are shorter than
+// 10 ms. The same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	return func(n int, _ *http.Request) *Fault {
 		random := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -63,7 +63,7 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 		}
 		f := scheduled[random.IntN(len(scheduled))]
 		if f.Kind == Delay {
-			f.Delay = time.Duration(random.Int64N(int64(time.Second)))
+			f.Delay = time.Duration(random.Int64N(int64(10 * time.Millisecond)))
 		}
 		return &f
 	}

@@ -85,10 +85,11 @@ func usageShown(t *testing.T, service *sandbox.Service, doi string) string {
 // and 10.5072/reef.
 func TestDeployedUsage(t *testing.T) {
 	var year []string
-	shownYear := "views"
+	var shownYear strings.Builder
+	shownYear.WriteString("views")
 	for m := 1; m <= 12; m++ {
 		year = append(year, usageOf(fmt.Sprintf("%08d-1111-4111-8111-111111111111", m), fmt.Sprintf("2026-%02d-01", m), used("10.5072/alps", viewed(m))))
-		shownYear += fmt.Sprintf(" 2026-%02d:%d", m, m)
+		shownYear.WriteString(fmt.Sprintf(" 2026-%02d:%d", m, m))
 	}
 	seven := slices.Repeat([]string{counts("total-dataset-requests", 1)}, 7)
 	for name, c := range map[string]struct {
@@ -137,7 +138,7 @@ func TestDeployedUsage(t *testing.T) {
 		"a correction that is too large":               {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(3000000000)))}, "views 2026-10:5", ""},
 		"another month moves what the report has":      {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))), usageOf(firstReport, "2026-09-01", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", "views 2026-10:1"},
 		"two ids for a month are summed":               {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-10-01", used("10.5072/alps", viewed(5)))}, "views 2026-10:5 2026-10:5", ""},
-		"twelve months":                                {year, shownYear, ""},
+		"twelve months":                                {year, shownYear.String(), ""},
 		"the same again changes nothing":               {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
 		"entries are by month, then as they were made": {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-09-01", used("10.5072/alps", viewed(4)))}, "views 2026-09:4 2026-10:5", ""},
 		"a fragment adds to its stem":                  {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/alps#map", viewed(2)), used("10.5072/alps?page=3", viewed(1)))}, "views 2026-10:5 2026-10:2 2026-10:1", ""},

@@ -1,0 +1,73 @@
+package program
+
+import (
+	"bufio"
+	"cmp"
+	_ "embed"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Page is an HTML file in the making. It gets its name when it is complete.
+type Page struct {
+	name string
+	file *os.File // until it is saved
+}
+
+// NewPage makes the file, so that a bad name is known before the work begins.
+func NewPage(name string) (*Page, error) {
+	file, err := os.CreateTemp(filepath.Dir(name), ".page-*")
+	return &Page{name: name, file: file}, err
+}
+
+// Discard removes what was not saved.
+func (p *Page) Discard() {
+	if p.file != nil {
+		_ = p.file.Close()
+		_ = os.Remove(p.file.Name())
+	}
+}
+
+// Save writes the page by a template, for which it is the data.
+func (p *Page) Save(t *template.Template, data any) error {
+	const readable = 0o644
+	out := bufio.NewWriter(p.file)
+	if err := cmp.Or(t.Execute(out, data), out.Flush(), p.file.Chmod(readable), p.file.Close(), os.Rename(p.file.Name(), p.name)); err != nil {
+		return err
+	}
+	p.file = nil
+	return nil
+}
+
+//go:embed page.css
+var style string
+
+// Style is what the pages of the programs look like. It stands in their style element.
+func Style() template.CSS { return template.CSS(style) } //nolint:gosec // a text of this package
+
+// Number writes a number with commas.
+func Number[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "−", digits[1:]
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return sign + digits
+}
+
+// Clean replaces characters of a text that would change a terminal.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
