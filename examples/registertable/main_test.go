@@ -270,7 +270,7 @@ func TestSpreadsheet(t *testing.T) {
 	code, out, notes := start(t, "-live", "-mds", srv.URL, "-prefix", "10.5072", file)
 	require.Equal(t, 0, code, notes)
 	assert.Contains(t, out, "items.registered.csv: 2 of 2 rows registered")
-	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: the sheet "Sheet1" is read, the other 1 are not`))
+	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: only the sheet "Sheet1" is read; 1 others are ignored`))
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	assert.Equal(t, "Länge; Fläche", rows[0]["title"])
 	assert.Equal(t, "2026", rows[0]["year"])
