@@ -48,7 +48,13 @@ func explained(ctx context.Context, s *settings, err error) error {
 
 // listed are the faults of the input, with the cure if there is one.
 func listed(faults *reports.ValidationError) string {
-	lines := []string{fmt.Sprintf("faults in the input, the first %d; nothing was sent", len(faults.Faults))}
+	lines := []string{fmt.Sprintf("%d faults in the input; nothing was sent", len(faults.Faults))}
+	switch n := len(faults.Faults); {
+	case n == 1:
+		lines[0] = "1 fault in the input; nothing was sent"
+	case n >= mostFaults:
+		lines[0] = fmt.Sprintf("faults in the input, the first %d; nothing was sent", n)
+	}
 	repeats := false
 	for _, f := range faults.Faults {
 		lines = append(lines, "  "+f.Path+" "+f.Reason)

@@ -22,6 +22,8 @@
 // receipt or a minted name, goes to [Program.Result] or [Program.Results]: it is left out
 // with -quiet, and repeated on standard error if it cannot be written.
 //
+// [NewPage] makes an HTML file for those who do not read tables.
+//
 // An error that run returns is printed and becomes the exit code, see [Code]. [Wrong],
 // [NotAllDone] and [Failed] choose the code. Interrupt and SIGTERM end ctx; run returns
 // an error that says what is done and how to go on. The second signal ends the program
