@@ -17,8 +17,11 @@
 // # Clients
 //
 // [Server.Reports], [Server.DOIs] and [Server.MDS] return clients that are ready to use.
-// They wait a millisecond at most between attempts. Code under test that makes its own
-// clients takes [Server.Config], a datacite.Config with address, login and short waits.
+// Code under test that makes its own clients takes [Server.Config], a datacite.Config with
+// address and login. All of them wait for milliseconds where others wait for minutes: their
+// pauses are ten thousand times shorter, those of options included, such as
+// SubmitOptions.MaxProcessing. [Options].WriteTime and Fault.Delay are real. Within
+// testing/synctest, where waits take no time, only those between attempts are short.
 //
 // # Recipes
 //
@@ -62,10 +65,18 @@
 //	srv.Advance(3 * time.Minute)
 //	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
 //
-// Submit a usage report although a response is lost. Submit waits for minutes before it
-// looks at what is stored, unless MaxProcessing is short:
+// Let the requests fail that write a certain record:
 //
-//	receipt, err := srv.Reports().Submit(ctx, header, datasets, &reports.SubmitOptions{MaxDatasets: 2, MaxProcessing: time.Millisecond})
+//	faults := datacitetest.Schedule(seed, 1).WhenSeen(func(r *datacitetest.Request) bool {
+//		return bytes.Contains(r.Body, []byte("Glacier"))
+//	})
+//
+// See what becomes of a usage report:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, UsageLag: time.Hour})
+//	…
+//	srv.ProcessUsage() // without waiting
+//	record, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // ViewCount, DownloadsOverTime, …
 //
 // Log in otherwise, or as another account:
 //
@@ -90,6 +101,7 @@
 //
 //   - Usage reports: a missing token is 422, an expired one 401. The creator, without regard
 //     to case and accents, and the month identify a report. Writes that overlap break it.
+//     DOI records show the views and downloads of reports after [Options].UsageLag.
 //   - DOI query: all words must match, some fields are not searched, filters for provider and
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
 //   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200

@@ -64,7 +64,7 @@ const (
 
 // Faults says what happens to the n-th request, counted from 1. A nil function, and a nil
 // fault, change nothing. A server calls it from one goroutine at a time; it must not read
-// the request's body. One interface is down:
+// the request's body, which [Faults.WhenSeen] shows. One interface is down:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault {
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -73,7 +73,7 @@ const (
 //		return nil
 //	}
 //
-// What [First], [Schedule] and [Faults.When] return may count: make it anew for each server.
+// What [First], [Schedule], [Faults.When] and [Faults.WhenSeen] return may count: make it anew for each server.
 type Faults func(n int, r *http.Request) *Fault
 
 func (f Faults) of(n int, r *http.Request) *Fault {
@@ -95,7 +95,7 @@ func First(faults ...*Fault) Faults {
 }
 
 // Schedule returns faults at random: each request fails with the probability rate,
-// from 0 to 1, of any kind but Stall and Crash; delays are shorter than a second. The
+// from 0 to 1, of any kind but Stall and Crash; delays are shorter than 10 ms. The
 // same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
 	fate := sandbox.Schedule(seed, rate)
@@ -119,6 +119,22 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 		}
 		return f.of(int(n.Add(1)), r)
 	}
+}
+
+// WhenSeen returns f for chosen requests only, as When does. The function sees a request as
+// [Server.Requests] shows it, before its work: without credentials, status and fault, and
+// with the first 16 KiB of the body, for which the server waits. One record cannot be
+// written:
+//
+//	down := &datacitetest.Fault{Kind: datacitetest.Status}
+//	faults := datacitetest.First(down, down, down).WhenSeen(func(r *datacitetest.Request) bool {
+//		return r.Method == http.MethodPut && bytes.Contains(r.Body, []byte("Glacier"))
+//	})
+func (f Faults) WhenSeen(chosen func(*Request) bool) Faults {
+	return f.When(func(r *http.Request) bool {
+		seen := request(sandbox.Arrived(r))
+		return chosen(&seen)
+	})
 }
 
 // Or returns f, and other for requests without a fault by f. Both count all requests.

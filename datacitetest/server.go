@@ -13,6 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -118,8 +119,8 @@ func (s *Server) as(account sandbox.Account) *Server {
 }
 
 // Config returns the configuration of a client of the server: the account's login with a
-// token that does not expire, and waits of at most a millisecond between attempts. Change
-// what your test needs.
+// token that does not expire, and short waits (see Clients above). Change what your test
+// needs.
 func (s *Server) Config() datacite.Config {
 	return datacite.Config{
 		Service:  datacite.Service{API: s.URL, MDS: s.URL},
@@ -164,13 +165,25 @@ func (s *Server) Restore(r io.Reader) error {
 // ServeHTTP serves a request to any of the three interfaces.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
 
-// HTTPClient returns an HTTP client that reaches the server, for clients with options
-// of your own.
-func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }
+// HTTPClient returns an HTTP client that reaches the server. Clients of this module that
+// have it wait as those of [Server.Config]; within a Transport of your own it does not
+// have this effect.
+func (s *Server) HTTPClient() *http.Client {
+	client := s.service.HTTPClient()
+	if isBubble() {
+		return client
+	}
+	quick := *client
+	quick.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL}
+	return &quick
+}
+
+// isBubble reports whether the caller is within testing/synctest, where time begins in the
+// year 2000 and waits take none.
+func isBubble() bool { return time.Now().Year() < 2020 }
 
 // Reports returns a client of the account for usage reports. Its token does not
-// expire. Like those of DOIs and MDS it has the default options of its package, but
-// waits a millisecond at most between attempts.
+// expire. Like those of DOIs and MDS it is made from [Server.Config].
 func (s *Server) Reports() *reports.Client { return s.reports }
 
 // DOIs returns a client of the account for DOI records.
@@ -200,7 +213,7 @@ func (s *Server) Now() time.Time { return s.service.Now() }
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
 
-// A Request is a request that the server received.
+// A Request is a request that the server received, for [Server.Requests] and [Faults.WhenSeen].
 type Request struct {
 	Method string
 	Path   string      // still escaped
@@ -216,7 +229,11 @@ type Request struct {
 func (s *Server) Requests() []Request {
 	var requests []Request
 	for _, r := range s.service.Requests() {
-		requests = append(requests, Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)})
+		requests = append(requests, request(r))
 	}
 	return requests
+}
+
+func request(r sandbox.Request) Request {
+	return Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
 }

@@ -560,3 +560,18 @@ func TestUsageBecomesNumbers(t *testing.T) {
 		}, srv.UsageEvents())
 	})
 }
+
+// A test sees what is stored, whoever owns it, without a request that a fault could meet.
+func TestRecord(t *testing.T) {
+	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","client":"other.repo","titles":[{"title":"Glacier"}]}`)))
+		record, err := srv.Record("10.5072/DRAFT")
+		require.NoError(t, err)
+		assert.Equal(t, "Glacier", record.Titles[0].Title)
+		assert.Equal(t, dois.StateDraft, record.State)
+		assert.Equal(t, "other.repo", record.Client)
+		_, err = srv.Record("10.5072/unknown")
+		require.ErrorIs(t, err, datacite.ErrNotFound)
+		assert.Empty(t, srv.Requests())
+	})
+}

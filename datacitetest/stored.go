@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -21,6 +22,22 @@ const (
 
 // State returns the state of a DOI, or "" if the server does not know it.
 func (s *Server) State(doi string) string { return s.service.State(doi) }
+
+// Record returns a record as its owner gets it with all details. Unlike [dois.Client.Get]
+// it makes no request, sees the records of all accounts, and meets no fault. An error for
+// a DOI that the server does not know matches [datacite.ErrNotFound].
+func (s *Server) Record(doi string) (*dois.Record, error) {
+	shown := s.service.ShowRecord(doi)
+	if shown == nil {
+		return nil, fmt.Errorf("datacitetest.Record: %s: %w", doi, datacite.ErrNotFound)
+	}
+	data, err := json.Marshal(shown)
+	record := new(dois.Record)
+	if err == nil {
+		err = json.Unmarshal(data, record)
+	}
+	return record, named("Record", err)
+}
 
 // Names returns all DOIs of the server, sorted and in lower case.
 func (s *Server) Names() []string { return s.service.Names() }
@@ -54,7 +71,8 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // "updated" and "registered" (RFC 3339, date or year; now), "client", "provider" and
 // "consortium" (ids; the account's), "source", "metadataVersion" and "xml" (base64). All
 // other members, of any type, are shown as they are. Without any, they are read from the
-// XML.
+// XML. Views and downloads are shown as given until a usage report counts for the DOI
+// ([Options].UsageLag).
 func (s *Server) PutRecordJSON(attributes []byte) error {
 	return named("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }

@@ -242,7 +242,7 @@ func TestAuditOverBadLines(t *testing.T) {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
 					}
-					time.Sleep(time.Minute) // until the service has given its last answer
+					time.Sleep(time.Minute) // until the service has sent its last response
 					if end == nil {
 						whole++
 						assert.Equal(t, planted, found)

@@ -228,7 +228,7 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		if failures >= w.client.attempts {
 			return nil, err
 		}
-		_ = transport.Sleep(ctx, time.Duration(failures)*time.Second) // asking again finds the end of ctx
+		_ = w.client.core.Sleep(ctx, time.Duration(failures)*time.Second) // asking again finds the end of ctx
 	}
 }
 

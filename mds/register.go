@@ -8,7 +8,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // A Registration is the result of [Client.Register] or [Client.Ensure].
@@ -239,7 +238,7 @@ func (r *registration) readBack(ctx context.Context) error {
 		if pause > 4*time.Second {
 			return fmt.Errorf("its URL is %.500q, not %q", address, r.done.URL)
 		}
-		if err := transport.Sleep(ctx, pause); err != nil {
+		if err := r.client.core.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // An Item is one DOI to register.
@@ -109,7 +108,7 @@ type bulkRun struct {
 func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) error {
 	err := b.round(ctx, fresh(items))
 	for err == nil && len(b.again) > 0 {
-		if err = transport.Sleep(ctx, b.opts.Pause); err != nil {
+		if err = b.client.core.Sleep(ctx, b.opts.Pause); err != nil {
 			break
 		}
 		failed, begun := b.again, 0

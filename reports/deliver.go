@@ -20,6 +20,7 @@ func (s *submission) deliver(ctx context.Context) error {
 		return fmt.Errorf("reports.Submit: the record of earlier runs: %w", err)
 	}
 	d := newDelivery(len(s.plan), s.options, left, others)
+	d.firstPause, d.longestPause = s.client.core.Pause(d.firstPause), s.client.core.Pause(d.longestPause)
 	var cause error // why the last look or write failed
 	for {
 		switch next := d.next(time.Now()); next.do {

@@ -141,7 +141,7 @@ func (n *Number) plus(m Number) {
 		}
 	}
 	n.Values = union(sums, nil)
-	if last := len(n.Values) - 1; last >= mostValues || n.wide {
+	if last := len(n.Values) - 1; last >= mostValues || n.wide || m.wide {
 		n.Values, n.wide = []int64{n.Values[0], n.Values[last]}, true
 	}
 }

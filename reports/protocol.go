@@ -42,6 +42,7 @@ type delivery struct {
 	maxProcessing time.Duration
 	maxOutage     time.Duration
 	firstPause    time.Duration // between two looks; each further one is twice as long
+	longestPause  time.Duration
 
 	seen    view      // in the last look or the last response
 	asked   time.Time // when that look began: what it shows is not newer
@@ -82,7 +83,7 @@ const (
 // others is when a request of another account on it may have been in progress; both are
 // zero if there was none.
 func newDelivery(subsets int, o SubmitOptions, left runlock.Record, others time.Time) delivery {
-	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: o.MaxOutage, firstPause: time.Second, left: left}
+	d := delivery{subsets: subsets, maxProcessing: o.MaxProcessing, maxOutage: o.MaxOutage, firstPause: time.Second, longestPause: time.Minute, left: left}
 	for _, request := range []runlock.Record{left, {At: others}} {
 		if !request.At.IsZero() && request.State == 0 {
 			d.until = later(d.until, request.At.Add(o.MaxProcessing))
@@ -261,7 +262,7 @@ func (d delivery) responseLost(now time.Time) delivery {
 
 // pause is how long to wait before another look.
 func (d delivery) pause() time.Duration {
-	return min(d.firstPause<<min(d.looks, 10), time.Minute)
+	return min(d.firstPause<<min(d.looks, 10), d.longestPause)
 }
 
 func later(a, b time.Time) time.Time {

@@ -225,7 +225,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 }
 
 // A faultyNetwork loses connections before, while and after the service did its
-// work, puts error pages in the place of answers, and lets work go on after the
+// work, puts error pages in the place of responses, and lets work go on after the
 // connection is gone.
 type faultyNetwork struct {
 	inner http.RoundTripper
@@ -287,7 +287,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	case 2: // a page of the load balancer
 		return page(req, status), nil
-	case 3: // done, and the answer is lost
+	case 3: // done, and the response is lost
 		n.finish(req, 0)
 		return nil, reset
 	case 4: // done, and a page comes instead
@@ -297,7 +297,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 		n.later(req, delay)
 		return nil, reset
 	}
-	res, err := n.inner.RoundTrip(req) // done, and the answer is cut off
+	res, err := n.inner.RoundTrip(req) // done, and the response is cut off
 	if err == nil {
 		body := io.MultiReader(io.LimitReader(res.Body, 40), brokenReader{})
 		res.Body = struct {
@@ -312,7 +312,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// finish lets the service do its work and drops the answer.
+// finish lets the service do its work and drops the response.
 func (n *faultyNetwork) finish(req *http.Request, delay time.Duration) {
 	time.Sleep(delay)
 	res, err := n.inner.RoundTrip(req)
@@ -347,4 +347,58 @@ func page(req *http.Request, status int) *http.Response {
 		StatusCode: status, Request: req, Header: http.Header{"Content-Type": {"text/html"}},
 		Body: io.NopCloser(strings.NewReader("<html><head><title>" + http.StatusText(status) + "</title></head></html>")),
 	}
+}
+
+// A correction's zeros reach the service, whatever fails on the way, in whatever run.
+func TestZerosUnderRandomFaults(t *testing.T) {
+	for i := range uint64(*schedules / 5) {
+		seed := *firstSeed + i
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).correct() })
+		}) {
+			return
+		}
+	}
+}
+
+func (tr *trial) correct() {
+	old := make([]reports.Dataset, 1+tr.rand.IntN(6))
+	tr.want = tr.want[:min(len(tr.want), 4)]
+	want := map[string]int64{}
+	for i := range old {
+		old[i] = counted(fmt.Sprint("10.5072/old-", i), views(7))
+		want[old[i].DatasetID[0].Value] = 0
+	}
+	for _, d := range tr.want {
+		want[d.DatasetID[0].Value] = 5
+	}
+	tr.opts.MaxDatasets, tr.opts.ZeroDropped = len(old), true
+	_, err := tr.clean.Submit(tr.Context(), tr.header, reports.Source(old), &tr.opts)
+	require.NoError(tr, err)
+	for attempt := 1; ; attempt++ {
+		if attempt > 6 {
+			tr.net.rate = 0
+		}
+		require.LessOrEqual(tr, attempt, 12, "it does not come to an end")
+		ctx, kill := context.WithCancel(tr.Context())
+		tr.net.killAfter(tr.rand.IntN(12), kill)
+		receipt, err := tr.client.Submit(ctx, tr.header, reports.Source(tr.want), &tr.opts)
+		tr.net.killAfter(-1, nil)
+		kill()
+		if err == nil {
+			require.EqualValues(tr, len(old), receipt.Zeros)
+			break
+		}
+	}
+	tr.net.wait()
+	time.Sleep(time.Hour)
+	got := map[string]int64{}
+	for _, d := range tr.read() {
+		require.NotContains(tr, got, d.DatasetID[0].Value, "once")
+		for _, s := range reports.ShownBy(tr.header, []reports.Dataset{d}) {
+			got[s.Name] = s.Views.Values[0]
+		}
+	}
+	require.Equal(tr, want, got)
 }

@@ -77,11 +77,12 @@ func TestShownBy(t *testing.T) {
 	} {
 		var got []string
 		for _, s := range reports.ShownBy(header("Example", time.October), tt.datasets) {
-			text := fmt.Sprintf("%s %s %s", s.DOI, s.Views, s.Downloads)
+			var text strings.Builder
+			text.WriteString(fmt.Sprintf("%s %s %s", s.DOI, s.Views, s.Downloads))
 			for _, f := range s.Why {
-				text += fmt.Sprint(", rule ", f.Rule)
+				text.WriteString(fmt.Sprint(", rule ", f.Rule))
 			}
-			got = append(got, text)
+			got = append(got, text.String())
 			if s.DOI != "" {
 				assert.Equal(t, "1999-10", s.Month, tt.name)
 			}

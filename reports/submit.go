@@ -47,7 +47,8 @@ type SubmitOptions struct {
 	// views or downloads alone. Without it the records continue to show these numbers,
 	// since the service replaces only what the new report has; Warn is called for each.
 	// The zeros are datasets of their own, sent first, so that a run after one that
-	// was killed finds them. Beyond MaxDatasets of them that cannot be promised.
+	// was killed finds them. That cannot be promised for more than MaxDatasets of them, or if
+	// the server dies in the middle of the first write.
 	ZeroDropped bool
 	// CompareOthers reads the other reports of the account for that month, and calls
 	// Warn for each that has numbers of the same datasets: records show the sum. That
@@ -183,6 +184,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if src == nil {
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
+	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
 	account, err := c.token.account(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reports.Submit: %w", err)

@@ -1,86 +1,360 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// browser returns the path of a Chromium, and skips where there is none.
-func browser(t *testing.T) string {
+var shots = flag.String("shots", "", "`folder` for the screenshots of TestPagesInABrowser")
+
+// A browser is a headless Chromium.
+type browser struct {
+	*testing.T
+	ctx context.Context
+	url string
+}
+
+// browse opens a Chromium on a site, and skips the test where there is none.
+func browse(t *testing.T, url string) *browser {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
 		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+		allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
+		t.Cleanup(stop)
+		ctx, stop := chromedp.NewContext(allocated)
+		t.Cleanup(stop)
+		require.NoError(t, chromedp.Do(ctx)) // what follows has limits, the browser has none
+		return &browser{t, ctx, url}
 	}
 	t.Skip("needs Chromium")
-	return ""
+	return nil
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	require.NoError(b, chromedp.Do(ctx, steps...))
+}
+
+func (b *browser) text(of chromedp.CSS) string {
+	b.Helper()
+	found, err := chromedp.Run(b.ctx, chromedp.Text(of))
+	require.NoError(b, err)
+	return found
+}
+
+func (b *browser) goTo(path string) { b.Helper(); b.do(chromedp.Navigate(b.url + path)) }
+func (b *browser) click(id string)  { b.Helper(); b.do(chromedp.Click(chromedp.CSS("#" + id))) }
+func (b *browser) see(id string)    { b.Helper(); b.do(chromedp.WaitVisible(chromedp.CSS("#" + id))) }
+func (b *browser) write(id, value string) {
+	b.Helper()
+	b.do(chromedp.SetValue(chromedp.CSS("#"+id), value))
+}
+func (b *browser) choose(id, file string) {
+	b.Helper()
+	b.do(chromedp.SetUploadFiles(chromedp.CSS("#"+id), []string{file}))
+}
+func (b *browser) becomes(state string) {
+	b.Helper()
+	for end := time.Now().Add(20 * time.Second); b.text("#state") != state; b.do(chromedp.Reload()) {
+		require.True(b, time.Now().Before(end), "it never is %s", state)
+	}
+}
+
+func (b *browser) login(name string) {
+	b.Helper()
+	b.goTo("/login")
+	b.write("name", name)
+	b.write("password", password)
+	b.click("login")
+	b.see("logout")
 }
 
 // A person publishes a dataset, and withdraws it.
 func TestInABrowser(t *testing.T) {
-	path := browser(t)
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
 	defer srv.Close()
 	c := open(t, srv)
+	c.as("ada")
+	b := browse(t, c.url)
 	upload := filepath.Join(t.TempDir(), "lengths.csv")
 	require.NoError(t, os.WriteFile(upload, []byte("month,length\n"), 0o600))
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
-	allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	defer stop()
-	ctx, stop := chromedp.NewContext(allocated)
-	defer stop()
-
-	do := func(steps ...chromedp.Action[chromedp.Void]) {
-		t.Helper()
-		require.NoError(t, chromedp.Do(ctx, steps...))
-	}
-	text := func(of chromedp.CSS) string {
-		t.Helper()
-		found, err := chromedp.Run(ctx, chromedp.Text(of))
-		require.NoError(t, err)
-		return found
-	}
-	click := func(id string) { t.Helper(); do(chromedp.Click(chromedp.CSS("#" + id))) }
-	write := func(id, value string) { t.Helper(); do(chromedp.SetValue(chromedp.CSS("#"+id), value)) }
-	file := func() { t.Helper(); do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{upload})) }
-
-	do(chromedp.Navigate(c.url), chromedp.Click(chromedp.CSS(`a[href="/new"]`)), chromedp.WaitVisible(chromedp.CSS("#save")))
-	write("title", "Glacier length")
-	write("family0", "Lovelace")
-	write("given0", "Ada")
-	write("orcid0", "0000-0001-5727-2428")
-	file()
-	click("save")
-	assert.Contains(t, text(".fault"), "check digit")
-
-	write("orcid0", "0000-0001-5727-2427")
-	file()
-	click("save")
-	click("publish")
-	do(chromedp.WaitVisible(chromedp.CSS("#withdraw")))
-	becomes := func(state string) {
-		t.Helper()
-		for end := time.Now().Add(20 * time.Second); text("#state") != state; do(chromedp.Reload()) {
-			require.True(t, time.Now().Before(end), "it never is %s", state)
-		}
-	}
-	becomes("published")
-	assert.Regexp(t, `^Lovelace, Ada \(\d{4}\): Glacier length\. Test Repository\. https://doi\.org/10\.5072/`, text("#citation"))
-	require.Len(t, srv.Names(), 1)
+	b.login("ada")
+	b.do(chromedp.Click(chromedp.CSS(`a[href="/new"]`)))
+	b.see("save")
+	b.write("title", "Glacier length")
+	b.write("family0", "Lovelace")
+	b.write("given0", "Ada")
+	b.write("orcid0", "0000-0001-5727-2428")
+	b.click("save")
+	assert.Contains(t, b.text("#orcid0-fault"), "check digit")
+	assert.Contains(t, b.text("#faults"), "ORCID of the first creator")
+	b.write("orcid0", "0000-0001-5727-2427")
+	b.click("save")
+	b.see("upload")
+	b.choose("file", upload)
+	b.click("upload")
+	b.see("publish")
+	assert.Contains(t, b.text("table"), "lengths.csv")
+	b.click("publish")
+	b.see("withdraw")
+	b.becomes("published")
+	assert.Regexp(t, `^Lovelace, Ada \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
+	require.Len(t, srv.Names(), 2)
 	assert.Equal(t, datacitetest.StateFindable, srv.State(srv.Names()[0]))
 
-	click("withdraw")
-	do(chromedp.WaitNotPresent(chromedp.CSS("#withdraw")))
-	becomes("withdrawn")
+	b.click("withdraw")
+	b.see("reason")
+	b.write("reason", "The instrument was broken.")
+	b.click("confirm")
+	b.see("restore")
+	b.becomes("withdrawn")
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(srv.Names()[0]))
+}
+
+// A sight is a page that people see.
+type sight struct {
+	name, path string
+	curator    bool
+}
+
+// sights are all kinds of pages, with what makes pages break: long titles, many
+// creators, tables, faults.
+func sights(t *testing.T, c *person) []sight {
+	ada := c.as("ada")
+	published := func(fields map[string]string) string {
+		path := ada.draft(fields)
+		status, page := ada.post(path+"/publish", nil)
+		require.Equal(t, 200, status, page)
+		ada.settled(path)
+		return path
+	}
+	plain := published(fields("Lengths of the Äletsch glacier by month, 1871 to 2025"))
+	_, second := ada.post(plain+"/version", nil)
+	ada.post(second+"/publish", nil)
+	ada.settled(second)
+	long := fields(strings.Repeat("Sedimentationsgeschwindigkeitsmessungen", 5) + strings.Repeat(" on the glacier of the valley", 7))
+	long["description"] = strings.Repeat(strings.Repeat("A sentence about ice and stones. ", 12)+"\n\n", 3)
+	long["family0"] = strings.Repeat("Featherstonehaugh", 5)
+	longPath := published(long)
+	embargoed := fields("Ages of stones on the moraine")
+	embargoed["embargo"] = time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
+	embargoPath := published(embargoed)
+	withdrawn := published(fields("Temperatures of 2019, first edition"))
+	ada.post(withdrawn+"/withdraw", map[string]string{"reason": "The thermometer was in the sun."})
+	ada.settled(withdrawn)
+	draft := ada.draft(fields("Photographs of the tongue"))
+	ada.upload(draft, strings.Repeat("a-file-with-a-long-name-", 6)+".csv", "x", "readme.txt", strings.Repeat("x", 12345))
+	ada.visit(visit{"GET", plain, "203.0.113.1", "", firefox, ""})
+	ada.background(ada.platform.reportSoFar)
+	ada.background(ada.platform.outbox.Check)
+	return []sight{
+		{"home", "/", false},
+		{"nothing-found", "/?q=volcano", false},
+		{"landing", plain, false},
+		{"landing-long", longPath, false},
+		{"embargo", embargoPath, false},
+		{"tombstone", withdrawn, false},
+		{"login", "/login", false},
+		{"not-found", "/datasets/99/1", false},
+		{"own-landing", second, true},
+		{"own-tombstone", withdrawn, true},
+		{"draft", draft, true},
+		{"mine", "/mine", true},
+		{"form", "/new", true},
+		{"edit", longPath + "/edit", true},
+		{"withdraw", plain + "/withdraw", true},
+		{"discard", draft + "/discard", true},
+		{"status", "/status?asked=1", true},
+		{"password", "/password", true},
+	}
+}
+
+// each looks at all pages, and at a form with faults.
+func (b *browser) each(all []sight, look func(name string)) {
+	b.Helper()
+	loggedIn := false
+	for _, s := range all {
+		if s.curator && !loggedIn {
+			b.login("ada")
+			loggedIn = true
+		}
+		b.goTo(s.path)
+		look(s.name)
+	}
+	b.goTo("/new")
+	b.write("family0", "Lovelace")
+	b.write("orcid0", "0000-0001-5727-2428")
+	b.write("license", "CC-BY-5.0")
+	b.click("save")
+	b.see("faults")
+	look("faults")
+}
+
+// No page is wider than the screen, on a telephone or a desk.
+func TestPagesInABrowser(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
+	defer srv.Close()
+	c := open(t, srv)
+	b := browse(t, c.url)
+	b.each(sights(t, c), func(name string) {
+		for _, width := range []int64{400, 800, 1400} {
+			b.do(chromedp.EmulateViewport(width, 900))
+			wide, err := chromedp.Run(b.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+			require.NoError(t, err)
+			assert.LessOrEqual(t, wide, width, name)
+			if *shots != "" {
+				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(*shots, fmt.Sprintf("%s-%d.png", name, width)), picture, 0o600))
+			}
+		}
+	})
+}
+
+// axe returns the source of axe-core (MPL-2.0), which npm fetches once, and skips the
+// test where it cannot.
+func axe(t *testing.T) string {
+	t.Helper()
+	const version = "4.14.1"
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	path := filepath.Join(cache, "datacite-go", "axe-core-"+version+".js")
+	if source, err := os.ReadFile(path); err == nil {
+		return string(source)
+	}
+	folder := t.TempDir()
+	npm := exec.CommandContext(t.Context(), "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", "axe-core@"+version)
+	if out, err := npm.CombinedOutput(); err != nil {
+		t.Skipf("needs axe-core, which npm could not fetch: %v\n%s", err, out)
+	}
+	source, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, source, 0o600))
+	return string(source)
+}
+
+// People who do not see, or see little, can use every page.
+func TestAccessibility(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	c := open(t, srv)
+	b := browse(t, c.url)
+	source := axe(t)
+	pages := 0
+	b.each(sights(t, c), func(name string) {
+		for _, width := range []int64{400, 1400} {
+			b.do(chromedp.EmulateViewport(width, 900), chromedp.Evaluate[chromedp.Void](source))
+			report, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
+				`axe.run().then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" "))}))`, chromedp.EvalAwaitPromise))
+			require.NoError(t, err)
+			var found struct {
+				Passes     int
+				Violations []string
+			}
+			require.NoError(t, json.Unmarshal([]byte(report), &found))
+			assert.Empty(t, found.Violations, "%s at %d", name, width)
+			assert.NotZero(t, found.Passes)
+		}
+		pages++
+	})
+	t.Logf("%d pages", pages)
+}
+
+// Everything can be done with the keyboard alone.
+func TestKeyboardOnly(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	c := open(t, srv)
+	c.as("ada")
+	b := browse(t, c.url)
+	focused := func() string {
+		id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.activeElement?.id || document.activeElement?.getAttribute("href") || ""`))
+		require.NoError(t, err)
+		return id
+	}
+	tabTo := func(id string) {
+		t.Helper()
+		for range 80 {
+			b.do(chromedp.KeyEvent(kb.Tab))
+			if focused() == id {
+				return
+			}
+		}
+		require.Fail(t, "Tab does not lead there", id)
+	}
+	press := func() { // as a keyboard does: what moves the focus gets no character
+		t.Helper()
+		for _, kind := range []input.DispatchKeyEventType{"keyDown", "keyUp"} {
+			key := input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13}
+			if kind == "keyDown" {
+				key.Text = "\r"
+			}
+			_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, key)
+			require.NoError(t, err)
+		}
+	}
+	enter := func(id string) { t.Helper(); tabTo(id); press() }
+	write := func(id, text string) { t.Helper(); tabTo(id); b.do(chromedp.KeyEvent(text)) }
+
+	b.goTo("/")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	assert.Equal(t, "#main", focused(), "the first key skips the navigation")
+	enter("/login")
+	b.see("login")
+	write("name", "ada")
+	write("password", password)
+	press()
+	b.see("logout")
+	enter("/new")
+	b.see("save")
+	write("title", "Glacier length")
+	write("family0", "Lovelace")
+	write("orcid0", "1")
+	press()
+	b.see("faults")
+	assert.Equal(t, "faults", focused(), "the faults are read first")
+	enter("#orcid0")
+	require.Eventually(t, func() bool { return focused() == "orcid0" }, 20*time.Second, time.Millisecond, "a fault leads to its field")
+	b.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Backspace))
+	enter("save")
+	b.see("upload")
+	upload := filepath.Join(t.TempDir(), "lengths.csv")
+	require.NoError(t, os.WriteFile(upload, []byte("x"), 0o600))
+	b.choose("file", upload) // the dialog for files is the system's
+	enter("upload")
+	b.see("publish")
+	enter("publish")
+	b.see("withdraw")
+	b.becomes("published")
+	enter("withdraw")
+	b.see("reason")
+	write("reason", "It was broken.")
+	enter("confirm")
+	b.see("restore")
+	enter("restore")
+	b.see("withdraw")
 }

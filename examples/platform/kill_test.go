@@ -2,22 +2,29 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +32,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
 var kills = flag.Int("kills", 10, "how often each platform of TestKilledAtAnyMoment is killed")
@@ -41,6 +53,8 @@ func TestMain(m *testing.M) {
 
 // child is a platform in a process of its own, which lives until it is killed.
 func child(config string) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	c := Config{Log: slog.New(slog.DiscardHandler)}
 	listener, err := net.Listen("tcp", "localhost:0")
 	if err == nil {
@@ -50,11 +64,13 @@ func child(config string) {
 		var p *Platform
 		if p, err = Open(c); err == nil {
 			fmt.Println("http://" + listener.Addr().String())
-			err = p.serve(context.Background(), listener)
+			err = p.serve(ctx, listener)
 		}
 	}
-	fmt.Println("child:", err)
-	os.Exit(1)
+	if err != nil {
+		fmt.Println("child:", err)
+		os.Exit(1)
+	}
 }
 
 // A process is a child that can be killed.
@@ -85,68 +101,191 @@ func (p *process) kill() {
 	_ = p.Wait()
 }
 
-// curate makes, publishes, edits and withdraws datasets at random until the process
-// dies under it.
-func (p *process) curate(client *http.Client, random *rand.Rand) {
-	send := func(path string, fields map[string]string, file string) string {
-		contentType, body := form(fields, file)
-		res, err := client.Post(p.url+path, contentType, bytes.NewReader(body))
-		if err != nil {
-			return ""
+// login returns a browser in which a new curator is logged in, whatever process serves
+// the pages.
+func login(t *testing.T, config Config) *http.Client {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(config.Folder, 0o700))
+	a, err := accounts.Open(accountsFile(config.Folder), config.Cost)
+	require.NoError(t, err)
+	defer a.Close()
+	require.NoError(t, a.Add(t.Context(), "ada", password))
+	token, err := a.Login(t.Context(), "ada", password, "")
+	require.NoError(t, err)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return &http.Client{Jar: jar, Transport: &cookies{token}}
+}
+
+// cookies send a token to any port.
+type cookies struct{ token string }
+
+func (c *cookies) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Cookie", "session="+c.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A curation is what a curator does at random, from one process to the next.
+type curation struct {
+	client *http.Client
+	random *rand.Rand
+	paths  []string // of versions
+	url    string   // of the process
+}
+
+// curate makes, publishes, edits, withdraws and restores versions until the process dies
+// under it.
+func (c *curation) curate(url string) {
+	c.url = url
+	for alive := true; alive; time.Sleep(time.Duration(c.random.IntN(10)) * time.Millisecond) {
+		if len(c.paths) == 0 || c.random.IntN(3) == 0 {
+			alive = c.fill(c.post("/new", c.form()))
+			continue
 		}
-		defer res.Body.Close()
-		return res.Request.URL.Path
-	}
-	for i := 0; ; i++ {
-		path := send("/datasets", fields(fmt.Sprint("Dataset ", random.IntN(1000))), "x")
-		if path == "" || send(path+"/publish", nil, "") == "" {
-			return
+		path := c.paths[c.random.IntN(len(c.paths))]
+		switch c.random.IntN(6) {
+		case 0, 1:
+			alive = c.edit(path)
+		case 2:
+			alive = c.fill(c.post(path+"/version", nil))
+		case 3:
+			alive = c.post(path+"/withdraw", map[string]string{"reason": "Wrong."}) != ""
+		case 4:
+			alive = c.post(path+"/restore", nil) != ""
+		case 5:
+			alive = c.post(path+"/discard", nil) != "" // drafts only
 		}
-		for random.IntN(3) > 0 {
-			edit := fields(fmt.Sprint("Edited ", random.IntN(1000)))
-			edit["revision"] = "2"
-			if send(path, edit, "") == "" {
-				return
-			}
-		}
-		if random.IntN(4) == 0 && send(path+"/withdraw", nil, "") == "" {
-			return
-		}
-		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 	}
 }
 
-// agree compares the database with the service: a dataset that says published has its
-// DOI, findable and with its metadata, and there is no DOI without a dataset.
-func agree(t *testing.T, srv *datacitetest.Server, config Config) (published, pending int) {
+// fill gives a draft a file, and publishes it, unless it stays one.
+func (c *curation) fill(path string) (alive bool) {
+	if path == "" {
+		return false
+	}
+	c.paths = append(c.paths, path)
+	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"), strings.Repeat("x", c.random.IntN(100_000)))
+	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.post(path+"/publish", nil) != "")
+}
+
+var revision = regexp.MustCompile(`name="revision" value="(\d+)"`)
+
+func (c *curation) edit(path string) (alive bool) {
+	res, err := c.client.Get(c.url + path + "/edit")
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		return false
+	}
+	form := c.form()
+	if m := revision.FindSubmatch(page); m != nil {
+		form["revision"] = string(m[1])
+	}
+	return c.post(path+"/edit", form) != ""
+}
+
+func (c *curation) form() map[string]string {
+	f := fields(fmt.Sprint("Dataset ", c.random.IntN(1000)))
+	if c.random.IntN(3) == 0 {
+		f["embargo"] = time.Now().AddDate(0, 0, c.random.IntN(9)-4).Format(time.DateOnly)
+	}
+	return f
+}
+
+func (c *curation) post(path string, fields map[string]string) (address string) {
+	return c.send(path, "application/x-www-form-urlencoded", encode(fields))
+}
+
+// send returns the path to which a form leads, "" if the process is dead.
+func (c *curation) send(path, contentType string, body io.Reader) (address string) {
+	res, err := c.client.Post(c.url+path, contentType, body)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.Request.URL.Path
+}
+
+// agree compares the database with the service: a dataset that is not waiting has its
+// DOIs, in their states and with their metadata, related to each other both ways, and
+// there is no DOI without a dataset. Every file is there, whole.
+func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pending int) {
 	t.Helper()
-	s, err := openStore(config.Database)
+	s, err := store.Open(config.Folder)
 	require.NoError(t, err)
-	defer s.close()
-	datasets, err := s.datasets(t.Context(), "")
+	defer s.Close()
+	datasets, err := s.Of(t.Context(), "ada")
 	require.NoError(t, err)
-	p := &Platform{config: config}
-	var names []string
+	known := map[string]*dataset.Dataset{}
+	var wanted []dois.Wanted
 	for _, d := range datasets {
-		names = append(names, d.DOI)
+		known[doi.Key(d.DOI)] = d
+		for _, v := range d.Versions {
+			known[doi.Key(v.DOI)] = d
+			for _, f := range v.Files {
+				data, err := os.ReadFile(filepath.Join(config.Folder, "files", f.SHA256))
+				require.NoError(t, err)
+				sum := sha256.Sum256(data)
+				assert.Equal(t, f.SHA256, hex.EncodeToString(sum[:]))
+			}
+			if v.State == dataset.Draft {
+				assert.Empty(t, srv.State(v.DOI), "the draft %s is registered", v.DOI)
+			}
+		}
 		if d.Pending {
 			pending++
 			continue
 		}
-		want := map[State]string{Draft: "", Published: datacitetest.StateFindable, Withdrawn: datacitetest.StateRegistered}[d.State]
-		assert.Equal(t, want, srv.State(d.DOI), "%s says that it is %s", d.DOI, d.Status())
-		if d.State == Draft {
-			continue
+		for _, v := range d.Public() {
+			assert.Equal(t, v.State, v.Shown, v.DOI)
+			versions++
 		}
-		published++
-		r, err := srv.DOIs().Get(t.Context(), d.DOI, nil)
+		wanted = append(wanted, d.Wanted(config.By)...)
+	}
+	each := func(yield func(dois.Wanted, error) bool) {
+		for _, w := range wanted {
+			if !yield(w, nil) {
+				return
+			}
+		}
+	}
+	for difference, err := range audit(t, srv, config, each) {
 		require.NoError(t, err)
-		assert.Empty(t, p.differs(d, r), d.DOI)
+		d := known[doi.Key(difference.DOI)]
+		if d == nil || !d.Pending {
+			assert.Fail(t, "service and database differ", "%s (%+v)", difference, d)
+		}
 	}
-	for _, name := range srv.Names() {
-		assert.True(t, slices.Contains(names, name), "%s is registered without a dataset", name)
+	return versions, pending
+}
+
+func audit(t *testing.T, srv *datacitetest.Server, config Config, wanted iter.Seq2[dois.Wanted, error]) iter.Seq2[*dois.Difference, error] {
+	kinds := []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}
+	return srv.DOIs().Audit(t.Context(), wanted, &dois.AuditOptions{Prefix: config.Prefix, Kinds: kinds})
+}
+
+// bothWays makes sure that whatever DOI leads to another one, that one leads back.
+func bothWays(t *testing.T, srv *datacitetest.Server) (relations int) {
+	t.Helper()
+	all := map[string][]string{}
+	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Prefix: datacitetest.Prefix, States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
+		require.NoError(t, err)
+		for _, i := range r.RelatedIdentifiers {
+			all[doi.Key(i.RelatedIdentifier)] = append(all[doi.Key(i.RelatedIdentifier)], fmt.Sprint(i.RelationType.Inverse(), " ", doi.Key(r.DOI)))
+		}
 	}
-	return published, pending
+	for name, wanted := range all {
+		for _, relation := range wanted {
+			relations++
+			assert.True(t, slices.Contains(related(t, srv, name), relation), "%s does not say that it %s", name, relation)
+		}
+	}
+	return relations
 }
 
 // Whenever the platform dies, its database and the service agree, and the next one
@@ -165,17 +304,19 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		srv := datacitetest.NewServer(&opts)
 		defer srv.Close()
-		config := settings(srv, filepath.Join(t.TempDir(), "platform.db"))
+		config := settings(srv, filepath.Join(t.TempDir(), "data"))
+		client := login(t, config)
 		random := rand.New(rand.NewPCG(seed, seed))
+		ada := &curation{client: client, random: random}
 		for range *kills {
 			p := start(t, config)
 			var death sync.WaitGroup
-			life := time.Duration(random.IntN(150)) * time.Millisecond
+			life := time.Duration(random.IntN(400)) * time.Millisecond
 			death.Go(func() {
 				time.Sleep(life)
 				p.kill()
 			})
-			p.curate(srv.HTTPClient(), random)
+			ada.curate(p.url)
 			death.Wait()
 			calm.Store(true)
 			agree(t, srv, config)
@@ -184,14 +325,74 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		p := start(t, config)
 		defer p.kill()
-		var published, pending int
 		require.Eventually(t, func() bool {
-			calm.Store(true)
-			defer calm.Store(false)
-			published, pending = agree(t, srv, config)
-			return pending == 0
-		}, time.Minute, 50*time.Millisecond)
-		t.Logf("%d datasets with a DOI after %d kills", published, *kills)
-		assert.NotZero(t, published)
+			_, page := fetch(t, client, p.url+"/status")
+			return strings.Contains(page, "Every DOI is as its dataset is.")
+		}, 2*time.Minute, 50*time.Millisecond)
+		p.kill()
+		calm.Store(true)
+		versions, pending := agree(t, srv, config)
+		assert.Zero(t, pending)
+		relations := bothWays(t, srv)
+		t.Logf("%d versions, %d DOIs, %d relations after %d kills", versions, len(srv.Names()), relations, *kills)
+		assert.NotZero(t, versions)
 	})
+}
+
+func fetch(t *testing.T, client *http.Client, address string) (status int, page string) {
+	t.Helper()
+	res, err := client.Get(address)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(data)
+}
+
+// SIGTERM ends the platform when the requests that it has are done.
+func TestSIGTERMDrains(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	config := settings(srv, filepath.Join(t.TempDir(), "data"))
+	client := login(t, config)
+	p := start(t, config)
+	defer p.kill()
+	res, err := client.Post(p.url+"/new", "application/x-www-form-urlencoded", encode(fields("Glacier")))
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, "/datasets/1/1", res.Request.URL.Path)
+
+	contentType, form := multipartForm("lengths.csv", strings.Repeat("x", 1<<20))
+	body, rest := io.Pipe()
+	responses := make(chan *http.Response, 1)
+	go func() {
+		noRedirect := &http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		res, _ := noRedirect.Post(p.url+"/datasets/1/1/files", contentType, body)
+		responses <- res
+	}()
+	_, err = io.CopyN(rest, form, 1<<19)
+	require.NoError(t, err)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool { // it takes nothing new
+		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	}, 20*time.Second, time.Millisecond)
+	_, err = io.Copy(rest, form)
+	require.NoError(t, err)
+	require.NoError(t, rest.Close())
+	res = <-responses
+	require.NotNil(t, res)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+	require.NoError(t, p.Wait(), "it ends well")
+
+	s, err := store.Open(config.Folder)
+	require.NoError(t, err)
+	defer s.Close()
+	d, err := s.Dataset(t.Context(), 1)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1<<20, d.Versions[0].Size())
 }

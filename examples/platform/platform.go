@@ -7,20 +7,26 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/outbox"
+	"github.com/datacite-go/datacite-go/examples/platform/pages"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+	"github.com/datacite-go/datacite-go/examples/platform/usage"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // A Config says what the platform is called and which service it uses.
 type Config struct {
-	Name     string // of the repository, in metadata and reports
-	Public   string // its address in the world, without a slash at the end
-	Database string // file of the database
+	By     dataset.Repository
+	Folder string // of the databases and files
 
 	API, Store         string // addresses of the service
 	Username, Password string
@@ -28,61 +34,118 @@ type Config struct {
 	Prefix             string
 
 	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
+	Limits  pages.Limits
 
 	HTTPClient *http.Client  `json:"-"` // nil means a new one
 	MaxWait    time.Duration // longest pause between two attempts of a request; 0 means the clients' own
 	Retry      time.Duration // until the outbox tries again, doubled each time; 0 means 10 seconds
+	Cost       int           // of hashing a password; 0 means that of package accounts
 	Log        *slog.Logger  `json:"-"` // nil means slog.Default()
 }
 
-// A Platform is a small data repository. It handles requests, and works on its outbox
-// and its nightly jobs in the background.
+// A Platform is a small data repository: pages for people, and work in the background.
 type Platform struct {
-	config  Config
-	store   *store
-	mds     *mds.Client
-	dois    *dois.Client
-	reports *reports.Client
-	log     *slog.Logger
-	wake    chan struct{} // the outbox has something new
-
-	visitors visitors
+	store    *store.Store
+	accounts *accounts.Accounts
+	outbox   *outbox.Outbox
+	counter  *usage.Counter
+	pages    *pages.Pages
+	log      *slog.Logger
+	asked    chan job
 }
 
-// Open opens the database and makes the clients. Nothing is sent yet.
+// A job is one that a curator wants to be done now.
+type job func(context.Context) error
+
+// Open opens the databases and makes the clients. Nothing is sent yet.
 func Open(c Config) (*Platform, error) {
-	c.Retry = cmp.Or(c.Retry, 10*time.Second)
-	p := &Platform{config: c, log: cmp.Or(c.Log, slog.Default()), wake: make(chan struct{}, 1)}
+	p := &Platform{log: cmp.Or(c.Log, slog.Default()), asked: make(chan job, 1)}
 	cfg := datacite.Config{
 		Service:  datacite.Service{API: c.API, MDS: c.Store},
 		Username: c.Username, Password: c.Password, Token: c.Token,
 		HTTPClient: c.HTTPClient, UserAgent: "example-platform/1.0", MaxWait: c.MaxWait, Logger: p.log,
 	}
-	var errs [4]error
-	p.mds, errs[0] = mds.NewClient(cfg)
-	p.dois, errs[1] = dois.NewClient(cfg)
-	p.reports, errs[2] = reports.NewClient(cfg)
-	p.store, errs[3] = openStore(c.Database)
-	err := errors.Join(errs[:]...)
-	if err != nil && p.store != nil {
-		err = errors.Join(err, p.store.close())
+	registrar, err1 := mds.NewClient(cfg)
+	records, err2 := dois.NewClient(cfg)
+	reporter, err3 := reports.NewClient(cfg)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
 	}
-	return p, err
+	var err error
+	if p.store, err = store.Open(c.Folder); err != nil {
+		return nil, err
+	}
+	if p.accounts, err = accounts.Open(accountsFile(c.Folder), c.Cost); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
+	p.outbox = outbox.New(outbox.Outbox{
+		Store: p.store, MDS: registrar, DOIs: records, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
+	})
+	p.counter = &usage.Counter{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies}
+	p.pages = pages.New(pages.Pages{
+		Store: p.store, Accounts: p.accounts, Counter: p.counter, By: c.By, Prefix: c.Prefix, Limits: c.Limits, Log: p.log,
+		Changed:   p.outbox.Wake,
+		CheckNow:  func() { p.ask(p.outbox.Check) },
+		ReportNow: func() { p.ask(p.reportSoFar) },
+	})
+	return p, nil
 }
 
-// Run works in the background until the context is done, and closes the database.
-func (p *Platform) Run(ctx context.Context) error {
+func accountsFile(folder string) string { return filepath.Join(folder, "accounts.db") }
+
+// Close closes the databases, when nobody uses them any more.
+func (p *Platform) Close() error { return errors.Join(p.store.Close(), p.accounts.Close()) }
+
+// Run works in the background until the context is done.
+func (p *Platform) Run(ctx context.Context) {
 	var jobs sync.WaitGroup
-	jobs.Go(func() { p.deliver(ctx) })
-	jobs.Go(func() { p.nightly(ctx) })
+	jobs.Go(func() { p.outbox.Deliver(ctx) })
+	jobs.Go(func() { p.regularly(ctx) })
 	jobs.Wait()
-	return p.store.close()
 }
 
-// changed wakes the outbox.
-func (p *Platform) changed() {
+// regularly counts and reports use once an hour, compares the service's records with
+// the repository's once a day, and does what curators ask for. One job at a time.
+func (p *Platform) regularly(ctx context.Context) {
+	hour, day := time.NewTicker(time.Hour), time.NewTicker(24*time.Hour)
+	defer hour.Stop()
+	defer day.Stop()
+	p.do(ctx, p.hourly)
+	p.do(ctx, p.outbox.Check)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hour.C:
+			p.do(ctx, p.hourly)
+		case <-day.C:
+			p.do(ctx, p.outbox.Check)
+		case now := <-p.asked:
+			p.do(ctx, now)
+		}
+	}
+}
+
+func (p *Platform) hourly(ctx context.Context) error {
+	return errors.Join(p.counter.Count(ctx), p.counter.ReportDue(ctx, time.Now()))
+}
+
+// reportSoFar sends the report of the current month, as far as it has come.
+func (p *Platform) reportSoFar(ctx context.Context) error {
+	now := time.Now().UTC()
+	return p.counter.Report(ctx, time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now)
+}
+
+func (p *Platform) do(ctx context.Context, now job) {
+	if err := now(ctx); err != nil && ctx.Err() == nil {
+		p.log.Error("background", "error", err) // the next time it goes on from there
+	}
+}
+
+// ask has a job done soon, unless one is waiting already.
+func (p *Platform) ask(now job) {
 	select {
-	case p.wake <- struct{}{}:
-	default: // it is awake
+	case p.asked <- now:
+	default:
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -18,121 +18,198 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+const (
+	password = "a password of the tests"
+	firefox  = "Mozilla/5.0 (X11) Firefox/140.0"
 )
 
 // settings are a platform's that uses srv.
-func settings(srv *datacitetest.Server, database string) Config {
+func settings(srv *datacitetest.Server, folder string) Config {
 	return Config{
-		Name: "Test Repository", Public: "https://repository.example.org", Database: database,
+		By: dataset.Repository{Name: "Test Repository", Public: "http://repository.example.org"}, Folder: folder,
 		API: srv.URL, Store: srv.URL, Username: datacitetest.Username, Password: datacitetest.Password, Token: srv.Token(srv.Now().Add(24 * time.Hour)), Prefix: datacitetest.Prefix,
-		HTTPClient: srv.HTTPClient(), MaxWait: time.Millisecond, Retry: time.Millisecond, Log: slog.New(slog.DiscardHandler),
+		HTTPClient: srv.HTTPClient(), MaxWait: time.Millisecond, Retry: time.Millisecond, Cost: bcrypt.MinCost, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// A curator uses the pages of a platform.
-type curator struct {
+// A person uses the pages of a platform, with a browser of their own.
+type person struct {
 	*testing.T
 	platform *Platform
 	client   *http.Client
 	url      string
 }
 
-// open starts a platform that uses srv, with its pages and background jobs.
-func open(t *testing.T, srv *datacitetest.Server) *curator {
+// open starts a platform that uses srv, with its pages and background jobs. Nobody is
+// logged in.
+func open(t *testing.T, srv *datacitetest.Server, edits ...func(*Config)) *person {
 	t.Helper()
-	p, err := Open(settings(srv, filepath.Join(t.TempDir(), "platform.db")))
+	config := settings(srv, filepath.Join(t.TempDir(), "data"))
+	for _, edit := range edits {
+		edit(&config)
+	}
+	p, err := Open(config)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
-	go func() { ran <- p.Run(ctx) }()
-	site := httptest.NewServer(p.Handler())
+	ran := make(chan struct{})
+	go func() {
+		p.Run(ctx)
+		close(ran)
+	}()
+	site := httptest.NewServer(p.pages.Handler())
 	t.Cleanup(func() {
 		site.Close()
 		stop()
-		assert.NoError(t, <-ran)
+		<-ran
+		assert.NoError(t, p.Close())
 	})
-	return &curator{t, p, site.Client(), site.URL}
+	return &person{t, p, site.Client(), site.URL}
 }
 
-// fields are a form that can be published.
+// as is a curator who logs in.
+func (c *person) as(name string) *person {
+	c.Helper()
+	require.NoError(c, c.platform.accounts.Add(c.Context(), name, password))
+	other := *c
+	jar, err := cookiejar.New(nil)
+	require.NoError(c, err)
+	other.client = &http.Client{Transport: c.client.Transport, Jar: jar}
+	status, page := other.post("/login", map[string]string{"name": name, "password": password})
+	require.Equal(c, http.StatusOK, status, page)
+	return &other
+}
+
+// fields are a form that can be stored.
 func fields(title string) map[string]string {
 	return map[string]string{
-		"title": title, "description": "Monthly lengths of the Äletsch glacier.", "year": "2026", "license": "CC-BY-4.0", "revision": "0",
-		"family0": "Lovelace", "given0": "Ada", "orcid0": "0000-0001-5727-2427", "affiliation0": "DataCite", "ror0": "04wxnsj81",
+		"title": title, "description": "Monthly lengths of the Äletsch glacier.\r\n\r\nMeasured by hand.", "year": "2026", "license": "CC-BY-4.0", "revision": "0",
+		"family0": "Lovelace", "given0": "Ada", "orcid0": "https://orcid.org/0000-0001-5727-2427", "affiliation0": "DataCite", "ror0": "04wxnsj81",
+		"kind1": "Organisation", "family1": "Glacier Institute", "ror1": "https://ror.org/04wxnsj81",
+		"funder0": "Science Fund", "funderror0": "04wxnsj81", "award0": "G-7", "awardtitle0": "Ice",
 	}
 }
 
-func form(fields map[string]string, file string) (contentType string, body []byte) {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
+func encode(fields map[string]string) io.Reader {
+	values := url.Values{}
 	for name, value := range fields {
-		_ = w.WriteField(name, value)
+		values.Set(name, value)
 	}
-	if file != "" {
-		part, _ := w.CreateFormFile("file", "lengths.csv")
-		_, _ = io.WriteString(part, file)
-	}
-	_ = w.Close()
-	return w.FormDataContentType(), b.Bytes()
+	return strings.NewReader(values.Encode())
 }
 
-// post sends a form, and returns the address of the page that it leads to.
-func (c *curator) post(path string, fields map[string]string, file string) (status int, page string) {
+func (c *person) do(method, path, contentType string, body io.Reader) (status int, address, text string) {
 	c.Helper()
-	contentType, body := form(fields, file)
-	res, err := c.client.Post(c.url+path, contentType, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(c.Context(), method, c.url+path, body)
 	require.NoError(c, err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	require.NoError(c, err)
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusGone {
-		return res.StatusCode, string(text)
+	req.Header.Set("User-Agent", firefox)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
 	}
-	return res.StatusCode, res.Request.URL.Path
-}
-
-func (c *curator) get(path, agent string) (status int, text string) {
-	c.Helper()
-	req, err := http.NewRequestWithContext(c.Context(), http.MethodGet, c.url+path, nil)
-	require.NoError(c, err)
-	req.Header.Set("User-Agent", agent)
 	res, err := c.client.Do(req)
 	require.NoError(c, err)
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
+	data, err := io.ReadAll(res.Body)
 	require.NoError(c, err)
-	return res.StatusCode, string(body)
+	return res.StatusCode, res.Request.URL.Path, string(data)
 }
 
-// publish makes a dataset and asks for a DOI.
-func (c *curator) publish(title string) (path string) {
+func (c *person) get(path string) (status int, text string) {
 	c.Helper()
-	status, path := c.post("/datasets", fields(title), "month,length\n")
+	status, _, text = c.do(http.MethodGet, path, "", nil)
+	return status, text
+}
+
+// post sends a form, and returns the path of the page that it leads to, or the page
+// itself if it leads to none.
+func (c *person) post(path string, fields map[string]string) (status int, page string) {
+	c.Helper()
+	status, address, text := c.do(http.MethodPost, path, "application/x-www-form-urlencoded", encode(fields))
+	if status != http.StatusOK && status != http.StatusGone {
+		return status, text
+	}
+	return status, address
+}
+
+// upload adds files, named and filled in turn.
+func (c *person) upload(path string, files ...string) (status int, page string) {
+	c.Helper()
+	contentType, body := multipartForm(files...)
+	status, _, page = c.do(http.MethodPost, path+"/files", contentType, body)
+	return status, page
+}
+
+func multipartForm(files ...string) (contentType string, body *bytes.Buffer) {
+	body = new(bytes.Buffer)
+	w := multipart.NewWriter(body)
+	for i := 0; i < len(files); i += 2 {
+		part, _ := w.CreateFormFile("file", files[i])
+		_, _ = io.WriteString(part, files[i+1])
+	}
+	_ = w.Close()
+	return w.FormDataContentType(), body
+}
+
+// draft makes a dataset with a file.
+func (c *person) draft(fields map[string]string) (path string) {
+	c.Helper()
+	status, path := c.post("/new", fields)
 	require.Equal(c, http.StatusOK, status, path)
-	status, _ = c.post(path+"/publish", nil, "")
-	require.Equal(c, http.StatusOK, status)
+	require.Regexp(c, `^/datasets/\d+/1$`, path)
+	status, page := c.upload(path, "lengths.csv", "month,length\n")
+	require.Equal(c, http.StatusOK, status, page)
 	return path
 }
 
-// settled waits until the outbox is empty, and returns the dataset.
-func (c *curator) settled(path string) *Dataset {
+// publish makes a dataset and asks for its DOIs.
+func (c *person) publish(title string) (path string) {
 	c.Helper()
-	var d *Dataset
-	require.Eventually(c, func() bool {
-		var id int64
-		_, err := fmt.Sscanf(path, "/datasets/%d", &id)
-		require.NoError(c, err)
-		d, err = c.platform.store.dataset(c.Context(), id)
-		require.NoError(c, err)
-		return !d.Pending
-	}, 20*time.Second, 5*time.Millisecond)
-	return d
+	path = c.draft(fields(title))
+	status, page := c.post(path+"/publish", nil)
+	require.Equal(c, http.StatusOK, status, page)
+	return path
+}
+
+// now returns a dataset as it is.
+func (c *person) now(path string) (*dataset.Dataset, *dataset.Version) {
+	c.Helper()
+	var id int64
+	var number int
+	_, err := fmt.Sscanf(path, "/datasets/%d/%d", &id, &number)
+	require.NoError(c, err)
+	d, err := c.platform.store.Dataset(c.Context(), id)
+	require.NoError(c, err)
+	return d, d.Version(number)
+}
+
+// settled waits until the service was told of a dataset.
+func (c *person) settled(path string) (d *dataset.Dataset, v *dataset.Version) {
+	c.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if d, v = c.now(path); !d.Pending {
+			return d, v
+		}
+		require.True(c, time.Now().Before(end), "%s is not settled: %s", path, d.Problem)
+	}
+}
+
+// background has a job done between those of the platform, and waits for it.
+func (c *person) background(work job) {
+	c.Helper()
+	done := make(chan error)
+	c.platform.asked <- func(ctx context.Context) error {
+		err := work(ctx)
+		done <- err
+		return err
+	}
+	require.NoError(c, <-done)
 }
 
 // both runs a test on a service of either behaviour.
@@ -142,88 +219,191 @@ func both(t *testing.T, test func(*testing.T, datacitetest.Options)) {
 	}
 }
 
+// related returns the relations of a record, such as "HasVersion 10.5072/abc".
+func related(t *testing.T, srv *datacitetest.Server, name string) []string {
+	t.Helper()
+	r, err := srv.DOIs().Get(t.Context(), name, nil)
+	require.NoError(t, err)
+	var all []string
+	for _, i := range r.RelatedIdentifiers {
+		all = append(all, fmt.Sprintf("%s %s", i.RelationType, strings.ToLower(i.RelatedIdentifier)))
+	}
+	return all
+}
+
 func TestTheLifeOfADataset(t *testing.T) {
 	both(t, func(t *testing.T, opts datacitetest.Options) {
 		srv := datacitetest.NewServer(&opts)
 		defer srv.Close()
-		c := open(t, srv)
+		reader := open(t, srv)
+		c := reader.as("ada")
 
 		path := c.publish("Glacier length")
-		d := c.settled(path)
-		assert.Equal(t, "published", d.Status())
-		record, err := srv.DOIs().Get(t.Context(), d.DOI, &dois.GetOptions{Affiliation: true})
+		d, v := c.settled(path)
+		assert.Equal(t, "published", v.Status())
+		record, err := srv.DOIs().Get(t.Context(), v.DOI, &dois.GetOptions{Affiliation: true})
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateFindable, record.State)
-		assert.Equal(t, "https://repository.example.org"+path, record.URL)
+		assert.Equal(t, "http://repository.example.org"+path, record.URL)
 		assert.Equal(t, "Lovelace, Ada", record.Creators[0].Name)
 		assert.Equal(t, "https://orcid.org/0000-0001-5727-2427", record.Creators[0].NameIdentifiers[0].NameIdentifier)
 		assert.Equal(t, "https://ror.org/04wxnsj81", record.Creators[0].Affiliation[0].AffiliationIdentifier)
+		assert.Equal(t, metadata.NameOrganizational, record.Creators[1].NameType)
+		assert.Equal(t, "https://ror.org/04wxnsj81", record.Creators[1].NameIdentifiers[0].NameIdentifier)
+		assert.Equal(t, "G-7", record.FundingReferences[0].AwardNumber)
+		assert.Equal(t, []string{"IsVersionOf " + d.DOI}, related(t, srv, v.DOI))
+		assert.Equal(t, []string{"HasVersion " + v.DOI}, related(t, srv, d.DOI))
 
-		_, page := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
-		assert.Contains(t, page, "Lovelace, Ada (2026): Glacier length. Test Repository. https://doi.org/"+d.DOI)
+		_, page := reader.get(path)
+		assert.Contains(t, page, "Lovelace, Ada; Glacier Institute (2026): Glacier length. Version 1. Test Repository. https://doi.org/"+v.DOI)
 		assert.Contains(t, page, `"@type":"Dataset"`)
-		_, file := c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
+		assert.Contains(t, page, `<p class="paragraph">Measured by hand.</p>`)
+		assert.NotContains(t, page, "/edit")
+		_, file := reader.get(path + "/files/lengths.csv")
 		assert.Equal(t, "month,length\n", file)
 
 		edited := fields("Glacier length, corrected")
 		edited["revision"] = fmt.Sprint(d.Revision)
-		status, _ := c.post(path, edited, "")
-		require.Equal(t, http.StatusOK, status)
-		d = c.settled(path)
-		record, err = srv.DOIs().Get(t.Context(), d.DOI, nil)
-		require.NoError(t, err)
-		assert.Equal(t, "Glacier length, corrected", record.Titles[0].Title)
-		assert.Equal(t, metadata.Text("2"), record.Version)
-		status, text := c.post(path, edited, "")
-		assert.Equal(t, http.StatusConflict, status, "the form is from before the change: %s", text)
+		status, page := c.post(path+"/edit", edited)
+		require.Equal(t, http.StatusOK, status, page)
+		c.settled(path)
+		for _, name := range []string{d.DOI, v.DOI} {
+			record, err = srv.DOIs().Get(t.Context(), name, nil)
+			require.NoError(t, err)
+			assert.Equal(t, "Glacier length, corrected", record.Titles[0].Title)
+		}
+		edited["title"] = "Typed in another window"
+		status, page = c.post(path+"/edit", edited)
+		assert.Equal(t, http.StatusConflict, status, "the form is from before the change")
+		assert.Contains(t, page, "Typed in another window", "nothing typed is lost")
 
-		status, _ = c.post(path+"/withdraw", nil, "")
+		status, page = c.post(path+"/withdraw", map[string]string{"reason": " "})
+		assert.Equal(t, http.StatusUnprocessableEntity, status)
+		assert.Contains(t, page, "Give a reason")
+		status, _ = c.post(path+"/withdraw", map[string]string{"reason": "The instrument was broken."})
 		require.Equal(t, http.StatusGone, status)
-		d = c.settled(path)
-		assert.Equal(t, "withdrawn", d.Status())
-		assert.Equal(t, datacitetest.StateRegistered, srv.State(d.DOI), "it resolves, to a page that says what was there")
-		status, page = c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
+		_, v = c.settled(path)
+		assert.Equal(t, "withdrawn", v.Status())
+		for _, name := range []string{d.DOI, v.DOI} {
+			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "it resolves, to a page that says what was there")
+		}
+		status, page = reader.get(path)
 		assert.Equal(t, http.StatusGone, status)
-		assert.Contains(t, page, "was withdrawn")
-		status, _ = c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
+		assert.Contains(t, page, "The instrument was broken.")
+		status, _ = reader.get(path + "/files/lengths.csv")
 		assert.Equal(t, http.StatusNotFound, status)
-		assert.Len(t, srv.Names(), 1)
+		_, page = reader.get("/")
+		assert.NotContains(t, page, "Glacier")
+
+		status, page = c.post(path+"/restore", nil)
+		require.Equal(t, http.StatusOK, status, page)
+		status, page = c.post(path+"/restore", nil)
+		assert.Equal(t, http.StatusConflict, status, "a second click")
+		assert.Contains(t, page, "<h1>The dataset has changed in the meantime</h1>")
+		c.settled(path)
+		for _, name := range []string{d.DOI, v.DOI} {
+			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+		}
+		_, page = reader.get(path)
+		assert.NotContains(t, page, "withdrawn")
+		assert.Len(t, srv.Names(), 2)
 	})
 }
 
-// What is wrong is said before anything is stored, in the words of the form's reader.
-func TestBadForms(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv)
-	for name, tt := range map[string]struct{ field, value, want string }{
-		"no title":       {"title", "", "titles"},
-		"a wrong year":   {"year", "26", "publicationYear"},
-		"a wrong ORCID":  {"orcid0", "0000-0001-5727-2428", "nameIdentifiers"},
-		"a wrong ROR":    {"ror0", "04wxnsj82", "affiliation"},
-		"a wrong letter": {"title", "bell \a", "titles"},
-	} {
-		f := fields("Glacier")
-		f[tt.field] = tt.value
-		status, page := c.post("/datasets", f, "x")
-		assert.Equal(t, http.StatusUnprocessableEntity, status, name)
-		assert.Contains(t, page, tt.want, name)
-	}
-	status, page := c.post("/datasets", fields("Glacier"), "")
-	assert.Equal(t, http.StatusUnprocessableEntity, status)
-	assert.Contains(t, page, "needs a file")
-	for _, path := range []string{"/datasets/7", "/datasets/x", "/datasets/7/file", "/nowhere"} {
-		status, _ := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
-		assert.Equal(t, http.StatusNotFound, status, path)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/status/check", nil)
-	require.NoError(t, err)
-	req.Header.Set("Origin", "https://elsewhere.example.org")
-	res, err := c.client.Do(req)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	assert.Equal(t, http.StatusForbidden, res.StatusCode, "a page of another site cannot press the buttons")
-	assert.Empty(t, srv.Names())
+func TestVersions(t *testing.T) {
+	both(t, func(t *testing.T, opts datacitetest.Options) {
+		srv := datacitetest.NewServer(&opts)
+		defer srv.Close()
+		reader := open(t, srv)
+		c := reader.as("ada")
+		first := c.publish("Glacier length")
+		_, v1 := c.settled(first)
+		home := strings.TrimSuffix(first, "/1")
+
+		status, second := c.post(first+"/version", nil)
+		require.Equal(t, http.StatusOK, status, second)
+		assert.Equal(t, home+"/2", second)
+		status, again := c.post(first+"/version", nil)
+		assert.Equal(t, http.StatusOK, status)
+		assert.Equal(t, second, again, "there is one draft at a time")
+		status, _ = reader.get(second)
+		assert.Equal(t, http.StatusNotFound, status)
+		_, address, _ := reader.do(http.MethodGet, home, "", nil)
+		assert.Equal(t, first, address, "a draft is not the latest version")
+		status, page := c.upload(second, "lengths-2.csv", "month,length\n2,3\n")
+		require.Equal(t, http.StatusOK, status, page)
+		status, _ = c.upload(first, "late.csv", "x")
+		assert.Equal(t, http.StatusForbidden, status, "the files of a published version do not change")
+
+		status, page = c.post(second+"/publish", nil)
+		require.Equal(t, http.StatusOK, status, page)
+		d, v2 := c.settled(second)
+		assert.Equal(t, []string{"IsVersionOf " + d.DOI, "IsPreviousVersionOf " + v2.DOI}, related(t, srv, v1.DOI))
+		assert.Equal(t, []string{"IsVersionOf " + d.DOI, "IsNewVersionOf " + v1.DOI}, related(t, srv, v2.DOI))
+		assert.Equal(t, []string{"HasVersion " + v1.DOI, "HasVersion " + v2.DOI}, related(t, srv, d.DOI))
+		_, address, _ = reader.do(http.MethodGet, home, "", nil)
+		assert.Equal(t, second, address)
+		_, page = reader.get(first)
+		assert.Contains(t, page, "There is another version")
+		_, page = reader.get("/?q=glacier")
+		assert.Equal(t, 1, strings.Count(page, "Glacier length"), "a dataset is found once")
+
+		c.post(second+"/withdraw", map[string]string{"reason": "Wrong month."})
+		c.settled(second)
+		assert.Equal(t, datacitetest.StateRegistered, srv.State(v2.DOI))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(v1.DOI))
+		assert.Equal(t, datacitetest.StateFindable, srv.State(d.DOI))
+		_, address, _ = reader.do(http.MethodGet, home, "", nil)
+		assert.Equal(t, first, address, "the concept DOI leads to what can still be had")
+
+		_, third := c.post(first+"/version", nil)
+		status, _ = c.post(third+"/discard", nil)
+		assert.Equal(t, http.StatusOK, status)
+		status, _ = c.get(third)
+		assert.Equal(t, http.StatusNotFound, status)
+		assert.Len(t, srv.Names(), 3)
+	})
+}
+
+func TestEmbargo(t *testing.T) {
+	both(t, func(t *testing.T, opts datacitetest.Options) {
+		srv := datacitetest.NewServer(&opts)
+		defer srv.Close()
+		reader := open(t, srv)
+		c := reader.as("ada")
+		until := time.Now().UTC().AddDate(0, 0, 2).Format(time.DateOnly)
+		form := fields("Glacier length")
+		form["embargo"] = until
+		path := c.draft(form)
+		status, page := c.post(path+"/publish", nil)
+		require.Equal(t, http.StatusOK, status, page)
+		d, v := c.settled(path)
+		record, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
+		require.NoError(t, err)
+		dates := map[metadata.DateType]string{}
+		for _, date := range record.Dates {
+			dates[date.DateType] = date.Date
+		}
+		assert.Equal(t, until, dates[metadata.DateAvailable])
+		assert.Equal(t, v.Published, dates[metadata.DateAccepted])
+
+		_, page = reader.get(path)
+		assert.Contains(t, page, "public from "+until)
+		assert.Contains(t, page, "Monthly lengths", "the metadata is public")
+		assert.NotContains(t, page, "lengths.csv")
+		status, _ = reader.get(path + "/files/lengths.csv")
+		assert.Equal(t, http.StatusForbidden, status)
+		status, _ = c.get(path + "/files/lengths.csv")
+		assert.Equal(t, http.StatusOK, status, "its curator has it")
+
+		form["embargo"] = time.Now().UTC().Format(time.DateOnly)
+		form["revision"] = fmt.Sprint(d.Revision)
+		status, page = c.post(path+"/edit", form)
+		require.Equal(t, http.StatusOK, status, page)
+		status, file := reader.get(path + "/files/lengths.csv")
+		assert.Equal(t, http.StatusOK, status, "the day has come")
+		assert.Equal(t, "month,length\n", file)
+	})
 }
 
 func TestPublishingThroughFaults(t *testing.T) {
@@ -231,16 +411,16 @@ func TestPublishingThroughFaults(t *testing.T) {
 		opts.Faults = datacitetest.Schedule(7, 0.3)
 		srv := datacitetest.NewServer(&opts)
 		defer srv.Close()
-		c := open(t, srv)
+		c := open(t, srv).as("ada")
 		var paths []string
 		for i := range 5 {
 			paths = append(paths, c.publish(fmt.Sprint("Dataset ", i)))
 		}
 		for _, path := range paths {
-			d := c.settled(path)
-			assert.Equal(t, datacitetest.StateFindable, srv.State(d.DOI))
+			_, v := c.settled(path)
+			assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
 		}
-		assert.Len(t, srv.Names(), 5)
+		assert.Len(t, srv.Names(), 10)
 	})
 }
 
@@ -248,17 +428,23 @@ func TestPublishingThroughFaults(t *testing.T) {
 func TestANameThatIsTaken(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	c := open(t, srv)
-	_, path := c.post("/datasets", fields("Glacier"), "x")
-	first := c.settled(path).DOI
-	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, first)))
-	c.post(path+"/publish", nil, "")
-	d := c.settled(path)
-	assert.NotEqual(t, first, d.DOI)
-	assert.Equal(t, datacitetest.StateFindable, srv.State(d.DOI))
-	record, err := srv.DOIs().Get(t.Context(), first, nil)
-	require.NoError(t, err)
-	assert.Equal(t, "Of another system", record.Titles[0].Title)
+	c := open(t, srv).as("ada")
+	path := c.draft(fields("Glacier"))
+	d, v := c.now(path)
+	taken := []string{d.DOI, v.DOI}
+	for _, name := range taken {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))
+	}
+	c.post(path+"/publish", nil)
+	d, v = c.settled(path)
+	assert.NotContains(t, taken, d.DOI)
+	assert.NotContains(t, taken, v.DOI)
+	assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
+	for _, name := range taken {
+		record, err := srv.DOIs().Get(t.Context(), name, nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Of another system", record.Titles[0].Title)
+	}
 }
 
 // What the service refuses waits for a person, and the dataset does not say that it is
@@ -266,15 +452,21 @@ func TestANameThatIsTaken(t *testing.T) {
 func TestARefusal(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"elsewhere.example.org"}}}})
 	defer srv.Close()
-	c := open(t, srv)
+	reader := open(t, srv)
+	c := reader.as("ada")
 	path := c.publish("Glacier")
 	require.Eventually(t, func() bool {
-		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
-		return strings.Contains(page, "waiting: ")
+		_, page := c.get("/status")
+		return strings.Contains(page, "Tried 1 time:")
 	}, 20*time.Second, 5*time.Millisecond)
-	_, page := c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
-	assert.NotContains(t, page, `id="state">published`)
-	assert.NotEqual(t, datacitetest.StateFindable, srv.State(srv.Names()[0]))
+	_, page := c.get(path)
+	assert.Contains(t, page, "not registered yet")
+	_, page = reader.get(path)
+	assert.Contains(t, page, `id="state">being published`)
+	assert.NotContains(t, page, "not registered yet", "that is for its curator")
+	for _, name := range srv.Names() {
+		assert.NotEqual(t, datacitetest.StateFindable, srv.State(name))
+	}
 }
 
 // The check of the service's records finds what others did to them, and puts it right.
@@ -282,157 +474,39 @@ func TestCheck(t *testing.T) {
 	both(t, func(t *testing.T, opts datacitetest.Options) {
 		srv := datacitetest.NewServer(&opts)
 		defer srv.Close()
-		c := open(t, srv)
-		require.Eventually(t, func() bool { // that of the first night is over
-			checked, _, err := c.platform.store.findings(t.Context())
-			return err == nil && !checked.IsZero()
-		}, 20*time.Second, 5*time.Millisecond)
+		c := open(t, srv).as("ada")
 		var paths, names []string
 		for _, title := range []string{"Hidden", "Moved", "Renamed", "Right"} {
-			paths = append(paths, c.publish(title))
-			names = append(names, c.settled(paths[len(paths)-1]).DOI)
+			path := c.publish(title)
+			_, v := c.settled(path)
+			paths, names = append(paths, path), append(names, v.DOI)
 		}
 		require.NoError(t, srv.MDS().Hide(t.Context(), names[0]))
 		_, err := srv.MDS().PutURL(t.Context(), names[1], "https://elsewhere.example.org/")
 		require.NoError(t, err)
 		_, err = srv.DOIs().Update(t.Context(), names[2], &dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Another title"}}}})
 		require.NoError(t, err)
-		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/foreign"}`)))
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/foreign","viewCount":3}`)))
 
-		status, text := c.post("/status/check", nil, "")
+		status, text := c.post("/status/check", nil)
 		require.Equal(t, http.StatusOK, status, text)
-		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
-		for _, want := range []string{names[0] + " is registered, not findable", names[1] + " leads to https://elsewhere", names[2] + " has another title", "10.5072/foreign is registered and belongs to no dataset"} {
+		var page string
+		require.Eventually(t, func() bool {
+			_, page = c.get("/status")
+			return strings.Contains(page, "10.5072/foreign")
+		}, 20*time.Second, 5*time.Millisecond)
+		for _, want := range []string{names[0] + ": state", names[1] + ": url", names[2] + ": titles[0].title", "10.5072/foreign is registered and belongs to no public dataset"} {
 			assert.Contains(t, page, want)
 		}
 		assert.NotContains(t, page, names[3])
-		for i, path := range paths {
-			d := c.settled(path)
-			r, err := srv.DOIs().Get(t.Context(), names[i], nil)
-			require.NoError(t, err)
-			assert.Empty(t, c.platform.differs(d, r))
+		for _, path := range paths {
+			c.settled(path)
 		}
-		c.post("/status/check", nil, "")
-		_, texts, err := c.platform.store.findings(t.Context())
+		c.background(c.platform.outbox.Check)
+		_, texts, err := c.platform.store.Findings(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, texts, 1, "only the foreign DOI is left")
 	})
-}
-
-func TestUsage(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		c := open(t, srv)
-		path := c.publish("Glacier")
-		d := c.settled(path)
-		c.get(path, "Mozilla/5.0 (X11) Firefox/140.0")
-		c.get(path, "Mozilla/5.0 (X11) Firefox/140.0") // a second click at once
-		c.get(path+"/file", "Mozilla/5.0 (X11) Firefox/140.0")
-		c.get(path+"/file", "curl/8")
-		c.get(path, "Googlebot/2.1")
-		require.NoError(t, c.platform.store.accessed(t.Context(), d.ID, counter.Event{Time: time.Now().AddDate(0, -2, 0), URL: path, Address: "earlier", Agent: "Mozilla/5.0 (X11) Firefox/140.0"}))
-
-		for range 2 { // the second time it is there already
-			status, text := c.post("/status/report", nil, "")
-			require.Equal(t, http.StatusOK, status, text)
-		}
-		stored := srv.StoredReports()
-		require.Len(t, stored, 1)
-		report, err := stored[0].Report()
-		require.NoError(t, err)
-		require.Len(t, report.Datasets, 1)
-		counts := map[string]int64{}
-		for _, i := range report.Datasets[0].Performance[0].Instance {
-			counts[string(i.MetricType)+" "+string(i.AccessMethod)] = i.Count
-		}
-		assert.Equal(t, map[string]int64{
-			// Publishing led the curator's own client, a program, to the page.
-			"total-dataset-investigations regular": 2, "unique-dataset-investigations regular": 1, "total-dataset-requests regular": 1, "unique-dataset-requests regular": 1,
-			"total-dataset-investigations machine": counts["total-dataset-investigations machine"], "unique-dataset-investigations machine": counts["unique-dataset-investigations machine"],
-			"total-dataset-requests machine": 1, "unique-dataset-requests machine": 1,
-		}, counts)
-		_, page := c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
-		assert.Contains(t, page, "1 datasets, report "+report.ID)
-
-		require.NoError(t, c.platform.reportLastMonth(t.Context(), time.Now()), "nothing was counted then: nothing is sent")
-		assert.Len(t, srv.StoredReports(), 1)
-
-		// What is counted after a report so far is in the one of the whole month.
-		c.get(path+"/file", "wget/1")
-		now := time.Now().UTC()
-		over := time.Date(now.Year(), now.Month()+1, 1, 1, 0, 0, 0, time.UTC)
-		_, page = c.get("/status", "Mozilla/5.0 (X11) Firefox/140.0")
-		assert.Contains(t, page, "so far")
-		require.NoError(t, c.platform.reportLastMonth(t.Context(), over))
-		stored = srv.StoredReports()
-		require.Len(t, stored, 1)
-		report, err = stored[0].Report()
-		require.NoError(t, err)
-		for _, i := range report.Datasets[0].Performance[0].Instance {
-			if i.MetricType == "total-dataset-requests" && i.AccessMethod == "machine" {
-				assert.EqualValues(t, 2, i.Count, "with the last download")
-			}
-		}
-		before := len(srv.Requests())
-		require.NoError(t, c.platform.reportLastMonth(t.Context(), over))
-		assert.Len(t, srv.Requests(), before, "all of the month was sent")
-	})
-}
-
-// Readers behind a trusted proxy are told apart, others are who they are whatever they
-// write. A look at the head is no access, nor is one of a page that was withdrawn, and
-// no address is stored.
-func TestWhoIsCounted(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv)
-	c.platform.config.Proxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
-	pages := c.platform.Handler()
-	path := c.publish("Glacier")
-	d := c.settled(path)
-	ask := func(method, from, forwarded string) {
-		r := httptest.NewRequest(method, path, nil)
-		r.RemoteAddr = from + ":4711"
-		r.Header.Set("User-Agent", "Mozilla/5.0 (X11) Firefox/140.0")
-		r.Header.Set("X-Forwarded-For", forwarded)
-		pages.ServeHTTP(httptest.NewRecorder(), r)
-	}
-	for i := range 10 {
-		ask(http.MethodGet, "192.0.2.1", fmt.Sprint("198.51.100.", i))
-		ask(http.MethodGet, "203.0.113.7", fmt.Sprint("198.51.100.", 100+i))
-		ask(http.MethodHead, "203.0.113.8", "")
-	}
-	c.post(path+"/withdraw", nil, "")
-	ask(http.MethodGet, "203.0.113.9", "")
-
-	now := time.Now().UTC()
-	counts := map[reports.MetricType]int64{}
-	for row, err := range c.platform.usage(t.Context(), time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)) {
-		require.NoError(t, err)
-		assert.Equal(t, "Glacier", row.Title)
-		if row.Access == reports.Regular {
-			counts[row.Metric] = row.Count
-		}
-	}
-	assert.Equal(t, map[reports.MetricType]int64{reports.TotalDatasetInvestigations: 11, reports.UniqueDatasetInvestigations: 11}, counts)
-	for e, err := range c.platform.store.accesses(t.Context(), time.Unix(0, 0), now.AddDate(1, 0, 0)) {
-		require.NoError(t, err)
-		assert.Equal(t, d.DOI, e.DOI)
-		_, err := netip.ParseAddr(e.Address)
-		assert.Error(t, err, "%+v", e)
-	}
-}
-
-func TestAPseudonymLastsADay(t *testing.T) {
-	var v visitors
-	noon := time.Date(2026, 10, 14, 12, 0, 0, 0, time.UTC)
-	first := v.pseudonym("192.0.2.1", noon)
-	assert.Equal(t, first, v.pseudonym("192.0.2.1", noon.Add(11*time.Hour)))
-	assert.NotEqual(t, first, v.pseudonym("192.0.2.2", noon))
-	assert.NotEqual(t, first, v.pseudonym("192.0.2.1", noon.Add(12*time.Hour)))
-	assert.NotEqual(t, first, v.pseudonym("192.0.2.1", noon), "the key of the day before is gone")
-	assert.NotEqual(t, first, new(visitors).pseudonym("192.0.2.1", noon))
 }
 
 func TestCommandLine(t *testing.T) {
@@ -440,6 +514,13 @@ func TestCommandLine(t *testing.T) {
 	assert.ErrorContains(t, run(t.Context(), []string{"extra"}, &out), `"extra" is not a flag`)
 	assert.ErrorContains(t, run(t.Context(), []string{"-proxy", "proxy.example.org"}, &out), "-proxy")
 	assert.ErrorContains(t, run(t.Context(), []string{"-live", "-addr", "localhost:0"}, &out), "Username and Password")
+	assert.ErrorContains(t, run(t.Context(), []string{"-add", "ada"}, &out), "need -data")
+
+	folder := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, run(t.Context(), []string{"-data", folder, "-add", "ada"}, &out))
+	assert.Regexp(t, `The login ada has the password [A-Z2-7]{26} `, out.String())
+	require.NoError(t, run(t.Context(), []string{"-data", folder, "-remove", "ada"}, &out))
+	assert.ErrorContains(t, run(t.Context(), []string{"-data", folder, "-remove", "ada"}, &out), `no curator "ada"`)
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -449,12 +530,50 @@ func TestCommandLine(t *testing.T) {
 	_, err := fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is at %s", &address)
 	require.NoError(t, err)
 	go func() { _, _ = io.Copy(io.Discard, pages) }()
-	_, err = url.Parse(address)
-	require.NoError(t, err)
 	res, err := http.Get(address)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	assert.Equal(t, http.StatusOK, res.StatusCode)
 	stop()
 	assert.NoError(t, <-ended)
+}
+
+// What is published is found by its words, whatever their case, page by page; and other
+// programs can have it.
+func TestSearchAndExport(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	reader := open(t, srv)
+	c := reader.as("ada")
+	path := c.publish("Lengths of the ÄLETSCH glacier, 50%")
+	for i := range 21 {
+		c.publish(fmt.Sprint("Stones ", i))
+	}
+	for words, want := range map[string]bool{
+		"äletsch": true, "LENGTHS lovelace 2026": true, "50%": true, "science fund": true, "0000-0001-5727-2427": true,
+		"lengths volcano": false, "l%ths": false, "'; DROP TABLE dataset": false,
+	} {
+		_, page := reader.get("/?q=" + url.QueryEscape(words+" 50%"))
+		assert.Equal(t, want, strings.Contains(page, path+`"`), words)
+		assert.Contains(t, page, `name="q"`)
+	}
+	_, page := reader.get("/?q=stones")
+	assert.Equal(t, 20, strings.Count(page, "<li>"))
+	assert.Contains(t, page, "/?page=1&amp;q=stones")
+	_, page = reader.get("/?page=1&q=stones")
+	assert.Equal(t, 1, strings.Count(page, "<li>"))
+	assert.Contains(t, page, "Newer datasets")
+
+	_, v := c.now(path)
+	_, text := reader.get(path + "/export/datacite.xml")
+	record, err := metadata.ParseXML(strings.NewReader(text))
+	require.NoError(t, err)
+	require.NoError(t, record.Validate())
+	assert.Equal(t, v.DOI, record.DOI)
+	_, text = reader.get(path + "/export/datacite.json")
+	assert.Contains(t, text, `"relationType": "IsVersionOf"`)
+	_, text = reader.get(path + "/export/bibtex.bib")
+	assert.Contains(t, text, `title = {{Lengths of the ÄLETSCH glacier, 50\%}}`)
+	_, text = reader.get(path + "/export/citation.txt")
+	assert.Equal(t, v.Citation(c.platform.outbox.By)+"\n", text)
 }

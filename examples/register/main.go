@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -68,6 +69,8 @@ func readSettings(p *program.Program) (settings, error) {
 	switch {
 	case err != nil:
 		return s, err
+	case len(files) == 1 && isTable(files[0]):
+		return s, fmt.Errorf("%s is a table, and this registers one record; registertable registers tables", files[0])
 	case len(files) != 1 || s.url == "":
 		return s, fmt.Errorf("give -url and one file with a record, not %d; -h shows how", len(files))
 	case given["mds"] && !s.live && !s.dryRun:
@@ -88,6 +91,11 @@ func readSettings(p *program.Program) (settings, error) {
 		s.doi = s.prefix + "/" + doi.NewSuffix()
 	}
 	return s, nil
+}
+
+func isTable(file string) bool {
+	end := strings.ToLower(filepath.Ext(file))
+	return end == ".csv" || end == ".xlsx"
 }
 
 // resolverURL is where the DOIs of the service resolve, "" if that is not known.

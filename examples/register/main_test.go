@@ -266,6 +266,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-url", "https://repo.example.org/a", "main.go"}, "in no format that the service accepts"},
 		{[]string{"-url", "https://repo.example.org/a", odd}, "odd.json: errors in the record: 5; nothing was sent"},
 		{[]string{"-url", "repo.example.org", "record.xml"}, "does not start with one of http://"},
+		{[]string{"items.csv"}, "items.csv is a table, and this registers one record; registertable registers tables"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-mds", datacite.Test.MDS}, "add -live to register there"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-resolver", mds.TestResolver, "-live"}, "-resolver has no effect without -live and -wait"},
 		{[]string{"-url", "https://a.example/", "record.xml", "-prefix", "10.5072", "-doi", "10.5072/a"}, "-prefix has no effect with -doi"},

@@ -196,8 +196,8 @@ func (j *job) check(ctx context.Context) error {
 	j.source.note = func(text string) { j.p.Say("%s", text) }
 	torn := false
 	for row, err := range j.source.rows() {
-		if err == nil {
-			err = ctx.Err()
+		if ctx.Err() != nil {
+			return program.NotAllDone(errors.New("interrupted; nothing was sent"))
 		}
 		if err != nil {
 			return err

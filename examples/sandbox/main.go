@@ -1,33 +1,30 @@
 // Command sandbox serves the embedded service on a port, so that a client in any
-// language can be tried against it: the metadata store, the DOI query interface
-// and usage reports over one set of records, in memory, until it is stopped. It is
-// for tests: it accepts unsigned tokens and a public password.
+// language can be tried against it: the metadata store, the DOI query interface,
+// usage reports and a resolver over one set of records, in memory, until it is stopped.
+// It is for tests: it accepts unsigned tokens and a public password.
 package main
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
+
+func main() { program.Main("sandbox", run) }
 
 const usage = `Serve the embedded registration service for tests, until Ctrl-C: the metadata store,
 DOI query and usage reports, in memory. A page for people at / shows what it holds
-and what it was asked last.
+and what it was asked last. At ` + resolverPath + ` is the resolver of its DOIs.
 
   sandbox [flags]
 
@@ -36,20 +33,18 @@ doi= and url=, JSON for records and lists, JSON or gzip of it for usage reports.
 accepts unsigned tokens and a public password: let it listen on loopback addresses
 only. Nothing is read from the environment.
 
-Exit codes:
-  0    stopped by Ctrl-C
-  1    the flags, the port or a file are at fault
-`
+Faults of chosen requests, with -fault; the first that fits counts:
+  -fault "PUT /metadata=503"        a gateway responds with 503, and nothing is done
+  -fault "POST /reports=504-after"  the work is done, a gateway responds with 504
+  -fault "PUT /doi=drop-after"      the work is done, and the connection is lost; also
+                                    drop-before, drop-during, cut-response
+  -fault "/dois=5s"                 the response of any method takes five seconds
+  -fault "PUT /metadata=2*503"      the first two such requests fail
+  -fault "/metadata=behind"         the store has lost the service behind it; deployed only
+A path fits all below it: /metadata fits /metadata/10.5072/a.
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "sandbox:", err)
-		os.Exit(1)
-	}
-}
+Output: address, account and token on standard output, not with -quiet.
+`
 
 type settings struct {
 	address     string
@@ -78,35 +73,44 @@ func (a *accounts) Set(text string) error {
 	return nil
 }
 
-func readSettings(args []string, out io.Writer) (s settings, err error) {
+func readSettings(p *program.Program) (s settings, err error) {
 	o := &s.options
 	o.NoPort = true
 	o.Accounts = []datacitetest.Account{{}}
-	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
+	var chosen routes
+	flags := p.Flags()
 	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
 	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
 	flags.Var((*accounts)(&o.Accounts), "account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
-	rate := flags.Float64("faults", 0, "the `share` of requests that fail, from 0 to 1: lost connections, pages of a gateway, delays")
-	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail, and how")
+	flags.Var(&chosen, "fault", "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
+	flags.Var((*down)(&chosen), "down", "`interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
+	rate := flags.Float64("faults", 0, "the `share` of other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
+	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail at random, and how")
+	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; with -behaviour deployed")
 	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report; with -behaviour deployed")
 	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
 	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
-	words, _, err := arguments.Parse(flags, usage, args, out)
+	words, _, err := p.Parse(usage)
+	deployed := o.Behaviour == datacitetest.Deployed
 	switch {
 	case err != nil:
 		return s, err
 	case len(words) > 0:
 		return s, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
-	case o.Behaviour != datacitetest.Documented && o.Behaviour != datacitetest.Deployed:
-		return s, fmt.Errorf("there is no behaviour %q; -h shows the flags", o.Behaviour)
+	case o.Behaviour != datacitetest.Documented && !deployed:
+		return s, fmt.Errorf("there is no behaviour %q; it is documented or deployed", o.Behaviour)
 	case !(*rate >= 0 && *rate <= 1):
 		return s, fmt.Errorf("-faults is %v; it goes from 0 to 1", *rate)
-	case o.IndexLag < 0 || o.IndexLag > 0 && o.Behaviour != datacitetest.Deployed:
+	case o.ResolveDelay < 0:
+		return s, errors.New("-resolve-delay is a time from 0 up")
+	case o.IndexLag < 0 || o.IndexLag > 0 && !deployed:
 		return s, errors.New("-lag is a time from 0 up, and needs -behaviour deployed")
-	case o.UsageLag < 0 || o.UsageLag > 0 && o.Behaviour != datacitetest.Deployed:
+	case o.UsageLag < 0 || o.UsageLag > 0 && !deployed:
 		return s, errors.New("-usage-lag is a time from 0 up, and needs -behaviour deployed")
+	case !deployed && slices.ContainsFunc(chosen, func(r route) bool { return r.fault.Behind }):
+		return s, errors.New("-fault: behind needs -behaviour deployed")
 	}
 	for i, a := range o.Accounts {
 		for _, before := range o.Accounts[:i] {
@@ -115,19 +119,21 @@ func readSettings(args []string, out io.Writer) (s settings, err error) {
 			}
 		}
 	}
+	o.ResolveDelay = max(o.ResolveDelay, 1) // 0 is the default of the service
+	o.Faults = chosen.faults()
 	if *rate > 0 {
-		o.Faults = datacitetest.Schedule(*seed, *rate)
+		o.Faults = o.Faults.Or(datacitetest.Schedule(*seed, *rate))
 	}
 	return s, nil
 }
 
-func run(ctx context.Context, args []string, out, notes io.Writer) error {
-	s, err := readSettings(args, out)
+func run(ctx context.Context, p *program.Program) error {
+	s, err := readSettings(p)
 	if err != nil {
-		return err
+		return program.Wrong(err)
 	}
 	if s.rules {
-		return printRules(out)
+		return program.Unwritten(printRules(p.Stdout))
 	}
 	service := datacitetest.NewServer(&s.options)
 	defer service.Close()
@@ -141,17 +147,19 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(notes, "sandbox: %d records loaded\n", n)
+		p.Say("%d records loaded", n)
 	}
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		return err
 	}
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		fmt.Fprintf(notes, "sandbox: WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password.\n", listener.Addr())
+		p.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password.", listener.Addr())
 	}
 	token := service.Token(service.Now().Add(365 * 24 * time.Hour))
-	welcome(out, "http://"+listener.Addr().String(), token, s)
+	if err := welcome(p, "http://"+listener.Addr().String(), token, s); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	page := &site{service: service, token: token}
 	if s.state == "" {
 		return serve(ctx, listener, page)
@@ -168,7 +176,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 			if page.changed.Swap(false) {
 				if err := save(service, s.state); err != nil {
 					page.changed.Store(true) // it is tried again
-					fmt.Fprintln(notes, "sandbox:", err)
+					p.Warn("sandbox: %v", err)
 				}
 			}
 		}
@@ -199,15 +207,16 @@ func serve(ctx context.Context, listener net.Listener, service http.Handler) err
 	return nil
 }
 
-func welcome(out io.Writer, url, token string, s settings) {
+func welcome(p *program.Program, url, token string, s settings) error {
 	kept := "nothing is kept"
 	if s.state != "" {
 		kept = s.state + " keeps what there is"
 	}
-	fmt.Fprintf(out, `The service runs at %[1]s (open it in a browser to see what it holds)
+	return p.Result(`The service runs at %[1]s (open it in a browser to see what it holds)
 
-  account  %[2]s:%[3]s, prefix %[4]s
-  token    %[5]s
+  account   %[2]s:%[3]s, prefix %[4]s
+  token     %[5]s
+  resolver  %[1]s%[7]s
 
 Try, in another terminal:
 
@@ -215,8 +224,9 @@ Try, in another terminal:
   printf 'doi=%[4]s/example\nurl=https://example.org/' | curl -u %[2]s:%[3]s -X PUT -H 'Content-Type: text/plain;charset=UTF-8' --data-binary @- %[1]s/doi/%[4]s/example
   curl '%[1]s/dois?query=titles.title:glacier&sort=-created'
   curl %[1]s/dois/%[4]s/example
+  curl -I %[1]s%[7]s/%[4]s/example
   curl %[1]s/reports
 
 Press Ctrl-C to stop; %[6]s.
-`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, kept)
+`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, kept, resolverPath)
 }

@@ -21,18 +21,25 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
+
+// call runs the program to its end.
+func call(ctx context.Context, out, notes io.Writer, args ...string) (code int) {
+	p := &program.Program{Name: "sandbox", Args: args, Stdout: out, Stderr: notes}
+	return p.Run(ctx, run)
+}
 
 // start runs the program, and returns the address of the service and what stops it.
 func start(t *testing.T, args ...string) (address string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	ended := make(chan error, 1)
+	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), in, io.Discard)
+		ended <- call(ctx, in, io.Discard, append([]string{"-addr", "127.0.0.1:0"}, args...)...)
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -42,7 +49,7 @@ func start(t *testing.T, args ...string) (address string, stop func()) {
 	return address, sync.OnceFunc(func() {
 		http.DefaultClient.CloseIdleConnections()
 		cancel()
-		require.NoError(t, <-ended)
+		require.Zero(t, <-ended)
 	})
 }
 
@@ -90,6 +97,13 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		"not defined: -port":             {"-port", "1"},
 		"-addr is given and empty":       {"-addr", ""},
 		"-behaviour is given and empty":  {"-behaviour="},
+		"there is no fault \"600\"":      {"-fault", "PUT /metadata=600"},
+		"write it as \"PUT /metadata":    {"-fault", "PUT /metadata"},
+		"does not begin with /":          {"-fault", "PUT metadata=503"},
+		"how often":                      {"-fault", "PUT /metadata=0*503"},
+		"behind needs -behaviour":        {"-fault", "/metadata=behind", "-behaviour", "documented"},
+		"it is mds, dois or reports":     {"-down", "store"},
+		"-resolve-delay is a time":       {"-resolve-delay", "-1s"},
 		`"here" is not a flag`:           {"here", "-addr", ":0"},
 		"it goes from 0 to 1":            {"-faults", "2"},
 		"-faults is NaN":                 {"-faults", "NaN"},
@@ -102,23 +116,24 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		"datacitetest.Restore":           {"-state", broken},
 	} {
 		var out, notes strings.Builder
-		assert.ErrorContains(t, run(stopped, args, &out, &notes), wrong)
-		assert.Empty(t, out.String()+notes.String(), wrong)
+		assert.Equal(t, program.ExitWrong, call(stopped, &out, &notes, args...), wrong)
+		assert.Contains(t, notes.String(), wrong)
+		assert.Empty(t, out.String(), wrong)
 	}
 }
 
 func TestSandboxShowsItsUsage(t *testing.T) {
 	var out, notes strings.Builder
-	require.ErrorIs(t, run(t.Context(), []string{"-h"}, &out, &notes), flag.ErrHelp)
+	require.Zero(t, call(t.Context(), &out, &notes, "-h"))
 	assert.Empty(t, notes.String())
-	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-faults share", "-lag", "-usage-lag", "-load file", "-state file", "-rules"} {
+	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-fault \"METHOD", "-down interface", "-faults share", "-resolve-delay", "-quiet", "Exit codes", "-lag", "-usage-lag", "-load file", "-state file", "-rules"} {
 		assert.Contains(t, out.String(), part)
 	}
 }
 
 func TestSandboxPrintsTheRules(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, run(t.Context(), []string{"-rules"}, &out, io.Discard))
+	require.Zero(t, call(t.Context(), &out, io.Discard, "-rules"))
 	for _, title := range []string{"# Usage reports as deployed", "# Metadata store as deployed", "| Evidence |"} {
 		assert.Contains(t, out.String(), title)
 	}
@@ -142,7 +157,7 @@ func TestSandboxKeepsItsState(t *testing.T) {
 		assert.Equal(t, http.StatusOK, status, name)
 	}
 	_, page := get(t, address)
-	assert.Contains(t, page, `10.5072/record</a><td><span class="registered">`)
+	assert.Contains(t, page, "10.5072/record\n<td><span class=\"registered\">")
 	_, err := os.Stat(state)
 	require.NoError(t, err)
 	left, err := filepath.Glob(state + ".*")
@@ -192,7 +207,7 @@ func TestSandboxFaultsAndAccounts(t *testing.T) {
 // sendReport sends a report with the token that a page shows.
 func sendReport(t *testing.T, address, page string) {
 	t.Helper()
-	token := regexp.MustCompile(`<code>([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
+	token := regexp.MustCompile(`<code id="token">([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
 	require.NotNil(t, token)
 	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: address}, Token: token[1]})
 	require.NoError(t, err)
@@ -219,10 +234,10 @@ func TestSandboxShowsUsage(t *testing.T) {
 	defer stop()
 	register(t, address, "10.5072/glacier")
 	_, page := get(t, address)
-	assert.Contains(t, page, "<td>0<td>0")
+	assert.Contains(t, page, `data-name="Views">0<td class="number" data-name="Downloads">0`)
 	sendReport(t, address, page)
 	_, page = get(t, address)
-	assert.Contains(t, page, "<td>5<td>2")
+	assert.Contains(t, page, `data-name="Views">5<td class="number" data-name="Downloads">2`)
 }
 
 // The page for people, as a browser shows it.
@@ -243,8 +258,9 @@ func TestSandboxPage(t *testing.T) {
 	shown, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address).Output()
 	require.NoError(t, err)
 	for _, part := range []string{
-		`<a href="/dois/10.5072/glacier">10.5072/glacier</a></td><td><span class="findable">findable</span>`,
-		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> 404", "PUT /metadata/10.5072/glacier</code> 201",
+		`<a class="title" href="/sandbox/record?doi=10.5072%2Fglacier">`, `<span class="findable">findable</span>`, `<a href="https://example.org/">`,
+		`<button data-copies="token">Copy</button>`,
+		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> <span class=\"bad\">404", "PUT /metadata/10.5072/glacier</code> <span>201",
 		"The resource you are looking for doesn't exist.", "2 DOIs",
 	} {
 		assert.Contains(t, string(shown), part)
@@ -252,7 +268,7 @@ func TestSandboxPage(t *testing.T) {
 	assert.NotContains(t, string(shown), "<b>", "names are text")
 	if *picture != "" {
 		taken, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-			"--window-size=960,820", "--screenshot="+*picture, address).CombinedOutput()
+			"--window-size=960,1000", "--screenshot="+*picture, address).CombinedOutput()
 		require.NoError(t, err, string(taken))
 	}
 }
@@ -301,11 +317,11 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 		":0": true, "0.0.0.0:0": true, "[::]:0": true,
 	} {
 		var notes strings.Builder
-		err := run(stopped, []string{"-addr", address}, io.Discard, &notes)
-		if address == "[::1]:0" && err != nil {
+		code := call(stopped, io.Discard, &notes, "-addr", address)
+		if address == "[::1]:0" && code != 0 {
 			continue // a machine without IPv6
 		}
-		require.NoError(t, err, address)
+		require.Zero(t, code, address)
 		assert.Equal(t, warns, strings.Contains(notes.String(), "WARNING"), address)
 		if warns {
 			assert.Contains(t, notes.String(), "unsigned tokens")
@@ -339,4 +355,89 @@ func TestSandboxEndsWhatItHasBegun(t *testing.T) {
 	assert.Equal(t, "whole", string(body))
 	require.NoError(t, res.Body.Close())
 	assert.NoError(t, <-ended)
+}
+
+// Chosen requests meet chosen faults; the rest is served.
+func TestSandboxFaultsByRoute(t *testing.T) {
+	for _, tt := range []struct {
+		args    []string
+		request string
+		want    []int // of the same request, one after the other; 0: dropped
+	}{
+		{[]string{"-fault", "GET /dois=503"}, "GET /dois", []int{503, 503}},
+		{[]string{"-fault", "get /dois=2*502"}, "GET /dois", []int{502, 502, 200}},
+		{[]string{"-fault", "POST /dois=503"}, "GET /dois", []int{200}},
+		{[]string{"-fault", "/doi=503"}, "GET /dois", []int{200}},
+		{[]string{"-fault", "/metadata=504-after"}, "GET /metadata/10.5072/a=b", []int{504}},
+		{[]string{"-fault", "/metadata/10.5072/A=B=500"}, "GET /metadata/10.5072/a=b", []int{500}},
+		{[]string{"-fault", "/dois=drop-before"}, "GET /dois", []int{0}},
+		{[]string{"-fault", "/dois=1ms"}, "GET /dois", []int{200}},
+		{[]string{"-fault", "/dois=1*503", "-fault", "/dois=1*500"}, "GET /dois", []int{503, 500, 200}},
+		{[]string{"-behaviour", "deployed", "-fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
+		{[]string{"-down", "mds"}, "GET /media/10.5072/a", []int{503}},
+		{[]string{"-down", "mds"}, "GET /dois", []int{200}},
+		{[]string{"-down", "dois", "-down", "reports"}, "GET /reports", []int{503}},
+	} {
+		address, stop := start(t, tt.args...)
+		method, path, _ := strings.Cut(tt.request, " ")
+		for i, want := range tt.want {
+			req, err := http.NewRequestWithContext(t.Context(), method, address+path, nil)
+			require.NoError(t, err)
+			req.SetBasicAuth(datacitetest.Username, datacitetest.Password)
+			status := 0
+			if res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req); err == nil {
+				status = res.StatusCode
+				res.Body.Close()
+			}
+			assert.Equal(t, want, status, "%s: request %d", tt.args, i)
+		}
+		stop()
+	}
+}
+
+// Waiting for a DOI works, with the resolver of the sandbox.
+func TestSandboxResolves(t *testing.T) {
+	address, stop := start(t, "-resolve-delay", "300ms")
+	defer stop()
+	resolver := &mds.HTTPResolver{BaseURL: address + resolverPath}
+	const odd = "10.5072/a_b(c);d/e"
+	for _, name := range []string{"10.5072/glacier", odd} {
+		leads, err := resolver.Resolve(t.Context(), name)
+		require.NoError(t, err)
+		assert.Empty(t, leads)
+		register(t, address, name)
+		require.NoError(t, mds.WaitResolved(t.Context(), resolver, name, "https://example.org/", &mds.WaitOptions{First: 50 * time.Millisecond}))
+	}
+}
+
+// The list is filtered by words of names, titles, URLs and states, and each record has a page.
+func TestSandboxFindsRecords(t *testing.T) {
+	seed := filepath.Join(t.TempDir(), "seed.jsonl")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
+{"doi":"10.5072/sea","titles":[{"title":"Tides"}],"url":"https://repo.example.org/tides","created":"2026-11-02T08:09:10Z","creators":[{"name":"Lovelace, Ada"}]}
+`), 0o600))
+	address, stop := start(t, "-load", seed)
+	defer stop()
+	for filter, want := range map[string][]bool{
+		"": {true, true}, "glacier": {true, false}, "TIDES": {false, true}, "example.org+findable": {false, true}, "registered": {true, false},
+		"ice": {true, false}, "glacier+findable": {false, false},
+	} {
+		_, page := get(t, address+"/?filter="+filter)
+		assert.Equal(t, want, []bool{strings.Contains(page, "doi=10.5072%2Fice"), strings.Contains(page, "doi=10.5072%2Fsea")}, filter)
+		assert.Contains(t, page, "2 DOIs")
+		assert.NotContains(t, page, "<i>")
+		assert.NotContains(t, page, `"javascript:`)
+	}
+	_, page := get(t, address+"/")
+	assert.Contains(t, page, "2026-11-02 08:09")
+	status, page := get(t, address+"/sandbox/record?doi=10.5072/sea")
+	assert.Equal(t, http.StatusOK, status)
+	for _, part := range []string{"<h1>Tides</h1>", "Lovelace, Ada", `<a href="https://repo.example.org/tides">`, `href="/dois/10.5072/sea"`} {
+		assert.Contains(t, page, part)
+	}
+	status, page = get(t, address+"/sandbox/record?doi=10.5072/none")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.Contains(t, page, "10.5072/none")
+	status, _ = get(t, address+"/sandbox/assets/page.js")
+	assert.Equal(t, http.StatusOK, status)
 }

@@ -2,29 +2,38 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
+	"encoding/json"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/dois"
 )
 
-//go:embed page.html
-var pages embed.FS
+//go:embed *.html page.js page.css
+var assets embed.FS
 
-var page = template.Must(template.ParseFS(pages, "page.html"))
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"moment":    moment,
+	"recordURL": func(doi string) string { return recordPath + "?" + url.Values{"doi": {doi}}.Encode() },
+	"jsonURL":   func(doi string) string { return (&url.URL{Path: "/dois/" + doi}).EscapedPath() },
+}).ParseFS(assets, "*.html"))
 
-// A site is the service with a page for people at /, which shows what it holds and
-// what it was asked last.
+// Paths of the sandbox, beside those of the service.
+const (
+	recordPath   = "/sandbox/record"
+	resolverPath = "/sandbox/resolver"
+	assetsPath   = "/sandbox/assets/"
+)
+
+// A site is the service with a resolver, and with pages for people at /, which show what
+// it holds and what it was asked last.
 type site struct {
 	service *datacitetest.Server
 	token   string
@@ -34,44 +43,41 @@ type site struct {
 	last    []exchange // newest first
 }
 
-// An exchange is a request and the response to it.
-type exchange struct {
-	At       time.Time
-	Method   string
-	Address  string
-	Status   int // 0: the connection was dropped
-	Response string
-}
-
 const (
-	mostExchanges = 30
-	mostShown     = 200  // DOIs and reports
-	maxShown      = 4000 // bytes of a response
+	mostShown = 200 // DOIs and reports
+	newest    = 8   // requests that are shown at once
 )
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/" && r.Method == http.MethodGet {
-		s.show(w)
-		return
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch path := r.URL.Path; {
+	case reads && path == "/":
+		s.showAll(w, r)
+	case reads && path == recordPath:
+		s.showRecord(w, r)
+	case reads && strings.HasPrefix(path, resolverPath+"/"):
+		s.resolve(w, r)
+	case reads && strings.HasPrefix(path, assetsPath):
+		http.ServeFileFS(w, r, assets, strings.TrimPrefix(path, assetsPath))
+	default:
+		s.serve(w, r)
 	}
-	seen := &recorder{ResponseWriter: w}
-	x := exchange{At: time.Now(), Method: r.Method, Address: r.URL.RequestURI()}
-	defer func() { // a dropped connection is a panic
-		x.Status, x.Response = seen.status, seen.text()
-		if datacitetest.Writes(r) {
-			s.changed.Store(true)
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.last = slices.Insert(s.last, 0, x)
-		s.last = s.last[:min(len(s.last), mostExchanges)]
-	}()
-	s.service.ServeHTTP(seen, r)
 }
 
-type shownDOI struct {
-	Name, Path, State string
-	Views, Downloads  int64 // by usage reports
+// resolve redirects to where a DOI leads, as the global resolver does.
+func (s *site) resolve(w http.ResponseWriter, r *http.Request) {
+	name, err := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), resolverPath+"/"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	address, _ := s.service.Resolve(r.Context(), name)
+	if address == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Location", address) // as it is; http.Redirect would clean it
+	w.WriteHeader(http.StatusFound)
 }
 
 type shownReport struct {
@@ -80,23 +86,51 @@ type shownReport struct {
 	Problem                     string
 }
 
-func (s *site) show(w http.ResponseWriter) {
+func (s *site) showAll(w http.ResponseWriter, r *http.Request) {
+	filter := strings.TrimSpace(r.FormValue("filter"))
+	found, more, all := s.find(filter)
+	s.mu.Lock()
+	last := slices.Clone(s.last)
+	s.mu.Unlock()
+	show(w, http.StatusOK, "page.html", map[string]any{
+		"Behaviour": s.service.Behaviour, "Username": datacitetest.Username, "Password": datacitetest.Password, "Prefix": datacitetest.Prefix,
+		"Token": s.token, "Resolver": "http://" + r.Host + resolverPath, "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
+		"Last": last[:min(len(last), newest)], "Older": last[min(len(last), newest):],
+		"Counts": s.service.Behaviour == datacitetest.Deployed,
+	})
+}
+
+// find returns the first records that a filter leaves, whether there may be more, and how
+// many there are without it.
+func (s *site) find(filter string) (found []*dois.Record, more bool, all int) {
 	names := s.service.Names()
-	usage := map[string]map[reports.MetricType]int64{}
-	for _, e := range s.service.UsageEvents() {
-		if usage[e.DOI] == nil {
-			usage[e.DOI] = map[reports.MetricType]int64{}
+	for _, name := range names {
+		if len(found) == mostShown {
+			return found, true, len(names)
 		}
-		usage[e.DOI][e.Metric] += e.Count
+		record, err := s.service.Record(name)
+		if err != nil { // it is gone, or too odd to be read
+			record = new(dois.Record)
+			record.DOI, record.State = name, dois.State(s.service.State(name))
+		}
+		if fits(record, filter) {
+			found = append(found, record)
+		}
 	}
-	var found []shownDOI
-	for _, name := range names[:min(len(names), mostShown)] {
-		found = append(found, shownDOI{
-			name, (&url.URL{Path: "/dois/" + name}).EscapedPath(), s.service.State(name),
-			usage[name][reports.UniqueDatasetInvestigations], usage[name][reports.UniqueDatasetRequests],
-		})
+	return found, false, len(names)
+}
+
+// fits reports whether each word of the filter is in the name, state, URL or a title.
+func fits(r *dois.Record, filter string) bool {
+	text := r.DOI + "\n" + string(r.State) + "\n" + r.URL
+	for _, title := range r.Titles {
+		text += "\n" + title.Title
 	}
-	var stored []shownReport
+	text = strings.ToLower(text)
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(filter)), func(word string) bool { return !strings.Contains(text, word) })
+}
+
+func (s *site) reports() (stored []shownReport) {
 	for _, r := range s.service.StoredReports() {
 		if len(stored) == mostShown {
 			break
@@ -109,48 +143,48 @@ func (s *site) show(w http.ResponseWriter) {
 		}
 		stored = append(stored, shown)
 	}
-	s.mu.Lock()
-	last := slices.Clone(s.last)
-	s.mu.Unlock()
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	_ = page.Execute(w, map[string]any{
-		"Behaviour": s.service.Behaviour, "Username": datacitetest.Username, "Password": datacitetest.Password, "Prefix": datacitetest.Prefix,
-		"Token": s.token, "Count": len(names), "DOIs": found, "Reports": stored, "Last": last,
+	return stored
+}
+
+func (s *site) showRecord(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("doi")
+	record, err := s.service.Record(name)
+	if err != nil {
+		show(w, http.StatusNotFound, "record.html", map[string]any{"DOI": name, "Problem": err.Error()})
+		return
+	}
+	leads, _ := s.service.Resolve(r.Context(), name)
+	var asJSON bytes.Buffer
+	_ = json.Indent(&asJSON, withoutXML(record.Raw), "", "  ")
+	show(w, http.StatusOK, "record.html", map[string]any{
+		"DOI": record.DOI, "Record": record, "Leads": leads, "XML": string(record.MetadataXML), "JSON": asJSON.String(),
 		"Counts": s.service.Behaviour == datacitetest.Deployed,
 	})
 }
 
-// A recorder keeps the beginning of a response while it is sent.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	start  bytes.Buffer
-}
-
-func (w *recorder) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(data []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
+// withoutXML leaves out the metadata in base64, which nobody reads.
+func withoutXML(attributes json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(attributes, &members) != nil {
+		return attributes
 	}
-	w.start.Write(data[:min(len(data), maxShown-w.start.Len())])
-	return w.ResponseWriter.Write(data)
+	delete(members, "xml")
+	without, _ := json.Marshal(members)
+	return without
 }
 
-// Unwrap lets http.ResponseController reach the writer below.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func show(w http.ResponseWriter, status int, name string, data map[string]any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'")
+	w.WriteHeader(status)
+	_ = pages.ExecuteTemplate(w, name, data)
+}
 
-func (w *recorder) text() string {
-	var from io.Reader = &w.start
-	if strings.Contains(w.Header().Get("Content-Encoding"), "gzip") {
-		if unzipped, err := gzip.NewReader(&w.start); err == nil {
-			from = unzipped
-		}
+// moment is a time to the minute.
+func moment(t dois.Timestamp) string {
+	at, err := t.Time()
+	if err != nil {
+		return string(t)
 	}
-	text, _ := io.ReadAll(io.LimitReader(from, maxShown))
-	return strings.ToValidUTF8(string(text), "\ufffd")
+	return at.UTC().Format("2006-01-02 15:04")
 }

@@ -65,7 +65,8 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), program.Number(n)})
 		}
 	}
-	slot := 100 / float64(max(len(months), 1))
+	const fewest = 6 // months that fill the width, so that a few have no huge bars
+	slot := 100 / float64(max(len(months), fewest))
 	each := (len(months) + 11) / 12
 	for i, m := range months {
 		left := slot * float64(i)

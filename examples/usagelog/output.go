@@ -71,8 +71,9 @@ func (o *output) write(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[rep
 	}
 }
 
-func (o *output) json(before *string, value any) error {
-	data, err := json.Marshal(value)
+// json writes a value. json.Marshal would read what MarshalJSON returns once more.
+func (o *output) json(before *string, value json.Marshaler) error {
+	data, err := value.MarshalJSON()
 	if err != nil {
 		return err
 	}

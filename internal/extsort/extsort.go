@@ -108,18 +108,20 @@ func (s *Sorter) sort() {
 
 // sortAfter sorts records whose keys have the first n bytes in common.
 func (s *Sorter) sortAfter(records []record, n int) {
+	anyEnds := false
 	for i := range records {
-		records[i].word = firstWord(s.key(&records[i])[n:])
+		rest := s.key(&records[i])[n:]
+		records[i].word = firstWord(rest)
+		anyEnds = anyEnds || len(rest) < 8
 	}
 	slices.SortFunc(records, func(a, b record) int { return cmp.Compare(a.word, b.word) })
-	ended := func(r record) bool { return len(s.key(&r)) < n+8 }
+	ends := func(r record) bool { return len(s.key(&r)) < n+8 }
 	for len(records) > 0 {
 		alike := 1
 		for alike < len(records) && records[alike].word == records[0].word {
 			alike++
 		}
-		const few = 12
-		if same := records[:alike]; alike > few && !slices.ContainsFunc(same, ended) {
+		if same := records[:alike]; alike > 2 && !(anyEnds && slices.ContainsFunc(same, ends)) {
 			s.sortAfter(same, n+8)
 		} else if alike > 1 {
 			slices.SortFunc(same, func(a, b record) int {

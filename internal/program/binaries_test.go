@@ -18,7 +18,7 @@ import (
 )
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"audit", "harvest", "quickstart", "register", "search", "usagecheck", "usagereport"}
+var programs = []string{"audit", "harvest", "quickstart", "register", "sandbox", "search", "usagecheck", "usagereport"}
 
 // A use is a call of a program.
 type use struct {
@@ -62,6 +62,12 @@ var uses = map[string][]use{
 		{args: "-live -wait -mds %MDS% -url https://a.example/ record.json", code: 2, says: "-wait needs -resolver"},
 		{args: "-live -mds %MDS% -doi 10.9999/a -url https://a.example/ record.json", code: 1, says: "run this again with -doi 10.9999/a"},
 		{args: "-live -mds http://127.0.0.1:1 -doi 10.5072/a -url https://a.example/ record.json", code: 3, says: "connection refused"},
+	},
+	"sandbox": { // what ends by itself
+		{args: "-rules", prints: "# Metadata store as deployed"},
+		{args: "-fault PUT", code: 2, says: "write it as"},
+		{args: "-addr nowhere:http:x", code: 2, says: "address"},
+		{args: "-load missing.jsonl", code: 2, says: "missing.jsonl"},
 	},
 	"search": {
 		{args: "-api %API% -format jsonl", prints: "10.5072/a", says: " records"},

@@ -55,6 +55,7 @@ type Client struct {
 	authorize   Authorizer
 	relays      bool
 	explain     func(*datacite.Error)
+	embedded    bool                   // the service is, and pauses are short
 	hidden      atomic.Pointer[hiding] // of the last request
 }
 
@@ -77,13 +78,14 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 		userAgent:   agent,
 		logger:      logger,
 		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
-		maxWait:     cmp.Or(cfg.MaxWait, DefaultMaxWait),
 		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 		limiter:     cfg.Limiter,
 		authorize:   i.Login,
 		relays:      i.Relays,
 		explain:     i.Explain,
 	}
+	c.embedded = isEmbedded(cfg.HTTPClient, address)
+	c.maxWait = c.Pause(cmp.Or(cfg.MaxWait, DefaultMaxWait))
 	if c.explain == nil {
 		c.explain = func(*datacite.Error) {}
 	}

@@ -136,6 +136,7 @@ type description struct {
 	time   time.Time
 	doi    string // as it is written
 	fields string // from the title on, with tabs
+	hash   uint64 // of fields, while others come: long texts are rarely compared
 }
 
 // add takes a description. Its texts are parts of a line.
@@ -154,16 +155,16 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 		about = &description{}
 		s.latest[string(key)] = about
 		s.size += len(key) + len(name) + overhead
-	} else if compareDescriptions(&description{at, name, fields}, about) <= 0 {
+	} else if compareDescriptions(&description{time: at, doi: name, fields: fields}, about) <= 0 {
 		return nil
 	}
 	about.time = at
 	if about.doi != name {
 		about.doi = strings.Clone(name)
 	}
-	if about.fields != fields {
+	if hash := maphash.String(shardSeed, fields); about.hash != hash || len(about.fields) != len(fields) {
 		s.size += len(fields) - len(about.fields)
-		about.fields = strings.Clone(fields)
+		about.hash, about.fields = hash, strings.Clone(fields)
 	}
 	if s.size > d.memory()/len(d.shards) {
 		return d.spill(s)
@@ -209,7 +210,8 @@ func (a description) append(dst []byte) []byte {
 
 func readDescription(data []byte) description {
 	name, fields, _ := strings.Cut(string(data[12:]), "\x00")
-	return description{time.Unix(int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint32(data[8:]))), name, fields}
+	at := time.Unix(int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint32(data[8:])))
+	return description{time: at, doi: name, fields: fields}
 }
 
 // Close removes the temporary file.

@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -73,9 +73,9 @@ func Key(e Event) string {
 	if err != nil {
 		name = e.DOI
 	}
-	key := appendKey(nil, name, &e)
-	at := len(key) - userSize
-	return string(key[:at]) + hex.EncodeToString(key[at:])
+	kind, who := appendUser(nil, &e)
+	hash := sha256.Sum256(who)
+	return fmt.Sprintf("%s\x00%02x%x", jsonlex.AppendLower(nil, name), kind, hash[:hashSize])
 }
 
 // Kinds of users, by what is known of them.
@@ -86,43 +86,39 @@ const (
 	byAddress
 )
 
-// userSize is the size of a user in a key: its kind and its hash.
-const userSize = 1 + hashSize
-
-// appendKey appends the DOI of an event as all spellings share it, and its user.
-func appendKey(dst []byte, name string, e *Event) []byte {
-	dst = append(jsonlex.AppendLower(dst, name), 0)
-	kind, user := byAddress, ""
+// appendUser appends what tells a user from others of the same kind.
+func appendUser(dst []byte, e *Event) (kind byte, who []byte) {
 	switch {
 	case e.User != "":
-		kind, user = byLogin, e.User
+		return byLogin, append(dst, e.User...)
 	case e.Cookie != "":
-		kind, user = byCookie, e.Cookie
+		return byCookie, append(dst, e.Cookie...)
 	case e.Session != "":
-		kind, user = bySession, e.Session
+		return bySession, append(dst, e.Session...)
 	}
-	var space [256]byte
-	who := append(space[:0], user...)
-	if kind == byAddress {
-		who = append(binary.AppendUvarint(who, uint64(len(e.Address))), e.Address...)
-		who = append(who, e.Agent...)
-	}
-	return appendHash(append(dst, kind), who)
+	dst = append(binary.AppendUvarint(dst, uint64(len(e.Address))), e.Address...)
+	return byAddress, append(dst, e.Agent...)
 }
 
 // hashSize is the size of what stands for a text. Two texts never share it, not even
 // those that somebody makes up for it.
 const hashSize = 16
 
+// seeds make hashes that nobody can foresee. They are for one process.
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
 func appendHash(dst, text []byte) []byte {
-	hash := sha256.Sum256(text)
-	return append(dst, hash[:hashSize]...)
+	for _, seed := range seeds {
+		dst = binary.BigEndian.AppendUint64(dst, maphash.Bytes(seed, text))
+	}
+	return dst
 }
 
 // A record is an event as it is sorted: by key, then by time, then by all else, so
-// that the order in which events come does not matter.
+// that the order in which events come does not matter. Its key is one for each [Key].
 //
-//	key  seconds (8, sign flipped)  nanoseconds (4)  flags (1)  country (2)  hash of URL (16)
+//	DOI  0  kind of user (1)  hash of user (16)   the key
+//	seconds (8, sign flipped)  nanoseconds (4)  flags (1)  country (2)  hash of URL (16)
 type record []byte
 
 // Of clicks at the same moment a request is kept before an investigation.
@@ -133,7 +129,9 @@ const (
 
 // appendRecord appends the record of an event whose DOI is name.
 func appendRecord(dst record, name string, e *Event, byMachine bool) record {
-	dst = appendKey(dst, name, e)
+	var space [256]byte
+	kind, who := appendUser(space[:0], e)
+	dst = appendHash(append(jsonlex.AppendLower(dst, name), 0, kind), who)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(e.Time.Unix())^1<<63)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(e.Time.Nanosecond()))
 	var flags byte
@@ -149,9 +147,11 @@ func appendRecord(dst record, name string, e *Event, byMachine bool) record {
 	}
 	dst = jsonlex.AppendLower(dst, e.Country)
 	url, _, _ := strings.Cut(e.URL, "#")
-	var space [256]byte
 	return appendHash(dst, append(space[:0], url...))
 }
+
+// userSize is the size of a user in a key.
+const userSize = 1 + hashSize
 
 // A click is a record, read.
 type click struct {

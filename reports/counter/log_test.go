@@ -447,6 +447,26 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 	assert.False(t, events[1].Request)
 }
 
+// TestPatternsAreSearchedFor: also those without anything but letters, and those with anchors.
+func TestPatternsAreSearchedFor(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`/data`: "/data /data/1 /old/data", `^/data$`: "/data", `(?i)/DATA`: "/data /data/1 /old/data", `/data\/1`: "/data/1", `/d.ta`: "/data /data/1 /d.ta /old/data", `/d\.ta`: "/d.ta",
+	} {
+		var log strings.Builder
+		for _, path := range []string{"/data", "/data/1", "/d.ta", "/old/data"} {
+			log.WriteString(line("request_url", path))
+		}
+		paths := &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(pattern)}}
+		events, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{Paths: paths}))
+		require.NoError(t, err)
+		var found []string
+		for _, e := range events {
+			found = append(found, e.URL)
+		}
+		assert.Equal(t, want, strings.Join(found, " "), pattern)
+	}
+}
+
 func TestEventsAsJSON(t *testing.T) {
 	want := []counter.Event{
 		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.Machine, Country: "de"},

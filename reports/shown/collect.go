@@ -247,7 +247,7 @@ func (c *comparison) listRecords(ctx context.Context) error {
 	return nil
 }
 
-// fields are the attributes that are read of records.
+// fields are the attributes that are read of records. Lists have the months only in detail.
 var fields = []string{"doi", "viewsOverTime", "downloadsOverTime"}
 
 // A record is what a DOI record shows.

@@ -85,10 +85,10 @@ type Total struct {
 //
 // Lists are a day behind records and more, so each DOI that seems to differ is read with
 // [dois.Client.Get], and compared as it is then. Compare takes one request for 1,000
-// reports, one for each report, one for 1,000 records, and one for each DOI that seems to
-// differ or is not in the list, such as one of another repository. A difference that no
-// report explains is found once the list shows it. Of a DOI that is listed, only
-// differences of Options.Causes are looked up.
+// reports, one for each report, one for 1,000 records, one for 100 DOIs of other
+// accounts, and one for each DOI that seems to differ. A difference that no report
+// explains is found once the list shows it. Of a DOI that is listed, only differences of
+// Options.Causes are looked up.
 //
 // Interrupted, Compare starts from the beginning the next time.
 //
@@ -135,6 +135,8 @@ type comparison struct {
 	of       map[string][]string // ids of the reports of a month
 	skipped  map[string]bool     // months of reports that were left out
 	sorter   extsort.Sorter      // entries and records by DOI
+	held     []*holding          // in order, not compared yet
+	before   *holding            // the last one that was compared
 	totalled map[string]*Month   // by month
 	progress Progress
 }

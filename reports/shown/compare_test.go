@@ -64,6 +64,27 @@ func TestRequestsAndTotals(t *testing.T) {
 	}
 }
 
+// DOIs of other accounts are looked up together.
+func TestDOIsOfOthers(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	var datasets []reports.Dataset
+	for i := range 250 {
+		name := fmt.Sprintf("10.5072/n%d", i)
+		datasets = append(datasets, dataset(name, views(5)))
+		shows := 5
+		if i == 7 {
+			shows = 4
+		}
+		if i != 8 {
+			put(t, srv.As("OTHER.REPO"), name, series("2025-10", shows), nil)
+		}
+	}
+	store(t, srv, 1, header("Repo", 10), datasets...)
+	before := len(srv.Requests())
+	assert.Equal(t, []string{"10.5072/n7 2025-10 views 5 [5] 4 lost 1", "10.5072/n8 2025-10 views 5 [5] 0 no-record 1"}, short(compare(t, srv, nil)))
+	assert.Len(t, srv.Requests()[before:], 1+1+1+3+2)
+}
+
 // A report whose connection breaks off is read again, and nothing of the first attempt counts.
 func TestABrokenConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

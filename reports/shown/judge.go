@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -12,18 +13,9 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 )
 
-// compare goes through what was sorted, DOI by DOI. To know whether a long DOI begins
-// like its neighbours, it looks one ahead.
+// compare goes through what was sorted, DOI by DOI.
 func (c *comparison) compare(ctx context.Context) error {
-	var before, h, next *holding
-	turn := func() error {
-		if h == nil {
-			return nil
-		}
-		crowded := alike(before, h) || alike(h, next)
-		before = h
-		return c.judge(ctx, h, crowded)
-	}
+	var last *holding
 	for sorted, err := range c.sorter.Keys() {
 		if err != nil {
 			return err
@@ -32,23 +24,67 @@ func (c *comparison) compare(ctx context.Context) error {
 		if l.report >= 0 && c.stored[l.report].dead {
 			continue
 		}
-		if next == nil || next.doi != l.doi {
-			if err := turn(); err != nil {
-				return err
+		if last == nil || last.doi != l.doi {
+			// The last one stays: whether a long DOI begins like the next one is not known yet.
+			if len(c.held) > holdings {
+				if err := c.release(ctx, len(c.held)-1); err != nil {
+					return err
+				}
 			}
-			h, next = next, &holding{doi: l.doi}
+			next := &holding{doi: l.doi}
+			c.held, last = append(c.held, next), next
 		}
-		if err := next.read(&l); err != nil {
+		if err := last.read(&l); err != nil {
 			return err
 		}
 	}
-	if err := turn(); err != nil {
-		return err
-	}
-	h, next = next, nil
-	err := turn()
+	err := c.release(ctx, len(c.held))
 	c.told(0)
 	return err
+}
+
+// holdings is how many DOIs are held, to look up those that are in no list together.
+const holdings = 100
+
+// release compares the first n DOIs that are held.
+func (c *comparison) release(ctx context.Context, n int) error {
+	if err := c.findUnlisted(ctx, c.held[:n]); err != nil {
+		return err
+	}
+	for i, h := range c.held[:n] {
+		crowded := alike(c.before, h) || i+1 < len(c.held) && alike(h, c.held[i+1])
+		c.before = h
+		if err := c.judge(ctx, h, crowded); err != nil {
+			return err
+		}
+	}
+	c.held = slices.Delete(c.held, 0, n)
+	return nil
+}
+
+// findUnlisted lists the records that are not among those of the account.
+func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
+	const most = 8 << 10 // bytes of names in an address
+	of, names, size := map[string]*holding{}, []string(nil), 0
+	for _, h := range held {
+		if _, err := doi.Parse(h.doi); err != nil || h.listed != nil || strings.Contains(h.doi, ",") || size+len(h.doi) > most {
+			continue
+		}
+		of[h.doi], names, size = h, append(names, h.doi), size+len(h.doi)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	found, err := c.dois.List(ctx, &dois.ListOptions{IDs: names, Detail: true, Fields: fields})
+	if err != nil {
+		return err
+	}
+	for i := range found.Records {
+		if h := of[doi.Key(found.Records[i].DOI)]; h != nil {
+			h.listed = recordOf(&found.Records[i])
+		}
+	}
+	return nil
 }
 
 // indexed is how many characters of a DOI the service's unique index of events has: 191
@@ -70,20 +106,20 @@ func (c *comparison) judge(ctx context.Context, h *holding, crowded bool) error 
 	c.progress.Compared++
 	c.told(c.progress.Compared)
 	_, invalid := doi.Parse(h.doi)
-	f := finding{comparison: c, holding: h, record: h.listed, crowded: crowded, name: invalid == nil}
-	all := f.differences()
+	p := pair{comparison: c, holding: h, record: h.listed, crowded: crowded, name: invalid == nil}
+	all := p.differences()
 	listed := h.listed != nil || invalid != nil
-	seems := slices.ContainsFunc(all, f.wanted) || len(all) > 0 && !listed || f.unlike()
-	if seems && f.name {
+	seems := slices.ContainsFunc(all, p.wanted) || len(all) > 0 && !listed || p.unlike()
+	if seems && p.name {
 		var err error
-		if f.record, err = c.look(ctx, h.doi); err != nil {
+		if p.record, err = c.look(ctx, h.doi); err != nil {
 			return err
 		}
-		all = f.differences()
+		all = p.differences()
 	}
-	f.count(all)
+	p.count(all)
 	for _, d := range all {
-		if !f.wanted(d) {
+		if !p.wanted(d) {
 			continue
 		}
 		c.progress.Differences++
@@ -114,8 +150,8 @@ func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 	return recordOf(r), nil
 }
 
-// A finding compares what reports have of a DOI with a record.
-type finding struct {
+// A pair is what reports have of a DOI, and its record.
+type pair struct {
 	*comparison
 	*holding
 	record  *record // nil if there is none
@@ -123,7 +159,7 @@ type finding struct {
 	name    bool    // what was reported is a DOI
 }
 
-func (f *finding) wanted(d *Difference) bool { return f.looksFor(d.Cause) }
+func (p *pair) wanted(d *Difference) bool { return p.looksFor(d.Cause) }
 
 // A number is a metric of one month.
 type number struct {
@@ -136,28 +172,28 @@ type number struct {
 
 // numbers are what there is to compare, in order. Months of reports that were left out
 // are not.
-func (f *finding) numbers() (all []number) {
+func (p *pair) numbers() (all []number) {
 	names := map[string]bool{}
-	for i := range f.counts {
-		names[f.counts[i].name] = true
+	for i := range p.counts {
+		names[p.counts[i].name] = true
 	}
 	for _, m := range metrics {
-		for _, n := range f.record.series(m).ByMonth() {
+		for _, n := range p.record.series(m).ByMonth() {
 			names[n.YearMonth] = true
 		}
 	}
-	maps.DeleteFunc(names, func(name string, _ bool) bool { return f.skipped[name] })
+	maps.DeleteFunc(names, func(name string, _ bool) bool { return p.skipped[name] })
 	at := 0
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		for at < len(f.counts) && f.counts[at].name < name {
+		for at < len(p.counts) && p.counts[at].name < name {
 			at++
 		}
 		for i, m := range metrics {
 			n := number{month: name, metric: m}
-			if at < len(f.counts) && f.counts[at].name == name {
-				n.tally = f.counts[at].tallies[i]
+			if at < len(p.counts) && p.counts[at].name == name {
+				n.tally = p.counts[at].tallies[i]
 			}
-			for _, shown := range f.record.series(m) {
+			for _, shown := range p.record.series(m) {
 				if shown.YearMonth == name {
 					n.shown += int64(shown.Total)
 					n.entries++
@@ -171,21 +207,21 @@ func (f *finding) numbers() (all []number) {
 
 // unlike reports whether a record cannot show what was reported, by the rules. The list may
 // still show it.
-func (f *finding) unlike() bool {
-	return slices.ContainsFunc(f.numbers(), func(n number) bool {
+func (p *pair) unlike() bool {
+	return slices.ContainsFunc(p.numbers(), func(n number) bool {
 		expected, wide := n.tally.expected()
 		return !wide && !slices.Contains(expected, n.reported())
 	})
 }
 
-func (f *finding) differences() (all []*Difference) {
-	for _, n := range f.numbers() {
+func (p *pair) differences() (all []*Difference) {
+	for _, n := range p.numbers() {
 		expected, wide := n.tally.expected()
-		d := &Difference{DOI: f.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: expected, Shown: n.shown}
+		d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: expected, Shown: n.shown}
 		if d.Reported == d.Shown {
 			continue
 		}
-		f.explain(&n, d, slices.Contains(expected, n.shown) || wide && n.shown > expected[0] && n.shown < expected[1])
+		p.explain(&n, d, slices.Contains(expected, n.shown) || wide && n.shown > expected[0] && n.shown < expected[1])
 		all = append(all, d)
 	}
 	return all
@@ -204,66 +240,66 @@ func (n *number) reported() int64 {
 }
 
 // explain finds the cause of a difference. The rules may allow what is shown.
-func (f *finding) explain(n *number, d *Difference, allowed bool) {
+func (p *pair) explain(n *number, d *Difference, allowed bool) {
 	latest, all := n.tally.latest(), d.Expected
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.Values, []int64{d.Reported})
 	switch {
-	case !f.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
+	case !p.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
 		d.Cause, d.Detail = NotADOI, latest.why
-	case f.name && f.record == nil && (latest == nil || latest.cause != OtherDOI):
+	case p.name && p.record == nil && (latest == nil || latest.cause != OtherDOI):
 		d.Cause = NoRecord
 	case hidden && (allowed || latest.events == 0):
 		d.Cause, d.Detail = latest.cause, latest.why
 	case allowed:
-		f.added(n, d)
+		p.added(n, d)
 		return
-	case f.crowded && d.Shown < all[0]:
+	case p.crowded && d.Shown < all[0]:
 		d.Cause = LongDOI
 	case n.tally.events() == 0 && n.tally.machines():
 		d.Cause = NotRegular
 	case d.Shown > all[len(all)-1] && n.entries > n.tally.events():
-		f.surplus(n, d)
+		p.surplus(n, d)
 		return
-	case f.young(n.tally):
+	case p.young(n.tally):
 		d.Cause = NotProcessed
 	default:
 		d.Cause = Lost
 	}
 	if latest != nil {
-		d.Reports = f.ids(tally{*latest})
+		d.Reports = p.ids(tally{*latest})
 	} else {
-		d.Reports = f.ids(n.tally)
+		d.Reports = p.ids(n.tally)
 	}
 }
 
 // added explains a number that is right by the rules: counts of several reports, or of
 // other DOIs or months, have been added.
-func (f *finding) added(n *number, d *Difference) {
+func (p *pair) added(n *number, d *Difference) {
 	var own, guests tally
-	for _, p := range n.tally {
-		if !slices.Equal(p.Values, nothing) {
-			own = append(own, p)
+	for _, one := range n.tally {
+		if !slices.Equal(one.Values, nothing) {
+			own = append(own, one)
 		}
-		if !slices.Equal(p.guests, nothing) {
-			guests = append(guests, p)
+		if !slices.Equal(one.guests, nothing) {
+			guests = append(guests, one)
 		}
 	}
 	switch {
 	case len(own) > 1:
-		d.Cause, d.Reports = ReportedTwice, f.ids(own)
+		d.Cause, d.Reports = ReportedTwice, p.ids(own)
 	case len(guests) > 0:
-		d.Cause, d.Detail, d.Reports = guests[0].guest, guests[0].hint, f.ids(guests)
+		d.Cause, d.Detail, d.Reports = guests[0].guest, guests[0].hint, p.ids(guests)
 	default:
-		d.Cause, d.Reports = Lost, f.ids(n.tally)
+		d.Cause, d.Reports = Lost, p.ids(n.tally)
 	}
 }
 
 // surplus explains a number that no stored report has. If each report of the month has
 // the count, none of them had it before.
-func (f *finding) surplus(n *number, d *Difference) {
-	have := f.ids(slices.DeleteFunc(slices.Clone(n.tally), func(p part) bool { return p.events == 0 }))
+func (p *pair) surplus(n *number, d *Difference) {
+	have := p.ids(slices.DeleteFunc(slices.Clone(n.tally), func(one part) bool { return one.events == 0 }))
 	d.Cause = Unreported
-	for _, id := range f.of[n.month] {
+	for _, id := range p.of[n.month] {
 		if !slices.Contains(have, id) {
 			d.Cause = Left
 			d.Reports = append(d.Reports, id)
@@ -272,28 +308,28 @@ func (f *finding) surplus(n *number, d *Difference) {
 }
 
 // ids are those of the reports.
-func (f *finding) ids(t tally) (ids []string) {
-	for _, p := range t {
-		ids = append(ids, f.stored[p.report].id)
+func (p *pair) ids(t tally) (ids []string) {
+	for _, one := range t {
+		ids = append(ids, p.stored[one.report].id)
 	}
 	return ids
 }
 
 // young reports whether the service may not have processed one of the reports.
-func (f *finding) young(t tally) bool {
+func (p *pair) young(t tally) bool {
 	const day = 24 * time.Hour
-	return slices.ContainsFunc(t, func(p part) bool {
-		return f.opts.Now.Before(f.stored[p.report].created.Add(day + f.opts.Lag))
+	return slices.ContainsFunc(t, func(one part) bool {
+		return p.opts.Now.Before(p.stored[one.report].created.Add(day + p.opts.Lag))
 	})
 }
 
 // count adds the numbers to the totals.
-func (f *finding) count(all []*Difference) {
-	for _, n := range f.numbers() {
-		m := f.totalled[n.month]
+func (p *pair) count(all []*Difference) {
+	for _, n := range p.numbers() {
+		m := p.totalled[n.month]
 		if m == nil {
 			m = &Month{Month: n.month}
-			f.totalled[n.month] = m
+			p.totalled[n.month] = m
 		}
 		total := &m.Views
 		if n.metric == Downloads {
@@ -303,10 +339,10 @@ func (f *finding) count(all []*Difference) {
 		total.Shown += n.shown
 	}
 	for _, d := range all {
-		if !f.wanted(d) {
+		if !p.wanted(d) {
 			continue
 		}
-		if m := f.totalled[d.Month]; d.Metric == Downloads {
+		if m := p.totalled[d.Month]; d.Metric == Downloads {
 			m.Downloads.Differences++
 		} else {
 			m.Views.Differences++

@@ -24,20 +24,21 @@ type tally []part
 // A part is what one report adds to a number.
 type part struct {
 	report int
-	own    bool // the report has a count for this DOI and month
-	count       // the values are the possible sums
+	own    bool  // the report has a count for this DOI and month
+	count        // of the report; Values are the possible sums
+	cause  Cause // why the rules hide or change it; "" if they do not
+	why    string
+	events int // counts that the service keeps apart, guests among them
 
-	why    string // detail of cause
-	cause  Cause  // that a rule hides or changes counts of the report
-	events int    // counts that the service keeps apart
-	guests []int64
-	wide   bool  // of values or guests only the least and the greatest are known
-	guest  Cause // why counts of another DOI or month are shown here
+	guests []int64 // possible sums of counts that are reported for another DOI or month
+	guest  Cause   // why they are shown here
 	hint   string
 
-	name    string // of the count that is being put together
-	pending []int64
-	other   bool
+	wide bool // of the sums only the least and the greatest are known
+
+	name    string  // as which the count was read that is being put together
+	pending []int64 // its values
+	other   bool    // it is a guest
 }
 
 // read adds a line. Lines come sorted.

@@ -54,7 +54,7 @@ var scheduled = []Fault{
 
 // Schedule returns faults for Options.Faults: each request fails with the
 // probability rate, from 0 to 1, in one of all the ways there are; delays are
-// shorter than a second. The same seed gives the n-th request the same fate.
+// shorter than 10 ms. The same seed gives the n-th request the same fate.
 func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	return func(n int, _ *http.Request) *Fault {
 		random := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -63,7 +63,7 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 		}
 		f := scheduled[random.IntN(len(scheduled))]
 		if f.Kind == Delay {
-			f.Delay = time.Duration(random.Int64N(int64(time.Second)))
+			f.Delay = time.Duration(random.Int64N(int64(10 * time.Millisecond)))
 		}
 		return &f
 	}

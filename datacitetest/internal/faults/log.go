@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"slices"
@@ -37,33 +38,69 @@ func (f *Front) Requests() []Request {
 }
 
 func (l *requestLog) add(c call, status int) {
-	r, kind := c.Request, FaultKind("")
+	entry := newRequest(c.Request)
+	entry.Status, entry.Body, entry.BodySize = status, c.body.start, c.body.n
 	if c.fault != nil {
-		kind = c.fault.Kind
+		entry.Fault = c.fault.Kind
 	}
-	header := r.Header.Clone()
-	header.Del("Authorization")
-	header.Del("Cookie")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.entries) == logged {
 		l.entries = slices.Delete(l.entries, 0, 1)
 	}
-	l.entries = append(l.entries, Request{
-		Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery,
-		Status: status, Fault: kind, Header: header, Body: c.body.start, BodySize: c.body.n,
-	})
+	l.entries = append(l.entries, entry)
+}
+
+func newRequest(r *http.Request) Request {
+	header := r.Header.Clone()
+	header.Del("Authorization")
+	header.Del("Cookie")
+	return Request{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: header}
+}
+
+// Arrived is a request before its work, for a Front's Ask. It waits for the beginning of
+// the body, which the service still reads.
+func Arrived(r *http.Request) Request {
+	request := newRequest(r)
+	if body, ok := r.Body.(*countedBody); ok {
+		request.Body = body.peek()
+	}
+	return request
 }
 
 type countedBody struct {
 	io.ReadCloser
 	n     int64
 	start []byte
+
+	ahead  *bytes.Reader // what was read before the service asked for it
+	failed error         // after that
+}
+
+// peek returns the beginning of a body of which nothing was read.
+func (b *countedBody) peek() []byte {
+	if b.ahead == nil {
+		data, err := io.ReadAll(io.LimitReader(b.ReadCloser, loggedBody))
+		b.ahead, b.failed = bytes.NewReader(data), err
+	}
+	data := make([]byte, b.ahead.Size())
+	_, _ = b.ahead.ReadAt(data, 0)
+	return data
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+	n, err := b.read(p)
 	b.n += int64(n)
 	b.start = append(b.start, p[:min(n, loggedBody-len(b.start))]...)
 	return n, err
+}
+
+func (b *countedBody) read(p []byte) (int, error) {
+	switch {
+	case b.ahead != nil && b.ahead.Len() > 0:
+		return b.ahead.Read(p)
+	case b.failed != nil:
+		return 0, b.failed
+	}
+	return b.ReadCloser.Read(p)
 }

@@ -56,23 +56,23 @@ type stored struct {
 
 // row is a subset. Rows have no order but that of their random ids.
 type row struct {
-	id       int64
-	nth      int64 // counts the rows as they were inserted
-	checksum string
-	gzip     []byte // nil is NULL: only the document has the bytes
+	ID       int64
+	Nth      int64 // counts the rows as they were inserted
+	Checksum string
+	Gzip     []byte // nil is NULL: only the document has the bytes
 }
 
 // attachment is the document of a report: the response to a write, kept as it was
 // given.
 type attachment struct {
-	header   object
-	datasets json.RawMessage
-	subsets  []row
+	Header   object
+	Datasets json.RawMessage `json:",omitempty"`
+	Subsets  []row
 }
 
 func (d attachment) find(checksum string) *row {
-	if i := slices.IndexFunc(d.subsets, func(r row) bool { return r.checksum == checksum }); i >= 0 {
-		return &d.subsets[i]
+	if i := slices.IndexFunc(d.Subsets, func(r row) bool { return r.Checksum == checksum }); i >= 0 {
+		return &d.Subsets[i]
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (a *archive) find(uid string) *stored {
 	}
 	c := *r
 	c.header = maps.Clone(r.header)
-	c.rows = slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.id, y.id) })
+	c.rows = slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.ID, y.ID) })
 	return &c
 }
 
@@ -116,14 +116,14 @@ func (a *archive) RowIDs(uid string) (ids []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.find(uid).inserted() {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	return ids
 }
 
 // inserted are the rows as they were inserted.
 func (r *stored) inserted() []row {
-	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
+	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 }
 
 // kept are the reports with their rows. The bytes of a row are there, or in the
@@ -137,10 +137,10 @@ func (a *archive) kept() (all []Kept) {
 			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
 		}
 		for _, row := range r.inserted() {
-			if there := a.documents[names.Folded(r.uid)].find(row.checksum); row.gzip == nil && there != nil {
-				row.gzip = there.gzip
+			if there := a.documents[names.Folded(r.uid)].find(row.Checksum); row.Gzip == nil && there != nil {
+				row.Gzip = there.Gzip
 			}
-			k.Subsets = append(k.Subsets, KeptSubset{row.checksum, row.gzip})
+			k.Subsets = append(k.Subsets, KeptSubset{row.Checksum, row.Gzip})
 		}
 		all = append(all, k)
 	}
@@ -174,7 +174,7 @@ func (a *archive) insertRow(uid string, data []byte) (row, error) {
 		return row{}, tooLong("compressed")
 	}
 	a.inserted++
-	added := row{id: a.NewID(), nth: a.inserted, checksum: sum256(data), gzip: data}
+	added := row{a.NewID(), a.inserted, sum256(data), data}
 	a.change(uid, func(r *stored) { r.rows = append(r.rows, added) })
 	return added, nil
 }
@@ -216,23 +216,23 @@ func (a *archive) load(r *stored) (attachment, error) {
 		if len(r.rows) == 0 {
 			return d, noMethod("checksum", "nil:NilClass")
 		}
-		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.nth, y.nth) })
-		if d.find(newest.checksum) == nil {
+		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
+		if d.find(newest.Checksum) == nil {
 			return d, wire.Crashed("[UsageReports] cannot find gzip for a report-subset")
 		}
 		// It takes the checksum for the bytes.
-		r.compressed, _ = base64.StdEncoding.DecodeString(newest.checksum)
+		r.compressed, _ = base64.StdEncoding.DecodeString(newest.Checksum)
 	}
-	r.datasets = d.datasets
+	r.datasets = d.Datasets
 	if r.datasets == nil {
 		r.datasets = json.RawMessage("[]")
 	}
 	for i := range r.rows {
-		found := d.find(r.rows[i].checksum)
+		found := d.find(r.rows[i].Checksum)
 		if found == nil {
 			return d, wire.Crashed("[UsageReports] Cannot find report-subset gzip field.")
 		}
-		r.rows[i].gzip = found.gzip
+		r.rows[i].Gzip = found.Gzip
 	}
 	return d, nil
 }
@@ -240,11 +240,11 @@ func (a *archive) load(r *stored) (attachment, error) {
 // document is the report as ReportSerializer shows it.
 func (r *stored) document() (attachment, error) {
 	for _, row := range r.rows {
-		if row.gzip == nil {
+		if row.Gzip == nil {
 			return attachment{}, errNilText
 		}
 	}
-	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: r.rows}, nil
+	return attachment{r.fullHeader(), r.datasets, r.rows}, nil
 }
 
 // fullHeader is the header with the members that only the report itself shows.
@@ -256,25 +256,25 @@ func (r *stored) fullHeader() object {
 
 // reply is the response that shows a document.
 func (d attachment) reply(status int, uid string) wire.Reply {
-	datasets := d.datasets
+	datasets := d.Datasets
 	if datasets == nil {
 		datasets = json.RawMessage("null")
 	}
 	of := []string{string(datasets)}
-	for _, subset := range d.subsets {
-		of = append(of, subset.checksum)
+	for _, subset := range d.Subsets {
+		of = append(of, subset.Checksum)
 	}
-	return response(status, uid, d.header, of, func(o *output) {
+	return response(status, uid, d.Header, of, func(o *output) {
 		o.print(`"report-datasets":%s,"report-subsets":[`, datasets)
-		for i, subset := range d.subsets {
+		for i, subset := range d.Subsets {
 			if i > 0 {
 				o.print(",")
 			}
 			o.print(`{"gzip":"`)
 			enc := base64.NewEncoder(base64.StdEncoding, o)
-			_, _ = enc.Write(subset.gzip)
+			_, _ = enc.Write(subset.Gzip)
 			_ = enc.Close()
-			o.print(`","checksum":"%s"}`, subset.checksum)
+			o.print(`","checksum":"%s"}`, subset.Checksum)
 		}
 		o.print("]")
 	})

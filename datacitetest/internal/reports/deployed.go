@@ -162,7 +162,7 @@ func (a *archive) shown(r *stored) (attachment, error) {
 		return r.document()
 	}
 	stored, err := a.load(r)
-	return attachment{header: r.fullHeader(), datasets: r.datasets, subsets: stored.subsets}, err
+	return attachment{r.fullHeader(), r.datasets, stored.Subsets}, err
 }
 
 // Usage is a report as those who count usage get it from a Deployed service.
@@ -177,9 +177,9 @@ func (s *Service) Usage(id string) (report usage.Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	report = usage.Report{ID: r.uid, Header: wire.Encode(shown.header), Datasets: shown.datasets}
-	for _, subset := range shown.subsets {
-		report.Subsets = append(report.Subsets, subset.gzip)
+	report = usage.Report{ID: r.uid, Header: wire.Encode(shown.Header), Datasets: shown.Datasets}
+	for _, subset := range shown.Subsets {
+		report.Subsets = append(report.Subsets, subset.Gzip)
 	}
 	return report, nil
 }
@@ -208,7 +208,7 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	for _, r := range s.Archive.reports {
-		i := slices.IndexFunc(r.rows, func(r row) bool { return r.id == number })
+		i := slices.IndexFunc(r.rows, func(r row) bool { return r.ID == number })
 		if i < 0 {
 			continue
 		}
@@ -219,13 +219,13 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 		if !there {
 			return wire.Reply{}, errNoDocument(r.uid)
 		}
-		subset := stored.find(r.rows[i].checksum)
+		subset := stored.find(r.rows[i].Checksum)
 		if subset == nil {
 			return wire.Reply{}, noMethod("[]", "nil:NilClass")
 		}
 		return wire.JSON(http.StatusOK, object{"report": object{
-			"id": r.uid, "report-header": stored.header, "report-datasets": []any{},
-			"report-subsets": []any{object{"gzip": subset.gzip, "checksum": subset.checksum}},
+			"id": r.uid, "report-header": stored.Header, "report-datasets": []any{},
+			"report-subsets": []any{object{"gzip": subset.Gzip, "checksum": subset.Checksum}},
 			"exceptions":     nil,
 		}}), nil
 	}

@@ -186,12 +186,12 @@ func (p part) copyDatasets(o *output) {
 // inSubsets is the response to POST and PUT. A compressed report is shown by its
 // subsets, as the deployed server does it.
 func (r *stored) inSubsets(status int) wire.Reply {
-	d := attachment{header: r.header, datasets: json.RawMessage("[]")}
+	d := attachment{Header: r.header, Datasets: json.RawMessage("[]")}
 	for _, p := range r.parts {
 		if p.coding == "" {
 			return r.expanded(status)
 		}
-		d.subsets = append(d.subsets, row{checksum: p.checksum, gzip: p.body})
+		d.Subsets = append(d.Subsets, row{Checksum: p.checksum, Gzip: p.body})
 	}
 	return d.reply(status, r.uid)
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -21,29 +22,15 @@ type SavedReport struct {
 	Datasets                     json.RawMessage `json:",omitempty"`
 	Compressed                   []byte
 	Documented                   bool
-	Rows                         []SavedRow
+	Rows                         []row
 	Parts                        []SavedPart
-	Document                     *SavedDocument `json:",omitempty"`
-}
-
-// SavedRow is a subset.
-type SavedRow struct {
-	ID, Nth  int64
-	Checksum string
-	Gzip     []byte
+	Document                     *attachment `json:",omitempty"`
 }
 
 // SavedPart is a body as it came.
 type SavedPart struct {
 	Body   []byte
 	Coding string
-}
-
-// SavedDocument is what is stored beside the database.
-type SavedDocument struct {
-	Header   object
-	Datasets json.RawMessage `json:",omitempty"`
-	Subsets  []SavedRow
 }
 
 // Snapshot returns what the service holds now.
@@ -55,31 +42,18 @@ func (s *Service) Snapshot() Snapshot {
 	for _, r := range a.list() {
 		saved := SavedReport{
 			UID: r.uid, Owner: r.owner, Year: r.year, Month: r.month, Key: r.key, Header: r.header, Datasets: r.datasets,
-			Compressed: r.compressed, Documented: r.documented, Rows: savedRows(r.rows),
+			Compressed: r.compressed, Documented: r.documented, Rows: slices.Clone(r.rows),
 		}
 		for _, p := range r.parts {
 			saved.Parts = append(saved.Parts, SavedPart{p.body, p.coding})
 		}
 		if d, there := a.documents[names.Folded(r.uid)]; there {
-			saved.Document = &SavedDocument{d.header, d.datasets, savedRows(d.subsets)}
+			d.Subsets = slices.Clone(d.Subsets)
+			saved.Document = &d
 		}
 		snap.Reports = append(snap.Reports, saved)
 	}
 	return snap
-}
-
-func savedRows(rows []row) (saved []SavedRow) {
-	for _, r := range rows {
-		saved = append(saved, SavedRow{r.id, r.nth, r.checksum, r.gzip})
-	}
-	return saved
-}
-
-func restoredRows(saved []SavedRow) (rows []row) {
-	for _, r := range saved {
-		rows = append(rows, row{r.ID, r.Nth, r.Checksum, r.Gzip})
-	}
-	return rows
 }
 
 // Restore adds what a snapshot holds.
@@ -91,7 +65,7 @@ func (s *Service) Restore(snap Snapshot) error {
 	for _, saved := range snap.Reports {
 		r := &stored{
 			uid: saved.UID, owner: saved.Owner, year: saved.Year, month: saved.Month, key: saved.Key, header: saved.Header, datasets: saved.Datasets,
-			compressed: saved.Compressed, documented: saved.Documented, rows: restoredRows(saved.Rows),
+			compressed: saved.Compressed, documented: saved.Documented, rows: slices.Clone(saved.Rows),
 		}
 		for _, p := range saved.Parts {
 			text, err := withoutCoding(p.Coding, p.Body)
@@ -107,7 +81,7 @@ func (s *Service) Restore(snap Snapshot) error {
 		a.remove(r.uid)
 		a.insert(r)
 		if d := saved.Document; d != nil {
-			a.documents[names.Folded(r.uid)] = attachment{d.Header, d.Datasets, restoredRows(d.Subsets)}
+			a.documents[names.Folded(r.uid)] = *d
 		}
 	}
 	return nil

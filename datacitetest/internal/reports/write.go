@@ -207,7 +207,7 @@ func (w *write) replaceRows() error {
 	w.done(faults.DocumentRemoved, 1)
 	w.change(func(r *stored) {
 		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
-			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.id == there.id })
+			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.ID == there.ID })
 		})
 	})
 	w.report.rows, w.loaded = nil, true
@@ -279,8 +279,8 @@ func (w *write) commit(members object) error {
 		r.datasets, r.compressed = w.report.datasets, w.report.compressed
 		r.rows = slices.Clone(r.rows)
 		for i := range r.rows {
-			if read := w.rowRead(r.rows[i].id); read != nil {
-				r.rows[i].gzip = read.gzip
+			if read := w.rowRead(r.rows[i].ID); read != nil {
+				r.rows[i].Gzip = read.Gzip
 			}
 		}
 	})
@@ -309,7 +309,7 @@ func (w *write) rowRead(id int64) *row {
 	if !w.loaded {
 		return nil
 	}
-	i := slices.IndexFunc(w.report.rows, func(r row) bool { return r.id == id && r.gzip != nil })
+	i := slices.IndexFunc(w.report.rows, func(r row) bool { return r.ID == id && r.Gzip != nil })
 	if i < 0 {
 		return nil
 	}
@@ -374,8 +374,8 @@ func (w *write) clean(r *stored) {
 	}
 	r.rows = slices.Clone(r.rows)
 	for i := range r.rows {
-		if w.rowRead(r.rows[i].id) != nil {
-			r.rows[i].gzip = nil
+		if w.rowRead(r.rows[i].ID) != nil {
+			r.rows[i].Gzip = nil
 		}
 	}
 }
@@ -418,8 +418,8 @@ func (a *archive) document(uid string, gzip []byte) error {
 		return fmt.Errorf("%d bytes: %w", len(gzip), err)
 	}
 	a.change(uid, func(r *stored) {
-		a.documents[names.Folded(uid)] = attachment{header: r.fullHeader(), datasets: r.datasets, subsets: slices.Clone(r.rows)}
-		r.datasets, r.compressed, r.rows[0].gzip = json.RawMessage("[]"), nil, nil
+		a.documents[names.Folded(uid)] = attachment{r.fullHeader(), r.datasets, slices.Clone(r.rows)}
+		r.datasets, r.compressed, r.rows[0].Gzip = json.RawMessage("[]"), nil, nil
 	})
 	return nil
 }

@@ -68,6 +68,9 @@ func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	return faults.Schedule(seed, rate)
 }
 
+// Arrived is a request before its work, for Options.Faults; see [faults.Arrived].
+func Arrived(r *http.Request) Request { return faults.Arrived(r) }
+
 // Options sets up a [Service]; the zero value and nil are the defaults.
 type Options struct {
 	Behaviour    Behaviour        // "" means Documented
@@ -167,6 +170,20 @@ func (s *Service) StoredReports() []reports.Kept { return s.reports.Kept() }
 
 // ShowReport writes a report as GET shows it, without a request.
 func (s *Service) ShowReport(w io.Writer, id string) error { return s.reports.Show(w, id) }
+
+// ShowRecord is a record of any account and state as its owner sees it, without a
+// request; nil if there is none.
+func (s *Service) ShowRecord(doi string) map[string]any {
+	if s.Deployed {
+		s.countUsage(s.Now())
+	}
+	name, _ := names.Read(doi)
+	rec := s.Find(name)
+	if rec == nil {
+		return nil
+	}
+	return rec.Resource(record.View{Affiliation: true, Publisher: true, Detail: true, Single: true, Deployed: s.Deployed, Owner: true, Agency: true})
+}
 
 // A snapshot is all that a service holds, as JSON.
 type snapshot struct {

@@ -85,10 +85,11 @@ func usageShown(t *testing.T, service *sandbox.Service, doi string) string {
 // and 10.5072/reef.
 func TestDeployedUsage(t *testing.T) {
 	var year []string
-	shownYear := "views"
+	var shownYear strings.Builder
+	shownYear.WriteString("views")
 	for m := 1; m <= 12; m++ {
 		year = append(year, usageOf(fmt.Sprintf("%08d-1111-4111-8111-111111111111", m), fmt.Sprintf("2026-%02d-01", m), used("10.5072/alps", viewed(m))))
-		shownYear += fmt.Sprintf(" 2026-%02d:%d", m, m)
+		shownYear.WriteString(fmt.Sprintf(" 2026-%02d:%d", m, m))
 	}
 	seven := slices.Repeat([]string{counts("total-dataset-requests", 1)}, 7)
 	for name, c := range map[string]struct {
@@ -113,11 +114,11 @@ func TestDeployedUsage(t *testing.T) {
 		"counts that are zero stay as entries":       {[]string{october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0", ""},
 		"negative counts":                            {[]string{october(used("10.5072/alps", viewed(-3)))}, "views 2026-10:-3", ""},
 		"the largest count":                          {[]string{october(used("10.5072/alps", viewed(2147483647), downloaded(2147483648)))}, "views 2026-10:2147483647", ""},
-		"counts of no kind are one":                  {[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1", ""},
+		"missing counts are one":                     {[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1", ""},
 		"counts of other kinds":                      {[]string{october(used("10.5072/alps", viewed("2.7"), downloaded(`"12 or so"`)))}, "views 2026-10:2, downloads 2026-10:12", ""},
 		"countries as instances: the last one":       {[]string{october(used("10.5072/alps", viewed(5), viewed(7)))}, "views 2026-10:7", ""},
 		"a dataset twice: the last one of a metric":  {[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("https://doi.org/10.5072/ALPS", viewed(7)))}, "views 2026-10:7, downloads 2026-10:2", ""},
-		"a broken dataset ends itself":               {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
+		"a malformed dataset is skipped":             {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
 		"the month of the header in UTC":             {[]string{usageOf(firstReport, "2026-10-01T00:00:00+02:00", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", ""},
 		"not the month of the performance":           {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{"instance"`, `[{"period":{"begin-date":"2026-03-01","end-date":"2026-03-31"},"instance"`, 1))}, "views 2026-10:5", ""},
 		"no begin-date: the month of the import":     {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"begin-date":"2026-10-01"`, "", 1)}, "views 2026-12:5", ""},
@@ -137,7 +138,7 @@ func TestDeployedUsage(t *testing.T) {
 		"a correction that is too large":               {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(3000000000)))}, "views 2026-10:5", ""},
 		"another month moves what the report has":      {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))), usageOf(firstReport, "2026-09-01", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", "views 2026-10:1"},
 		"two ids for a month are summed":               {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-10-01", used("10.5072/alps", viewed(5)))}, "views 2026-10:5 2026-10:5", ""},
-		"twelve months":                                {year, shownYear, ""},
+		"twelve months":                                {year, shownYear.String(), ""},
 		"the same again changes nothing":               {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
 		"entries are by month, then as they were made": {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-09-01", used("10.5072/alps", viewed(4)))}, "views 2026-09:4 2026-10:5", ""},
 		"a fragment adds to its stem":                  {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/alps#map", viewed(2)), used("10.5072/alps?page=3", viewed(1)))}, "views 2026-10:5 2026-10:2 2026-10:1", ""},
@@ -180,7 +181,7 @@ func TestDeployedUsageSpellings(t *testing.T) {
 		{"a blank before", " 10.5072/a", "10.5072/a", false},
 		{"a blank behind", "10.5072/a ", "10.5072/a", false},
 		{"a line feed behind", "10.5072/a\n", "10.5072/a", false},
-		{"a blank of no width", "10.5072/a\u200b", "10.5072/a", true},
+		{"a zero-width space", "10.5072/a\u200b", "10.5072/a", true},
 		{"what a URL holds as it is", "10.5072/(a):b;c,d@e!f$g&h'i*j+k=l~m_n", "10.5072/(a):b;c,d@e!f$g&h'i*j+k=l~m_n", true},
 		{"angle brackets", "10.5072/s(96)4<65:a>2", "10.5072/s(96)4<65:a>2", false},
 		{"brackets", "10.5072/a[1]", "10.5072/a[1]", false},
@@ -257,7 +258,7 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		"compressed reports are not checked": {
 			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), `{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":[{"metric-type":"unique-dataset-requests","access-method":"regular"}]}]}`)), 201, "downloads 2026-10:1", ""},
 		},
-		"a null among the instances ends the dataset": {
+		"a dataset with a null among its instances is skipped": {
 			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5), "null"), "null", used("10.5072/reef", viewed(1)))), 201, "", "views 2026-10:1"},
 		},
 		"a plain report has lost its nulls before": {
@@ -309,12 +310,13 @@ func TestDeployedUsageOfBrokenSubsets(t *testing.T) {
 	good := func(doi string) []byte { return zipped([]byte(reportBody("{}", used(doi, viewed(5))))) }
 	packed := zipped([]byte(reportBody("{}", used("10.5072/reef", viewed(5)))))
 	for name, broken := range map[string][]byte{
-		"no gzip":                   []byte("x"),
-		"cut":                       packed[:len(packed)-4],
-		"no JSON":                   zipped([]byte(`{"report-datasets":[`)),
-		"something behind":          zipped([]byte(`{"report-datasets":[]} 7`)),
-		"a list":                    zipped([]byte(`[]`)),
-		"datasets that are no list": zipped([]byte(`{"report-datasets":null}`)),
+		"no gzip":                    []byte("x"),
+		"cut":                        packed[:len(packed)-4],
+		"no JSON":                    zipped([]byte(`{"report-datasets":[`)),
+		"something behind":           zipped([]byte(`{"report-datasets":[]} 7`)),
+		"a list":                     zipped([]byte(`[]`)),
+		"datasets, and then no list": zipped([]byte(`{"report-datasets":[],"report-datasets":0}`)),
+		"datasets that are no list":  zipped([]byte(`{"report-datasets":null}`)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := usage.Report{

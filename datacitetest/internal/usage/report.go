@@ -109,8 +109,8 @@ func isBlank(v any) bool {
 	return v == nil || v == false
 }
 
-// subset reads all of a subset before any of it counts. The last list of datasets is the
-// one, and no list is an empty one. After the first gzip member nothing is read.
+// subset reads all of a subset before any of it counts. The last member report-datasets is
+// the one, and none is an empty list. After the first gzip member nothing is read.
 func (r reader) subset(packed []byte) (messages []message, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -118,21 +118,27 @@ func (r reader) subset(packed []byte) (messages []message, err error) {
 	}
 	z.Multistream(false)
 	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated))
+	isList := true
 	l.Begin()
 	for i := 0; ; i++ {
 		name, ok := l.Key(i)
-		switch {
-		case !ok:
-			l.End()
-			return messages, l.Err()
-		case string(name) != "report-datasets":
-			l.Skip()
-		default:
-			if messages, err = r.datasets(l); err != nil {
-				return nil, err
-			}
+		if !ok {
+			break
 		}
+		if string(name) != "report-datasets" {
+			l.Skip()
+			continue
+		}
+		if messages, isList = nil, l.Kind() == '['; !isList {
+			l.Skip()
+			continue
+		}
+		messages, _ = r.datasets(l)
 	}
+	if l.End(); !isList {
+		return nil, errStopped
+	}
+	return messages, l.Err()
 }
 
 // What a service in memory reads: so many views and downloads of one part, and datasets of

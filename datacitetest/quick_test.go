@@ -1,0 +1,140 @@
+package datacitetest_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// always is a fault of each write.
+func always(kind datacitetest.FaultKind) datacitetest.Faults {
+	return datacitetest.Faults(func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: kind} }).When(datacitetest.Writes)
+}
+
+// submit sends a report with the options of somebody who does not think of tests.
+func submit(ctx context.Context, cfg datacite.Config, n int, locks string) error {
+	client, err := reports.NewClient(cfg)
+	if err != nil {
+		return err
+	}
+	report := usage(n)
+	_, err = client.Submit(ctx, report.Header, reports.Source(report.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: locks})
+	return err
+}
+
+func registerAll(ctx context.Context, cfg datacite.Config) (failed []error, err error) {
+	client, err := mds.NewClient(cfg)
+	if err != nil {
+		return nil, err
+	}
+	for outcome, err := range client.RegisterAll(ctx, func(yield func(mds.Item, error) bool) {
+		_ = yield(mds.Item{DOI: "10.5072/a", URL: "https://repo.example.org/a", Document: glacier()}, nil) &&
+			yield(mds.Item{DOI: "10.5072/b", URL: "https://repo.example.org/b", Document: glacier()}, nil)
+	}, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if outcome.Err != nil {
+			failed = append(failed, outcome.Err)
+		}
+	}
+	return failed, nil
+}
+
+// Code under test that knows nothing of tests ends soon, whatever fails: each of these took
+// minutes with the pauses of operation.
+func TestWaitsAreShort(t *testing.T) {
+	for _, noPort := range []bool{true, false} {
+		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+			for _, kind := range []datacitetest.FaultKind{
+				datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse, datacitetest.Status, datacitetest.StatusAfter,
+			} {
+				t.Run(string(behaviour)+" "+string(kind), func(t *testing.T) {
+					srv := datacitetest.NewServer(&datacitetest.Options{NoPort: noPort, Behaviour: behaviour, Faults: always(kind)})
+					defer srv.Close()
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					_ = submit(ctx, srv.Config(), 5, t.TempDir())
+					_, err := registerAll(ctx, srv.Config())
+					require.NoError(t, err)
+					require.NoError(t, ctx.Err())
+				})
+			}
+		}
+	}
+}
+
+// A run that is killed while its write is on the way, and one that is never sure of its
+// own, do not keep the next one from its work.
+func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first, kill := context.WithCancel(ctx)
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
+		if first.Err() == nil && r.Method == http.MethodPost {
+			kill()
+		}
+		return nil
+	}})
+	defer srv.Close()
+	locks := t.TempDir()
+	require.Error(t, submit(first, srv.Config(), 5, locks))
+	require.NoError(t, submit(ctx, srv.Config(), 5, locks))
+	assert.Len(t, srv.StoredReports()[0].Subsets, 3)
+}
+
+// The pauses are short for the server alone: with another address, and within
+// testing/synctest, they are those of operation.
+func TestPausesOfOperation(t *testing.T) {
+	down := always(datacitetest.Status)
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
+		defer srv.Close()
+		begun := time.Now()
+		failed, err := registerAll(t.Context(), srv.Config())
+		require.NoError(t, err)
+		assert.Len(t, failed, 2)
+		assert.GreaterOrEqual(t, time.Since(begun), time.Minute)
+	})
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
+	defer srv.Close()
+	cfg := srv.Config()
+	cfg.Service.MDS = "http://localhost:1"
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := registerAll(ctx, cfg)
+	assert.ErrorIs(t, err, context.DeadlineExceeded, "between two rounds")
+}
+
+// A fault can go by what is sent; the server still gets it, and logs it once.
+func TestWhenSeen(t *testing.T) {
+	large := bytes.Repeat([]byte("x"), 40<<10)
+	on(t, datacitetest.Options{Faults: always(datacitetest.DropDuring).WhenSeen(func(r *datacitetest.Request) bool {
+		return r.Path == "/metadata/10.5072/b" && bytes.Contains(r.Body, []byte("Glacier")) && r.Header.Get("Authorization") == ""
+	})}, func(t *testing.T, srv *datacitetest.Server) {
+		failed, err := registerAll(t.Context(), srv.Config())
+		require.NoError(t, err)
+		assert.Len(t, failed, 1)
+		assert.Equal(t, []string{"10.5072/a"}, srv.Names())
+		stored, err := srv.MDS().Metadata(t.Context(), "10.5072/a")
+		require.NoError(t, err)
+		assert.Contains(t, string(stored.Data), "Glacier")
+
+		send(t, srv, http.MethodPost, "/reports", srv.Token(srv.Now().Add(time.Hour)), bytes.NewReader(large))
+		last := slices.Clone(srv.Requests())
+		assert.EqualValues(t, len(large), last[len(last)-1].Bytes)
+		assert.Len(t, last[len(last)-1].Body, 16<<10)
+	})
+}

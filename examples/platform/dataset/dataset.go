@@ -1,0 +1,185 @@
+// Package dataset says what the repository holds: datasets, their versions, and the
+// metadata of both.
+package dataset
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/datacite-go/datacite-go/doi"
+)
+
+// A State is what the curator has decided about a version. The outbox makes its DOI
+// follow.
+type State string
+
+// The states of a version.
+const (
+	Draft     State = "draft"     // being written; only its owner sees it
+	Published State = "published" // with a findable DOI
+	Withdrawn State = "withdrawn" // a tombstone: the DOI resolves, and searching does not find it
+)
+
+// A Repository is who publishes.
+type Repository struct {
+	Name   string
+	Public string // its address in the world, without a slash at the end
+}
+
+// A Dataset has one or more versions, each with a DOI, and a concept DOI that stands
+// for all of them and leads to the latest one.
+type Dataset struct {
+	ID       int64
+	Owner    string // the curator who may change it
+	DOI      string // the concept DOI, chosen when the dataset is made: no DOI exists without a dataset
+	Claimed  bool   // something may have been sent under the DOI
+	Revision int    // grows with each change
+	Versions []*Version
+
+	Pending bool   // in the outbox
+	Tries   int    // how often the outbox has tried in vain
+	Problem string // why the last try failed
+}
+
+// A Version is what was published at one time: its files do not change any more.
+type Version struct {
+	Dataset   int64
+	Number    int // from 1
+	DOI       string
+	Claimed   bool
+	State     State
+	Shown     State  // what the service is known to have; "" means nothing
+	Published string // the day on which it was published first
+	Withdrawn string // the day on which it was withdrawn
+	Reason    string // why it was withdrawn
+	About     About
+	Files     []File
+}
+
+// About is what the curator says of a version.
+type About struct {
+	Title       string
+	Description string
+	Year        string
+	License     string // of the SPDX list, such as CC-BY-4.0
+	Embargo     string // the day from which the files are public; "" means at once
+	Creators    []Creator
+	Funders     []Funder
+}
+
+// A Creator is a person or an organisation that made a dataset.
+type Creator struct {
+	Organisation bool
+	Family       string // or the name of the organisation
+	Given        string
+	ORCID        string // bare
+	Affiliation  string
+	ROR          string // bare; of the affiliation, or of the organisation itself
+}
+
+// Name is the creator's as a citation has it.
+func (c Creator) Name() string {
+	if c.Given == "" {
+		return c.Family
+	}
+	return c.Family + ", " + c.Given
+}
+
+// A Funder paid for a dataset.
+type Funder struct{ Name, ROR, Award, AwardTitle string }
+
+// A File is one of a version. Its bytes are stored under their hash.
+type File struct {
+	Name   string
+	Size   int64
+	SHA256 string // in hexadecimal
+}
+
+// Licenses are those that the form suggests.
+var Licenses = []string{"CC-BY-4.0", "CC0-1.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODbL-1.0", "MIT"}
+
+// Version returns a version by its number, nil if there is none.
+func (d *Dataset) Version(number int) *Version {
+	i := slices.IndexFunc(d.Versions, func(v *Version) bool { return v.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return d.Versions[i]
+}
+
+// Public returns the versions that everybody sees, tombstones among them, oldest first.
+func (d *Dataset) Public() []*Version {
+	return slices.DeleteFunc(slices.Clone(d.Versions), func(v *Version) bool { return v.State == Draft })
+}
+
+// Latest returns the version that stands for the dataset: the last one that is
+// published, else the last one that was withdrawn, nil if none is public.
+func (d *Dataset) Latest() *Version {
+	var latest *Version
+	for _, v := range d.Public() {
+		if latest == nil || v.State == Published || latest.State == Withdrawn {
+			latest = v
+		}
+	}
+	return latest
+}
+
+// Last returns the version with the highest number, which may be a draft.
+func (d *Dataset) Last() *Version { return d.Versions[len(d.Versions)-1] }
+
+// Path is where the concept DOI leads.
+func (d *Dataset) Path() string { return "/datasets/" + strconv.FormatInt(d.ID, 10) }
+
+// Path is that of the landing page.
+func (v *Version) Path() string {
+	return "/datasets/" + strconv.FormatInt(v.Dataset, 10) + "/" + strconv.Itoa(v.Number)
+}
+
+// Address is the concept DOI as people should see it.
+func (d *Dataset) Address() string { return doi.Address(d.DOI) }
+
+// Address is the DOI as people should see it.
+func (v *Version) Address() string { return doi.Address(v.DOI) }
+
+// Status is what people see: a version is published when its DOI is findable, not
+// before.
+func (v *Version) Status() string {
+	switch {
+	case v.State == v.Shown || v.State == Draft:
+		return string(v.State)
+	case v.State == Withdrawn:
+		return "being withdrawn"
+	}
+	return "being published"
+}
+
+// Embargoed reports whether the files are not public yet.
+func (v *Version) Embargoed(now time.Time) bool {
+	return v.About.Embargo > now.UTC().Format(time.DateOnly)
+}
+
+// Open returns the files that everybody may have.
+func (v *Version) Open(now time.Time) []File {
+	if v.State != Published || v.Embargoed(now) {
+		return nil
+	}
+	return v.Files
+}
+
+// Size is that of all files.
+func (v *Version) Size() (bytes int64) {
+	for _, f := range v.Files {
+		bytes += f.Size
+	}
+	return bytes
+}
+
+// File returns a file by its name.
+func (v *Version) File(name string) (File, bool) {
+	i := slices.IndexFunc(v.Files, func(f File) bool { return f.Name == name })
+	if i < 0 {
+		return File{}, false
+	}
+	return v.Files[i], true
+}

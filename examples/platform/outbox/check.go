@@ -1,0 +1,99 @@
+package outbox
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+// Check compares what the service has under the prefix with the repository's own
+// datasets. What differs goes into the outbox; what the repository does not know is for
+// a person to look at. It also notes the usage that the service shows.
+func (o *Outbox) Check(ctx context.Context) error {
+	public, err := o.Store.Public(ctx)
+	if err != nil {
+		return err
+	}
+	owners := map[string]*dataset.Dataset{}
+	var wanted []dois.Wanted
+	for _, d := range public {
+		for _, w := range d.Wanted(o.By) {
+			owners[doi.Key(w.DOI)] = d
+			wanted = append(wanted, w)
+		}
+	}
+	if err := o.display(ctx, owners); err != nil {
+		return err
+	}
+	findings, err := o.differences(ctx, wanted, owners)
+	if err != nil {
+		return err
+	}
+	return o.Store.Checked(ctx, time.Now(), findings)
+}
+
+func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset) (findings []string, err error) {
+	opts := &dois.AuditOptions{Prefix: o.Prefix, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
+	each := func(yield func(dois.Wanted, error) bool) {
+		for _, w := range wanted {
+			if !yield(w, nil) {
+				return
+			}
+		}
+	}
+	for difference, err := range o.DOIs.Audit(ctx, each, opts) {
+		if err != nil {
+			return nil, err
+		}
+		d := owners[doi.Key(difference.DOI)]
+		if d == nil {
+			findings = append(findings, difference.DOI+" is registered and belongs to no public dataset")
+			continue
+		}
+		now, err := o.Store.Dataset(ctx, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		if now.Pending || now.Revision != d.Revision {
+			continue // on its way
+		}
+		findings = append(findings, words(difference)+"; it is sent again")
+		if err := o.Store.Again(ctx, d.ID); err != nil {
+			return nil, err
+		}
+		o.Wake()
+	}
+	return findings, nil
+}
+
+// words say how a DOI differs, in one line.
+func words(difference *dois.Difference) string {
+	if difference.Kind == dois.Missing {
+		return difference.DOI + " is not registered"
+	}
+	var changes []string
+	for _, c := range difference.Changes {
+		changes = append(changes, c.String())
+	}
+	return difference.DOI + ": " + strings.Join(changes, "; ")
+}
+
+// display notes what the service shows of the use of our DOIs.
+func (o *Outbox) display(ctx context.Context, owners map[string]*dataset.Dataset) error {
+	counts := map[string]store.Used{}
+	opts := &dois.ListOptions{Prefix: o.Prefix, Fields: []string{"doi", "viewCount", "downloadCount"}}
+	for r, err := range o.DOIs.All(ctx, opts) {
+		if err != nil {
+			return err
+		}
+		if owners[doi.Key(r.DOI)] != nil {
+			counts[r.DOI] = store.Used{Views: int64(r.ViewCount), Downloads: int64(r.DownloadCount)}
+		}
+	}
+	return o.Store.Display(ctx, counts)
+}

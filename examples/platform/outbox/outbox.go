@@ -1,0 +1,154 @@
+// Package outbox makes the registration service agree with the repository, and looks
+// from time to time whether it still does.
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+// An Outbox tells the service of what changed.
+type Outbox struct {
+	Store  *store.Store
+	MDS    *mds.Client
+	DOIs   *dois.Client
+	By     dataset.Repository
+	Prefix string        // of new DOIs
+	Retry  time.Duration // until the next try, doubled each time
+	Log    *slog.Logger
+
+	wake chan struct{}
+}
+
+// New returns an outbox with these settings.
+func New(o Outbox) *Outbox {
+	o.wake = make(chan struct{}, 1)
+	return &o
+}
+
+// Wake says that something new is in the outbox.
+func (o *Outbox) Wake() {
+	select {
+	case o.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// Deliver works until the context is done. A dataset is in the outbox from the same
+// transaction on that changed it, so a process that dies loses nothing: the next one
+// does again what may have been done, and doing it twice has the effect of doing it
+// once.
+func (o *Outbox) Deliver(ctx context.Context) {
+	for ctx.Err() == nil {
+		datasets, next, err := o.Store.Due(ctx)
+		if err != nil && ctx.Err() == nil {
+			o.Log.Error("outbox", "error", err)
+			next = time.Now().Add(time.Second)
+		}
+		for _, d := range datasets {
+			if err := o.settle(ctx, d); err != nil && ctx.Err() == nil {
+				o.Log.Error("outbox", "doi", d.DOI, "error", err)
+			}
+		}
+		if len(datasets) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-o.wake:
+		case <-time.After(time.Until(next)):
+		}
+	}
+}
+
+// settle makes the service agree with a dataset, or notes why it does not.
+func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
+	err := o.tell(ctx, d)
+	switch {
+	case ctx.Err() != nil:
+		return nil // the next run goes on
+	case err == nil:
+		return o.Store.Settled(ctx, d)
+	case datacite.Temporary(err):
+		pause := min(o.Retry<<min(d.Tries, 10), time.Hour)
+		return o.Store.Failed(ctx, d, err.Error(), time.Now().Add(pause))
+	}
+	// A person has to look; changing the dataset puts it to the front again.
+	return o.Store.Failed(ctx, d, err.Error(), time.Now().AddDate(0, 0, 1))
+}
+
+// tell sends the records of all versions and of the concept DOI, as far as they differ:
+// each names others, so a new version changes more than its own.
+func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
+	if err := o.claim(ctx, &d.DOI, &d.Claimed); err != nil {
+		return err
+	}
+	for _, v := range d.Public() {
+		if err := o.claim(ctx, &v.DOI, &v.Claimed); err != nil {
+			return err
+		}
+	}
+	for _, w := range d.Wanted(o.By) {
+		doc, err := mds.NewDocument(w.Metadata)
+		if err != nil {
+			return err
+		}
+		// The store's own reading spoils characters beyond ASCII, so what is there is read
+		// through the other interface before anything is written again.
+		if _, err := o.MDS.Ensure(ctx, w.DOI, w.URL, doc, &mds.EnsureOptions{Stored: o.DOIs.XML}); err != nil {
+			return err
+		}
+		if err := o.setState(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setState makes a DOI findable, or hides it, and makes sure that it is so before the
+// dataset says so.
+func (o *Outbox) setState(ctx context.Context, w dois.Wanted) error {
+	r, err := o.DOIs.Get(ctx, w.DOI, nil)
+	if err != nil || r.State == w.State {
+		return err
+	}
+	event := dois.Publish
+	if w.State == dois.StateRegistered {
+		event = dois.Hide
+	}
+	r, err = o.DOIs.ChangeState(ctx, w.DOI, event, nil)
+	if err == nil && r.State != w.State {
+		err = fmt.Errorf("%s is %s", w.DOI, r.State)
+	}
+	return err
+}
+
+// claim makes sure that a name is the repository's before anything is sent under it: a
+// name that the service knows already is somebody else's, and another one is chosen.
+// Once it is claimed, whatever is there is ours.
+func (o *Outbox) claim(ctx context.Context, name *string, claimed *bool) error {
+	for !*claimed {
+		state, err := o.MDS.State(ctx, *name)
+		if err != nil {
+			return err
+		}
+		if state != mds.StateNone {
+			*name, err = o.Store.Rename(ctx, *name, o.Prefix)
+		} else {
+			err = o.Store.Claim(ctx, *name)
+			*claimed = err == nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

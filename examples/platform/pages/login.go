@@ -1,0 +1,140 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+)
+
+type curatorKey struct{}
+
+// recognise notes in a request whose session it belongs to.
+func (p *Pages) recognise(r *http.Request) (*http.Request, error) {
+	cookie, err := r.Cookie(p.cookie())
+	if err != nil {
+		return r, nil
+	}
+	name, err := p.Accounts.Curator(r.Context(), cookie.Value)
+	return r.WithContext(context.WithValue(r.Context(), curatorKey{}, name)), err
+}
+
+// curator returns who is logged in, "" if nobody is.
+func curator(r *http.Request) string {
+	name, _ := r.Context().Value(curatorKey{}).(string)
+	return name
+}
+
+// cookie is the name of the session's cookie. Browsers take one named __Host- only from
+// this very host, by https.
+func (p *Pages) cookie() string {
+	if p.secure {
+		return "__Host-session"
+	}
+	return "session"
+}
+
+func (p *Pages) setCookie(w http.ResponseWriter, token string) {
+	c := &http.Cookie{Name: p.cookie(), Value: token, Path: "/", Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+func (p *Pages) loginForm(w http.ResponseWriter, r *http.Request) error {
+	return p.renderLogin(w, r, http.StatusOK, "", "")
+}
+
+func (p *Pages) renderLogin(w http.ResponseWriter, r *http.Request, status int, name, fault string) error {
+	fields := []Field{
+		{ID: "name", Label: "Name", Value: name, Required: true, Complete: "username", Fault: fault},
+		{ID: "password", Label: "Password", Type: "password", Required: true, Complete: "current-password"},
+	}
+	return p.render(w, r, status, "login", "Log in", map[string]any{"Fields": fields, "Next": next(r)})
+}
+
+// next is the page to go to after logging in, one of ours.
+func next(r *http.Request) string {
+	path := r.FormValue("next")
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, `\`) {
+		return "/mine"
+	}
+	return path
+}
+
+func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	name := strings.TrimSpace(r.PostFormValue("name"))
+	token, err := p.Accounts.Login(r.Context(), name, r.PostFormValue("password"), p.Counter.Address(r))
+	switch {
+	case errors.Is(err, accounts.ErrWrong):
+		return p.renderLogin(w, r, http.StatusUnauthorized, name, sentence(err))
+	case errors.Is(err, accounts.ErrTooMany):
+		return p.renderLogin(w, r, http.StatusTooManyRequests, name, sentence(err))
+	case err != nil:
+		return err
+	}
+	p.setCookie(w, token)
+	http.Redirect(w, r, next(r), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
+	if cookie, err := r.Cookie(p.cookie()); err == nil {
+		if err := p.Accounts.Logout(r.Context(), cookie.Value); err != nil {
+			return err
+		}
+	}
+	p.setCookie(w, "")
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}
+
+func (p *Pages) passwordForm(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	return p.renderPassword(w, r, http.StatusOK, "", "")
+}
+
+func (p *Pages) renderPassword(w http.ResponseWriter, r *http.Request, status int, oldFault, newFault string) error {
+	fields := []Field{
+		{ID: "old", Label: "Password until now", Type: "password", Required: true, Complete: "current-password", Fault: oldFault},
+		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault, Hint: sentence(accounts.ErrPassword)},
+	}
+	return p.render(w, r, status, "password", "Change your password", map[string]any{"Fields": fields})
+}
+
+func (p *Pages) password(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	err := p.Accounts.Change(r.Context(), curator(r), r.PostFormValue("old"), r.PostFormValue("new"), p.Counter.Address(r))
+	switch {
+	case errors.Is(err, accounts.ErrPassword):
+		return p.renderPassword(w, r, http.StatusUnprocessableEntity, "", sentence(err))
+	case errors.Is(err, accounts.ErrWrong), errors.Is(err, accounts.ErrTooMany):
+		return p.renderPassword(w, r, http.StatusUnprocessableEntity, sentence(err), "")
+	case err != nil:
+		return err
+	}
+	p.setCookie(w, "") // all sessions have ended
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	return nil
+}
+
+// sentence is the text of an error as a page shows it.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -1,0 +1,262 @@
+// Package pages shows the repository to people: to everybody what is public, to
+// curators what is theirs.
+package pages
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+	"github.com/datacite-go/datacite-go/examples/platform/usage"
+)
+
+// Pages are those of the repository.
+type Pages struct {
+	Store    *store.Store
+	Accounts *accounts.Accounts
+	Counter  *usage.Counter
+	By       dataset.Repository
+	Prefix   string // of new DOIs
+	Limits   Limits
+	Log      *slog.Logger
+
+	Changed   func() // something new is in the outbox
+	CheckNow  func() // somebody wants the records to be compared
+	ReportNow func() // somebody wants the report of this month so far
+
+	host   string // that requests are for
+	secure bool   // reached by https
+}
+
+// Limits of what curators upload.
+type Limits struct {
+	Files int   // of a version; 0 means 100
+	Bytes int64 // of a file; 0 means 1 GB
+}
+
+//go:embed html
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "count": count, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
+
+// New returns pages with these settings.
+func New(p Pages) *Pages {
+	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000)}
+	if public, err := url.Parse(p.By.Public); err == nil {
+		p.host, p.secure = public.Host, public.Scheme == "https"
+	}
+	return &p
+}
+
+// Errors that have a page of their own.
+var (
+	errLogin     = errors.New("not logged in")
+	errForbidden = errors.New("the dataset of another curator")
+	errEmbargo   = errors.New("the files are not public yet")
+	errElsewhere = errors.New("a form of another site")
+)
+
+// Handler returns the pages.
+func (p *Pages) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, page := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                               p.home,
+		"GET /datasets/{id}":                     p.concept,
+		"GET /datasets/{id}/{n}":                 p.landing,
+		"GET /datasets/{id}/{n}/files/{name}":    p.download,
+		"GET /datasets/{id}/{n}/export/{format}": p.export,
+
+		"GET /login":     p.loginForm,
+		"POST /login":    p.login,
+		"POST /logout":   p.logout,
+		"GET /password":  p.passwordForm,
+		"POST /password": p.password,
+
+		"GET /mine":                        p.mine,
+		"GET /new":                         p.newForm,
+		"POST /new":                        p.create,
+		"GET /datasets/{id}/{n}/edit":      p.editForm,
+		"POST /datasets/{id}/{n}/edit":     p.edit,
+		"POST /datasets/{id}/{n}/files":    p.upload,
+		"POST /datasets/{id}/{n}/remove":   p.removeFile,
+		"POST /datasets/{id}/{n}/publish":  p.publish,
+		"GET /datasets/{id}/{n}/withdraw":  p.withdrawForm,
+		"POST /datasets/{id}/{n}/withdraw": p.withdraw,
+		"POST /datasets/{id}/{n}/restore":  p.restore,
+		"GET /datasets/{id}/{n}/discard":   p.discardForm,
+		"POST /datasets/{id}/{n}/discard":  p.discard,
+		"POST /datasets/{id}/{n}/version":  p.addVersion,
+
+		"GET /status":         p.status,
+		"POST /status/check":  p.checkNow,
+		"POST /status/report": p.reportNow,
+		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r, err := p.recognise(r)
+			if err == nil {
+				err = page(w, r)
+			}
+			if err != nil {
+				p.fail(w, r, err)
+			}
+		})
+	}
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/style.css") })
+	sameSite := http.NewCrossOriginProtection() // a form of another site changes nothing here
+	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errElsewhere) }))
+	return p.guard(sameSite.Handler(mux))
+}
+
+// guard refuses requests for other hosts, whose pages could otherwise read what is here
+// through a name of theirs, and tells browsers what our pages never do.
+func (p *Pages) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.ours(r.Host) {
+			http.Error(w, "This repository is at "+p.By.Public, http.StatusMisdirectedRequest)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours reports whether a host is the repository's, or this machine's own.
+func (p *Pages) ours(host string) bool {
+	if strings.EqualFold(host, p.host) {
+		return true
+	}
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	address, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return name == "localhost" || err == nil && address.IsLoopback()
+}
+
+// fail shows what went wrong.
+func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, title, text := http.StatusInternalServerError, "Something went wrong here", "It was noted. Please try again later."
+	var tooLarge *http.MaxBytesError
+	switch {
+	case r.Context().Err() != nil:
+		w.WriteHeader(http.StatusRequestTimeout) // the browser is gone, or does not go on
+		return
+	case errors.Is(err, errLogin) && r.Method == http.MethodGet:
+		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
+		return
+	case errors.Is(err, errLogin):
+		status, title, text = http.StatusUnauthorized, "You are not logged in", "Nothing was changed. Log in, and try again."
+	case errors.Is(err, store.ErrNotFound):
+		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft: only the curator who writes it sees it."
+	case errors.Is(err, errForbidden):
+		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only they can change it."
+	case errors.Is(err, errElsewhere):
+		status, title, text = http.StatusForbidden, "This came from another site", "Nothing was changed. If you pressed a button here, tell who runs this repository that its address is wrong."
+	case errors.Is(err, errEmbargo):
+		status, title, text = http.StatusForbidden, "The files are not public yet", "The page of the dataset says from when on they are."
+	case errors.Is(err, store.ErrChanged):
+		status, title, text = http.StatusConflict, "The dataset has changed in the meantime", "Perhaps in another window. Nothing was changed by you. Go back, load the page again, and decide again."
+	case errors.As(err, &tooLarge):
+		status, title, text = http.StatusRequestEntityTooLarge, "That was too much", "A form or an upload may not be that large."
+	}
+	if status == http.StatusInternalServerError {
+		p.Log.Error("page", "path", r.URL.Path, "error", err)
+	}
+	if err := p.render(w, r, status, "error", title, map[string]any{"Text": text, "Next": r.URL.Path}); err != nil {
+		p.Log.Error("page", "path", r.URL.Path, "error", err)
+	}
+}
+
+// render writes a page. What every page needs comes beside its own data.
+func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
+	data["Repository"], data["Title"], data["Curator"], data["Here"] = p.By.Name, title, curator(r), r.URL.Path
+	var text strings.Builder
+	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if curator(r) != "" {
+		w.Header().Set("Cache-Control", "private, no-store")
+	}
+	w.WriteHeader(status)
+	if _, err := io.WriteString(w, text.String()); err != nil && r.Context().Err() == nil {
+		p.Log.Info("page", "path", r.URL.Path, "error", err) // its reader is gone
+	}
+	return nil
+}
+
+// version returns the version that a request is for. A draft exists for its owner only.
+func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
+	d, err := p.dataset(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	number, err := strconv.Atoi(r.PathValue("n"))
+	v := d.Version(number)
+	if err != nil || v == nil || v.State == dataset.Draft && !mayEdit(r, d) {
+		return nil, nil, store.ErrNotFound
+	}
+	return d, v, nil
+}
+
+func (p *Pages) dataset(r *http.Request) (*dataset.Dataset, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return nil, store.ErrNotFound
+	}
+	return p.Store.Dataset(r.Context(), id)
+}
+
+// own returns the version that a request wants to change.
+func (p *Pages) own(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
+	d, v, err := p.version(r)
+	switch {
+	case curator(r) == "":
+		return nil, nil, errLogin
+	case err == nil && !mayEdit(r, d):
+		return nil, nil, errForbidden
+	}
+	return d, v, err
+}
+
+func mayEdit(r *http.Request, d *dataset.Dataset) bool { return curator(r) == d.Owner && d.Owner != "" }
+
+// size writes a number of bytes for people.
+func size(bytes int64) string {
+	value, unit := float64(bytes), 0
+	for value >= 1000 && unit < 4 {
+		value, unit = value/1000, unit+1
+	}
+	switch {
+	case bytes == 1:
+		return "1 byte"
+	case unit == 0:
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	return fmt.Sprintf("%.1f %s", value, []string{"", "kB", "MB", "GB", "TB"}[unit])
+}
+
+// count writes a number of things.
+func count(n any, thing string) string {
+	if fmt.Sprint(n) != "1" {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

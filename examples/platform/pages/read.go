@@ -1,0 +1,224 @@
+package pages
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+const perPage = 20
+
+// home shows the published datasets, or those that have all words of a search.
+func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
+	words := r.FormValue("q")
+	page, _ := strconv.Atoi(r.FormValue("page"))
+	page = max(page, 0)
+	found, more, err := p.Store.Search(r.Context(), words, page, perPage)
+	if err != nil {
+		return err
+	}
+	link := func(page int) string { return "/?" + url.Values{"q": {words}, "page": {fmt.Sprint(page)}}.Encode() }
+	data := map[string]any{"Words": words, "Datasets": found}
+	if page > 0 {
+		data["Previous"] = link(page - 1)
+	}
+	if more {
+		data["More"] = link(page + 1)
+	}
+	return p.render(w, r, http.StatusOK, "home", "Datasets", data)
+}
+
+func (p *Pages) mine(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	datasets, err := p.Store.Of(r.Context(), curator(r))
+	if err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "mine", "Your datasets", map[string]any{"Datasets": datasets})
+}
+
+// concept leads to the latest version: this is where the concept DOI leads.
+func (p *Pages) concept(w http.ResponseWriter, r *http.Request) error {
+	d, err := p.dataset(r)
+	if err != nil {
+		return err
+	}
+	v := d.Latest()
+	if v == nil && mayEdit(r, d) {
+		v = d.Last()
+	}
+	if v == nil {
+		return store.ErrNotFound
+	}
+	http.Redirect(w, r, v.Path(), http.StatusFound)
+	return nil
+}
+
+func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.version(r)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if v.State == dataset.Withdrawn {
+		status = http.StatusGone // the DOI leads here, and the page says what was there
+	}
+	if err := p.Counter.Access(r, status, v, false); err != nil {
+		return err
+	}
+	return p.renderLanding(w, r, status, d, v, "")
+}
+
+func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, uploadFault string) error {
+	own, displayed, err := p.Store.Usage(r.Context(), v.DOI)
+	if err != nil {
+		return err
+	}
+	schemaOrg, err := json.Marshal(d.SchemaOrg(v, p.By))
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Draft {
+		w.Header().Add("Link", fmt.Sprintf(`<%s>; rel="cite-as"`, v.Address()))
+		w.Header().Add("Link", fmt.Sprintf(`<%s/export/datacite.xml>; rel="describedby"; type="application/xml"`, p.By.Public+v.Path()))
+	}
+	return p.render(w, r, status, "landing", v.About.Title, map[string]any{
+		"Dataset": d, "Version": v, "Mine": mayEdit(r, d), "Embargoed": v.Embargoed(time.Now()),
+		"Citation": v.Citation(p.By), "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
+		"Upload": Field{
+			ID: "file", Label: "Add files", Type: "file", Required: true, Fault: uploadFault,
+			Hint: fmt.Sprintf("Up to %s each, %d files in all.", size(p.Limits.Bytes), p.Limits.Files),
+		},
+	})
+}
+
+func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.version(r)
+	if err != nil {
+		return err
+	}
+	f, found := v.File(r.PathValue("name"))
+	switch {
+	case !found, v.State == dataset.Withdrawn && !mayEdit(r, d):
+		return store.ErrNotFound
+	case v.Embargoed(time.Now()) && !mayEdit(r, d):
+		return errEmbargo
+	}
+	data, err := p.Store.OpenFile(f)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	w.Header().Set("ETag", `"`+f.SHA256+`"`)
+	patient := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+	http.ServeContent(patient, r, "", time.Time{}, data)
+	if v.Embargoed(time.Now()) {
+		return nil // the owner's own look
+	}
+	if err := p.Counter.Access(r, patient.status, v, true); err != nil {
+		p.Log.Error("count", "path", r.URL.Path, "error", err) // the file was sent
+	}
+	return nil
+}
+
+// patience is how long a part of a large transfer may take. The server's own limits are
+// for whole requests and responses.
+const patience = 30 * time.Second
+
+// A patientWriter gives each part of a response its own time, and keeps its status.
+type patientWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	status  int
+}
+
+func (w *patientWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *patientWriter) Write(data []byte) (int, error) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return w.ResponseWriter.Write(data)
+}
+
+// export writes the metadata of a version for other programs.
+func (p *Pages) export(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.version(r)
+	if err != nil {
+		return err
+	}
+	var contentType string
+	var text []byte
+	switch r.PathValue("format") {
+	case "datacite.xml":
+		contentType = "application/xml"
+		text, err = d.Record(v, p.By).XML()
+	case "datacite.json":
+		contentType = "application/json"
+		text, err = json.MarshalIndent(d.Record(v, p.By), "", "  ")
+	case "bibtex.bib":
+		contentType, text = "application/x-bibtex; charset=utf-8", []byte(v.BibTeX(p.By))
+	case "citation.txt":
+		contentType, text = "text/plain; charset=utf-8", []byte(v.Citation(p.By)+"\n")
+	default:
+		return store.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Counter.Access(r, http.StatusOK, v, false); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(text) // its reader may be gone
+	return nil
+}
+
+func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	waiting, err1 := p.Store.Waiting(r.Context())
+	sent, err2 := p.Store.Reports(r.Context())
+	checked, findings, err3 := p.Store.Findings(r.Context())
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "status", "Registration and usage", map[string]any{
+		"Waiting": waiting, "Reports": sent, "Checked": checked, "Findings": findings, "Asked": r.FormValue("asked") != "",
+	})
+}
+
+func (p *Pages) checkNow(w http.ResponseWriter, r *http.Request) error {
+	return p.soon(w, r, p.CheckNow)
+}
+
+func (p *Pages) reportNow(w http.ResponseWriter, r *http.Request) error {
+	return p.soon(w, r, p.ReportNow)
+}
+
+// soon asks for a job in the background, since it may take minutes.
+func (p *Pages) soon(w http.ResponseWriter, r *http.Request, job func()) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	job()
+	http.Redirect(w, r, "/status?asked=1", http.StatusSeeOther)
+	return nil
+}

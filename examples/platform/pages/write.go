@@ -1,0 +1,342 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
+	a := dataset.About{Year: time.Now().Format("2006"), License: dataset.Licenses[0]}
+	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, a, nil, "")
+}
+
+func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
+	a, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	d, v := &dataset.Dataset{}, &dataset.Version{Number: 1, State: dataset.Draft, About: a}
+	if shown, err := p.unfinished(w, r, d, v); shown {
+		return err
+	}
+	d.ID, err = p.Store.Create(r.Context(), curator(r), p.Prefix, a)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, d.Path(), http.StatusSeeOther)
+	return nil
+}
+
+// unfinished shows the form again, with all that was typed, if it cannot be stored.
+func (p *Pages) unfinished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) (shown bool, err error) {
+	if curator(r) == "" {
+		return true, p.renderForm(w, r, http.StatusUnauthorized, d, v.About, nil, "You are not logged in any more, and nothing was stored. Log in in another window, and press Save here again.")
+	}
+	if r.PostFormValue("more") != "" {
+		return true, p.renderForm(w, r, http.StatusOK, d, v.About, nil, "")
+	}
+	if faults := d.Faults(v, p.By); len(faults) > 0 {
+		return true, p.renderForm(w, r, http.StatusUnprocessableEntity, d, v.About, faults, "")
+	}
+	return false, nil
+}
+
+func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	return p.renderForm(w, r, http.StatusOK, d, v.About, nil, "")
+}
+
+func (p *Pages) edit(w http.ResponseWriter, r *http.Request) error {
+	a, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	revision, _ := strconv.Atoi(r.PostFormValue("revision"))
+	if curator(r) == "" { // whether the dataset exists is not said
+		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		_, err := p.unfinished(w, r, &dataset.Dataset{ID: id, Revision: revision}, &dataset.Version{About: a})
+		return err
+	}
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	current := d.Revision
+	d.Revision = revision // that of the form, so that no change is lost
+	edited := *v
+	edited.About = a
+	if shown, err := p.unfinished(w, r, d, &edited); shown {
+		return err
+	}
+	switch err := p.Store.Edit(r.Context(), d, v, a); {
+	case errors.Is(err, store.ErrChanged):
+		d.Revision = current
+		return p.renderForm(w, r, http.StatusConflict, d, a, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and press Save to put it in its place.")
+	case err != nil:
+		return err
+	}
+	return p.changed(w, r, v.Path())
+}
+
+// changed wakes the outbox and leads to a page. The response does not wait for the
+// registration service: what the page promises is in the database.
+func (p *Pages) changed(w http.ResponseWriter, r *http.Request, path string) error {
+	p.Changed()
+	http.Redirect(w, r, path, http.StatusSeeOther)
+	return nil
+}
+
+// A refusal is a fault of an upload, in words for the page.
+type refusal string
+
+func (f refusal) Error() string { return string(f) }
+
+// upload stores files of a draft while they arrive.
+func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Draft {
+		return errForbidden
+	}
+	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return refusal("No file arrived.")
+	}
+	files, err := p.receive(parts, slices.Clone(v.Files))
+	if fault, ok := errors.AsType[refusal](err); ok {
+		_, _ = io.CopyN(io.Discard, r.Body, 64<<20) // a browser shows nothing until it has sent all
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, string(fault))
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.Store.SetFiles(r.Context(), d, v, files); err != nil {
+		return err
+	}
+	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
+	return nil
+}
+
+// receive stores the files of an upload beside those that the version has.
+func (p *Pages) receive(parts *multipart.Reader, files []dataset.File) ([]dataset.File, error) {
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		var tooLarge *http.MaxBytesError
+		if err != nil && !errors.As(err, &tooLarge) {
+			return nil, refusal("The upload broke off, and nothing of it was kept. Try again.")
+		}
+		if err != nil {
+			return nil, err
+		}
+		name := part.FileName()
+		switch {
+		case name == "" && part.FormName() == "file":
+			return nil, refusal("Choose a file first.")
+		case name == "":
+			continue // another field
+		case len(files) >= p.Limits.Files:
+			return nil, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
+		case !goodName(name):
+			return nil, refusal(fmt.Sprintf("The name %q is too long, or has characters that cannot be shown. Rename the file.", name))
+		case slices.ContainsFunc(files, func(f dataset.File) bool { return f.Name == name }):
+			return nil, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", name))
+		}
+		f, err := p.Store.Receive(name, part, p.Limits.Bytes)
+		if errors.Is(err, store.ErrTooLarge) {
+			return nil, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+}
+
+func goodName(name string) bool {
+	return len(name) <= 255 && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
+// A patientBody gives each part of a large request its own time.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *patientBody) Read(buf []byte) (int, error) {
+	soon := time.Now().Add(patience)
+	if err := errors.Join(b.control.SetReadDeadline(soon), b.control.SetWriteDeadline(soon.Add(patience))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return b.ReadCloser.Read(buf)
+}
+
+func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Draft {
+		return errForbidden
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+	name := r.PostFormValue("name")
+	kept := slices.DeleteFunc(slices.Clone(v.Files), func(f dataset.File) bool { return f.Name == name })
+	if err := p.Store.SetFiles(r.Context(), d, v, kept); err != nil {
+		return err
+	}
+	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
+	return nil
+}
+
+func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	switch {
+	case err != nil:
+		return err
+	case v.State != dataset.Draft:
+		return store.ErrChanged
+	case len(v.Files) == 0:
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, "A dataset needs a file before it can be published.")
+	}
+	if faults := d.Faults(v, p.By); len(faults) > 0 { // the rules are newer than the draft
+		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v.About, faults, "")
+	}
+	return p.decide(w, r, d, v, dataset.Published, "")
+}
+
+func (p *Pages) decide(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, state dataset.State, reason string) error {
+	if err := p.Store.Decide(r.Context(), d, v, state, reason); err != nil {
+		return err
+	}
+	return p.changed(w, r, v.Path())
+}
+
+// A question is asked before something happens.
+type question struct {
+	Title, Text, Button string
+	Back                string // path of the page to go back to
+	Fields              []Field
+}
+
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, status int, q question) error {
+	return p.render(w, r, status, "confirm", q.Title, map[string]any{"Question": q})
+}
+
+func (p *Pages) withdrawForm(w http.ResponseWriter, r *http.Request) error {
+	_, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	return p.askToWithdraw(w, r, http.StatusOK, v, "")
+}
+
+func (p *Pages) askToWithdraw(w http.ResponseWriter, r *http.Request, status int, v *dataset.Version, fault string) error {
+	return p.ask(w, r, status, question{
+		Title: "Withdraw version " + strconv.Itoa(v.Number) + "?", Button: "Withdraw", Back: v.Path(),
+		Text:   "“" + v.About.Title + "” can no longer be downloaded or found by searching. Its DOI leads to a page that says what was there, and why it was withdrawn. You can publish it again later.",
+		Fields: []Field{{ID: "reason", Label: "Reason", Type: "textarea", Value: r.PostFormValue("reason"), Required: true, Fault: fault, Hint: "Everybody can read it."}},
+	})
+}
+
+const maxReason = 2000
+
+func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
+	reason := strings.Join(strings.Fields(r.PostFormValue("reason")), " ")
+	switch {
+	case v.State != dataset.Published:
+		return store.ErrChanged
+	case reason == "":
+		return p.askToWithdraw(w, r, http.StatusUnprocessableEntity, v, "Give a reason: it is all that readers will find.")
+	case utf8.RuneCountInString(reason) > maxReason:
+		return p.askToWithdraw(w, r, http.StatusUnprocessableEntity, v, fmt.Sprintf("Use %d characters at most.", maxReason))
+	}
+	withdrawn := *v
+	withdrawn.State, withdrawn.Withdrawn, withdrawn.Reason = dataset.Withdrawn, time.Now().UTC().Format(time.DateOnly), reason
+	if faults := d.Faults(&withdrawn, p.By); len(faults) > 0 {
+		return p.askToWithdraw(w, r, http.StatusUnprocessableEntity, v, faults[0].Message)
+	}
+	return p.decide(w, r, d, v, dataset.Withdrawn, reason)
+}
+
+func (p *Pages) restore(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Withdrawn {
+		return store.ErrChanged
+	}
+	return p.decide(w, r, d, v, dataset.Published, "")
+}
+
+func (p *Pages) discardForm(w http.ResponseWriter, r *http.Request) error {
+	_, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	return p.ask(w, r, http.StatusOK, question{
+		Title: "Discard this draft?", Button: "Discard", Back: v.Path(),
+		Text: "The draft of “" + v.About.Title + "” and files that only it has are removed. This cannot be undone.",
+	})
+}
+
+func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Draft || v != d.Last() {
+		return store.ErrChanged
+	}
+	if err := p.Store.Discard(r.Context(), d); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/mine", http.StatusSeeOther)
+	return nil
+}
+
+// addVersion begins a draft of the next version with what the last one has.
+func (p *Pages) addVersion(w http.ResponseWriter, r *http.Request) error {
+	d, _, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if d.Last().State == dataset.Draft {
+		http.Redirect(w, r, d.Last().Path(), http.StatusSeeOther) // it was begun already
+		return nil
+	}
+	if err := p.Store.AddVersion(r.Context(), d, p.Prefix); err != nil {
+		return err
+	}
+	http.Redirect(w, r, fmt.Sprintf("%s/%d", d.Path(), d.Last().Number+1), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+)
+
+// ErrTooLarge means that a file is larger than files may be.
+var ErrTooLarge = errors.New("the file is too large")
+
+// Receive stores the bytes of a file, at most as many, under their hash. The file
+// belongs to nobody until SetFiles names it; the next Open removes it otherwise.
+func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File, err error) {
+	temporary, err := os.CreateTemp(filepath.Join(s.folder, "files"), "new-*") // with mode 0600
+	if err != nil {
+		return f, err
+	}
+	defer os.Remove(temporary.Name()) // nothing is there after the Rename
+	hash := sha256.New()
+	size, err := io.Copy(io.MultiWriter(temporary, hash), io.LimitReader(from, most+1))
+	if err == nil && size > most {
+		err = ErrTooLarge
+	}
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if err := errors.Join(err, temporary.Close()); err != nil {
+		return f, err
+	}
+	f = dataset.File{Name: name, Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	if err := os.Rename(temporary.Name(), s.path(f)); err != nil {
+		return f, err
+	}
+	return f, s.syncFolder()
+}
+
+// syncFolder makes a rename survive a crash of the machine.
+func (s *Store) syncFolder() error {
+	folder, err := os.Open(filepath.Join(s.folder, "files"))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not every system can
+	return folder.Close()
+}
+
+// OpenFile opens a file for reading.
+func (s *Store) OpenFile(f dataset.File) (*os.File, error) { return os.Open(s.path(f)) }
+
+func (s *Store) path(f dataset.File) string { return filepath.Join(s.folder, "files", f.SHA256) }
+
+// sweep removes the files that belong to no version.
+func (s *Store) sweep() error {
+	all, err := s.datasets(context.Background(), "")
+	if err != nil {
+		return err
+	}
+	kept := map[string]bool{}
+	for _, d := range all {
+		for _, v := range d.Versions {
+			for _, f := range v.Files {
+				kept[f.SHA256] = true
+			}
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(s.folder, "files"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if len(e.Name()) != 2*sha256.Size && !strings.HasPrefix(e.Name(), "new-") || kept[e.Name()] {
+			continue // not ours, or needed
+		}
+		if err := os.Remove(filepath.Join(s.folder, "files", e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

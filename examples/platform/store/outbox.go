@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
+)
+
+func enqueue(ctx context.Context, tx *sql.Tx, id int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO outbox (dataset, due) VALUES (?, ?)`, id, time.Now().UnixMilli())
+	return err
+}
+
+// Again puts a dataset into the outbox whose DOIs are not as they should be.
+func (s *Store) Again(ctx context.Context, id int64) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error { return enqueue(ctx, tx, id) })
+}
+
+// Waiting returns the datasets in the outbox, the next one first.
+func (s *Store) Waiting(ctx context.Context) ([]*dataset.Dataset, error) {
+	return s.datasets(ctx, "WHERE o.dataset IS NOT NULL ORDER BY o.due, d.id, v.number")
+}
+
+// Due returns the datasets whose turn in the outbox has come, and when that of the
+// next one comes.
+func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time, err error) {
+	now, err = s.datasets(ctx, `WHERE o.dataset IN (SELECT dataset FROM outbox WHERE due <= ? ORDER BY due LIMIT 100) ORDER BY o.due, d.id, v.number`, time.Now().UnixMilli())
+	if err != nil {
+		return nil, next, err
+	}
+	var at int64
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0) FROM outbox WHERE due > ?`, time.Now().UnixMilli()).Scan(&at)
+	if at == 0 {
+		return now, time.Now().Add(time.Hour), err
+	}
+	return now, time.UnixMilli(at), err
+}
+
+// Rename gives a dataset or a version another DOI, before anything was sent under the
+// first.
+func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, err error) {
+	name = newDOI(prefix)
+	return name, s.named(ctx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name)
+}
+
+// Claim notes that from now on something may be sent under a DOI.
+func (s *Store) Claim(ctx context.Context, name string) error {
+	return s.named(ctx, `SET claimed = 1 WHERE doi = ?1`, name)
+}
+
+func (s *Store) named(ctx context.Context, set string, args ...any) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "UPDATE dataset "+set, args...); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE version "+set, args...)
+		return err
+	})
+}
+
+// Settled notes that the service has a dataset as it was read, and takes it out of the
+// outbox unless it has changed since.
+func (s *Store) Settled(ctx context.Context, d *dataset.Dataset) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		for _, v := range d.Public() {
+			if _, err := tx.ExecContext(ctx, `UPDATE version SET shown = ? WHERE dataset = ? AND number = ?`, v.State, d.ID, v.Number); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE dataset = ?1 AND (SELECT revision FROM dataset WHERE id = ?1) = ?2`, d.ID, d.Revision)
+		return err
+	})
+}
+
+// Failed notes why a dataset stays in the outbox, and when it is tried again.
+func (s *Store) Failed(ctx context.Context, d *dataset.Dataset, problem string, due time.Time) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE outbox SET tries = tries + 1, problem = ?, due = ? WHERE dataset = ? AND (SELECT revision FROM dataset WHERE id = ?) = ?`,
+		problem, due.UnixMilli(), d.ID, d.ID, d.Revision)
+	return err
+}
+
+// Checked stores what a check found in place of what the last one did.
+func (s *Store) Checked(ctx context.Context, at time.Time, findings []string) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM finding`); err != nil {
+			return err
+		}
+		for _, text := range append(findings, "") { // the empty one says when it was
+			if _, err := tx.ExecContext(ctx, `INSERT INTO finding (at, text) VALUES (?, ?)`, at.Unix(), text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Findings returns what the last check found, and when it was.
+func (s *Store) Findings(ctx context.Context) (at time.Time, texts []string, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT at, text FROM finding`)
+	if err != nil {
+		return at, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seconds int64
+		var text string
+		if err := rows.Scan(&seconds, &text); err != nil {
+			return at, nil, err
+		}
+		at = time.Unix(seconds, 0)
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return at, texts, rows.Err()
+}

@@ -1,0 +1,332 @@
+// Package store keeps datasets, their files, and what has to be told to the
+// registration service. What it says survives a crash at any moment.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
+)
+
+var (
+	// ErrNotFound means that there is no such dataset.
+	ErrNotFound = errors.New("not found")
+	// ErrChanged means that somebody else changed the dataset in the meantime.
+	ErrChanged = errors.New("the dataset has changed in the meantime")
+)
+
+const schema = `
+CREATE TABLE IF NOT EXISTS dataset (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT,
+	owner    TEXT NOT NULL,
+	doi      TEXT NOT NULL UNIQUE,
+	claimed  INTEGER NOT NULL DEFAULT 0,
+	revision INTEGER NOT NULL DEFAULT 1
+);
+CREATE TABLE IF NOT EXISTS version (
+	id        INTEGER PRIMARY KEY AUTOINCREMENT,
+	dataset   INTEGER NOT NULL REFERENCES dataset,
+	number    INTEGER NOT NULL,
+	doi       TEXT NOT NULL UNIQUE,
+	claimed   INTEGER NOT NULL DEFAULT 0,
+	state     TEXT NOT NULL DEFAULT 'draft',
+	shown     TEXT NOT NULL DEFAULT '',
+	published TEXT NOT NULL DEFAULT '',
+	withdrawn TEXT NOT NULL DEFAULT '',
+	reason    TEXT NOT NULL DEFAULT '',
+	about     TEXT NOT NULL, -- JSON
+	words     TEXT NOT NULL, -- for searching, in lower case
+	files     TEXT NOT NULL DEFAULT '[]', -- JSON
+	UNIQUE (dataset, number)
+);
+CREATE INDEX IF NOT EXISTS owners ON dataset (owner);
+-- A row for each dataset whose DOIs are not known to be as the dataset is.
+CREATE TABLE IF NOT EXISTS outbox (
+	dataset INTEGER PRIMARY KEY REFERENCES dataset,
+	due     INTEGER NOT NULL, -- milliseconds since 1970
+	tries   INTEGER NOT NULL DEFAULT 0,
+	problem TEXT NOT NULL DEFAULT ''
+);
+-- What was looked at and downloaded, until its month is reported.
+CREATE TABLE IF NOT EXISTS access (
+	version INTEGER NOT NULL REFERENCES version,
+	at      INTEGER NOT NULL, -- seconds since 1970
+	event   TEXT NOT NULL     -- JSON, without the DOI, which may still change
+);
+CREATE INDEX IF NOT EXISTS accesses ON access (at);
+-- What was counted, by month.
+CREATE TABLE IF NOT EXISTS used (
+	doi       TEXT NOT NULL,
+	month     TEXT NOT NULL, -- such as 2026-10
+	views     INTEGER NOT NULL,
+	downloads INTEGER NOT NULL,
+	PRIMARY KEY (doi, month)
+);
+-- What the service shows of it.
+CREATE TABLE IF NOT EXISTS displayed (doi TEXT PRIMARY KEY, views INTEGER NOT NULL, downloads INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS report (
+	month    TEXT PRIMARY KEY,
+	id       TEXT NOT NULL,
+	datasets INTEGER NOT NULL,
+	complete INTEGER NOT NULL -- sent when the month was over
+);
+-- What the last check of the service's records found.
+CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
+`
+
+// A Store is the repository's own database, and the folder of its files.
+type Store struct {
+	db     *sql.DB
+	folder string
+	lock   *flock.Flock // held by the process that has the folder
+}
+
+// Open opens the store in a folder, which it makes if there is none. Other accounts of
+// the machine may not read it. Files that belong to no version are removed, so only one
+// process at a time may have the folder: for a second one it is an error.
+func Open(folder string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Join(folder, "files"), 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("others may read %s, where drafts are kept: run chmod 700 %[1]s", folder)
+	}
+	lock := flock.New(filepath.Join(folder, "lock"), flock.SetPermissions(0o600))
+	switch got, err := lock.TryLock(); {
+	case err != nil:
+		return nil, err
+	case !got:
+		return nil, fmt.Errorf("another process uses %s; stop it first", folder)
+	}
+	db, err := sqlite.Open(filepath.Join(folder, "platform.db"), schema)
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	s := &Store{db, folder, lock}
+	if err := s.sweep(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the database, and leaves the folder to other processes.
+func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Unlock()) }
+
+// One statement, so that a dataset and its versions are of the same moment.
+const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset IS NOT NULL, coalesce(o.tries, 0), coalesce(o.problem, ''),
+	v.number, v.doi, v.claimed, v.state, v.shown, v.published, v.withdrawn, v.reason, v.about, v.files
+	FROM dataset d JOIN version v ON v.dataset = d.id LEFT JOIN outbox o ON o.dataset = d.id `
+
+// datasets returns those that a condition chooses, the newest first unless the
+// condition has an order. The rows of a dataset must follow each other.
+func (s *Store) datasets(ctx context.Context, condition string, args ...any) ([]*dataset.Dataset, error) {
+	if !strings.Contains(condition, "ORDER BY o.due") {
+		condition += " ORDER BY d.id DESC, v.number"
+	}
+	rows, err := s.db.QueryContext(ctx, columns+condition, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*dataset.Dataset
+	for rows.Next() {
+		var d dataset.Dataset
+		var v dataset.Version
+		var about, files []byte
+		if err := rows.Scan(&d.ID, &d.Owner, &d.DOI, &d.Claimed, &d.Revision, &d.Pending, &d.Tries, &d.Problem,
+			&v.Number, &v.DOI, &v.Claimed, &v.State, &v.Shown, &v.Published, &v.Withdrawn, &v.Reason, &about, &files); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(json.Unmarshal(about, &v.About), json.Unmarshal(files, &v.Files)); err != nil {
+			return nil, err
+		}
+		v.Dataset = d.ID
+		if len(all) == 0 || all[len(all)-1].ID != d.ID {
+			all = append(all, &d)
+		}
+		last := all[len(all)-1]
+		last.Versions = append(last.Versions, &v)
+	}
+	return all, rows.Err()
+}
+
+// Dataset returns a dataset, or ErrNotFound.
+func (s *Store) Dataset(ctx context.Context, id int64) (*dataset.Dataset, error) {
+	found, err := s.datasets(ctx, "WHERE d.id = ?", id)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// Of returns the datasets of a curator, the newest first.
+func (s *Store) Of(ctx context.Context, owner string) ([]*dataset.Dataset, error) {
+	return s.datasets(ctx, "WHERE d.owner = ?", owner)
+}
+
+// Public returns the datasets that have a DOI, or will have one soon.
+func (s *Store) Public(ctx context.Context) ([]*dataset.Dataset, error) {
+	return s.datasets(ctx, "WHERE d.id IN (SELECT dataset FROM version WHERE state <> 'draft')")
+}
+
+// Search returns a page of the datasets whose latest published version has all words, of
+// which the first 20 count, the newest first, and whether there are more.
+func (s *Store) Search(ctx context.Context, words string, page, size int) (found []*dataset.Dataset, more bool, err error) {
+	condition := `WHERE d.id IN (SELECT dataset FROM version v WHERE state = 'published'
+		AND NOT EXISTS (SELECT 1 FROM version w WHERE w.dataset = v.dataset AND w.state = 'published' AND w.number > v.number)`
+	all := strings.Fields(strings.ToLower(words))
+	all = all[:min(len(all), 20)]
+	condition += strings.Repeat(" AND instr(words, ?) > 0", len(all))
+	var args []any
+	for _, word := range all {
+		args = append(args, word)
+	}
+	found, err = s.datasets(ctx, condition+" ORDER BY dataset DESC LIMIT ? OFFSET ?)", append(args, size+1, page*size)...)
+	if len(found) > size {
+		return found[:size], true, err
+	}
+	return found, false, err
+}
+
+// Create stores a new dataset, with a draft of its first version, under DOIs that it
+// chooses, and returns its id.
+func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.About) (id int64, err error) {
+	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, newDOI(prefix))
+		if err != nil {
+			return err
+		}
+		if id, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		return insertVersion(ctx, tx, prefix, &dataset.Version{Dataset: id, Number: 1, About: about})
+	})
+	return id, err
+}
+
+func newDOI(prefix string) string { return prefix + "/" + doi.NewSuffix() }
+
+func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Version) error {
+	about, words, err := encode(v.About)
+	if err != nil {
+		return err
+	}
+	files, err := json.Marshal(append([]dataset.File{}, v.Files...))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, words, files) VALUES (?, ?, ?, ?, ?, ?)`,
+		v.Dataset, v.Number, newDOI(prefix), about, words, files)
+	return err
+}
+
+// encode returns what is stored of About, and its words for searching.
+func encode(a dataset.About) (about []byte, words string, err error) {
+	about, err = json.Marshal(a)
+	texts := []string{a.Title, a.Description, a.Year}
+	for _, c := range a.Creators {
+		texts = append(texts, c.Given, c.Family, c.ORCID, c.Affiliation)
+	}
+	for _, f := range a.Funders {
+		texts = append(texts, f.Name, f.Award)
+	}
+	return about, strings.ToLower(strings.Join(texts, "\n")), err
+}
+
+// change does something to a dataset, unless somebody else has changed it since it was
+// read. If the public sees the change, the dataset goes into the outbox with it.
+func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, work func(*sql.Tx) (sql.Result, error)) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE dataset SET revision = revision + 1 WHERE id = ? AND revision = ?`, d.ID, d.Revision)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrChanged)
+		}
+		if _, err := work(tx); err != nil {
+			return err
+		}
+		if !public {
+			return nil
+		}
+		return enqueue(ctx, tx, d.ID)
+	})
+}
+
+// Edit stores what was edited of a version.
+func (s *Store) Edit(ctx context.Context, d *dataset.Dataset, v *dataset.Version, about dataset.About) error {
+	data, words, err := encode(about)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, d, v.State != dataset.Draft, func(tx *sql.Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE version SET about = ?, words = ? WHERE dataset = ? AND number = ?`, data, words, d.ID, v.Number)
+	})
+}
+
+// AddVersion adds a draft with the contents of the last version, which is not a draft.
+func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix string) error {
+	next := &dataset.Version{Dataset: d.ID, Number: d.Last().Number + 1, About: d.Last().About, Files: d.Last().Files}
+	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) { return nil, insertVersion(ctx, tx, prefix, next) })
+}
+
+// Discard removes the draft that is the last version, and a dataset that had no other.
+func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
+	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
+		res, err := tx.ExecContext(ctx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID, d.Last().Number)
+		if err != nil || len(d.Versions) > 1 {
+			return res, err
+		}
+		return tx.ExecContext(ctx, `DELETE FROM dataset WHERE id = ?`, d.ID)
+	})
+}
+
+// SetFiles stores which files a draft has.
+func (s *Store) SetFiles(ctx context.Context, d *dataset.Dataset, v *dataset.Version, files []dataset.File) error {
+	data, err := json.Marshal(append([]dataset.File{}, files...))
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE version SET files = ? WHERE dataset = ? AND number = ? AND state = 'draft'`, data, d.ID, v.Number)
+	})
+}
+
+// Decide changes the state of a version. The reason is that of a withdrawal.
+func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, v *dataset.Version, state dataset.State, reason string) error {
+	today, withdrawn := time.Now().UTC().Format(time.DateOnly), ""
+	if state == dataset.Withdrawn {
+		withdrawn = today
+	}
+	return s.change(ctx, d, true, func(tx *sql.Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = iif(published = '', ?, published) WHERE dataset = ? AND number = ?`,
+			state, reason, withdrawn, today, d.ID, v.Number)
+	})
+}
+
+// Give makes one curator the owner of what another one has.
+func (s *Store) Give(ctx context.Context, from, to string) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
+	return err
+}

@@ -1,0 +1,63 @@
+package metadata
+
+import (
+	"slices"
+	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+)
+
+// Versions are the DOI names of a resource that has several versions.
+type Versions struct {
+	Concept string   // stands for all versions; "" if the resource has no such DOI
+	DOIs    []string // of the versions, oldest first
+}
+
+// Relations returns the related identifiers that the record of one of these DOIs needs,
+// so that each version and the concept lead to each other, both ways:
+//
+//   - the concept HasVersion each version, and each version IsVersionOf the concept;
+//   - a version IsNewVersionOf the one before it, and IsPreviousVersionOf the one after it.
+//
+// It returns nil for any other DOI. A new version changes the relations of the concept
+// and of the version before it: their records have to be sent, too.
+func (v Versions) Relations(name string) []RelatedIdentifier {
+	if v.Concept != "" && doi.Equal(name, v.Concept) {
+		var all []RelatedIdentifier
+		for _, version := range v.DOIs {
+			all = append(all, relatedDOI(version, RelationHasVersion))
+		}
+		return all
+	}
+	i := slices.IndexFunc(v.DOIs, func(version string) bool { return doi.Equal(name, version) })
+	if i < 0 {
+		return nil
+	}
+	var all []RelatedIdentifier
+	if v.Concept != "" {
+		all = append(all, relatedDOI(v.Concept, RelationIsVersionOf))
+	}
+	if i > 0 {
+		all = append(all, relatedDOI(v.DOIs[i-1], RelationIsNewVersionOf))
+	}
+	if i+1 < len(v.DOIs) {
+		all = append(all, relatedDOI(v.DOIs[i+1], RelationIsPreviousVersionOf))
+	}
+	return all
+}
+
+func relatedDOI(name string, relation RelationType) RelatedIdentifier {
+	return RelatedIdentifier{RelatedIdentifier: name, RelatedIdentifierType: IdentifierDOI, RelationType: relation}
+}
+
+// Embargo returns the dates of a resource that was accepted on one day and whose content
+// is public from another day on. The schema marks the beginning of an embargo by
+// [DateAccepted] and its end by [DateAvailable]. Only the days count, in the time zone of
+// the arguments. The dates stay true when the embargo is over, so the record need not be
+// changed then.
+func Embargo(accepted, available time.Time) []Date {
+	return []Date{
+		{Date: accepted.Format(time.DateOnly), DateType: DateAccepted},
+		{Date: available.Format(time.DateOnly), DateType: DateAvailable},
+	}
+}
