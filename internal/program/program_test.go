@@ -91,7 +91,7 @@ func TestResultsThatCannotBeWrittenAreRepeated(t *testing.T) {
 	var notes bytes.Buffer
 	p := &program.Program{Name: "greet", Stdout: full{}, Stderr: &notes}
 	assert.Equal(t, 1, p.Run(t.Context(), greet))
-	assert.Equal(t, "greeting world\nhello world\ngreet: standard output: no space left on device; what is missing there is above\n", notes.String())
+	assert.Equal(t, "greeting world\nhello world\ngreet: standard output: no space left on device; the rest is above\n", notes.String())
 	notes.Reset()
 	p = &program.Program{Name: "greet", Args: []string{"-h"}, Stdout: full{}, Stderr: &notes}
 	assert.Equal(t, 1, p.Run(t.Context(), greet), "help, too")
