@@ -164,6 +164,9 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 	if err := a.take(ctx, wanted); err != nil {
 		return err
 	}
+	if err := a.repeats(); err != nil {
+		return err
+	}
 	if err := a.list(ctx); err != nil {
 		return err
 	}
@@ -234,6 +237,27 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 // keep adds an entry with its key before it.
 func keep(s *extsort.Sorter, key string, data []byte) error {
 	return s.Add([]byte(key), append(append([]byte(key), 0), data...))
+}
+
+// repeats is an error if a DOI is wanted twice. It is known before a difference is, so that
+// a repair does not begin.
+func (a *audit) repeats() error {
+	var before []byte
+	for data, err := range a.wanted.Values() {
+		if err != nil {
+			return err
+		}
+		key, value, _ := bytes.Cut(data, []byte{0})
+		if earlier, ok := bytes.CutPrefix(before, data[:len(key)+1]); ok {
+			var e, again entry
+			if err := errors.Join(json.Unmarshal(earlier, &e), json.Unmarshal(value, &again)); err != nil {
+				return err
+			}
+			return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
+		}
+		before = append(before[:0], data...)
+	}
+	return nil
 }
 
 // list reads what the service has.
@@ -315,9 +339,6 @@ func (a *audit) merge(ctx context.Context) error {
 		var wanted *Wanted
 		if e := w.of(key); e != nil {
 			wanted, err = &e.Wanted, w.advance()
-			if again := w.of(key); again != nil {
-				return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
-			}
 		}
 		found := f.of(key)
 		if found != nil {

@@ -242,7 +242,7 @@ func TestAuditOverBadLines(t *testing.T) {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
 					}
-					time.Sleep(time.Minute) // until the service has given its last answer
+					time.Sleep(time.Minute) // until the service has sent its last response
 					if end == nil {
 						whole++
 						assert.Equal(t, planted, found)
@@ -269,11 +269,64 @@ func TestAuditOfSomeKinds(t *testing.T) {
 			h[name] = w
 		}
 		maps.DeleteFunc(planted, func(_ string, kinds []dois.DifferenceKind) bool { return kinds[0] == dois.Changed })
+		before := len(srv.Requests())
 		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
-		assert.Contains(t, srv.Requests()[len(srv.Requests())-len(planted)-1].Query, "fields", "no metadata are asked for")
+		assert.Contains(t, srv.Requests()[before].Query, "fields", "no metadata are asked for")
 		for _, kinds := range planted {
 			assert.NotEqual(t, dois.Invalid, kinds[0])
 		}
+	})
+}
+
+// DOIs that are not wanted are reported as they are listed, or read one by one.
+func TestAuditOfExtras(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(50)
+		h.put(t, srv)
+		for _, read := range []bool{false, true} {
+			before, n := len(srv.Requests()), 0
+			opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Extra}, ReadExtra: read}
+			for d, err := range srv.DOIs().Audit(t.Context(), holding{}.all(), opts) {
+				require.NoError(t, err)
+				assert.Equal(t, h[d.DOI].URL, d.Found.URL)
+				assert.Equal(t, h[d.DOI].State, d.Found.State)
+				assert.Equal(t, h[d.DOI].Metadata.Titles, d.Found.Titles)
+				n++
+			}
+			assert.Equal(t, 50, n)
+			assert.Equal(t, map[bool]int{false: 1, true: 51}[read], len(srv.Requests())-before)
+		}
+	})
+}
+
+// A source that says only a part is completed, and then only that part is compared and
+// repaired.
+func TestAuditOfAPart(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(20)
+		h.put(t, srv)
+		whole := newHolding(20)
+		for name, w := range h {
+			w.Metadata = &metadata.Record{Titles: w.Metadata.Titles}
+			if name == "10.5072/h000007" {
+				w.Metadata = &metadata.Record{Titles: []metadata.Title{{Title: "New"}}}
+			}
+			h[name] = w
+		}
+		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Complete: func(w *dois.Wanted, found *dois.Record) {
+			all := found.Record
+			all.Titles = w.Metadata.Titles
+			w.Metadata = &all
+		}}
+		before := len(srv.Requests())
+		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/h000007": {dois.Changed}}, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		assert.Equal(t, 2, len(srv.Requests())-before)
+		for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), h.all(), opts), nil) {
+			require.NoError(t, err)
+			require.NoError(t, r.Err)
+		}
+		whole["10.5072/h000007"].Metadata.Titles[0].Title = "New"
+		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), whole.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})), "the rest is as it was")
 	})
 }
 

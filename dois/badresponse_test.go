@@ -73,9 +73,9 @@ func TestListRefusedBeforeSending(t *testing.T) {
 	assert.EqualError(t, err, `datacite: sort "newest" is not an order that the service knows`)
 }
 
-// TestUnreadable gives answers with status 200 that are none.
+// TestUnreadable gives responses with status 200 whose bodies are not records.
 func TestUnreadable(t *testing.T) {
-	for name, answer := range map[string]struct{ contentType, body string }{
+	for name, response := range map[string]struct{ contentType, body string }{
 		"an HTML page":          {"text/html", "<!doctype html><title>Maintenance</title>"},
 		"HTML as JSON":          {"application/json", "<html><body>no</body></html>"},
 		"nothing":               {"application/json", ""},
@@ -90,8 +90,8 @@ func TestUnreadable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", answer.contentType)
-				_, _ = io.WriteString(w, answer.body)
+				w.Header().Set("Content-Type", response.contentType)
+				_, _ = io.WriteString(w, response.body)
 			})
 			_, err := client.List(t.Context(), nil)
 			require.ErrorIs(t, err, datacite.ErrUnreadable)
@@ -101,7 +101,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestCutOff breaks the connection within the answer, once: the client asks
+// TestCutOff breaks the connection within the response, once: the client asks
 // again.
 func TestCutOff(t *testing.T) {
 	const body = `{"data":[{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a"}}],"meta":{"total":1},"links":{}}`
@@ -139,7 +139,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	assert.False(t, reached.Load())
 }
 
-// TestSilence asks a server that never answers: the client gives up by itself,
+// TestSilence asks a server that never responds: the client gives up by itself,
 // and as soon as the context says so.
 func TestSilence(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -173,7 +173,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestErrors maps what the deployed service has been seen to answer.
+// TestErrors maps what the deployed service has been seen to respond with.
 func TestErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int

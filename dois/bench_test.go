@@ -74,7 +74,7 @@ func TestBothReadTheSame(t *testing.T) {
 	}
 }
 
-// canned is a client of a service that always gives the same answer.
+// canned is a client of a service that always gives the same response.
 func canned(t testing.TB, data []byte) *dois.Client {
 	t.Helper()
 	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}})

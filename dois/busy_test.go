@@ -19,13 +19,13 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// A gateway stands before the service and answers writes in its place while it is
+// A gateway stands before the service and responds to writes in its place while it is
 // busy.
 type gateway struct {
 	status int
 	hint   time.Duration          // of Retry-After
 	kind   datacitetest.FaultKind // "" means that the work is done
-	busy   atomic.Int64           // answers that it still has to give
+	busy   atomic.Int64           // responses that it still has to give
 }
 
 func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
@@ -43,7 +43,7 @@ func (g *gateway) means(t *testing.T, err error) {
 	assert.Equal(t, g.status == 503, errors.Is(err, datacite.ErrServer))
 }
 
-const ever = 1000 // answers of a gateway that stays busy
+const ever = 1000 // responses of a gateway that stays busy
 
 // busyGateways tells a story for each behaviour and each way of a gateway to turn
 // writes away.

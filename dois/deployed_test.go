@@ -124,7 +124,7 @@ func TestWithoutATotal(t *testing.T) {
 }
 
 func TestStatistics(t *testing.T) {
-	r := answered(t, `{"doi":"10.5072/x",
+	r := recordFrom(t, `{"doi":"10.5072/x",
 		"viewsOverTime":[{"yearMonth":"2021-02","total":4},{"yearMonth":"2020-11","total":1},{"yearMonth":"2021-02","total":2},{"yearMonth":"soon","total":9}],
 		"downloadsOverTime":[],"citationsOverTime":[{"year":"2021","total":3},{"year":2019,"total":1}]}`)
 
@@ -158,7 +158,7 @@ func TestExists(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	})
 	_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(500, "", nil)).Exists(t.Context(), "10.5072/x")
-	require.ErrorIs(t, err, datacite.ErrServer, "a failure is no answer")
+	require.ErrorIs(t, err, datacite.ErrServer, "a failure is not a response")
 }
 
 // Over a network, where Go asks for compressed responses by itself.
@@ -231,23 +231,23 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestFlagsOfAWrite asks for the shape of the answer to a write (specification
+// TestFlagsOfAWrite asks for the shape of the response to a write (specification
 // §4.2).
 func TestFlagsOfAWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, fullRecord)
-		for want, answer := range map[string]*dois.GetOptions{
+		for want, response := range map[string]*dois.GetOptions{
 			"affiliation=true&publisher=true":   nil,
 			"affiliation=false&publisher=false": {},
 			"affiliation=false&publisher=true":  {Publisher: true},
 		} {
 			r, err := srv.DOIs().Update(t.Context(), "10.5072/full", &dois.Draft{
-				URL: "https://example.org/full", Clear: []string{"language"}, Response: answer,
+				URL: "https://example.org/full", Clear: []string{"language"}, Response: response,
 			})
 			require.NoError(t, err)
 			assert.Equal(t, want, last(t, srv).Query)
-			assert.Equal(t, answer == nil || answer.Publisher, r.Publisher.PublisherIdentifier != "")
-			assert.Equal(t, answer == nil, r.Creators[0].Affiliation[0].AffiliationIdentifier != "")
+			assert.Equal(t, response == nil || response.Publisher, r.Publisher.PublisherIdentifier != "")
+			assert.Equal(t, response == nil, r.Creators[0].Affiliation[0].AffiliationIdentifier != "")
 		}
 	})
 }

@@ -248,7 +248,7 @@ func TestParametersOnTheWire(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 				_, err := anonymous(t, srv).List(t.Context(), tt.opts)
-				if !deployed(t) || tt.opts == nil || tt.opts.Sample.Group == "" { // which it does not answer
+				if !deployed(t) || tt.opts == nil || tt.opts.Sample.Group == "" { // which it does not support
 					require.NoError(t, err)
 				}
 				sent := last(t, srv)

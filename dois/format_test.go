@@ -51,19 +51,19 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenRefused(t *testing.T) {
-	answer := func(kind, body string) *dois.Client {
+	response := func(kind, body string) *dois.Client {
 		return scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, body)
 		})
 	}
-	_, err := answer("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
+	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
-	_, err = answer("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
+	_, err = response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
-	_, err = answer("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
+	_, err = response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	_, err = answer("text/plain", "x").Open(t.Context(), "null", dois.RIS)
+	_, err = response("text/plain", "x").Open(t.Context(), "null", dois.RIS)
 	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // TestOddNames reads DOI names whose characters mean something else in a URL:
-// the request must reach exactly that DOI, and the record next to it must not
-// answer in its place.
+// the request must reach exactly that DOI, and the response must not show the
+// record next to it.
 func TestOddNames(t *testing.T) {
 	for _, tt := range []struct{ kind, name, path string }{
 		{"plain", "10.5072/abc", "/dois/10.5072/abc"},

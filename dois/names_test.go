@@ -79,7 +79,7 @@ func sameDOI(shown, given string) bool {
 }
 
 // anyCall is one of the methods that take a name. It returns the name of the record
-// that was answered.
+// in the response.
 func anyCall(t *testing.T, r *rand.Rand, c *dois.Client, name string) (string, error) {
 	ctx := t.Context()
 	var record *dois.Record

@@ -96,7 +96,7 @@ func TestPages(t *testing.T) {
 				seed(t, srv, series(60)...)
 				found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Sample: tt.sample})
 				if deployed(t) {
-					require.ErrorIs(t, err, datacite.ErrServer, "it has not answered these since July 2026")
+					require.ErrorIs(t, err, datacite.ErrServer, "it has not served these since July 2026")
 					return
 				}
 				require.NoError(t, err)

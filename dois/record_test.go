@@ -193,12 +193,12 @@ func TestXMLAttribute(t *testing.T) {
 		"an object":  `{"doi":"10.5072/x","xml":{"a":1}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := answered(t, given)
+			r := recordFrom(t, given)
 			assert.Equal(t, "10.5072/x", r.DOI)
 			assert.Nil(t, r.MetadataXML)
 		})
 	}
-	r := answered(t, `{"doi":"10.5072/x","xml":"`+base64.StdEncoding.EncodeToString([]byte(xmlRecord))+`"}`)
+	r := recordFrom(t, `{"doi":"10.5072/x","xml":"`+base64.StdEncoding.EncodeToString([]byte(xmlRecord))+`"}`)
 	assert.Equal(t, xmlRecord, string(r.MetadataXML))
 }
 

@@ -94,7 +94,7 @@ func sorted(records []dois.Record) []string {
 // words splits the expected names of a table.
 func words(text string) []string { return append([]string{}, strings.Fields(text)...) }
 
-// last is the latest request that srv has answered.
+// last is the latest request that srv has responded to.
 func last(t *testing.T, srv *datacitetest.Server) datacitetest.Request {
 	t.Helper()
 	requests := srv.Requests()
@@ -116,9 +116,9 @@ func scripted(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *do
 	return client
 }
 
-// answered is the record that a client makes of an answer with these
+// recordFrom is the record that a client makes of a response with these
 // attributes.
-func answered(t *testing.T, attributes string) *dois.Record {
+func recordFrom(t *testing.T, attributes string) *dois.Record {
 	t.Helper()
 	client := scripted(t, nil, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -129,7 +129,7 @@ func answered(t *testing.T, attributes string) *dois.Record {
 	return r
 }
 
-// reply answers every request with one answer, and notes the Authorization
+// reply gives every request the same response, and notes the Authorization
 // header of the last one.
 func reply(status int, body string, authorization *string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -181,7 +181,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// sized is a client of an archive that answers 504 to pages larger than most.
+// sized is a client of an archive that responds with 504 to pages larger than most.
 func sized(t *testing.T, a *archive, most int) *dois.Client {
 	t.Helper()
 	a.trap = func(p *archivePage) {
@@ -199,7 +199,7 @@ func sized(t *testing.T, a *archive, most int) *dois.Client {
 
 var errTooLarge = errors.New("too large")
 
-// slow turns the panic of a page that is too large into a gateway's answer.
+// slow turns the panic of a page that is too large into the response of a gateway.
 type slow struct{ http.RoundTripper }
 
 func (s slow) RoundTrip(r *http.Request) (res *http.Response, err error) {

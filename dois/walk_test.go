@@ -435,8 +435,8 @@ func TestWalkFromTheMiddle(t *testing.T) {
 	onceEach(t, times, 100)
 }
 
-// TestWalkOverOneAnswer walks over what is one page by its nature.
-func TestWalkOverOneAnswer(t *testing.T) {
+// TestWalkOverOneResponse walks over what is one page by its nature.
+func TestWalkOverOneResponse(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, series(60)...)
 		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})

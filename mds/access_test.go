@@ -45,7 +45,7 @@ func TestCheckAccessOfTheDeployedService(t *testing.T) {
 		{422, "URL is not allowed by repository domain settings.", datacite.ErrInvalid},
 		{201, "OK", datacite.ErrUnreadable},
 	} {
-		err := answers(t, tt.status, plain, tt.text, nil).CheckAccess(t.Context(), datacitetest.Prefix, address)
+		err := responding(t, tt.status, plain, tt.text, nil).CheckAccess(t.Context(), datacitetest.Prefix, address)
 		if tt.want == nil {
 			require.NoError(t, err)
 			continue

@@ -44,7 +44,7 @@ func TestReadsReachExactlyThatDOI(t *testing.T) {
 				arrived, err := url.ParseRequestURI(req.URL.RequestURI()) // as a server reads the wire
 				require.NoError(t, err)
 				asked = append(asked, arrived.Path)
-				return answer(http.StatusNotFound, plain, "DOI not found")
+				return response(http.StatusNotFound, plain, "DOI not found")
 			}, nil)
 			_, err := c.URL(t.Context(), doi)
 			require.ErrorIs(t, err, datacite.ErrNotFound)
@@ -103,7 +103,7 @@ func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
 }
 
 func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
-	c := answers(t, 201, plain, "OK (10.5072/A)", nil).WithOldNames()
+	c := responding(t, 201, plain, "OK (10.5072/A)", nil).WithOldNames()
 	_, err := c.PutMetadata(t.Context(), "10.5072/a.b", record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
@@ -176,7 +176,7 @@ func TestTheBodyHasTwoLines(t *testing.T) {
 		data, err := io.ReadAll(req.Body)
 		assert.NoError(t, err)
 		body = string(data)
-		return answer(201, plain, "OK")
+		return response(201, plain, "OK")
 	}, nil)
 	_, err := c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", address)
 	require.NoError(t, err)
@@ -252,10 +252,10 @@ func TestClientShowsNoSecret(t *testing.T) {
 
 func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
 	var log bytes.Buffer
-	// A service that repeats the request's header in its answer.
+	// A service that repeats the request's header in its response.
 	c := served(t, func(req *http.Request) *http.Response {
 		_, password, _ := req.BasicAuth()
-		return answer(403, plain, "denied for "+req.Header.Get("Authorization")+" with "+password)
+		return response(403, plain, "denied for "+req.Header.Get("Authorization")+" with "+password)
 	}, &datacite.Config{MaxAttempts: 1, Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	_, err := c.PutURL(t.Context(), name, address)
 	e, ok := errors.AsType[*datacite.Error](err)
@@ -267,10 +267,10 @@ func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
 	assert.Contains(t, everything, "REDACTED")
 }
 
-func TestAnswersThatMakeNoSense(t *testing.T) {
+func TestResponsesThatMakeNoSense(t *testing.T) {
 	page := "<!DOCTYPE html><html><head><title>Welcome to the hotel network</title></head></html>"
 	t.Run("200 with an HTML page", func(t *testing.T) {
-		c := answers(t, 200, "text/html", page, nil)
+		c := responding(t, 200, "text/html", page, nil)
 		_, errURL := c.URL(t.Context(), name)
 		_, errMetadata := c.Metadata(t.Context(), name)
 		_, errPut := c.PutURL(t.Context(), name, address)
@@ -283,27 +283,27 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		assert.NotErrorIs(t, errURL, datacite.ErrUnclear, "reading changes nothing")
 	})
 	t.Run("200 with a text that says no", func(t *testing.T) {
-		c := answers(t, 200, plain, "Not a valid HTTP(S) or FTP URL", nil)
+		c := responding(t, 200, plain, "Not a valid HTTP(S) or FTP URL", nil)
 		_, err := c.PutURL(t.Context(), name, address)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, "Not a valid HTTP(S) or FTP URL")
 	})
 	t.Run("metadata that are no XML", func(t *testing.T) {
-		_, err := answers(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
+		_, err := responding(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 	})
 	t.Run("a URL that is none", func(t *testing.T) {
 		for _, text := range []string{"DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
-			_, err := answers(t, 200, plain, text, nil).URL(t.Context(), name)
+			_, err := responding(t, 200, plain, text, nil).URL(t.Context(), name)
 			require.ErrorIs(t, err, datacite.ErrUnreadable)
 		}
-		got, err := answers(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
+		got, err := responding(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
 		require.NoError(t, err)
 		assert.Equal(t, "http://old.example.org/a b", got, "an old one may be odd")
 	})
 	t.Run("a body cut off in the middle", func(t *testing.T) {
 		c := served(t, func(*http.Request) *http.Response {
-			res := answer(200, "application/xml", "")
+			res := response(200, "application/xml", "")
 			res.Body = io.NopCloser(io.MultiReader(strings.NewReader("<resource><tit"), failing{}))
 			return res
 		}, nil)
@@ -321,7 +321,7 @@ func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
 	asked := 0
 	c := served(t, func(*http.Request) *http.Response {
 		asked++
-		res := answer(302, plain, "")
+		res := response(302, plain, "")
 		res.Header.Set("Location", "https://evil.example/")
 		return res
 	}, nil)
@@ -336,7 +336,7 @@ func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-func TestAServerThatNeverAnswers(t *testing.T) {
+func TestAServerThatNeverResponds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		client, err := mds.NewClient(datacite.Config{

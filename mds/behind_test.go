@@ -124,7 +124,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			case strings.HasPrefix(req.URL.Path, "/metadata/"), sent <= 1:
 				return next.RoundTrip(req)
 			case req.Method == http.MethodPut:
-				return answer(500, plain, "We're sorry"), nil // the URL, in the first round
+				return response(500, plain, "We're sorry"), nil // the URL, in the first round
 			}
 			return nil, errLine // from then on
 		}).to(srv)})
@@ -139,16 +139,16 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 	})
 }
 
-// What an answer to a write does not say, nobody knows.
-func TestAnEmptyAnswerToAWriteIsUnclear(t *testing.T) {
+// A write is unclear if its response does not say whether it was carried out.
+func TestAnEmptyResponseToAWriteIsUnclear(t *testing.T) {
 	for _, status := range []int{200, 202, 204, 206} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := t.Context()
 			c := served(t, func(req *http.Request) *http.Response {
 				if req.Method == http.MethodGet {
-					return answer(200, plain, address)
+					return response(200, plain, address)
 				}
-				return answer(status, plain, " ")
+				return response(status, plain, " ")
 			}, nil)
 			_, errURL := c.PutURL(ctx, name, address)
 			_, errMetadata := c.PutMetadata(ctx, name, record("A"))
@@ -161,8 +161,8 @@ func TestAnEmptyAnswerToAWriteIsUnclear(t *testing.T) {
 	}
 }
 
-func TestAnEmptyAnswerIsNoDraft(t *testing.T) {
-	c := answers(t, 200, plain, "", nil)
+func TestAnEmptyResponseIsNoDraft(t *testing.T) {
+	c := responding(t, 200, plain, "", nil)
 	_, err := c.State(t.Context(), name)
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	_, err = c.URL(t.Context(), name)

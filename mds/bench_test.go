@@ -7,7 +7,7 @@ import (
 )
 
 func BenchmarkPutURL(b *testing.B) {
-	c := answers(b, 201, plain, "OK", nil)
+	c := responding(b, 201, plain, "OK", nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.PutURL(b.Context(), name, address); err != nil {

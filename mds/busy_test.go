@@ -22,14 +22,14 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// A gateway stands before the service. While it is busy it answers in the
+// A gateway stands before the service. While it is busy it responds in the
 // service's place.
 type gateway struct {
 	status int
 	hint   time.Duration // of Retry-After
 	kind   datacitetest.FaultKind
 	meets  func(*http.Request) bool // nil means every request
-	busy   atomic.Int64             // answers that it still has to give
+	busy   atomic.Int64             // responses that it still has to give
 }
 
 func (g *gateway) fault(_ int, r *http.Request) *datacitetest.Fault {
@@ -48,7 +48,7 @@ func (g *gateway) means(t *testing.T, err error) {
 	assert.True(t, datacite.Temporary(err))
 }
 
-const ever = 1000 // answers of a gateway that stays busy
+const ever = 1000 // responses of a gateway that stays busy
 
 // busyGateways tells a story for each behaviour and each way of a gateway to turn
 // requests away.

@@ -105,9 +105,9 @@ type status struct {
 	name string
 	do   func(t *testing.T, srv *datacitetest.Server) error
 	want error
-	code int // of the last answer, by the specification
+	code int // of the last response, by the specification
 
-	// The deployed service answers something else; TestEveryAnswerOfTheDeployedService
+	// The deployed service responds differently; TestEveryResponseOfTheDeployedService
 	// says what.
 	documentedOnly bool
 }
@@ -417,7 +417,7 @@ func TestAuthentication(t *testing.T) {
 			user, password, ok := req.BasicAuth()
 			assert.True(t, ok, req.Method)
 			assert.Equal(t, account, credentials{Username: user, Password: password})
-			return answer(http.StatusNotFound, plain, "DOI not found")
+			return response(http.StatusNotFound, plain, "DOI not found")
 		}, nil)
 		_, err := c.URL(t.Context(), name)
 		assert.ErrorIs(t, err, datacite.ErrNotFound)

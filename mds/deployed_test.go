@@ -62,8 +62,8 @@ func TestHidingAnUnknownDOIMakesNoDraft(t *testing.T) {
 	assert.Empty(t, srv.Names())
 }
 
-// The draft 10.5072/a is precious. No write for another name reaches it, and no
-// question about another name is answered with what it is.
+// The draft 10.5072/a is precious. No write for another name reaches it, and no read
+// of another name shows it.
 func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 	for _, other := range []string{
 		"10.5072/a#part", "10.5072/a?part", "10.5072/a/", "10.5072//a", "10.5072/b/../a", "10.5072/a/.", "10.5072/%61", "10.5072/á", "10.5072/a/media",

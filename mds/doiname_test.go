@@ -206,8 +206,8 @@ func TestAcceptedNamesArriveAsThemselves(t *testing.T) {
 	assert.Greater(t, arrived, *names/100)
 }
 
-// No question about a name is answered with what another DOI is.
-func TestNoReadIsAnsweredForAnotherDOI(t *testing.T) {
+// No read of one DOI shows what is known of another.
+func TestNoReadShowsAnotherDOI(t *testing.T) {
 	for i := range uint64(*names / 10) {
 		r := rand.New(rand.NewPCG(i, 13))
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})

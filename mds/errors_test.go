@@ -22,9 +22,9 @@ var sentinels = []error{
 	datacite.ErrUnreadable,
 }
 
-// TestEveryAnswerOfTheDeployedService goes through what the public service is
-// known to answer, each with the one condition that it is.
-func TestEveryAnswerOfTheDeployedService(t *testing.T) {
+// TestEveryResponseOfTheDeployedService maps each response that the public
+// service is known to send to exactly one condition.
+func TestEveryResponseOfTheDeployedService(t *testing.T) {
 	const get, getMetadata, put, putMetadata, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "Hide", "DeleteDraft"
 	const dois, media, addMedia = "FirstPrefixDOIs", "ListMedia", "AddMedia"
 	for _, tt := range []struct {
@@ -96,9 +96,9 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 			}
 			c := served(t, func(req *http.Request) *http.Response {
 				if tt.call == hide && req.Method == "GET" {
-					return answer(200, plain, address) // Hide looks first
+					return response(200, plain, address) // Hide looks first
 				}
-				return answer(tt.status, kind, tt.body)
+				return response(tt.status, kind, tt.body)
 			}, nil)
 			var err error
 			switch tt.call {
@@ -139,9 +139,9 @@ func TestEveryAnswerOfTheDeployedService(t *testing.T) {
 func TestTemporary(t *testing.T) {
 	for status, want := range map[int]bool{400: false, 401: false, 403: true, 404: false, 408: true, 412: false, 415: false, 422: false, 429: true, 500: true, 502: true, 503: true} {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := answers(t, status, plain, "", nil).URL(t.Context(), name)
+			_, err := responding(t, status, plain, "", nil).URL(t.Context(), name)
 			assert.Equal(t, want, datacite.Temporary(err), status)
-			_, err = answers(t, status, plain, "", nil).Register(t.Context(), name, address, record("A"))
+			_, err = responding(t, status, plain, "", nil).Register(t.Context(), name, address, record("A"))
 			if status != 404 {
 				assert.Equal(t, want, datacite.Temporary(err), status)
 			}
@@ -180,7 +180,7 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 		{"with a word in front that is no element", "Sorry: come again", datacite.FieldError{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := answers(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))
+			_, err := responding(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))
 			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			require.Len(t, e.Details, 1)

@@ -19,14 +19,14 @@ type fault int
 const (
 	pass            fault = iota
 	loseRequest           // the connection breaks before the service reads the request
-	loseAnswer            // the service carries the request out, and the connection breaks
+	loseResponse          // the service carries the request out, and the connection breaks
 	failBefore            // 500, nothing carried out
 	failAfter             // 502 with a page, carried out
 	busy                  // 503 with Retry-After, nothing carried out
 	tooMany               // 429, nothing carried out
 	busyAfter             // 503 with Retry-After, carried out
 	tooManyAfter          // 429, carried out
-	cutAnswer             // carried out, the body of the answer breaks off
+	cutResponse           // carried out, the body of the response breaks off
 	otherPage             // carried out, 200 with somebody's page
 	deniedPage            // 403 with a page, nothing carried out
 	deniedPageAfter       // 403 with a page, carried out
@@ -76,13 +76,13 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 	case loseRequest:
 		return nil, errLine
 	case failBefore:
-		return answer(500, plain, "We're sorry, but something went wrong."), nil
+		return response(500, plain, "We're sorry, but something went wrong."), nil
 	case tooMany:
 		return turnedAway(429), nil
 	case busy:
 		return turnedAway(503), nil
 	case deniedPage:
-		return answer(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
+		return response(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
 	}
 	res, err := next.RoundTrip(req)
 	if err != nil || f == pass {
@@ -91,26 +91,26 @@ func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, 
 	defer res.Body.Close()
 	switch f {
 	case failAfter:
-		return answer(502, "text/html", "<html><title>Bad Gateway</title></html>"), nil
+		return response(502, "text/html", "<html><title>Bad Gateway</title></html>"), nil
 	case tooManyAfter:
 		return turnedAway(429), nil
 	case busyAfter:
 		return turnedAway(503), nil
 	case deniedPageAfter:
-		return answer(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
+		return response(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
 	case otherPage:
-		return answer(200, "text/html", "<html><title>Please log in</title></html>"), nil
-	case cutAnswer:
-		cut := answer(res.StatusCode, plain, "")
+		return response(200, "text/html", "<html><title>Please log in</title></html>"), nil
+	case cutResponse:
+		cut := response(res.StatusCode, plain, "")
 		cut.Body = io.NopCloser(io.MultiReader(strings.NewReader("O"), failing{}))
 		return cut, nil
 	}
 	return nil, errLine
 }
 
-// turnedAway is the answer of a gateway that has enough to do.
+// turnedAway is the response of a gateway that has enough to do.
 func turnedAway(status int) *http.Response {
-	res := answer(status, plain, "Come again later")
+	res := response(status, plain, "Come again later")
 	res.Header.Set("Retry-After", "7")
 	return res
 }

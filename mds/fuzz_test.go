@@ -43,7 +43,7 @@ func FuzzWirePath(f *testing.F) {
 				assert.NotContains(t, []string{".", ".."}, segment)
 			}
 			assert.NotContains(t, wire, "+")
-			return answer(http.StatusOK, plain, address)
+			return response(http.StatusOK, plain, address)
 		}, nil)
 		if _, err = c.URL(t.Context(), text); err != nil {
 			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "it would reach another DOI")
@@ -83,7 +83,7 @@ func FuzzDetect(f *testing.F) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			return
 		}
-		_, err = answers(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, doc)
+		_, err = responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, doc)
 		require.NoError(t, err)
 	})
 }

@@ -63,7 +63,7 @@ func (e *endless) Close() error { e.closed = true; return nil }
 func TestDOIsArriveOneByOne(t *testing.T) {
 	body := &endless{}
 	c := served(t, func(*http.Request) *http.Response {
-		res := answer(200, plain, "")
+		res := response(200, plain, "")
 		res.Body, res.ContentLength = body, -1
 		return res
 	}, nil)
@@ -85,18 +85,18 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 		"10.5072/" + strings.Repeat("x", 1<<17) + "\n":  "longer than any DOI name",
 		"10.5072/A\n10.5072/B\n<!-- upstream timed out": "does not start with a prefix",
 	} {
-		_, err := list(t, answers(t, 200, plain, text, nil))
+		_, err := list(t, responding(t, 200, plain, text, nil))
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 		assert.ErrorContains(t, err, fault)
 	}
 	names, err := list(t, served(t, func(*http.Request) *http.Response {
-		res := answer(200, plain, "")
+		res := response(200, plain, "")
 		res.Body = io.NopCloser(io.MultiReader(strings.NewReader("10.5072/A\n10.5072/B\n"), failing{}))
 		return res
 	}, nil))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a list that breaks off does not end silently")
 	assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, names)
 
-	_, err = list(t, answers(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &datacite.Config{MaxAttempts: 1, MaxBody: 1000}))
+	_, err = list(t, responding(t, 200, plain, strings.Repeat("10.5072/A\n", 200), &datacite.Config{MaxAttempts: 1, MaxBody: 1000}))
 	require.ErrorIs(t, err, datacite.ErrTooLarge)
 }

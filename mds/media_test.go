@@ -39,15 +39,15 @@ func (m mediaStore) serve(req *http.Request) *http.Response {
 		body, err := io.ReadAll(req.Body)
 		parts := strings.Split(string(body), "=")
 		if err != nil || len(parts) < 2 {
-			return answer(200, plain, "Media type and URL missing")
+			return response(200, plain, "Media type and URL missing")
 		}
 		m[doi] = append(m[doi], parts[0]+"="+parts[1]) // it drops what follows the next "="
-		return answer(200, plain, "OK")
+		return response(200, plain, "OK")
 	}
 	if len(m[doi]) == 0 {
-		return answer(404, plain, "No media for the DOI")
+		return response(404, plain, "No media for the DOI")
 	}
-	return answer(200, plain, strings.Join(m[doi], "\n"))
+	return response(200, plain, strings.Join(m[doi], "\n"))
 }
 
 func TestMedia(t *testing.T) {
@@ -98,7 +98,7 @@ func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
 	require.ErrorIs(t, c.AddMedia(t.Context(), "10.5072/a#b", mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalidDOI)
 	assert.Empty(t, store)
 
-	refusing := answers(t, 200, plain, "Media type and URL missing", nil)
+	refusing := responding(t, 200, plain, "Media type and URL missing", nil)
 	require.ErrorIs(t, refusing.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalid)
 }
 
@@ -106,7 +106,7 @@ func TestAddMediaIsNotSentTwice(t *testing.T) {
 	sent := 0
 	c := served(t, func(*http.Request) *http.Response {
 		sent++
-		return answer(502, plain, "")
+		return response(502, plain, "")
 	}, &datacite.Config{MaxAttempts: 5})
 	err := c.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: address})
 	require.ErrorIs(t, err, datacite.ErrUnclear)

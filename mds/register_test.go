@@ -73,12 +73,12 @@ func TestADraftIsThrownAway(t *testing.T) {
 	})
 }
 
-func TestDeleteDraftIsDoneWhenTheAnswerGotLost(t *testing.T) {
+func TestDeleteDraftIsDoneWhenTheResponseGotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
 		require.NoError(t, err)
-		c := faulty(t, srv, schedule{loseAnswer})
+		c := faulty(t, srv, schedule{loseResponse})
 		require.NoError(t, c.DeleteDraft(t.Context(), name))
 		assert.Empty(t, srv.State(name))
 	})
@@ -153,10 +153,10 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.Equal(t, mds.StateDraft, done.Before)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	})
-	t.Run("the URL is stored and no answer comes", func(t *testing.T) {
+	t.Run("the URL is stored and no response comes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
-			c := faulty(t, srv, schedule{pass, pass, loseAnswer, loseAnswer, loseAnswer, loseAnswer, loseAnswer})
+			c := faulty(t, srv, schedule{pass, pass, loseResponse, loseResponse, loseResponse, loseResponse, loseResponse})
 			done, err := c.Register(t.Context(), name, address, record("A"))
 			require.NoError(t, err, "a look shows that it is done")
 			assert.Equal(t, mds.StateFindable, done.State)
@@ -201,7 +201,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 				if stored := srv.State(name) == datacitetest.StateFindable; stored && req.Method == "GET" && stale > 0 {
 					stale--
-					return answer(404, plain, "DOI not found"), nil
+					return response(404, plain, "DOI not found"), nil
 				}
 				return next.RoundTrip(req)
 			})
@@ -215,7 +215,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			srv := newServer(t, nil)
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 				if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
-					return answer(200, plain, "https://repo.example.org/cut"), nil
+					return response(200, plain, "https://repo.example.org/cut"), nil
 				}
 				return next.RoundTrip(req)
 			})
@@ -253,7 +253,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
-				return answer(200, plain, stored), nil
+				return response(200, plain, stored), nil
 			}
 			return next.RoundTrip(req)
 		})
@@ -383,9 +383,9 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 		if req.Method == "GET" {
 			switch looks++; looks {
 			case 1:
-				return answer(200, plain, "https://repo.example.org/taken"), nil
+				return response(200, plain, "https://repo.example.org/taken"), nil
 			case 2:
-				return answer(204, plain, ""), nil
+				return response(204, plain, ""), nil
 			}
 		}
 		return next.RoundTrip(req)
@@ -394,7 +394,7 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0)[len(paths(srv, 0))-2:])
 
-	_, err = answers(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
+	_, err = responding(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnreadable, "a service that knows every name is not believed")
 }
 
@@ -402,7 +402,7 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		c := faulty(t, srv, schedule{
-			pass, loseAnswer, loseRequest, loseAnswer, loseRequest, loseRequest,
+			pass, loseResponse, loseRequest, loseResponse, loseRequest, loseRequest,
 			loseRequest, loseRequest, loseRequest, loseRequest, loseRequest, // of looking
 		})
 		minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
@@ -419,13 +419,13 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 }
 
 func TestHideNeverMakesADraft(t *testing.T) {
-	// The deployed service answers 201 to a DELETE of metadata nobody knows.
+	// The deployed service responds with 201 to a DELETE of metadata nobody knows.
 	c := served(t, func(req *http.Request) *http.Response {
 		if req.Method != "GET" {
 			t.Error("sent ", req.Method, req.URL)
-			return answer(201, plain, "")
+			return response(201, plain, "")
 		}
-		return answer(404, plain, "DOI not found")
+		return response(404, plain, "DOI not found")
 	}, nil)
 	require.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
 }

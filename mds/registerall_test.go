@@ -178,7 +178,7 @@ func TestRegisterAllTriesOnlyFailuresAgain(t *testing.T) {
 			if req.Method == "GET" && doi != req.URL.Path {
 				looks[doi]++
 				if down[doi]--; down[doi] >= 0 {
-					return answer(500, plain, ""), nil
+					return response(500, plain, ""), nil
 				}
 			}
 			return next.RoundTrip(req)
@@ -354,7 +354,7 @@ func TestARunEndsWithAnError(t *testing.T) {
 			defer cancel()
 			outcomes := 0
 			var end error
-			for o, err := range answers(t, 500, plain, "", nil).RegisterAll(ctx, batch(5), nil) {
+			for o, err := range responding(t, 500, plain, "", nil).RegisterAll(ctx, batch(5), nil) {
 				if end = err; err == nil {
 					require.ErrorIs(t, o.Err, datacite.ErrServer)
 					outcomes++

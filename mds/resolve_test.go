@@ -16,18 +16,18 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-// resolved answers a resolver's texts one after the other, the last for ever.
+// resolved gives a resolver's texts one after the other, and then repeats the last.
 type resolved struct {
-	answers []string
-	err     error
-	asked   []time.Time
+	responses []string
+	err       error
+	asked     []time.Time
 }
 
 func (r *resolved) Resolve(context.Context, string) (string, error) {
 	r.asked = append(r.asked, time.Now())
-	now := r.answers[0]
-	if len(r.answers) > 1 {
-		r.answers = r.answers[1:]
+	now := r.responses[0]
+	if len(r.responses) > 1 {
+		r.responses = r.responses[1:]
 	}
 	return now, r.err
 }
@@ -35,7 +35,7 @@ func (r *resolved) Resolve(context.Context, string) (string, error) {
 func TestWaitResolved(t *testing.T) {
 	t.Run("asks with growing pauses until the new URL is there", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := &resolved{answers: []string{"", "", "https://repo.example.org/old", address}}
+			r := &resolved{responses: []string{"", "", "https://repo.example.org/old", address}}
 			require.NoError(t, mds.WaitResolved(t.Context(), r, name, address, &mds.WaitOptions{First: 4 * time.Second, Longest: 7 * time.Second}))
 			require.Len(t, r.asked, 4)
 			var pauses []time.Duration
@@ -46,12 +46,12 @@ func TestWaitResolved(t *testing.T) {
 		})
 	})
 	t.Run("any URL will do", func(t *testing.T) {
-		require.NoError(t, mds.WaitResolved(t.Context(), &resolved{answers: []string{"https://x.example/"}}, name, "", nil))
+		require.NoError(t, mds.WaitResolved(t.Context(), &resolved{responses: []string{"https://x.example/"}}, name, "", nil))
 	})
 	t.Run("time is up", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			err := mds.WaitResolved(t.Context(), &resolved{answers: []string{"https://repo.example.org/old"}}, name, address, nil)
+			err := mds.WaitResolved(t.Context(), &resolved{responses: []string{"https://repo.example.org/old"}}, name, address, nil)
 			require.ErrorIs(t, err, mds.ErrNotResolved)
 			assert.ErrorContains(t, err, `leads to "https://repo.example.org/old"`)
 			assert.True(t, datacite.Temporary(err))
@@ -61,7 +61,7 @@ func TestWaitResolved(t *testing.T) {
 	t.Run("a resolver that fails is asked again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			broken := errors.New("resolver is down")
-			r := &resolved{answers: []string{""}, err: broken}
+			r := &resolved{responses: []string{""}, err: broken}
 			err := mds.WaitResolved(t.Context(), r, name, address, &mds.WaitOptions{Timeout: time.Minute})
 			require.ErrorIs(t, err, mds.ErrNotResolved)
 			require.ErrorIs(t, err, broken)
@@ -72,7 +72,7 @@ func TestWaitResolved(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			err := mds.WaitResolved(ctx, &resolved{answers: []string{""}}, name, address, nil)
+			err := mds.WaitResolved(ctx, &resolved{responses: []string{""}}, name, address, nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.NotErrorIs(t, err, mds.ErrNotResolved)
 		})

@@ -64,13 +64,13 @@ func as(t testing.TB, srv *datacitetest.Server, creds credentials, opts *datacit
 	return client
 }
 
-// answers is a service that answers every request alike.
-func answers(t testing.TB, status int, contentType, body string, opts *datacite.Config) *mds.Client {
+// responding is a service that gives every request the same response.
+func responding(t testing.TB, status int, contentType, body string, opts *datacite.Config) *mds.Client {
 	t.Helper()
-	return served(t, func(*http.Request) *http.Response { return answer(status, contentType, body) }, opts)
+	return served(t, func(*http.Request) *http.Response { return response(status, contentType, body) }, opts)
 }
 
-// served is a client whose requests a function answers.
+// served is a client whose requests a function responds to.
 func served(t testing.TB, serve func(*http.Request) *http.Response, opts *datacite.Config) *mds.Client {
 	t.Helper()
 	o := datacite.Config{MaxAttempts: 1}
@@ -92,7 +92,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-func answer(status int, contentType, body string) *http.Response {
+func response(status int, contentType, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(body)),
 		ContentLength: int64(len(body)),

@@ -235,8 +235,8 @@ func TestRecord_Alternates(t *testing.T) {
 	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
 		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
 	}}
-	fromAnswer := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
-	assert.Equal(t, fromAnswer, rec.Alternates())
+	fromResponse := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
+	assert.Equal(t, fromResponse, rec.Alternates())
 	written, err := rec.XML()
 	require.NoError(t, err)
 	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)

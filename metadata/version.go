@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // Versions are the DOI names of a resource that has several versions.
@@ -22,14 +22,14 @@ type Versions struct {
 // It returns nil for any other DOI. A new version changes the relations of the concept
 // and of the version before it: their records have to be sent, too.
 func (v Versions) Relations(name string) []RelatedIdentifier {
-	if v.Concept != "" && doi.Same(name, v.Concept) {
+	if v.Concept != "" && doi.Equal(name, v.Concept) {
 		var all []RelatedIdentifier
 		for _, version := range v.DOIs {
 			all = append(all, relatedDOI(version, RelationHasVersion))
 		}
 		return all
 	}
-	i := slices.IndexFunc(v.DOIs, func(version string) bool { return doi.Same(name, version) })
+	i := slices.IndexFunc(v.DOIs, func(version string) bool { return doi.Equal(name, version) })
 	if i < 0 {
 		return nil
 	}

@@ -58,7 +58,7 @@ func TestChecksumsAreProved(t *testing.T) {
 		assert.ErrorContains(t, err, "subset 1 has checksum", name)
 		assert.Equal(t, []string{"a", "b"}, titles, name)
 	}
-	c := answering(t, 200, "application/json", compressedDocument(`{"gzip":"`+b64(data)+`","checksum":"`+wrong+`"}`))
+	c := responding(t, 200, "application/json", compressedDocument(`{"gzip":"`+b64(data)+`","checksum":"`+wrong+`"}`))
 	_, err := c.Get(t.Context(), id)
 	assert.ErrorIs(t, err, datacite.ErrUnreadable)
 }
@@ -97,7 +97,7 @@ func TestDamagedSubsets(t *testing.T) {
 }
 
 // A report that inflates without end is stopped where the caller said, and
-// whatever the size of the answer, one dataset must not fill the memory.
+// whatever the size of the response, one dataset must not fill the memory.
 func TestBombs(t *testing.T) {
 	const limit = 1 << 20
 	blanks := strings.Repeat(" ", 8*limit)
@@ -112,7 +112,7 @@ func TestBombs(t *testing.T) {
 		"datasets in a subset":      {compressedDocument(part(`{"report-datasets":[` + many + `]}`)), limit},
 		"over many subsets":         {compressedDocument(strings.Repeat(part(`{"report-datasets":[`+some+`]}`)+",", 3) + part(inner("a"))), limit},
 		"doubled JSON":              {compressedDocument(part(`"{\"report-datasets\":[` + blanks + `]}"`)), limit},
-		"the answer itself":         {`{"report":{` + plainHeader + `,"report-datasets":[` + many + `]}}`, limit},
+		"the response itself":       {`{"report":{` + plainHeader + `,"report-datasets":[` + many + `]}}`, limit},
 		"a text of 20 MiB":          {compressedDocument(part(`{"report-datasets":[{"dataset-title":"` + strings.Repeat("x", 20<<20) + `"}]}`)), 0},
 		"a dataset of 24 MiB":       {compressedDocument(part(`{"report-datasets":[{"performance":[` + list + `]}]}`)), 0},
 		"a dataset of 24 MiB shown": {`{"report":{` + plainHeader + `,"report-datasets":[{"performance":[` + list + `]}]}}`, 0},
@@ -141,13 +141,13 @@ func TestBombs(t *testing.T) {
 	assert.Equal(t, limit/4+1, n)
 }
 
-// inMemory is a client whose service answers with a document, without a network.
+// inMemory is a client whose service responds with a document, without a network.
 func inMemory(t *testing.T, document string, opts *datacite.Config) *reports.Client {
 	t.Helper()
-	return answeringWith(t, opts, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
+	return respondingWith(t, opts, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
 }
 
-func answeringWith(t *testing.T, opts *datacite.Config, body func(context.Context) io.ReadCloser) *reports.Client {
+func respondingWith(t *testing.T, opts *datacite.Config, body func(context.Context) io.ReadCloser) *reports.Client {
 	t.Helper()
 	if opts == nil {
 		opts = &datacite.Config{}
@@ -189,7 +189,7 @@ func TestLeavingEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var body *stalling
-				c := answeringWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
+				c := respondingWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
 					body = &stalling{Reader: strings.NewReader(document[:len(document)-1000]), ctx: ctx, closed: make(chan struct{})}
 					return body
 				})
@@ -241,7 +241,7 @@ func (s *stalling) Close() error {
 func TestReadingStopsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := answeringWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
+		c := respondingWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
 			document := compressedDocument(part(inner("a b c")))
 			return &stalling{Reader: strings.NewReader(document[:len(document)-10]), ctx: ctx, closed: make(chan struct{})}
 		})

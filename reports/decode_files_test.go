@@ -191,7 +191,7 @@ func TestJSONBothWays(t *testing.T) {
 
 	var wrapped reports.Report
 	require.NoError(t, json.Unmarshal([]byte(`{"report":`+string(mustJSON(t, r))+`}`), &wrapped))
-	assert.Equal(t, *r, wrapped, "an answer of the service, too")
+	assert.Equal(t, *r, wrapped, "a response of the service, too")
 	assert.Error(t, json.Unmarshal([]byte(`{"report-datasets":[{},5]}`), &wrapped))
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An answer to the k-th subset repeats all subsets before it.
+// A response to the k-th subset repeats all subsets before it.
 func TestScanResponseMeasuresWhatItDrops(t *testing.T) {
 	sizes := []int{0, 1, 2, 3, 100_000, 100_001, 100_002}
 	var subsets, sums []string
@@ -27,11 +27,11 @@ func TestScanResponseMeasuresWhatItDrops(t *testing.T) {
 		}
 		subsets = append(subsets, fmt.Sprintf(`{"gzip":"%s","checksum":"%s"}`, content, sums[i]))
 	}
-	answer := `{"report":{"id":"an id","report-header":{"created-by":"Example","exceptions":[{},{"code":69}]},
+	response := `{"report":{"id":"an id","report-header":{"created-by":"Example","exceptions":[{},{"code":69}]},
 	  "report-datasets":[{"yop":1},{},{"a":[{"b":"]}"}]}],"report-subsets":[` + strings.Join(subsets, ",") + `]}}`
 	for name, r := range map[string]io.Reader{
-		"at once":      strings.NewReader(answer),
-		"byte by byte": iotest.OneByteReader(strings.NewReader(answer)),
+		"at once":      strings.NewReader(response),
+		"byte by byte": iotest.OneByteReader(strings.NewReader(response)),
 	} {
 		s, err := scanResponse(r)
 		require.NoError(t, err, name)
@@ -52,8 +52,8 @@ func TestScanResponseMeasuresWhatItDrops(t *testing.T) {
 	}
 	assert.Equal(t, []int64{0, 0, 3, 1}, found, "wherever they are")
 	require.ErrorContains(t, s.damage, "subset 1 has no data")
-	for end := 0; end < len(answer); end += 997 {
-		_, err := scanResponse(strings.NewReader(answer[:end]))
+	for end := 0; end < len(response); end += 997 {
+		_, err := scanResponse(strings.NewReader(response[:end]))
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut off at %d", end)
 	}
 }

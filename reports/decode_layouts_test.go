@@ -77,7 +77,7 @@ func TestLayouts(t *testing.T) {
 		{"compressed, the subsets first", `{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[]}}`, "a b"},
 		{"compressed, nothing said, the subsets first", `{"report":{"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[],` + plainHeader + `}}`, "a b"},
 		{"compressed, no report-datasets", `{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
-		{"compressed, report-datasets null (answer to a POST of a resolution report)", `{"report":{` + compressedHeader + `,"report-datasets":null,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
+		{"compressed, report-datasets null (response to a POST of a resolution report)", `{"report":{` + compressedHeader + `,"report-datasets":null,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
 		{"compressed in both members, subsets first", `{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`, "a b"},
 		{"two equal subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `,` + part(inner("a")) + `]}}`, "a a"},
 		{"compressed and empty, subsets not shown", `{"report":{` + compressedHeader + `,"report-datasets":[]}}`, ""},
@@ -103,7 +103,7 @@ func TestLayouts(t *testing.T) {
 		{"not in a member report", `{` + plainHeader + `,"report-datasets":` + titled("a b") + `}`, "a b"},
 		{"not in a member report, compressed", `{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a b")) + `]}`, "a b"},
 		{"names with underscores and capitals", `{"report":{"ID":"` + id + `","report_header":{"Created_By":"Outer"},"Report-Datasets":` + titled("a") + `}}`, "a"},
-		{"answer of a subset's own address", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `],"exceptions":null}}`, "a"},
+		{"response of a subset's own address", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `],"exceptions":null}}`, "a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for name, src := range map[string]io.Reader{
@@ -115,7 +115,7 @@ func TestLayouts(t *testing.T) {
 				require.NoError(t, err, name)
 				assert.Equal(t, strings.Fields(tt.want), titles(t, r), name)
 			}
-			c := answering(t, 200, "application/json", tt.document)
+			c := responding(t, 200, "application/json", tt.document)
 			got, err := c.Get(t.Context(), id)
 			require.NoError(t, err)
 			assert.Equal(t, id, got.ID)
@@ -140,7 +140,7 @@ func TestDataThatARefusedPUTDropped(t *testing.T) {
 		{compressedHeader, `"report-subsets":[]`, `"report-datasets":null`},
 	} {
 		document := `{"report":{` + strings.Join(members[:], ",") + `}}`
-		c := answering(t, 200, "application/json", document)
+		c := responding(t, 200, "application/json", document)
 		_, got := c.Get(t.Context(), id)
 		opened, err := c.Open(t.Context(), id)
 		require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 
 func TestReaderTellsTheSubsets(t *testing.T) {
 	first, second := gz(inner("a b")), gz(inner("c"))
-	c := answering(t, 200, "application/json", `{"report":{`+compressedHeader+`,"report-datasets":[],"report-subsets":[`+part(inner("a b"))+`,`+part(inner("c"))+`]}}`)
+	c := responding(t, 200, "application/json", `{"report":{`+compressedHeader+`,"report-datasets":[],"report-subsets":[`+part(inner("a b"))+`,`+part(inner("c"))+`]}}`)
 	r, err := c.Open(t.Context(), id)
 	require.NoError(t, err)
 	defer r.Close()

@@ -87,7 +87,7 @@ func TestAReportThatIsBeingWritten(t *testing.T) {
 	})
 }
 
-// goOn gives a request to the service with nobody waiting for the answer.
+// goOn gives a request to the service with nobody waiting for the response.
 func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
 	go func() {
 		if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
@@ -97,7 +97,7 @@ func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
 	}()
 }
 
-// refusing lets everything pass but writes, which it answers itself.
+// refusing lets everything pass but writes, to which it responds itself.
 func refusing(status int, body string) func(r *http.Request) *http.Response {
 	return func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet {

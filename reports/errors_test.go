@@ -34,8 +34,8 @@ func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *repo
 	return c
 }
 
-// answering returns a client of a service that answers everything in one way.
-func answering(t *testing.T, status int, contentType, body string) *reports.Client {
+// responding returns a client of a service that gives every request the same response.
+func responding(t *testing.T, status int, contentType, body string) *reports.Client {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -140,7 +140,7 @@ func TestStatusCodes(t *testing.T) {
 		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			c := answering(t, status, "application/json", `{"errors":[{"title":"the reason"}]}`)
+			c := responding(t, status, "application/json", `{"errors":[{"title":"the reason"}]}`)
 			_, err := c.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, want)
 			assert.ErrorContains(t, err, "reports.Put: PUT http://127.0.0.1:")
@@ -246,7 +246,7 @@ func slicesRepeat(d reports.Dataset, n int) []reports.Dataset {
 	return all
 }
 
-func TestStrangeAnswers(t *testing.T) {
+func TestStrangeResponses(t *testing.T) {
 	const html = "<!DOCTYPE html><html><head><title>Maintenance</title></head></html>"
 	for _, tt := range []struct{ name, contentType, body, reason string }{
 		{"HTML", "text/html", html, "an HTML page: Maintenance"},
@@ -259,14 +259,14 @@ func TestStrangeAnswers(t *testing.T) {
 		{"cut off", "application/json", `{"report":{"id":"`, "unexpected EOF"},
 	} {
 		t.Run("write/"+tt.name, func(t *testing.T) {
-			_, err := answering(t, 200, tt.contentType, tt.body).Put(t.Context(), id, report("Example", 1))
+			_, err := responding(t, 200, tt.contentType, tt.body).Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, datacite.ErrUnreadable)
 			require.ErrorIs(t, err, datacite.ErrUnclear, "nothing half done without saying so")
 			assert.ErrorContains(t, err, tt.reason)
 		})
 	}
 	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
-		c := answering(t, 200, "application/json", body)
+		c := responding(t, 200, "application/json", body)
 		_, err := c.Get(t.Context(), id)
 		require.ErrorIs(t, err, datacite.ErrUnreadable, body)
 		assert.NotErrorIs(t, err, datacite.ErrUnclear, "a read changes nothing")
@@ -308,7 +308,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	assert.ErrorContains(t, err, "not followed")
 }
 
-func TestServiceThatNeverAnswers(t *testing.T) {
+func TestServiceThatNeverResponds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		never := roundTripper(func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
@@ -374,7 +374,7 @@ func TestTokenExpiry(t *testing.T) {
 	}
 }
 
-// A submission that stopped for a lost answer is unclear only if nobody could see
+// A submission that stopped for a lost response is unclear only if nobody could see
 // what became of it.
 func TestSubmitErrorIsItsState(t *testing.T) {
 	lost := &datacite.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}

@@ -106,7 +106,7 @@ func ExampleClient_All() {
 	// Output: 2 months reported
 }
 
-// Errors say what was asked and answer errors.Is.
+// Errors say what was asked and match errors.Is.
 func ExampleError() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()

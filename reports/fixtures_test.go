@@ -14,9 +14,9 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// compressedAnswer is a stored report as the deployed service shows it: empty
+// compressedResponse is a stored report as the deployed service shows it: empty
 // report-datasets, and each part as base64 of gzip with its checksum.
-func compressedAnswer(t *testing.T, parts ...[]int) string {
+func compressedResponse(t *testing.T, parts ...[]int) string {
 	t.Helper()
 	type subset struct {
 		Gzip     string `json:"gzip"`
@@ -32,9 +32,9 @@ func compressedAnswer(t *testing.T, parts ...[]int) string {
 		sum := sha256.Sum256([]byte(body))
 		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString([]byte(body)), hex.EncodeToString(sum[:])})
 	}
-	answer, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"1999","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
+	response, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"1999","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
 	require.NoError(t, err)
-	return string(answer)
+	return string(response)
 }
 
 // compressed is a report as a request body with Content-Encoding gzip.

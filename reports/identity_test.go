@@ -40,7 +40,7 @@ func TestManySubsets(t *testing.T) {
 				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r datacitetest.Request) bool {
 					return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID)
 				}),
-					"each answer says enough")
+					"each response says enough")
 				require.NoError(t, srv.Reports().Verify(t.Context(), first))
 				second, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
@@ -142,9 +142,9 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 		assert.Empty(t, got.Header.ReportFilters)
 		assert.Empty(t, got.Header.ReportAttributes)
 	})
-	dropping := answering(t, 200, "application/json", `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
+	dropping := responding(t, 200, "application/json", `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
 	_, err := dropping.Put(t.Context(), id, report("Example", 2))
-	require.ErrorIs(t, err, datacite.ErrIncomplete, "an answer that shows that the data were dropped")
+	require.ErrorIs(t, err, datacite.ErrIncomplete, "a response that shows that the data were dropped")
 }
 
 // Somebody creates the report between Create's look and its POST.
@@ -200,9 +200,9 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 	}
 }
 
-// A report of five subsets whose every answer is lost to a gateway comes to its
+// A report of five subsets whose every response is lost to a gateway comes to its
 // end by itself.
-func TestEveryAnswerIsLost(t *testing.T) {
+func TestEveryResponseIsLost(t *testing.T) {
 	for _, behaviour := range behaviours {
 		synctest.Test(t, func(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour, WriteTime: 50 * time.Second})
@@ -227,7 +227,7 @@ func TestEveryAnswerIsLost(t *testing.T) {
 			assert.Len(t, writes(srv), 5)
 			assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
 			assert.Less(t, time.Since(start), time.Hour)
-			require.Len(t, waits, 5, "no answer shows that a write has ended, so each takes MaxProcessing")
+			require.Len(t, waits, 5, "no response shows that a write has ended, so each takes MaxProcessing")
 			assert.Contains(t, reason, "the response to the last request was lost")
 		})
 	}
@@ -257,13 +257,13 @@ func TestAnEmptySubset(t *testing.T) {
 func TestListsThatDoNotEnd(t *testing.T) {
 	asked := 0
 	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
-	answer := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
+	response := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
 	c, err := reports.NewClient(datacite.Config{
 		Service: datacite.Test,
 		Token:   server(t).Token(time.Now().Add(year)),
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked++
-			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
+			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(response))}, nil
 		})},
 	})
 	require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorIs(t, err, datacite.ErrIncomplete)
 
-	answer = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
+	response = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
 	asked = 0
 	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorContains(t, err, "is not a UUID")

@@ -43,8 +43,8 @@ type request struct {
 	creates  bool
 	loaded   bool     // it has read the document and knows the rows that were there
 	mask     uint8    // the rows that it knows
-	rendered contents // the answer, and the document to be
-	lost     bool     // nobody waits for the answer
+	rendered contents // the response, and the document to be
+	lost     bool     // nobody waits for the response
 	until    time.Time
 }
 

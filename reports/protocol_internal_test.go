@@ -14,7 +14,7 @@ import (
 var depth = flag.Int("depth", 4, "faults on each way through TestEveryInterleaving")
 
 // TestEveryInterleaving explores everything that can happen to a delivery: each
-// order of the service's steps, answers that are lost while the work goes on or
+// order of the service's steps, responses that are lost while the work goes on or
 // begins late, connections that cannot be made, looks that fail, servers that die
 // in the middle, runs that are killed at any moment and run again, from every
 // state in which a report can be. It looks for a run that says something untrue,
@@ -49,7 +49,7 @@ type world struct {
 	server
 	delivery delivery
 	running  bool
-	waiting  int8 // the request whose answer is waited for, or -1
+	waiting  int8 // the request whose response is waited for, or -1
 	looking  bool // a look that takes long has seen ...
 	glimpse  view
 	lookedAt time.Time // ... then
@@ -186,7 +186,7 @@ func (w world) moves() (list []move) {
 			})
 		}
 	case w.waiting >= 0:
-		fault("the answer is lost", func(n *world) { n.lose() })
+		fault("the response is lost", func(n *world) { n.lose() })
 		fault("the run is killed", func(n *world) { n.kill() })
 	default:
 		w.act(may, fault)
@@ -224,7 +224,7 @@ func (w *world) act(may, fault func(string, func(*world))) {
 				n.glimpse = n.view(c, n.ours)
 			}
 		})
-		fault(label+", without an answer", func(n *world) {
+		fault(label+", without a response", func(n *world) {
 			n.pass(next.at)
 			n.delivery = n.delivery.looked(view{kind: unreachable}, epoch, epoch)
 		})

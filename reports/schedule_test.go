@@ -225,7 +225,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 }
 
 // A faultyNetwork loses connections before, while and after the service did its
-// work, puts error pages in the place of answers, and lets work go on after the
+// work, puts error pages in the place of responses, and lets work go on after the
 // connection is gone.
 type faultyNetwork struct {
 	inner http.RoundTripper
@@ -287,7 +287,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	case 2: // a page of the load balancer
 		return page(req, status), nil
-	case 3: // done, and the answer is lost
+	case 3: // done, and the response is lost
 		n.finish(req, 0)
 		return nil, reset
 	case 4: // done, and a page comes instead
@@ -297,7 +297,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 		n.later(req, delay)
 		return nil, reset
 	}
-	res, err := n.inner.RoundTrip(req) // done, and the answer is cut off
+	res, err := n.inner.RoundTrip(req) // done, and the response is cut off
 	if err == nil {
 		body := io.MultiReader(io.LimitReader(res.Body, 40), brokenReader{})
 		res.Body = struct {
@@ -312,7 +312,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// finish lets the service do its work and drops the answer.
+// finish lets the service do its work and drops the response.
 func (n *faultyNetwork) finish(req *http.Request, delay time.Duration) {
 	time.Sleep(delay)
 	res, err := n.inner.RoundTrip(req)

@@ -273,8 +273,8 @@ func TestWarnings(t *testing.T) {
 type network struct {
 	srv     *datacitetest.Server
 	before  func(*http.Request) error                   // an error is a connection that was lost before anything arrived
-	instead func(*http.Request) *http.Response          // an answer that does not come from the service
-	after   func(*http.Request) (*http.Response, error) // both nil: the service's own answer gets through
+	instead func(*http.Request) *http.Response          // a response that does not come from the service
+	after   func(*http.Request) (*http.Response, error) // both nil: the service's own response gets through
 }
 
 var errLost = errors.New("connection reset by peer")
@@ -317,7 +317,7 @@ func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Cli
 	})
 }
 
-func TestLostAnswers(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	h := header("Example", time.October)
 	opts := &reports.SubmitOptions{MaxDatasets: 10}
 	for _, method := range []string{"PUT", "POST"} {
@@ -552,8 +552,8 @@ func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
 
 // The deployed service keeps a compressed report in subsets and shows them so.
 func TestReadingSubsets(t *testing.T) {
-	answer := compressedAnswer(t, []int{0, 1}, []int{2, 3})
-	deployed := answering(t, 200, "application/json", answer)
+	response := compressedResponse(t, []int{0, 1}, []int{2, 3})
+	deployed := responding(t, 200, "application/json", response)
 	r, err := deployed.Open(t.Context(), id)
 	require.NoError(t, err)
 	n := 0
@@ -567,13 +567,13 @@ func TestReadingSubsets(t *testing.T) {
 	assert.Equal(t, 2, r.Subsets[1].Datasets)
 	require.NoError(t, r.Close())
 
-	_, err = answering(t, 200, "application/json", strings.Replace(answer, `"checksum":"`, `"checksum":"0`, 1)).Get(t.Context(), id)
+	_, err = responding(t, 200, "application/json", strings.Replace(response, `"checksum":"`, `"checksum":"0`, 1)).Get(t.Context(), id)
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	assert.ErrorContains(t, err, "checksum")
 
 	// A report that shows its datasets has a subset too, made by the service.
-	both := strings.Replace(answer, `"report-datasets":[]`, `"report-datasets":[{"yop":"2010"}]`, 1)
-	got, err := answering(t, 200, "application/json", both).Get(t.Context(), id)
+	both := strings.Replace(response, `"report-datasets":[]`, `"report-datasets":[{"yop":"2010"}]`, 1)
+	got, err := responding(t, 200, "application/json", both).Get(t.Context(), id)
 	require.NoError(t, err)
 	assert.Len(t, got.Datasets, 1, "never counted twice")
 }

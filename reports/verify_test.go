@@ -54,7 +54,7 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-attributes":["x"],"created-by"`, 1), "report-attributes are"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := answering(t, 200, "application/json", tt.document).Verify(t.Context(), receiptOf("a b", "c"))
+			err := responding(t, 200, "application/json", tt.document).Verify(t.Context(), receiptOf("a b", "c"))
 			if tt.reason == "" {
 				require.NoError(t, err)
 				return
@@ -80,14 +80,14 @@ func TestVerifyOfAReportThatIsBroken(t *testing.T) {
 }
 
 func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
-	client := answering(t, 200, "application/json", compressedDocument(part(inner("a b"))))
+	client := responding(t, 200, "application/json", compressedDocument(part(inner("a b"))))
 	r := receiptOf("a b")
 	r.Header = reports.Header{}
 	require.NoError(t, client.Verify(t.Context(), r), "a receipt without a header")
 	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
 	require.NoError(t, client.Verify(t.Context(), r))
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
-	missing := answering(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
+	missing := responding(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
 	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
 }
 
@@ -116,10 +116,10 @@ func TestSubmitMendsDamage(t *testing.T) {
 				res, err := srv.HTTPClient().Transport.RoundTrip(r)
 				require.NoError(t, err)
 				defer res.Body.Close()
-				var answer map[string]map[string]any
-				require.NoError(t, json.NewDecoder(res.Body).Decode(&answer))
-				damage(answer["report"]["report-subsets"].([]any)[0].(map[string]any))
-				data, err := json.Marshal(answer)
+				var response map[string]map[string]any
+				require.NoError(t, json.NewDecoder(res.Body).Decode(&response))
+				damage(response["report"]["report-subsets"].([]any)[0].(map[string]any))
+				data, err := json.Marshal(response)
 				require.NoError(t, err)
 				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(data))}
 			}

@@ -1,146 +1,130 @@
 // Command audit compares a repository's own records with those at the service, and
 // repairs what differs if it is told to.
+//
+//	go run ./examples/audit -client example.repo items.csv
+//	go run ./examples/audit -client example.repo -html report.html -format csv items.csv > differences.csv
+//
+// -h tells the rest.
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"iter"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
 )
+
+func main() { program.Main("audit", run) }
 
 const usage = `Compare a repository's own records with those at the service.
 
   audit [flags] SOURCE          say what differs
-  audit [flags] -fix SOURCE     the same, then say how many writes that takes, ask, and write
+  audit [flags] -fix SOURCE     show it, say how many DOIs would be written, ask, and write
 
 SOURCE is one of
-  FILE.csv    a line for each DOI below a header that names the columns: doi, and url or
-              state or both
+  FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
+              url, state, and title, creators and the other columns of metadata; in UTF-8,
+              separated by commas, semicolons or tabs
   FILE        records as JSON lines or pages, as the service sends them and harvest
               writes them, also in gzip or TAR
   FOLDER      files with metadata XML (*.xml), or files as above
 
-What a source does not say is not compared. At least one of -prefix and -client says
-which DOIs there should be.
+What a source does not say is not compared: columns that are missing, empty cells, and
+what a table has no column for. At least one of -prefix and -client says which DOIs there
+should be.
+
+-fix makes DOIs that are missing, in the state that the source says or else as drafts, and
+writes what differs. What is not in the source is never changed or deleted.
+
+The list of the service lags behind: what became extra or different in the last ten
+minutes may be missing in the result, and an extra DOI may have been deleted meanwhile.
 
 Environment:
   DATACITE_USERNAME, DATACITE_PASSWORD   the account; without it only findable DOIs are
                                          seen, and nothing can be written
 
-Output: differences on standard output, as a table on a terminal and else as CSV, or as
--format says. Standard error gets progress and a summary.
+Output: differences on standard output, as -format says: a table, csv with a first line of
+names, or jsonl, one JSON object a line. With -fix, each has its result: repaired, failed,
+left (for a person to decide), or "as wanted" (somebody else has repaired it). -html writes
+a page that can be sent to others as it is. Standard error gets progress and a summary.
 
-Exit codes:
-  0    nothing differs, or all of it was repaired
-  1    something differs
-  2    the flags or the source are at fault, or the service failed
-  130  interrupted
+The exit code is 0 if nothing differs or all was repaired, and 1 if something differs.
 `
 
-// errDiffers is not a failure: something differs, and was said.
-var errDiffers = errors.New("something differs")
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	err := run(ctx, os.Args[1:], program{os.Getenv, os.Stdin, os.Stdout, os.Stderr, isTerminal(os.Stdout), isTerminal(os.Stderr)})
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errDiffers):
-		os.Exit(1)
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "audit: interrupted; the same call begins again")
-		os.Exit(130)
-	default:
-		fmt.Fprintln(os.Stderr, "audit:", err)
-		os.Exit(2)
-	}
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// A program is what surrounds a run.
-type program struct {
-	getenv     func(string) string
-	in         io.Reader
-	out, notes io.Writer
-	table      bool // out is a terminal
-	live       bool // notes are a terminal
-}
+// lag is how long a change may take until the lists of the service show it.
+const lag = 10 * time.Minute
 
 type settings struct {
-	api    string
-	source string
-	format string
-	only   []string
-	fix    bool
-	yes    bool
-	rate   float64
-	audit  dois.AuditOptions
+	api      string
+	source   string
+	format   string
+	html     string
+	only     []string
+	fix      bool
+	yes      bool
+	rate     float64
+	audit    dois.AuditOptions
+	username string
+	password string
 }
 
 // choices are what -only takes. What is not a kind is a part of Changed.
 var choices = []string{"missing", "extra", "url", "state", "metadata", "invalid", "old-schema"}
 
-func readSettings(args []string, p program) (s settings, err error) {
-	flags := flag.NewFlagSet("audit", flag.ContinueOnError)
+func readSettings(p *program.Program) (*settings, error) {
+	s := &settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
+	flags := p.Flags()
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.audit.Prefix, "prefix", "", "DOIs with this `prefix`")
 	flags.StringVar(&s.audit.ClientID, "client", "", "DOIs of this repository `account`, such as example.repo")
-	flags.StringVar(&s.format, "format", "", "table, csv or jsonl; empty means table on a terminal, else csv")
+	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
+	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	only := flags.String("only", strings.Join(choices, ","), "which differences, a comma `list`")
 	flags.BoolVar(&s.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.BoolVar(&s.yes, "yes", false, "with -fix: do not ask")
+	flags.BoolVar(&s.audit.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is told that was just deleted")
 	flags.Float64Var(&s.rate, "rate", 5, "requests a second at most")
-	words, given, err := arguments.Parse(flags, usage, args, p.out)
+	words, given, err := p.Parse(usage)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
-	s.only = strings.Split(*only, ",")
-	if s.format == "" {
-		s.format = map[bool]string{true: "table", false: "csv"}[p.table]
+	for choice := range strings.SplitSeq(*only, ",") {
+		s.only = append(s.only, strings.TrimSpace(choice))
 	}
 	switch {
 	case len(words) != 1:
-		return s, fmt.Errorf("one SOURCE is needed, and there are %d; -h shows the usage", len(words))
+		return nil, fmt.Errorf("one SOURCE is needed, and there are %d; -h shows the usage", len(words))
 	case s.audit.Prefix == "" && s.audit.ClientID == "":
-		return s, errors.New("-prefix or -client is needed: which DOIs should there be?")
-	case !slices.Contains([]string{"table", "csv", "jsonl"}, s.format):
-		return s, fmt.Errorf("there is no -format %q; it is table, csv or jsonl", s.format)
+		return nil, errors.New("-prefix or -client is needed: which DOIs should there be?")
+	case formats[s.format] == nil:
+		return nil, fmt.Errorf("-format %q is not one of table, csv and jsonl", s.format)
 	case !(s.rate > 0):
-		return s, fmt.Errorf("-rate is %v; it must be more than 0", s.rate)
+		return nil, fmt.Errorf("-rate is %v; it must be more than 0", s.rate)
 	case given["yes"] && !s.fix:
-		return s, errors.New("-yes has no effect without -fix")
-	case s.fix && p.getenv("DATACITE_PASSWORD") == "":
-		return s, errors.New("-fix needs DATACITE_USERNAME and DATACITE_PASSWORD")
+		return nil, errors.New("-yes has no effect without -fix")
+	case s.fix && !s.yes && p.Quiet():
+		return nil, errors.New("-fix asks before it writes; with -quiet, give -yes, too")
+	case s.fix && s.password == "":
+		return nil, errors.New("-fix needs DATACITE_USERNAME and DATACITE_PASSWORD")
 	}
 	for _, choice := range s.only {
 		if !slices.Contains(choices, choice) {
-			return s, fmt.Errorf("-only has %q; it takes %s", choice, strings.Join(choices, ", "))
+			return nil, fmt.Errorf("-only has %q; it takes %s", choice, strings.Join(choices, ", "))
 		}
 	}
 	s.source = words[0]
-	s.audit.Kinds = kinds(s.only)
+	s.audit.Kinds, s.audit.Complete = kinds(s.only), s.complete
 	return s, nil
 }
 
@@ -158,76 +142,30 @@ func kinds(only []string) (all []dois.DifferenceKind) {
 	return all
 }
 
-func run(ctx context.Context, args []string, p program) error {
-	s, err := readSettings(args, p)
-	if err != nil {
-		return err
+// complete leaves out of what is wanted what -only leaves out, so that it is neither compared
+// nor written, and adds what a table cannot say.
+func (s *settings) complete(w *dois.Wanted, found *dois.Record) {
+	if !slices.Contains(s.only, "url") {
+		w.URL = ""
 	}
-	client, err := dois.NewClient(datacite.Config{
-		Service:  datacite.Service{API: s.api},
-		Username: p.getenv("DATACITE_USERNAME"), Password: p.getenv("DATACITE_PASSWORD"), Limiter: rate.NewLimiter(rate.Limit(s.rate), 1),
-	})
-	if err != nil {
-		return err
+	if !slices.Contains(s.only, "state") {
+		w.State = ""
 	}
-	counts, writes, err := show(ctx, client, &s, p)
-	if err != nil {
-		return err
+	switch {
+	case w.Metadata == nil:
+	case !slices.Contains(s.only, "metadata") && !slices.Contains(s.only, "invalid"):
+		w.Metadata = nil
+	case isTable(s.source):
+		w.Metadata = table.Complete(w.Metadata, &found.Record)
 	}
-	if len(counts) == 0 {
-		fmt.Fprintln(p.notes, "nothing differs")
-		return nil
-	}
-	for _, kind := range s.audit.Kinds {
-		if n := counts[kind]; n > 0 {
-			fmt.Fprintf(p.notes, "%6d %s\n", n, kind)
-		}
-	}
-	if !s.fix || writes == 0 {
-		return errDiffers
-	}
-	if !s.yes && !agreed(p, writes) {
-		fmt.Fprintln(p.notes, "nothing was written")
-		return errDiffers
-	}
-	return fix(ctx, client, &s, p)
-}
-
-// show writes down the differences, and counts them, and the DOIs that can be repaired.
-func show(ctx context.Context, client *dois.Client, s *settings, p program) (counts map[dois.DifferenceKind]int, writes int, err error) {
-	w, err := newWriter(p.out, s.format)
-	if err != nil {
-		return nil, 0, err
-	}
-	opts := s.audit
-	m := meter{out: p.notes, live: p.live, began: time.Now()}
-	opts.Progress = m.tell
-	counts, last := map[dois.DifferenceKind]int{}, ""
-	for d, err := range differences(ctx, client, s, &opts) {
-		if err != nil {
-			return nil, 0, errors.Join(err, w.close())
-		}
-		m.clear()
-		if err := w.write(d); err != nil {
-			return nil, 0, err
-		}
-		counts[d.Kind]++
-		if repairable(d) && d.DOI != last {
-			writes, last = writes+1, d.DOI
-		}
-	}
-	m.clear()
-	return counts, writes, w.close()
 }
 
 // differences are those that -only chooses.
-func differences(ctx context.Context, client *dois.Client, s *settings, opts *dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
+func (s *settings) differences(ctx context.Context, client *dois.Client, source iter.Seq2[dois.Wanted, error], opts *dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
 	return func(yield func(*dois.Difference, error) bool) {
-		for d, err := range client.Audit(ctx, wanted(s.source), opts) {
-			if err == nil && d.Wanted != nil && d.Kind != dois.Missing {
-				if d = s.chosen(d); d.Kind == dois.Changed && len(d.Changes) == 0 {
-					continue
-				}
+		for d, err := range client.Audit(ctx, source, opts) {
+			if err == nil && !s.choose(d) {
+				continue
 			}
 			if !yield(d, err) {
 				return
@@ -236,67 +174,142 @@ func differences(ctx context.Context, client *dois.Client, s *settings, opts *do
 	}
 }
 
-// chosen is a difference without what -only leaves out: a repair must not write that
-// either.
-func (s *settings) chosen(d *dois.Difference) *dois.Difference {
+// choose takes metadata out of a change that was compared only to repair invalid ones. It
+// reports whether something is left.
+func (s *settings) choose(d *dois.Difference) bool {
+	if d.Kind == dois.Invalid || d.Kind == dois.Missing || d.Wanted == nil || slices.Contains(s.only, "metadata") {
+		return true
+	}
 	wanted := *d.Wanted
-	if !slices.Contains(s.only, "url") {
-		wanted.URL = ""
-	}
-	if !slices.Contains(s.only, "state") {
-		wanted.State = ""
-	}
-	if d.Kind != dois.Invalid && !slices.Contains(s.only, "metadata") {
-		wanted.Metadata = nil
-	}
+	wanted.Metadata = nil
 	d.Wanted = &wanted
-	d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return !slices.Contains(s.only, part(c)) })
-	return d
+	d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return c.Path != "url" && c.Path != "state" })
+	return d.Kind != dois.Changed || len(d.Changes) > 0
 }
 
-// part is the choice that a change is of.
-func part(c metadata.Change) string {
-	if c.Path == "url" || c.Path == "state" {
-		return c.Path
+// An auditor compares, and repairs.
+type auditor struct {
+	*settings
+	p      *program.Program
+	client *dois.Client
+	began  time.Time
+	page   *page
+}
+
+func run(ctx context.Context, p *program.Program) (err error) {
+	s, err := readSettings(p)
+	if err != nil {
+		return err
 	}
-	return "metadata"
+	a := &auditor{settings: s, p: p, began: time.Now()}
+	a.page = newPage(s, a.began)
+	if a.client, err = dois.NewClient(datacite.Config{
+		Service:  datacite.Service{API: s.api},
+		Username: s.username, Password: s.password, Limiter: rate.NewLimiter(rate.Limit(s.rate), 1),
+	}); err != nil {
+		return err
+	}
+	var file *program.Page
+	if s.html != "" {
+		if file, err = program.NewPage(s.html); err != nil {
+			return err
+		}
+		defer file.Discard()
+	}
+	err = a.run(ctx)
+	if file != nil && (err == nil || a.page.Done()) { // what was repaired is told, also of a run that was interrupted
+		a.page.Broken = err != nil
+		if unwritten := file.Save(pageTemplate, a.page); unwritten != nil {
+			return errors.Join(err, program.NotAllDone(unwritten))
+		}
+		p.Say("%s is written", s.html)
+	}
+	if err != nil {
+		return err
+	}
+	return a.verdict()
 }
 
-// repairable says whether a write could help. Of the others a person has to decide.
-func repairable(d *dois.Difference) bool {
-	return d.Kind == dois.Missing || d.Kind == dois.Changed || d.Kind == dois.OldSchema || d.Kind == dois.Invalid && d.Wanted != nil
+func (a *auditor) run(ctx context.Context) error {
+	if a.fix && a.yes {
+		return a.repair(ctx, 0)
+	}
+	writes, err := a.show(ctx)
+	if err != nil || !a.fix || writes == 0 {
+		return err
+	}
+	if !a.agreed(ctx, writes) {
+		a.p.Warn("nothing was written")
+		return nil
+	}
+	a.page = newPage(a.settings, a.began)
+	return a.repair(ctx, writes)
 }
 
-func agreed(p program, writes int) bool {
-	fmt.Fprintf(p.notes, "Write %d DOIs? Type yes: ", writes)
-	answer, _ := bufio.NewReader(p.in).ReadString('\n')
-	return strings.TrimSpace(answer) == "yes"
-}
-
-// fix repairs what a new audit finds, so that what has changed meanwhile is seen.
-func fix(ctx context.Context, client *dois.Client, s *settings, p program) error {
-	found := func(yield func(*dois.Difference, error) bool) {
-		for d, err := range differences(ctx, client, s, &s.audit) {
-			if (err != nil || repairable(d)) && !yield(d, err) {
-				return
-			}
+// show writes down the differences, and counts the DOIs that can be repaired. With -fix they
+// are for the person who is asked; what became of them is the result.
+func (a *auditor) show(ctx context.Context) (writes int, err error) {
+	to, format := a.p.Data(), a.format
+	if a.fix {
+		to, format = a.p.Words(), "table"
+	}
+	out := formats[format](to, false)
+	opts := a.audit
+	opts.Progress = a.progress
+	last := ""
+	for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("interrupted, and incomplete; the same call begins again: %w", err)
+		}
+		if err != nil {
+			return 0, errors.Join(err, program.Unwritten(out.end()))
+		}
+		a.page.add(d, outcome{})
+		if err := out.print(rows(d, outcome{})); err != nil {
+			return 0, program.Unwritten(err)
+		}
+		if repairable(d) && d.DOI != last {
+			writes, last = writes+1, d.DOI
 		}
 	}
-	repaired, left := 0, 0
-	for r, err := range client.Repair(ctx, found, nil) {
-		switch {
-		case err != nil:
-			return fmt.Errorf("after %d DOIs were repaired: %w", repaired, err)
-		case r.Err != nil:
-			left++
-			fmt.Fprintf(p.notes, "%s is left: %v\n", r.DOI, r.Err)
-		case r.Changed:
-			repaired++
-		}
+	return writes, program.Unwritten(out.end())
+}
+
+func (a *auditor) progress(now dois.AuditProgress) {
+	a.page.Progress = now
+	text := fmt.Sprintf("%s wanted, %s found", program.Number(now.Wanted), program.Number(now.Found))
+	if now.Total > 0 && now.Found > 0 && now.Found < now.Total {
+		left := time.Duration(float64(time.Since(a.began)) * float64(now.Total-now.Found) / float64(now.Found))
+		text += fmt.Sprintf(" of %s, %v left", program.Number(now.Total), left.Round(time.Second))
 	}
-	fmt.Fprintf(p.notes, "%d repaired, %d left\n", repaired, left)
-	if left > 0 {
-		return errDiffers
+	a.p.Progress("%s, %s compared, %s differ", text, program.Number(now.Compared), program.Number(now.Differences))
+}
+
+// verdict sums up, and is an error if something differs.
+func (a *auditor) verdict() error {
+	for _, s := range a.page.Sections() {
+		a.p.Say("%7s %s", program.Number(s.Count), s.Kind)
+	}
+	a.p.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", a.began.Add(-lag).Format(time.TimeOnly))
+	total := a.page.Progress
+	read := fmt.Sprintf("%s wanted and %s at the service", count(total.Wanted, "DOI"), count(total.Found, "DOI"))
+	switch p := a.page; {
+	case p.Fixed && p.Failed+p.Left > 0:
+		return program.NotAllDone(fmt.Errorf("%s: %s repaired, %s for you to decide", read, count(p.Repaired, "DOI"), p.rest()))
+	case p.Fixed && p.Repaired > 0:
+		a.p.Say("%s: %s repaired, %s", read, count(p.Repaired, "DOI"), p.rest())
+	case p.Count() > 0 && !p.Fixed:
+		return program.NotAllDone(fmt.Errorf("%s: %s", read, count(p.Count(), "difference")))
+	default:
+		a.p.Say("%s: nothing differs", read)
 	}
 	return nil
+}
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return program.Number(n) + " " + thing + "s"
 }

@@ -1,21 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"time"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
-
-// A writer writes differences in a format.
-type writer struct {
-	write func(*dois.Difference) error
-	close func() error
-}
 
 // A row is one thing that differs.
 type row struct {
@@ -25,79 +19,142 @@ type row struct {
 	Wanted string              `json:"wanted,omitempty"`
 	Found  string              `json:"found,omitempty"`
 	Reason string              `json:"reason,omitempty"`
+
+	// Of the DOI, as it is at the service, or as it should be if it is missing.
+	Title string     `json:"title,omitempty"`
+	URL   string     `json:"url,omitempty"`
+	State dois.State `json:"state,omitempty"`
+
+	Result string `json:"result,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 // rows are the parts of a difference, or the one of a DOI as a whole.
-func rows(d *dois.Difference) (all []row) {
+func rows(d *dois.Difference, o outcome) (all []row) {
+	whole := row{Kind: d.Kind, DOI: d.DOI, Result: o.Result, Error: o.Error}
+	switch {
+	case d.Found != nil:
+		whole.URL, whole.State = d.Found.URL, d.Found.State
+		if len(d.Found.Titles) > 0 {
+			whole.Title = d.Found.Titles[0].Title
+		}
+	case d.Wanted != nil:
+		whole.URL, whole.State = d.Wanted.URL, d.Wanted.State
+		if m := d.Wanted.Metadata; m != nil && len(m.Titles) > 0 {
+			whole.Title = m.Titles[0].Title
+		}
+	}
 	for _, c := range d.Changes {
-		all = append(all, row{Kind: d.Kind, DOI: d.DOI, Path: c.Path, Wanted: c.Wanted, Found: c.Found})
+		r := whole
+		r.Path, r.Wanted, r.Found = c.Path, c.Wanted, c.Found
+		all = append(all, r)
 	}
 	for _, f := range d.Findings {
-		all = append(all, row{Kind: d.Kind, DOI: d.DOI, Path: f.Path, Found: f.Value, Reason: f.Message})
+		r := whole
+		r.Path, r.Found, r.Reason = f.Path, f.Value, f.Message
+		all = append(all, r)
 	}
 	if all == nil {
-		all = []row{{Kind: d.Kind, DOI: d.DOI}}
+		all = []row{whole}
 	}
 	return all
 }
 
-func newWriter(out io.Writer, format string) (*writer, error) {
-	each := func(one func(row) error) func(*dois.Difference) error {
-		return func(d *dois.Difference) error {
-			for _, r := range rows(d) {
-				if err := one(r); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}
-	done := func() error { return nil }
-	switch format {
-	case "jsonl":
-		lines := json.NewEncoder(out)
-		return &writer{each(func(r row) error { return lines.Encode(r) }), done}, nil
-	case "csv":
-		lines := csv.NewWriter(out)
-		err := lines.Write([]string{"kind", "doi", "path", "wanted", "found", "reason"})
-		return &writer{each(func(r row) error {
-			return lines.Write([]string{string(r.Kind), r.DOI, r.Path, r.Wanted, r.Found, r.Reason})
-		}), func() error { lines.Flush(); return lines.Error() }}, err
-	}
-	return &writer{each(func(r row) error {
+// A printer writes differences in one format.
+type printer interface {
+	print(rows []row) error
+	end() error // after the last one
+}
+
+// formats make printers, with or without results.
+var formats = map[string]func(out io.Writer, results bool) printer{
+	"table": func(out io.Writer, _ bool) printer { return list{out} },
+	"csv":   newSheet,
+	"jsonl": func(out io.Writer, _ bool) printer { return lines{json.NewEncoder(out)} },
+}
+
+// A list is for people.
+type list struct{ out io.Writer }
+
+func (l list) print(rows []row) error {
+	for _, r := range rows {
 		what := r.Reason
-		if what == "" && r.Path != "" {
-			what = fmt.Sprintf("%.60q is wanted, %.60q was found", r.Wanted, r.Found)
+		switch {
+		case what != "":
+			what = r.Path + ": " + what
+		case r.Path != "":
+			what = fmt.Sprintf("%s: %s, should be %s", r.Path, quoted(r.Found), quoted(r.Wanted))
+		default:
+			what = fmt.Sprintf("%-10s %s  %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
 		}
-		_, err := fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-10s %-30s %-20s %s", r.Kind, r.DOI, r.Path, what), " "))
-		return err
-	}), done}, nil
+		if r.Result != "" {
+			what = fmt.Sprintf("%-9s  %s", r.Result, what)
+		}
+		if r.Error != "" {
+			what += ": " + r.Error
+		}
+		if _, err := fmt.Fprintf(l.out, "%-10s %-32s %s\n", r.Kind, program.Clean(r.DOI), program.Clean(what)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// A meter shows how far an audit is, on a terminal alone.
-type meter struct {
-	out   io.Writer
-	live  bool
-	began time.Time
-	shown bool
+// quoted is a text, cut.
+func quoted(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.60q", text)
 }
 
-func (m *meter) tell(p dois.AuditProgress) {
-	if !m.live {
-		return
-	}
-	text := fmt.Sprintf("%d wanted, %d found", p.Wanted, p.Found)
-	if p.Total > 0 && p.Found > 0 && p.Found < p.Total {
-		left := time.Duration(float64(time.Since(m.began)) * float64(p.Total-p.Found) / float64(p.Found))
-		text += fmt.Sprintf(" of %d, %v left", p.Total, left.Round(time.Second))
-	}
-	fmt.Fprintf(m.out, "\r\033[K%s, %d compared, %d differ", text, p.Compared, p.Differences)
-	m.shown = true
+func (list) end() error { return nil }
+
+// A sheet is CSV with a head. Each difference is written at once, since it may tell of a
+// write.
+type sheet struct {
+	w       *csv.Writer
+	results bool
 }
 
-func (m *meter) clear() {
-	if m.shown {
-		fmt.Fprint(m.out, "\r\033[K")
+func newSheet(out io.Writer, results bool) printer {
+	s := sheet{csv.NewWriter(out), results}
+	names := []string{"kind", "doi", "path", "wanted", "found", "reason", "title", "url", "state"}
+	if results {
+		names = append(names, "result", "error")
 	}
-	m.shown = false
+	_ = s.w.Write(names) // end tells
+	return s
 }
+
+func (s sheet) print(rows []row) error {
+	for _, r := range rows {
+		cells := []string{string(r.Kind), r.DOI, r.Path, r.Wanted, r.Found, r.Reason, r.Title, r.URL, string(r.State)}
+		if s.results {
+			cells = append(cells, r.Result, r.Error)
+		}
+		if err := s.w.Write(cells); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+func (s sheet) end() error {
+	s.w.Flush()
+	return s.w.Error()
+}
+
+// lines are JSON objects, one a line.
+type lines struct{ to *json.Encoder }
+
+func (l lines) print(rows []row) error {
+	for _, r := range rows {
+		if err := l.to.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l lines) end() error { return nil }

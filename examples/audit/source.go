@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -11,12 +10,20 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// wanted are the DOIs of a source. It is opened when they are ranged over, each time.
-func wanted(source string) iter.Seq2[dois.Wanted, error] {
+// isTable reports whether a source is a table, or a spreadsheet, which the reader of tables
+// refuses with the cure.
+func isTable(source string) bool {
+	return slices.Contains([]string{".csv", ".tsv", ".txt", ".xlsx"}, strings.ToLower(filepath.Ext(source)))
+}
+
+// wanted are the DOIs of a source. It is opened when they are ranged over, each time. Faults
+// of a table are all told before the error that ends it.
+func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
 		info, err := os.Stat(source)
 		if err != nil {
@@ -36,8 +43,8 @@ func wanted(source string) iter.Seq2[dois.Wanted, error] {
 				return
 			}
 			defer file.Close()
-			if strings.EqualFold(filepath.Ext(source), ".csv") {
-				lines(file, yield)
+			if isTable(source) {
+				items(file, p, yield)
 				return
 			}
 			records(archive.NewReader(file, nil), yield)
@@ -84,37 +91,52 @@ func document(name string) (dois.Wanted, error) {
 	return dois.Wanted{DOI: r.DOI, Metadata: r, Place: name}, nil
 }
 
-// lines are those of a CSV file, below a header.
-func lines(file *os.File, yield func(dois.Wanted, error) bool) {
-	table := csvrows.NewReader(file)
-	header, err := table.Names()
+// mostFaults is how many are told.
+const mostFaults = 100
+
+// resultColumns are those that a result table of registertable has beside the ones of items.
+var resultColumns = []string{"result", "error", "registered"}
+
+// items are the rows of a table. If some have faults, the last thing is an error, after
+// which nothing was compared or written yet.
+func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) bool) {
+	r, err := table.NewReader(filepath.Base(file.Name()), file, &table.Options{Others: resultColumns})
+	if err == nil && !r.Has("doi") {
+		err = fmt.Errorf("%s has no column doi", file.Name())
+	}
 	if err != nil {
-		yield(dois.Wanted{}, fmt.Errorf("%s: the header: %w", file.Name(), err))
+		yield(dois.Wanted{}, err)
 		return
 	}
-	doi, url, state := slices.Index(header, "doi"), slices.Index(header, "url"), slices.Index(header, "state")
-	if doi < 0 || url < 0 && state < 0 {
-		yield(dois.Wanted{}, fmt.Errorf("%s: the header is %q; it must name the column doi, and url or state", file.Name(), strings.Join(header, ",")))
-		return
-	}
-	for {
-		row, err := table.Read()
-		if err == io.EOF {
-			return
-		}
+	faults, faulty := 0, 0
+	for row, err := range r.All() {
 		if err != nil {
-			yield(dois.Wanted{}, fmt.Errorf("%s: %w", file.Name(), err))
+			yield(dois.Wanted{}, err)
 			return
 		}
-		cell := func(i int) string {
-			if i < 0 {
-				return ""
+		if row.DOI == "" && len(row.Findings) == 0 {
+			row.Findings = append(row.Findings, metadata.Finding{Path: row.Place + ", doi", Message: "is empty; registertable gives names to items"})
+		}
+		if row.Err() != nil {
+			faulty++
+		}
+		for _, f := range row.Findings {
+			if f.Warning {
+				continue
 			}
-			return strings.TrimSpace(row[i])
+			if faults++; faults <= mostFaults {
+				p.Warn("error: %s", f)
+			}
 		}
-		place := fmt.Sprintf("%s, line %d", file.Name(), table.Line(0))
-		if !yield(dois.Wanted{DOI: cell(doi), URL: cell(url), State: dois.State(cell(state)), Place: place}, nil) {
+		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {
 			return
 		}
+	}
+	if faulty > 0 {
+		shown := "all above"
+		if faults > mostFaults {
+			shown = fmt.Sprintf("the first %d above", mostFaults)
+		}
+		yield(dois.Wanted{}, program.Wrong(fmt.Errorf("%s: %s in %s, %s; nothing was compared or written", file.Name(), count(faults, "fault"), count(faulty, "row"), shown)))
 	}
 }

@@ -15,47 +15,22 @@
 // mirror fresh, or a data file of the operator; the records take the place of older
 // ones with the same DOI. At the end it says from when on to ask the next time.
 //
-// It exits with 0 if all records are written, with 130 if it was interrupted, and
-// else with 1. -h tells the rest.
+// -h tells the rest.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/query"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends the program at once
-	os.Exit(ended(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr))
-}
-
-// errInterrupted is how a harvest ends that can be continued.
-var errInterrupted = errors.New("interrupted")
-
-// ended says how the harvest ended, if not well, and returns the exit code.
-func ended(err error, notes io.Writer) int {
-	if err == nil || errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	fmt.Fprintln(notes, "harvest:", err)
-	if errors.Is(err, errInterrupted) {
-		return 130
-	}
-	return 1
-}
+func main() { program.Main("harvest", run) }
 
 const usage = `Write all records of a repository, a prefix or a query, in the order of creation.
 
@@ -76,30 +51,26 @@ Output: JSON lines, one record a line with all attributes as the service sends t
 compressed with gzip if the name of the file ends in .gz. Beside the file, one named
 file.position says how far it is; keep it to continue. Standard error gets progress.
 
-Exit codes:
-  0    all records are written, and counted in the file
-  1    the flags or the file are at fault, or the service failed; what is stored is
-       said, and the same call again continues
-  130  interrupted, by Ctrl-C or SIGTERM; the same call again continues
+The exit code is 0 if all records are written, and counted in the file. After an interrupt,
+a failure or a full disk, what is stored is said: the same call continues, or begins afresh
+if nothing was stored yet.
 `
 
 // settings are what the command line and the environment say.
 type settings struct {
 	api, contact, file string
 	username, password string
-	quiet              bool
 	since              time.Time // zero: records of any time
 	opts               dois.ListOptions
 }
 
-func readSettings(args []string, getenv func(string) string, out io.Writer) (*settings, error) {
-	s := &settings{username: getenv("DATACITE_USERNAME"), password: getenv("DATACITE_PASSWORD")}
-	flags := flag.NewFlagSet("harvest", flag.ContinueOnError)
+func readSettings(p *program.Program) (*settings, error) {
+	s := &settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
+	flags := p.Flags()
 	o := &s.opts
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.contact, "contact", "", "your mail address; the service allows more requests with one")
 	flags.StringVar(&s.file, "o", "", "`file` to write to, gzip if its name ends in .gz; - is standard output")
-	flags.BoolVar(&s.quiet, "quiet", false, "print errors only")
 	flags.StringVar(&o.ClientID, "client", "", "records of one repository")
 	flags.StringVar(&o.ProviderID, "provider", "", "records of one member")
 	flags.StringVar(&o.Prefix, "prefix", "", "records with one prefix")
@@ -108,7 +79,7 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (*se
 	flags.IntVar(&o.Page.Size, "page", 200, "records asked for at a time")
 	since := flags.String("updated-since", "", "records made or changed since a `time`, as 2026-01-06 or 2026-01-06T09:30:00Z")
 	text := flags.String("query", "", "records that a query finds, in the syntax of the service (specification §4.2.1)")
-	words, _, err := arguments.Parse(flags, usage, args, out)
+	words, _, err := p.Parse(usage)
 	switch {
 	case err != nil:
 		return nil, err
@@ -163,8 +134,8 @@ func (s *settings) bound(asOf time.Time) error {
 	return nil
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, out, notes io.Writer) error {
-	s, err := readSettings(args, getenv, out)
+func run(ctx context.Context, p *program.Program) error {
+	s, err := readSettings(p)
 	if err != nil {
 		return err
 	}
@@ -175,29 +146,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if err != nil {
 		return err
 	}
-	o, err := openOutput(s.file, out)
+	o, err := openOutput(s.file, p.Data())
 	if err != nil {
 		return err
 	}
-	result := out
-	if o.file == nil {
-		result = notes // not among the records
-	}
-	if s.quiet {
-		result, notes = io.Discard, io.Discard
-	}
 	if o.Position.Seen > 0 {
-		fmt.Fprintf(notes, "continuing after %d records\n", o.Position.Seen)
+		p.Say("continuing after %d records", o.Position.Seen)
 	}
 	if err := s.bound(o.AsOf); err != nil {
 		return errors.Join(err, o.close())
 	}
 	s.opts.From = o.Position
-	if err := harvest(ctx, client, s, o, newMeter(notes)); err != nil {
+	if err := harvest(ctx, client, s, o, p); err != nil {
 		return err
 	}
 	if o.file == nil {
-		fmt.Fprintf(result, "%d records on standard output\n", o.Position.Seen)
+		p.Say("%d records on standard output", o.Position.Seen) // not among the records
 		return nil
 	}
 	n, err := o.count()
@@ -207,9 +171,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 	if n != o.Position.Seen {
 		return fmt.Errorf("%s holds %d records, and %d were written", s.file, n, o.Position.Seen)
 	}
-	fmt.Fprintf(result, "%d records in %s\n", n, s.file)
+	if err := p.Result("%d records in %s\n", n, s.file); err != nil {
+		return err
+	}
 	if !o.AsOf.IsZero() {
-		fmt.Fprintf(notes, "for later changes: -updated-since %s, with another file\n", o.AsOf.Format(time.RFC3339))
+		p.Say("for later changes: -updated-since %s, with another file", o.AsOf.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -217,34 +183,44 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, no
 // between is how many records are at least written between two positions that are saved.
 const between = 1000
 
-func harvest(ctx context.Context, client *dois.Client, s *settings, o *output, m *meter) error {
+func harvest(ctx context.Context, client *dois.Client, s *settings, o *output, p *program.Program) error {
 	walk := client.Walk(&s.opts)
-	m.start(o.Position.Seen)
-	err := errors.Join(writeAll(ctx, walk, o, m), o.close())
+	err := errors.Join(writeAll(ctx, walk, o, p), o.close())
 	if err == nil || o.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
-	m.clear()
-	stored := fmt.Sprintf("%d records are in %s; the same call again continues", o.Position.Seen, o.name)
-	if o.file == nil {
-		stored = fmt.Sprintf("%d records were written; standard output cannot be continued", o.Position.Seen)
-	}
-	fault, invalid := errors.AsType[*datacite.FieldError](err)
-	switch {
-	case invalid && fault.Path == "ListOptions.From":
+	if fault, ok := errors.AsType[*datacite.FieldError](err); ok && fault.Path == "ListOptions.From" {
 		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", o.name)
-	case invalid:
+	} else if ok {
 		return err
-	case ctx.Err() != nil:
-		return fmt.Errorf("%w: %s", errInterrupted, stored)
 	}
-	return fmt.Errorf("%w\n%s", err, stored)
+	if ctx.Err() != nil {
+		err = program.NotAllDone(errors.New("interrupted"))
+	}
+	err = fmt.Errorf("%w\n%s", err, o.stored())
+	if o.Position.Seen > 0 {
+		return program.NotAllDone(err)
+	}
+	return err
+}
+
+// stored says what a harvest that did not come to its end has left, and how to go on.
+func (o *output) stored() string {
+	switch n := o.Position.Seen; {
+	case o.file == nil:
+		return "what is on standard output cannot be continued; the same call begins afresh"
+	case n == 0:
+		return fmt.Sprintf("nothing is stored in %s yet; the same call begins afresh", o.name)
+	default:
+		return fmt.Sprintf("%d records are in %s; the same call again continues", n, o.name)
+	}
 }
 
 // writeAll writes page by page. A position within a page would need its last record to
 // be found again, which may have left the results.
-func writeAll(ctx context.Context, walk *dois.Walk, o *output, m *meter) error {
+func writeAll(ctx context.Context, walk *dois.Walk, o *output, p *program.Program) error {
 	at := walk.Position()
+	m := &meter{began: time.Now(), first: at.Seen}
 	for page, err := range walk.Pages(ctx) {
 		if err != nil {
 			return errors.Join(err, o.save(at)) // what was written is worth keeping
@@ -255,14 +231,13 @@ func writeAll(ctx context.Context, walk *dois.Walk, o *output, m *meter) error {
 			}
 		}
 		at = walk.Position()
-		m.at(at.Seen, walk.Total())
+		p.Progress("%s", m.text(at.Seen, walk.Total(), time.Since(m.began)))
 		if at.Seen-o.Position.Seen >= between {
 			if err := o.save(at); err != nil {
 				return err
 			}
 		}
 	}
-	m.end(at.Seen, walk.Total())
 	o.Done = true
 	return o.save(at)
 }

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,8 +14,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,9 +23,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 func none(string) string { return "" }
+
+// start runs the program.
+func start(ctx context.Context, args []string, out, notes io.Writer) int {
+	return (&program.Program{Name: "harvest", Args: args, Getenv: none, Stdout: out, Stderr: notes}).Run(ctx, run)
+}
 
 // service is a server with n records and a file to harvest them to.
 func service(t *testing.T, n int) (srv *datacitetest.Server, file string) {
@@ -82,15 +87,15 @@ func expect(t *testing.T, file string, n int) {
 func TestHarvest(t *testing.T) {
 	srv, file := service(t, 1250)
 	var out, notes bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-page", "100"}, none, &out, &notes))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file, "-page", "100"}, &out, &notes))
 	assert.Equal(t, "1250 records in "+file+"\n", out.String())
-	assert.Contains(t, notes.String(), "100% 1250 of 1250 records")
+	assert.Contains(t, notes.String(), "for later changes: -updated-since ")
 	expect(t, file, 1250)
 }
 
 func TestHarvestOfOneRepository(t *testing.T) {
 	srv, file := service(t, 30)
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.c1"}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.c1"}, &bytes.Buffer{}, &bytes.Buffer{}))
 	assert.Len(t, names(t, file), 15)
 }
 
@@ -118,13 +123,16 @@ func TestInterrupted(t *testing.T) {
 			defer proxy.Close()
 
 			args := []string{"-api", proxy.URL, "-o", file, "-page", "100"}
-			err := run(ctx, args, none, &bytes.Buffer{}, &bytes.Buffer{})
 			var out, notes bytes.Buffer
-			require.Equal(t, 130, ended(err, &out))
-			assert.Equal(t, fmt.Sprintf("harvest: interrupted: %d records are in %s; the same call again continues\n", (stop-1)*100, file), out.String())
+			require.Equal(t, program.ExitNotAllDone, start(ctx, args, &bytes.Buffer{}, &out))
+			says := fmt.Sprintf("%d records are in %s; the same call again continues", (stop-1)*100, file)
+			if stop == 1 {
+				says = "nothing is stored in " + file + " yet; the same call begins afresh"
+			}
+			assert.Equal(t, "harvest: interrupted\n"+says+"\n", out.String())
 
 			out.Reset()
-			require.NoError(t, run(t.Context(), args, none, &out, &notes))
+			require.Equal(t, 0, start(t.Context(), args, &out, &notes))
 			if stop > 1 {
 				assert.Contains(t, notes.String(), fmt.Sprintf("continuing after %d records", (stop-1)*100))
 			}
@@ -141,7 +149,7 @@ func TestCrashed(t *testing.T) {
 			srv, _ := service(t, 50)
 			file := filepath.Join(t.TempDir(), name)
 			args := []string{"-api", srv.URL, "-o", file}
-			require.NoError(t, run(t.Context(), args, none, &bytes.Buffer{}, &bytes.Buffer{}))
+			require.Equal(t, 0, start(t.Context(), args, &bytes.Buffer{}, &bytes.Buffer{}))
 			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 			require.NoError(t, err)
 			_, err = f.WriteString("\x1f\x8bhalf")
@@ -150,7 +158,7 @@ func TestCrashed(t *testing.T) {
 
 			put(t, srv, 50, 70) // and new records were made
 			var out bytes.Buffer
-			require.NoError(t, run(t.Context(), args, none, &out, &bytes.Buffer{}))
+			require.Equal(t, 0, start(t.Context(), args, &out, &bytes.Buffer{}))
 			assert.Equal(t, "70 records in "+file+"\n", out.String())
 			expect(t, file, 70)
 		})
@@ -161,14 +169,15 @@ func TestStandardOutput(t *testing.T) {
 	srv, _ := service(t, 30)
 	t.Chdir(t.TempDir())
 	var out, notes bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", "-"}, none, &out, &notes))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", "-"}, &out, &notes))
 	assert.Len(t, namesIn(t, &out), 30)
-	assert.True(t, strings.HasSuffix(notes.String(), "\n30 records on standard output\n"), notes.String())
+	assert.Equal(t, "30 records on standard output\n", notes.String())
 
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	err := run(ctx, []string{"-api", srv.URL, "-o", "-"}, none, &out, &notes)
-	assert.EqualError(t, err, "interrupted: 0 records were written; standard output cannot be continued")
+	notes.Reset()
+	assert.Equal(t, program.ExitNotAllDone, start(ctx, []string{"-api", srv.URL, "-o", "-"}, &out, &notes))
+	assert.Equal(t, "harvest: interrupted\nwhat is on standard output cannot be continued; the same call begins afresh\n", notes.String())
 	left, err := os.ReadDir(".")
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -204,12 +213,12 @@ func TestUpdatedSince(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "changes.jsonl.gz")
 		args := []string{"-api", proxy.URL, "-o", file, "-page", "10", "-updated-since", "2025-03-02"}
 		var said bytes.Buffer
-		require.Equal(t, 130, ended(run(ctx, args, none, &bytes.Buffer{}, &bytes.Buffer{}), &said), "%s", &said)
+		require.Equal(t, program.ExitNotAllDone, start(ctx, args, &bytes.Buffer{}, &said), "%s", &said)
 		update(29, time.Now()) // it was the last one
 		update(10, time.Now())
 		update(50, time.Now())
 		var out, notes bytes.Buffer
-		require.NoError(t, run(t.Context(), args, none, &out, &notes))
+		require.Equal(t, 0, start(t.Context(), args, &out, &notes))
 		assert.Equal(t, "39 records in "+file+"\n", out.String())
 		found := names(t, file)
 		assert.Len(t, found, 39)
@@ -222,13 +231,15 @@ func TestUpdatedSince(t *testing.T) {
 
 		update(59, time.Now()) // and the last one of all
 		out.Reset()
-		require.NoError(t, run(t.Context(), args, none, &out, &bytes.Buffer{}), "called again when it is done")
+		require.Equal(t, 0, start(t.Context(), args, &out, &bytes.Buffer{}), "called again when it is done")
 		assert.Equal(t, "39 records in "+file+"\n", out.String())
-		assert.ErrorContains(t, run(t.Context(), append(args, "-updated-since", "2025-03-03"), none, &out, &bytes.Buffer{}), "begun with other flags")
-		require.NoError(t, run(t.Context(), []string{"-api", proxy.URL, "-o", file + "2", "-updated-since", next}, none, &out, &bytes.Buffer{}))
+		said.Reset()
+		assert.Equal(t, program.ExitWrong, start(t.Context(), append(args, "-updated-since", "2025-03-03"), &out, &said))
+		assert.Contains(t, said.String(), "begun with other flags")
+		require.Equal(t, 0, start(t.Context(), []string{"-api", proxy.URL, "-o", file + "2", "-updated-since", next}, &out, &bytes.Buffer{}))
 		minute := time.Now().Add(-time.Minute).Format(time.RFC3339)
-		err = run(t.Context(), []string{"-api", proxy.URL, "-o", file + "3", "-updated-since", minute}, none, &out, &bytes.Buffer{})
-		assert.ErrorContains(t, err, "may not be listed yet")
+		assert.Equal(t, program.ExitWrong, start(t.Context(), []string{"-api", proxy.URL, "-o", file + "3", "-updated-since", minute}, &out, &said))
+		assert.Contains(t, said.String(), "may not be listed yet")
 	}
 }
 
@@ -237,7 +248,7 @@ func TestQuiet(t *testing.T) {
 	srv, file := service(t, 30)
 	for range 2 {
 		var out, notes bytes.Buffer
-		require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-quiet"}, none, &out, &notes))
+		require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file, "-quiet"}, &out, &notes))
 		assert.Empty(t, out.String()+notes.String())
 	}
 	expect(t, file, 30)
@@ -247,45 +258,88 @@ func TestQuiet(t *testing.T) {
 // in the way.
 func TestAnotherTryWithOtherFlags(t *testing.T) {
 	srv, file := service(t, 30)
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.slip"}, none, &bytes.Buffer{}, &bytes.Buffer{}))
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.c1"}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.slip"}, &bytes.Buffer{}, &bytes.Buffer{}))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file, "-client", "demo.c1"}, &bytes.Buffer{}, &bytes.Buffer{}))
 	assert.Len(t, names(t, file), 15)
 }
 
-// TestExitCodes ends a harvest with each code that the help names.
-func TestExitCodes(t *testing.T) {
-	srv, file := service(t, 3)
-	interrupted, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	var help bytes.Buffer
-	require.ErrorIs(t, run(t.Context(), []string{"-h"}, none, &help, &bytes.Buffer{}), flag.ErrHelp)
-	_, table, _ := strings.Cut(help.String(), "Exit codes:\n")
-	var documented []string
-	for _, m := range regexp.MustCompile(`(?m)^  (\d+)  `).FindAllStringSubmatch(table, -1) {
-		documented = append(documented, m[1])
+// What is said after a harvest that ended within its first page is true.
+func TestFirstPage(t *testing.T) {
+	for _, name := range []string{"records.jsonl", "records.jsonl.gz"} {
+		srv, _ := service(t, 450)
+		file := filepath.Join(t.TempDir(), name)
+		whole := []string{"-api", srv.URL, "-o", file, "-page", "400"}
+
+		o, err := openOutput(file, nil) // killed in the middle of the page
+		require.NoError(t, err)
+		_, err = o.file.WriteString("\x1f\x8bhalf a record")
+		require.NoError(t, err)
+		require.NoError(t, o.file.Close())
+		var out, notes bytes.Buffer
+		assert.Equal(t, program.ExitDone, start(t.Context(), append(whole, "-client", "demo.c1"), &out, &notes), "%s", &notes)
+		assert.Equal(t, "225 records in "+file+"\n", out.String(), "it begins afresh, with any flags")
+		require.NoError(t, os.Remove(file))
+		require.NoError(t, os.Remove(file+".position"))
+
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		notes.Reset()
+		assert.Equal(t, program.ExitNotAllDone, start(ctx, whole, &out, &notes))
+		assert.Contains(t, notes.String(), "nothing is stored in "+file+" yet; the same call begins afresh")
+		assert.NoFileExists(t, file+".position")
+		require.NoError(t, os.WriteFile(file, []byte("mine"), 0o600))
+		assert.Equal(t, program.ExitWrong, start(t.Context(), whole, &out, &notes), "what somebody has put there meanwhile is left alone")
+		require.NoError(t, os.Remove(file))
+		assert.Equal(t, program.ExitDone, start(t.Context(), whole, &out, &notes))
+		expect(t, file, 450)
 	}
-	var seen []string
-	for _, tt := range []struct {
-		ctx  context.Context
-		args []string
-	}{
-		{t.Context(), []string{"-api", srv.URL, "-o", file}},
-		{t.Context(), []string{"-api", srv.URL}},
-		{interrupted, []string{"-api", srv.URL, "-o", file}},
-	} {
-		seen = append(seen, fmt.Sprint(ended(run(tt.ctx, tt.args, none, &bytes.Buffer{}, &bytes.Buffer{}), &bytes.Buffer{})))
-	}
-	assert.Equal(t, documented, seen)
-	assert.Zero(t, ended(flag.ErrHelp, &bytes.Buffer{}))
-	for _, part := range []string{"harvest [flags] -o file", "Environment:", "Output:", "ends in .gz", "-client string"} {
-		assert.Contains(t, help.String(), part)
-	}
-	source, err := os.ReadFile("main.go")
+}
+
+// A disk that is full at some time leaves what was said.
+func TestFullDisk(t *testing.T) {
+	srv, whole := service(t, 1400)
+	whole = strings.TrimSuffix(whole, ".gz")
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", whole}, &bytes.Buffer{}, &bytes.Buffer{}))
+	info, err := os.Stat(whole)
 	require.NoError(t, err)
-	comment, _, _ := strings.Cut(string(source), "package main")
-	for _, code := range documented {
-		assert.Contains(t, comment, "with "+code)
+	client := srv.DOIs()
+	for _, room := range []int{0, 3000, int(info.Size()) * 9 / 10} {
+		file := filepath.Join(t.TempDir(), "records.jsonl")
+		args := []string{"-api", srv.URL, "-o", file, "-page", "200"}
+		o, err := openOutput(file, nil)
+		require.NoError(t, err)
+		o.out = &disk{o.file, room}
+		p := &program.Program{Name: "harvest", Args: args, Getenv: none, Stderr: &bytes.Buffer{}}
+		s, err := readSettings(p)
+		require.NoError(t, err)
+		err = harvest(t.Context(), client, s, o, p)
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		says := "nothing is stored in " + file + " yet; the same call begins afresh"
+		if room > 3000 {
+			says = fmt.Sprintf("%d records are in %s; the same call again continues", o.Position.Seen, file)
+			assert.NotZero(t, o.Position.Seen)
+		}
+		assert.ErrorContains(t, err, says)
+		var out, notes bytes.Buffer
+		assert.Equal(t, program.ExitDone, start(t.Context(), args, &out, &notes))
+		assert.Equal(t, "1400 records in "+file+"\n", out.String())
+		assert.Equal(t, room > 3000, strings.Contains(notes.String(), fmt.Sprintf("continuing after %d records", o.Position.Seen)))
+		expect(t, file, 1400)
 	}
+}
+
+// A disk has room for some bytes.
+type disk struct {
+	io.Writer
+	room int
+}
+
+func (d *disk) Write(data []byte) (int, error) {
+	n, err := d.Writer.Write(data[:min(len(data), d.room)])
+	if d.room -= n; err == nil && n < len(data) {
+		err = syscall.ENOSPC
+	}
+	return n, err
 }
 
 func TestNothingToHarvest(t *testing.T) {
@@ -293,14 +347,14 @@ func TestNothingToHarvest(t *testing.T) {
 	var out bytes.Buffer
 	for range 2 {
 		out.Reset()
-		require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file}, none, &out, &bytes.Buffer{}))
+		require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file}, &out, &bytes.Buffer{}))
 		assert.Equal(t, "0 records in "+file+"\n", out.String())
 	}
 }
 
 func TestFaults(t *testing.T) {
 	srv, file := service(t, 5)
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file}, none, &bytes.Buffer{}, &bytes.Buffer{}))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file}, &bytes.Buffer{}, &bytes.Buffer{}))
 	renamed := strings.TrimSuffix(file, ".gz")
 	for _, end := range []string{"", ".position"} {
 		data, err := os.ReadFile(file + end)
@@ -323,12 +377,13 @@ func TestFaults(t *testing.T) {
 		{[]string{"-o", file, "-prefix", "10.5072"}, "was begun with other flags; use the same ones, or another file"},
 		{[]string{"-o", file + "2", "-query", `"open`}, "quot"},
 	} {
-		err := run(t.Context(), append([]string{"-api", srv.URL}, tt.args...), none, &bytes.Buffer{}, &bytes.Buffer{})
-		assert.ErrorContains(t, err, tt.want)
+		var notes bytes.Buffer
+		assert.Equal(t, program.ExitWrong, start(t.Context(), append([]string{"-api", srv.URL}, tt.args...), &bytes.Buffer{}, &notes))
+		assert.Contains(t, notes.String(), tt.want)
 	}
 	expect(t, file, 5)
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-api", srv.URL, "-o", file}, none, &out, &bytes.Buffer{}))
+	require.Equal(t, 0, start(t.Context(), []string{"-api", srv.URL, "-o", file}, &out, &bytes.Buffer{}))
 	assert.Equal(t, "5 records in "+file+"\n", out.String(), "a call that failed has changed nothing")
 	data, err := os.ReadFile(foreign)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // An output is an archive in the making: JSON lines, in a file or on standard output. A file
@@ -54,9 +55,12 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	case err != nil:
 		return nil, err
 	default:
-		o.state = state{}
-		if err := json.Unmarshal(data, &o.state); err != nil {
+		var earlier state
+		if err := json.Unmarshal(data, &earlier); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.stateName(), err)
+		}
+		if earlier.Position.Seen > 0 { // or else it begins afresh
+			o.state = earlier
 		}
 	}
 	if o.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
@@ -64,7 +68,12 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	}
 	o.out = o.file
 	if err := o.cut(); err != nil {
-		return nil, errors.Join(err, o.close())
+		return nil, errors.Join(err, o.file.Close())
+	}
+	if o.Position.Seen == 0 { // from now on, what is in the file is known to be of a harvest
+		if err := o.note(o.state); err != nil {
+			return nil, errors.Join(err, o.close())
+		}
 	}
 	return o, nil
 }
@@ -109,6 +118,14 @@ func (o *output) write(record json.RawMessage) error {
 	}
 	line.WriteByte('\n')
 	_, err := o.member.Write(line.Bytes())
+	return o.unwritten(err)
+}
+
+// unwritten marks an error of standard output.
+func (o *output) unwritten(err error) error {
+	if o.file == nil {
+		return program.Unwritten(err)
+	}
 	return err
 }
 
@@ -117,13 +134,11 @@ type plain struct{ *bufio.Writer }
 
 func (p plain) Close() error { return p.Flush() }
 
-// save finishes a member, makes sure that it is on the disk, and then notes the
-// position. The note takes the place of the last one in a single step, so that a
-// crash leaves either.
+// save finishes a member, makes sure that it is on the disk, and then notes the position.
 func (o *output) save(at dois.Position) error {
 	if o.member != nil {
 		if err := o.member.Close(); err != nil {
-			return err
+			return o.unwritten(err)
 		}
 		o.member = nil
 	}
@@ -138,8 +153,15 @@ func (o *output) save(at dois.Position) error {
 	if err != nil {
 		return err
 	}
-	o.Position, o.Bytes = at, end
-	data, err := json.Marshal(o.state)
+	now := o.state
+	now.Position, now.Bytes = at, end
+	return o.note(now)
+}
+
+// note writes the state. It takes the place of the last one in a single step, so that a
+// crash or a full disk leaves either.
+func (o *output) note(now state) error {
+	data, err := json.Marshal(now)
 	if err != nil {
 		return err
 	}
@@ -147,14 +169,26 @@ func (o *output) save(at dois.Position) error {
 	if err := os.WriteFile(next, data, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(next, o.stateName())
+	if err := os.Rename(next, o.stateName()); err != nil {
+		return err
+	}
+	o.state = now
+	return nil
 }
 
+// close leaves nothing of a harvest that has stored nothing.
 func (o *output) close() error {
-	if o.file == nil {
+	switch {
+	case o.file == nil:
 		return nil
+	case o.Position.Seen > 0:
+		return o.file.Close()
 	}
-	return o.file.Close()
+	err := errors.Join(o.file.Truncate(0), o.file.Close())
+	if gone := os.Remove(o.stateName()); !errors.Is(gone, os.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 // count reads the file back, every record of it, and counts them.

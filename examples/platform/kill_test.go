@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -125,65 +126,89 @@ func (c *cookies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// curate makes, publishes, edits, withdraws and restores datasets and their versions at
-// random until the process dies under it.
-func (p *process) curate(client *http.Client, random *rand.Rand) {
-	send := func(path, contentType string, body io.Reader) string {
-		res, err := client.Post(p.url+path, contentType, body)
-		if err != nil {
-			return ""
+// A curation is what a curator does at random, from one process to the next.
+type curation struct {
+	client *http.Client
+	random *rand.Rand
+	paths  []string // of versions
+	url    string   // of the process
+}
+
+// curate makes, publishes, edits, withdraws and restores versions until the process dies
+// under it.
+func (c *curation) curate(url string) {
+	c.url = url
+	for alive := true; alive; time.Sleep(time.Duration(c.random.IntN(10)) * time.Millisecond) {
+		if len(c.paths) == 0 || c.random.IntN(3) == 0 {
+			alive = c.fill(c.post("/new", c.form()))
+			continue
 		}
-		defer res.Body.Close()
-		_, _ = io.Copy(io.Discard, res.Body)
-		return res.Request.URL.Path
-	}
-	post := func(path string, fields map[string]string) string {
-		return send(path, "application/x-www-form-urlencoded", encode(fields))
-	}
-	upload := func(path string) string {
-		contentType, body := multipartForm(fmt.Sprint(random.IntN(1000), ".csv"), strings.Repeat("x", random.IntN(100_000)))
-		return send(path+"/files", contentType, body)
-	}
-	form := func() map[string]string {
-		f := fields(fmt.Sprint("Dataset ", random.IntN(1000)))
-		if random.IntN(3) == 0 {
-			f["embargo"] = time.Now().AddDate(0, 0, random.IntN(9)-4).Format(time.DateOnly)
+		path := c.paths[c.random.IntN(len(c.paths))]
+		switch c.random.IntN(6) {
+		case 0, 1:
+			alive = c.edit(path)
+		case 2:
+			alive = c.fill(c.post(path+"/version", nil))
+		case 3:
+			alive = c.post(path+"/withdraw", map[string]string{"reason": "Wrong."}) != ""
+		case 4:
+			alive = c.post(path+"/restore", nil) != ""
+		case 5:
+			alive = c.post(path+"/discard", nil) != "" // drafts only
 		}
-		return f
 	}
-	for {
-		path := post("/new", form())
-		for version := 1; path != ""; version++ {
-			if upload(path) == "" || post(path+"/publish", nil) == "" {
-				return
-			}
-			for random.IntN(3) > 0 {
-				edit := form()
-				edit["revision"] = fmt.Sprint(random.IntN(6) + 1) // often that of before
-				if post(path+"/edit", edit) == "" {
-					return
-				}
-			}
-			if random.IntN(4) == 0 && post(path+"/withdraw", map[string]string{"reason": "Wrong."}) == "" {
-				return
-			}
-			if random.IntN(3) == 0 && post(path+"/restore", nil) == "" {
-				return
-			}
-			if random.IntN(2) == 0 {
-				break
-			}
-			path = post(path+"/version", nil)
-			if random.IntN(5) == 0 && path != "" {
-				post(path+"/discard", nil)
-				break
-			}
-		}
-		if path == "" {
-			return
-		}
-		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
+}
+
+// fill gives a draft a file, and publishes it, unless it stays one.
+func (c *curation) fill(path string) (alive bool) {
+	if path == "" {
+		return false
 	}
+	c.paths = append(c.paths, path)
+	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"), strings.Repeat("x", c.random.IntN(100_000)))
+	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.post(path+"/publish", nil) != "")
+}
+
+var revision = regexp.MustCompile(`name="revision" value="(\d+)"`)
+
+func (c *curation) edit(path string) (alive bool) {
+	res, err := c.client.Get(c.url + path + "/edit")
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	page, err := io.ReadAll(res.Body)
+	if err != nil {
+		return false
+	}
+	form := c.form()
+	if m := revision.FindSubmatch(page); m != nil {
+		form["revision"] = string(m[1])
+	}
+	return c.post(path+"/edit", form) != ""
+}
+
+func (c *curation) form() map[string]string {
+	f := fields(fmt.Sprint("Dataset ", c.random.IntN(1000)))
+	if c.random.IntN(3) == 0 {
+		f["embargo"] = time.Now().AddDate(0, 0, c.random.IntN(9)-4).Format(time.DateOnly)
+	}
+	return f
+}
+
+func (c *curation) post(path string, fields map[string]string) (address string) {
+	return c.send(path, "application/x-www-form-urlencoded", encode(fields))
+}
+
+// send returns the path to which a form leads, "" if the process is dead.
+func (c *curation) send(path, contentType string, body io.Reader) (address string) {
+	res, err := c.client.Post(c.url+path, contentType, body)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.Request.URL.Path
 }
 
 // agree compares the database with the service: a dataset that is not waiting has its
@@ -282,15 +307,16 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		config := settings(srv, filepath.Join(t.TempDir(), "data"))
 		client := login(t, config)
 		random := rand.New(rand.NewPCG(seed, seed))
+		ada := &curation{client: client, random: random}
 		for range *kills {
 			p := start(t, config)
 			var death sync.WaitGroup
-			life := time.Duration(random.IntN(250)) * time.Millisecond
+			life := time.Duration(random.IntN(400)) * time.Millisecond
 			death.Go(func() {
 				time.Sleep(life)
 				p.kill()
 			})
-			p.curate(client, random)
+			ada.curate(p.url)
 			death.Wait()
 			calm.Store(true)
 			agree(t, srv, config)

@@ -297,6 +297,9 @@ func TestTheLifeOfADataset(t *testing.T) {
 
 		status, page = c.post(path+"/restore", nil)
 		require.Equal(t, http.StatusOK, status, page)
+		status, page = c.post(path+"/restore", nil)
+		assert.Equal(t, http.StatusConflict, status, "a second click")
+		assert.Contains(t, page, "<h1>The dataset has changed in the meantime</h1>")
 		c.settled(path)
 		for _, name := range []string{d.DOI, v.DOI} {
 			assert.Equal(t, datacitetest.StateFindable, srv.State(name))

@@ -25,7 +25,7 @@ const (
 	mostDecodeGrowth = 4 // from the shortest to the longest report
 )
 
-// TestMemoryOfReading reads from a process of its own, which gets the answer of
+// TestMemoryOfReading reads from a process of its own, which gets the response of
 // the service from this one: a stored report, the same as a file, and its
 // checksums alone.
 func TestMemoryOfReading(t *testing.T) {
@@ -61,11 +61,11 @@ func readApart(t *testing.T, subset []byte, how string, n int) (idle, peak float
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=decode %s %d %s", roleVariable, how, n, checksum(subset)), "GOGC=", "GOMEMLIMIT=")
 	cmd.Stderr = os.Stderr
-	answer, err := cmd.StdinPipe()
+	response, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	go func() {
-		writeStored(answer, subset, n/inSubset)
-		answer.Close()
+		writeStored(response, subset, n/inSubset)
+		response.Close()
 	}()
 	out, err := cmd.Output()
 	require.NoError(t, err)

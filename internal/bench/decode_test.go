@@ -52,9 +52,8 @@ func gzipped(t testing.TB, data []byte) []byte {
 
 const reportID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
 
-// storedAnswer is what the service answers about a report of subsets that are
-// all the same.
-func storedAnswer(t testing.TB, subset []byte, n int) (answer []byte, receipt *reports.Receipt) {
+// storedResponse is the response that shows a report whose subsets are all the same.
+func storedResponse(t testing.TB, subset []byte, n int) (response []byte, receipt *reports.Receipt) {
 	t.Helper()
 	var b bytes.Buffer
 	writeStored(&b, subset, n)
@@ -65,7 +64,7 @@ func storedAnswer(t testing.TB, subset []byte, n int) (answer []byte, receipt *r
 	return b.Bytes(), receipt
 }
 
-// writeStored writes that answer. Whoever reads it may stop.
+// writeStored writes that response. Whoever reads it may stop.
 func writeStored(w io.Writer, subset []byte, n int) {
 	part := fmt.Appendf(nil, `{"gzip":"%s","checksum":"%s"}`, base64.StdEncoding.EncodeToString(subset), checksum(subset))
 	_, _ = io.WriteString(w, `{"report":{"id":"`+reportID+`","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
@@ -78,9 +77,9 @@ func writeStored(w io.Writer, subset []byte, n int) {
 	_, _ = io.WriteString(w, "]}}")
 }
 
-// answering is a client whose service answers everything with data, without a
+// responding is a client whose service responds to everything with data, without a
 // network.
-func answering(t testing.TB, data []byte) *reports.Client {
+func responding(t testing.TB, data []byte) *reports.Client {
 	t.Helper()
 	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(data)}})
 	require.NoError(t, err)
@@ -137,14 +136,14 @@ func TestDecodersAgree(t *testing.T) {
 	require.Equal(t, want, datasetsOf(t, bytes.NewReader(data)))
 	require.Equal(t, want, datasetsOf(t, bytes.NewReader(gzipped(t, data))))
 
-	answer, receipt := storedAnswer(t, gzipped(t, data), 2)
-	stored := datasetsOf(t, bytes.NewReader(answer))
+	response, receipt := storedResponse(t, gzipped(t, data), 2)
+	stored := datasetsOf(t, bytes.NewReader(response))
 	require.Equal(t, want, stored[:n])
 	require.Equal(t, want, stored[n:])
 	receipt.Datasets = 2 * n
-	require.NoError(t, answering(t, answer).Verify(t.Context(), receipt))
+	require.NoError(t, responding(t, response).Verify(t.Context(), receipt))
 
-	r, err := reports.NewReader(bytes.NewReader(answer))
+	r, err := reports.NewReader(bytes.NewReader(response))
 	require.NoError(t, err)
 	i := 0
 	for d, err := range r.Scan() {
@@ -160,7 +159,7 @@ func TestDecodersAgree(t *testing.T) {
 func BenchmarkDecodeReport(b *testing.B) {
 	data := plainJSON(b, decodeEntries)
 	packed := gzipped(b, data)
-	answer, _ := storedAnswer(b, packed, 1)
+	response, _ := storedResponse(b, packed, 1)
 	naive := func(src io.Reader) error {
 		var r plainReport
 		all, err := io.ReadAll(src)
@@ -185,7 +184,7 @@ func BenchmarkDecodeReport(b *testing.B) {
 				} `json:"report-subsets"`
 			} `json:"report"`
 		}
-		if err := json.Unmarshal(answer, &r); err != nil {
+		if err := json.Unmarshal(response, &r); err != nil {
 			return 0, err
 		}
 		src, err := gzip.NewReader(bytes.NewReader(r.Report.Subsets[0].Gzip))
@@ -225,7 +224,7 @@ func BenchmarkDecodeReport(b *testing.B) {
 		pairs(b, decodeEntries, inflate, func() (int64, error) { return reused(packed) })
 	})
 	b.Run("subset", func(b *testing.B) {
-		pairs(b, decodeEntries, expand, func() (int64, error) { return reused(answer) })
+		pairs(b, decodeEntries, expand, func() (int64, error) { return reused(response) })
 	})
 }
 
@@ -236,18 +235,18 @@ func complete(n int) error {
 	return nil
 }
 
-// BenchmarkAnswer reads what the service answers to the twentieth subset, all of
+// BenchmarkResponse reads the response of the service to the twentieth subset, all of
 // which it repeats.
-func BenchmarkAnswer(b *testing.B) {
+func BenchmarkResponse(b *testing.B) {
 	const subsets = 20
 	noise := make([]byte, 7_100_000)
 	for i := range noise {
 		noise[i] = byte(i * i >> 7)
 	}
-	answer, receipt := storedAnswer(b, noise, subsets)
-	client := answering(b, answer)
+	response, receipt := storedResponse(b, noise, subsets)
+	client := responding(b, response)
 	naive := func() (int64, error) {
-		data, err := io.ReadAll(bytes.NewReader(answer))
+		data, err := io.ReadAll(bytes.NewReader(response))
 		if err != nil {
 			return 0, err
 		}
@@ -264,7 +263,7 @@ func BenchmarkAnswer(b *testing.B) {
 		pairs(b, subsets, naive, ours)
 		var speeds []float64
 		for range 9 {
-			speeds = append(speeds, float64(len(answer))/measure(b, ours).elapsed.Seconds()/1e9)
+			speeds = append(speeds, float64(len(response))/measure(b, ours).elapsed.Seconds()/1e9)
 		}
 		b.ReportMetric(quantile(speeds, 0.5), "GB/s")
 	})

@@ -26,7 +26,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// An attack is a call, and an answer to it that is small on the line and large in
+// An attack is a call, and a response to it that is small on the line and large in
 // memory: start, then piece after piece, then end.
 type attack struct {
 	name              string
@@ -34,7 +34,7 @@ type attack struct {
 	call              func(ctx context.Context, url string) error
 }
 
-// mostForAttack is the most memory, in MiB, that an answer may cost at the defaults.
+// mostForAttack is the most memory, in MiB, that a response may cost at the defaults.
 const mostForAttack = 300
 
 const hostileID = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
@@ -212,7 +212,7 @@ func attacks() []attack {
 	}
 }
 
-// pieces is an answer of about n bytes, compressed.
+// pieces is a response of about n bytes, compressed.
 func pieces(start, piece, end string, n int) io.Reader {
 	read, write := io.Pipe()
 	go func() {
@@ -246,11 +246,11 @@ func BenchmarkHostileServers(b *testing.B) {
 	}
 }
 
-// hostileServer answers everything with the attack that the path names.
+// hostileServer responds to everything with the attack that the path names.
 func hostileServer(t testing.TB) (url string) {
-	answers := map[string]func() []byte{}
+	responses := map[string]func() []byte{}
 	for i, a := range attacks() {
-		answers[fmt.Sprint(i)] = sync.OnceValue(func() []byte {
+		responses[fmt.Sprint(i)] = sync.OnceValue(func() []byte {
 			data, err := io.ReadAll(pieces(a.start, a.piece, a.end, *hostileMiB<<20))
 			if err != nil {
 				panic(err)
@@ -262,13 +262,13 @@ func hostileServer(t testing.TB) (url string) {
 		number, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Type", "application/json")
-		w.Write(answers[number]())
+		w.Write(responses[number]())
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-// TestHostileServers lets a service send answers that are small on the line and
+// TestHostileServers lets a service send responses that are small on the line and
 // large in memory, and reads how much memory the client took at its peak.
 func TestHostileServers(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {

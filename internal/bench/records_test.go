@@ -23,7 +23,7 @@ import (
 
 const pageRecords = 1000
 
-// pageOfRecords is a page as the service answers it, with affiliations and publishers
+// pageOfRecords is a page as the service sends it, with affiliations and publishers
 // as objects: of 4.3 KB a record in a list, and of 10 KB in detail, as real ones are.
 func pageOfRecords(detail bool) []byte {
 	var b bytes.Buffer

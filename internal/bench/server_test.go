@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A sink is a service that answers like the real one, which has no report yet,
+// A sink is a service that responds like the real one, which has no report yet,
 // and forgets what it takes.
 type sink struct {
 	keep func(body []byte) // called with each body, unless it is nil

@@ -47,7 +47,7 @@ func naiveUpload(url string, c *corpus, n, most int) (wire int64, err error) {
 		io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 		if res.StatusCode != http.StatusCreated {
-			return 0, fmt.Errorf("answer %s", res.Status)
+			return 0, fmt.Errorf("response %s", res.Status)
 		}
 	}
 	return wire, nil

@@ -176,7 +176,7 @@ func (s *Sorter) spill() (err error) {
 }
 
 // Values returns an iterator over the values, in the order of their keys. A value is
-// valid until the next iteration. Call it once, after the last Add.
+// valid until the next iteration. Call it after the last Add; it may be ranged over again.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.each(func(_, value []byte) bool { return yield(value, nil) }); err != nil {
@@ -204,10 +204,12 @@ func (s *Sorter) each(yield func(key, value []byte) bool) error {
 		}
 		return nil
 	}
-	if err := s.spill(); err != nil {
-		return err
+	if len(s.records) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+		s.blocks, s.records = nil, nil
 	}
-	s.blocks, s.records = nil, nil
 	next, err := s.cursors()
 	if err != nil {
 		return err
@@ -234,6 +236,9 @@ func (s *Sorter) cursors() (list cursors, err error) {
 	const least, most = 4 << 10, 256 << 10
 	size := min(max(s.Memory/len(s.runs), least), most)
 	for i, run := range s.runs {
+		if _, err := run.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
 		c := &cursor{Reader: bufio.NewReaderSize(run, size), run: i}
 		if err := c.read(); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err

@@ -161,7 +161,7 @@ func (p *Program) Results() io.Writer {
 	if p.quiet {
 		return io.Discard
 	}
-	p.results.out, p.results.spare = p.Stdout, p.Stderr
+	p.results.out, p.results.spare = p.Data(), p.Words()
 	return &p.results
 }
 

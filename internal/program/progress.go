@@ -60,13 +60,20 @@ func (p *Program) clearProgress() {
 
 // Data returns standard output for a program that also shows its progress: the line of the
 // progress is taken away before each write.
-func (p *Program) Data() io.Writer { return data{p} }
+func (p *Program) Data() io.Writer { return beside{p, p.Stdout} }
 
-type data struct{ program *Program }
+// Words returns standard error in the same way, for more than [Program.Warn] is for.
+func (p *Program) Words() io.Writer { return beside{p, p.Stderr} }
 
-func (d data) Write(text []byte) (int, error) {
-	d.program.clearProgress()
-	return d.program.Stdout.Write(text)
+// beside writes beside the progress.
+type beside struct {
+	program *Program
+	to      io.Writer
+}
+
+func (b beside) Write(text []byte) (int, error) {
+	b.program.clearProgress()
+	return b.to.Write(text)
 }
 
 // endProgress leaves the last state on the terminal.

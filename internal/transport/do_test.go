@@ -22,7 +22,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// script is a network that answers the nth attempt with its nth step.
+// script is a network that responds to the nth attempt with its nth step.
 type script struct {
 	steps []step
 	seen  []time.Time
@@ -45,7 +45,7 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	return next(req)
 }
 
-func answer(status int, contentType, body string, header ...string) step {
+func respond(status int, contentType, body string, header ...string) step {
 	return func(req *http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {contentType}}
 		for i := 0; i+1 < len(header); i += 2 {
@@ -55,7 +55,7 @@ func answer(status int, contentType, body string, header ...string) step {
 	}
 }
 
-func ok(body string) step { return answer(200, "application/json", body) }
+func ok(body string) step { return respond(200, "application/json", body) }
 
 func lost(err error) step {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
@@ -73,7 +73,7 @@ type iotestErr struct{ error }
 
 func (e iotestErr) Read([]byte) (int, error) { return 0, e.error }
 
-// silent never answers.
+// silent never responds.
 func silent(req *http.Request) (*http.Response, error) {
 	<-req.Context().Done()
 	return nil, req.Context().Err()
@@ -116,34 +116,34 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		fails    bool
 		unclear  bool
 	}{
-		{"read, lost answer", get(), []step{lost(broken), ok(`{}`)}, 2, false, false},
-		{"read, 500", get(), []step{answer(500, "", ""), ok(`{}`)}, 2, false, false},
-		{"read, 501", get(), []step{answer(501, "", ""), ok(`{}`)}, 1, true, false}, // the same tomorrow
-		{"idempotent write, 501", put(), []step{answer(501, "", ""), ok(`OK`)}, 1, true, false},
-		{"read, HTML with 200", get(), []step{answer(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
+		{"read, lost response", get(), []step{lost(broken), ok(`{}`)}, 2, false, false},
+		{"read, 500", get(), []step{respond(500, "", ""), ok(`{}`)}, 2, false, false},
+		{"read, 501", get(), []step{respond(501, "", ""), ok(`{}`)}, 1, true, false}, // the same tomorrow
+		{"idempotent write, 501", put(), []step{respond(501, "", ""), ok(`OK`)}, 1, true, false},
+		{"read, HTML with 200", get(), []step{respond(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
 		{"read, body cut off", get(), []step{cut(`{"a":`), ok(`{}`)}, 2, false, false},
-		{"read, 404", get(), []step{answer(404, "", "")}, 1, true, false},
+		{"read, 404", get(), []step{respond(404, "", "")}, 1, true, false},
 		{"read, lost for good", get(), []step{lost(broken)}, 5, true, false},
-		{"idempotent write, lost answer", put(), []step{lost(broken), ok(`OK`)}, 2, false, false},
-		{"idempotent write, 503", put(), []step{answer(503, "", ""), ok(`OK`)}, 2, false, false},
+		{"idempotent write, lost response", put(), []step{lost(broken), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 503", put(), []step{respond(503, "", ""), ok(`OK`)}, 2, false, false},
 		{"idempotent write, lost for good", put(), []step{lost(broken)}, 5, true, true},
-		{"idempotent write, unclear and then refused", put(), []step{lost(broken), answer(403, "", "")}, 2, true, true},
+		{"idempotent write, unclear and then refused", put(), []step{lost(broken), respond(403, "", "")}, 2, true, true},
 		{"one-time write, never reached the service", mint(), []step{lost(refusedDial), ok(`OK`)}, 2, false, false},
 		{"one-time write, never reached it at all", mint(), []step{lost(refusedDial)}, 5, true, false},
-		{"one-time write, lost answer", mint(), []step{lost(broken), ok(`OK`)}, 1, true, true},
-		{"one-time write, 500", mint(), []step{answer(500, "", ""), ok(`OK`)}, 1, true, true},
-		{"one-time write, HTML with 200", mint(), []step{answer(200, "text/html", "<html>"), ok(`OK`)}, 1, true, true},
+		{"one-time write, lost response", mint(), []step{lost(broken), ok(`OK`)}, 1, true, true},
+		{"one-time write, 500", mint(), []step{respond(500, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, HTML with 200", mint(), []step{respond(200, "text/html", "<html>"), ok(`OK`)}, 1, true, true},
 		{"one-time write, body cut off", mint(), []step{cut("OK"), ok(`OK`)}, 1, true, true},
-		{"one-time write, 429", mint(), []step{answer(429, "", ""), ok(`OK`)}, 1, true, true},
-		{"one-time write, 503 with a time", mint(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
-		{"idempotent write, 429", put(), []step{answer(429, "", ""), ok(`OK`)}, 2, false, false},
-		{"idempotent write, 503 with a time", put(), []step{answer(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
-		{"idempotent write, 429 for good", put(), []step{answer(429, "", "")}, 5, true, true},
-		{"idempotent write, 503 with a time for good", put(), []step{answer(503, "", "", "Retry-After", "7")}, 5, true, true},
-		{"idempotent write, 429 and then refused", put(), []step{answer(429, "", ""), answer(404, "", "")}, 2, true, true},
-		{"read, 429 for good", get(), []step{answer(429, "", "")}, 5, true, false},
-		{"one-time write, bare 503", mint(), []step{answer(503, "", ""), ok(`OK`)}, 1, true, true},
-		{"one-time write, 422", mint(), []step{answer(422, "", "")}, 1, true, false},
+		{"one-time write, 429", mint(), []step{respond(429, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, 503 with a time", mint(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
+		{"idempotent write, 429", put(), []step{respond(429, "", ""), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 503 with a time", put(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 429 for good", put(), []step{respond(429, "", "")}, 5, true, true},
+		{"idempotent write, 503 with a time for good", put(), []step{respond(503, "", "", "Retry-After", "7")}, 5, true, true},
+		{"idempotent write, 429 and then refused", put(), []step{respond(429, "", ""), respond(404, "", "")}, 2, true, true},
+		{"read, 429 for good", get(), []step{respond(429, "", "")}, 5, true, false},
+		{"one-time write, bare 503", mint(), []step{respond(503, "", ""), ok(`OK`)}, 1, true, true},
+		{"one-time write, 422", mint(), []step{respond(422, "", "")}, 1, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 
 func TestEachAttemptSendsTheWholeBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		net := &script{steps: []step{answer(502, "", ""), answer(504, "", ""), ok("OK")}}
+		net := &script{steps: []step{respond(502, "", ""), respond(504, "", ""), ok("OK")}}
 		_, err := client(t, net, nil).Do(t.Context(), put())
 		require.NoError(t, err)
 		assert.Equal(t, []string{"body", "body", "body"}, net.sent)
@@ -181,15 +181,15 @@ func TestWaiting(t *testing.T) {
 		return net.seen[1].Sub(net.seen[0])
 	}
 	synctest.Test(t, func(t *testing.T) {
-		assert.Equal(t, 7*time.Second, waited(t, answer(503, "", "", "Retry-After", "7"), nil), "as asked")
-		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
-		assert.Equal(t, 30*time.Second, waited(t, answer(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
-		assert.Equal(t, 30*time.Second, waited(t, answer(429, "", ""), nil), "429 without a hint")
+		assert.Equal(t, 7*time.Second, waited(t, respond(503, "", "", "Retry-After", "7"), nil), "as asked")
+		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
+		assert.Equal(t, 30*time.Second, waited(t, respond(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
+		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", ""), nil), "429 without a hint")
 		date := time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat)
-		assert.InDelta(t, 9*time.Second, waited(t, answer(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")
+		assert.InDelta(t, 9*time.Second, waited(t, respond(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")
 		hour := func(c *config) { c.MaxWait = time.Hour }
-		assert.Equal(t, time.Hour, waited(t, answer(429, "", "", "Retry-After", "7200"), hour), "MaxWait moves the cap")
-		assert.LessOrEqual(t, waited(t, answer(500, "", ""), nil), 500*time.Millisecond, "first pause")
+		assert.Equal(t, time.Hour, waited(t, respond(429, "", "", "Retry-After", "7200"), hour), "MaxWait moves the cap")
+		assert.LessOrEqual(t, waited(t, respond(500, "", ""), nil), 500*time.Millisecond, "first pause")
 	})
 }
 
@@ -198,7 +198,7 @@ func TestPausesGrowAndVary(t *testing.T) {
 		sums := make([]time.Duration, 9)
 		different := map[time.Duration]bool{}
 		for range 200 {
-			net := &script{steps: []step{answer(500, "", "")}}
+			net := &script{steps: []step{respond(500, "", "")}}
 			_, err := client(t, net, func(c *config) { c.MaxAttempts = 10 }).Do(t.Context(), get())
 			require.Error(t, err)
 			for i := range sums {
@@ -219,7 +219,7 @@ func TestContextEndsTheWaitAtOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		start := time.Now()
-		net := &script{steps: []step{answer(503, "", "down for repair", "Retry-After", "20")}}
+		net := &script{steps: []step{respond(503, "", "down for repair", "Retry-After", "20")}}
 		_, err := client(t, net, nil).Do(ctx, get())
 		assert.Equal(t, 5*time.Second, time.Since(start))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -228,7 +228,7 @@ func TestContextEndsTheWaitAtOnce(t *testing.T) {
 	})
 }
 
-func TestServiceThatNeverAnswers(t *testing.T) {
+func TestServiceThatNeverResponds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := &script{steps: []step{silent}}
 		c := client(t, net, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
@@ -240,7 +240,7 @@ func TestServiceThatNeverAnswers(t *testing.T) {
 	})
 }
 
-func TestAnswerThatStopsInTheMiddle(t *testing.T) {
+func TestResponseThatStopsInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stops := func(req *http.Request) (*http.Response, error) {
 			r, w := io.Pipe()
@@ -261,7 +261,7 @@ func TestAnswerThatStopsInTheMiddle(t *testing.T) {
 func TestLimiterIsAskedBeforeEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &countingLimiter{}
-		net := &script{steps: []step{answer(500, "", ""), answer(500, "", ""), ok(`{}`)}}
+		net := &script{steps: []step{respond(500, "", ""), respond(500, "", ""), ok(`{}`)}}
 		_, err := client(t, net, func(c *config) { c.Limiter = l }).Do(t.Context(), get())
 		require.NoError(t, err)
 		assert.Equal(t, 3, l.asked)
@@ -310,7 +310,7 @@ func TestErrorBodies(t *testing.T) {
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			net := &script{steps: []step{answer(422, tt.contentType, tt.body, "X-Request-Id", "id-7")}}
+			net := &script{steps: []step{respond(422, tt.contentType, tt.body, "X-Request-Id", "id-7")}}
 			_, err := client(t, net, nil).Do(t.Context(), put())
 			e, is := errors.AsType[*datacite.Error](err)
 			require.True(t, is)
@@ -326,14 +326,14 @@ func TestErrorBodies(t *testing.T) {
 }
 
 func TestErrorBodiesAreKeptInPart(t *testing.T) {
-	net := &script{steps: []step{answer(400, "text/plain", strings.Repeat("x", 1<<20))}}
+	net := &script{steps: []step{respond(400, "text/plain", strings.Repeat("x", 1<<20))}}
 	_, err := client(t, net, nil).Do(t.Context(), put())
 	e, _ := errors.AsType[*datacite.Error](err)
 	assert.Len(t, e.Body, 64<<10)
 	assert.Less(t, len(err.Error()), 1000)
 }
 
-func TestAnswersAreBounded(t *testing.T) {
+func TestResponsesAreBounded(t *testing.T) {
 	small := func(c *config) { c.MaxBody = 10 }
 	net := &script{steps: []step{ok(`{"a":"0123456789"}`)}}
 	_, err := client(t, net, small).Do(t.Context(), get())
@@ -426,7 +426,7 @@ func TestSecretsStayPut(t *testing.T) {
 	const password, token = "open-sesame", "eyJh.eyJz.c2ln"
 	echo := func(req *http.Request) (*http.Response, error) {
 		text := "you sent " + req.Header.Get("Authorization") + " that is jane:" + password + " or " + token
-		return answer(403, "application/json", `{"errors":[{"title":"`+text+`"}]}`)(req)
+		return respond(403, "application/json", `{"errors":[{"title":"`+text+`"}]}`)(req)
 	}
 	for name, authorize := range map[string]transport.Authorizer{
 		"basic":  basic("jane", password),
@@ -457,7 +457,7 @@ func TestSecretsStayPut(t *testing.T) {
 func TestOneLogRecordPerAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		net := &script{steps: []step{answer(502, "text/html", "<title>Bad Gateway</title>"), ok(`{}`)}}
+		net := &script{steps: []step{respond(502, "text/html", "<title>Bad Gateway</title>"), ok(`{}`)}}
 		c := client(t, net, func(c *config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
@@ -474,7 +474,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 
 func TestAnExpectedStatusIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
-	net := &script{steps: []step{answer(404, "text/plain", "DOI not found")}}
+	net := &script{steps: []step{respond(404, "text/plain", "DOI not found")}}
 	c := client(t, net, func(c *config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
@@ -580,7 +580,7 @@ func TestTheCallerIsToldOfEachAttempt(t *testing.T) {
 		told := 0
 		r := get()
 		r.Before = func() error { told++; return nil }
-		net := &script{steps: []step{answer(500, "", ""), answer(500, "", ""), ok(`{}`)}}
+		net := &script{steps: []step{respond(500, "", ""), respond(500, "", ""), ok(`{}`)}}
 		_, err := client(t, net, nil).Do(t.Context(), r)
 		require.NoError(t, err)
 		assert.Equal(t, 3, told)

@@ -26,7 +26,7 @@ func TestWhatMustNotBeDoneTwiceIsSentOnce(t *testing.T) {
 			once, always := judge(IfUnsent, o, time.Minute), judge(Always, o, time.Minute)
 			assert.False(t, once.again, "%+v", o)
 			assert.Equal(t, always.unclear, once.unclear, "%+v", o)
-			assert.False(t, always.again && !always.unclear, "sent again after a clear answer: %+v", o)
+			assert.False(t, always.again && !always.unclear, "sent again after a clear response: %+v", o)
 		}
 	}
 	v := judge(IfUnsent, outcome{err: dial}, time.Minute)

@@ -44,7 +44,7 @@ var encodings = map[string]func(string) string{
 	},
 }
 
-// places are where a secret may stand in an answer: alone, behind a text of any
+// places are where a secret may stand in a response: alone, behind a text of any
 // length, and cut in two wherever something is cut.
 func places(secret string, limits ...int) []string {
 	out := []string{secret, "login with " + secret + " failed"}
@@ -56,8 +56,8 @@ func places(secret string, limits ...int) []string {
 	return append(out, strings.Repeat(secret+" ", 3))
 }
 
-// answers are the paths on which an answer becomes an error.
-var answers = map[string]func(text string) *http.Response{
+// responses are the paths on which a response becomes an error.
+var responses = map[string]func(text string) *http.Response{
 	"plain": func(text string) *http.Response { return response(403, "text/plain", text) },
 	"page": func(text string) *http.Response {
 		return response(500, "text/html", "<html><title>"+text+"</title></html>")
@@ -93,9 +93,9 @@ func response(status int, kind, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-type answering func(*http.Request) (*http.Response, error)
+type responding func(*http.Request) (*http.Response, error)
 
-func (f answering) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+func (f responding) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // Every secret goes through every path to an error, in every encoding and cut at
 // every place, and is in no text.
@@ -113,7 +113,7 @@ func TestNoSecretInAnyText(t *testing.T) {
 		"key as password": {basic(user, key), []string{key}},
 		"key as name":     {basic(key, ""), []string{key}},
 	} {
-		for path, answer := range answers {
+		for path, response := range responses {
 			t.Run(who+"/"+path, func(t *testing.T) {
 				for _, secret := range tt.secrets {
 					for name, encode := range encodings {
@@ -122,7 +122,7 @@ func TestNoSecretInAnyText(t *testing.T) {
 							limits = append(limits, 64<<10)
 						}
 						for _, text := range places(encode(secret), limits...) {
-							shown := everything(t, tt.authorize, answer(text), text)
+							shown := everything(t, tt.authorize, response(text), text)
 							assert.NotContains(t, shown, encode(secret), name)
 							assert.NotContains(t, shown, secret, name)
 							for i := 0; name == "as it is" && i+20 <= len(secret); i++ {
@@ -138,18 +138,18 @@ func TestNoSecretInAnyText(t *testing.T) {
 
 // everything is all that is told of a request that fails: in the error, its fields,
 // the errors below it, and the log.
-func everything(t *testing.T, authorize transport.Authorizer, answer *http.Response, text string) string {
+func everything(t *testing.T, authorize transport.Authorizer, response *http.Response, text string) string {
 	t.Helper()
 	var log bytes.Buffer
 	client, err := newClient(config{
 		BaseURL: "https://service.example", Authorize: authorize, MaxAttempts: 1,
 		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		HTTPClient: &http.Client{Transport: answering(func(req *http.Request) (*http.Response, error) {
-			if answer == nil {
+		HTTPClient: &http.Client{Transport: responding(func(req *http.Request) (*http.Response, error) {
+			if response == nil {
 				return nil, errors.New("proxy says: " + text)
 			}
-			answer.Request = req
-			return answer, nil
+			response.Request = req
+			return response, nil
 		})},
 	})
 	require.NoError(t, err)
@@ -212,7 +212,7 @@ func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 
 func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
 	client, err := newClient(config{BaseURL: "https://service.example", MaxAttempts: 1, HTTPClient: &http.Client{
-		Transport: answering(func(*http.Request) (*http.Response, error) {
+		Transport: responding(func(*http.Request) (*http.Response, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 		}),
 	}})
@@ -238,15 +238,15 @@ func TestListsOfFaultsEndWhole(t *testing.T) {
 
 func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 	nasty := "\x1b[31mred\x07\u202eevil\u2066\r\n\x00" + strings.Repeat("long ", 10_000)
-	for path, answer := range answers {
+	for path, response := range responses {
 		if path == "network" || path == "redirect" {
 			continue
 		}
 		t.Run(path, func(t *testing.T) {
-			res := answer(nasty)
+			res := response(nasty)
 			client, err := newClient(config{
 				BaseURL: "https://service.example", MaxAttempts: 1,
-				HTTPClient: &http.Client{Transport: answering(func(*http.Request) (*http.Response, error) { return res, nil })},
+				HTTPClient: &http.Client{Transport: responding(func(*http.Request) (*http.Response, error) { return res, nil })},
 			})
 			require.NoError(t, err)
 			_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Accept: transport.JSONType, Read: readList})

@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// trickling is an answer that takes ten minutes, in pieces.
+// trickling is a response that takes ten minutes, in pieces.
 func trickling(piece string, pause time.Duration) step {
 	return func(req *http.Request) (*http.Response, error) {
 		r, w := io.Pipe()
@@ -75,7 +75,7 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 func TestSlowUploads(t *testing.T) {
 	for size, want := range map[int]string{10: "too slow", 64 << 10: ""} {
 		synctest.Test(t, func(t *testing.T) {
-			takes := answeringSlowly(size)
+			takes := respondingSlowly(size)
 			r := put()
 			r.Body = strings.NewReader(strings.Repeat("x", 20*size))
 			_, err := client(t, takes, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 1 }).Do(t.Context(), r)
@@ -88,10 +88,10 @@ func TestSlowUploads(t *testing.T) {
 	}
 }
 
-// answeringSlowly takes a piece of a request every fifty seconds.
-type answeringSlowly int
+// respondingSlowly takes a piece of a request every fifty seconds.
+type respondingSlowly int
 
-func (a answeringSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
+func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	for piece := make([]byte, a); ; time.Sleep(50 * time.Second) {
 		if err := r.Context().Err(); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/datacite-go/datacite-go/metadata"
@@ -78,8 +79,8 @@ func oneOf(member string, item any, found []any) []any {
 	return all
 }
 
-// known returns the first of the existing items that says all that an item says, and the
-// item itself if none does.
+// known returns the first of the existing items that says all that an item says. If none
+// does, it returns the item, with what it leaves open from the existing one of its name.
 func known(member string, item any, existing []any, within func(any) any) any {
 	record := func(item any) *metadata.Record {
 		r := &metadata.Record{}
@@ -96,6 +97,14 @@ func known(member string, item any, existing []any, within func(any) any) any {
 		lacking := func(c metadata.Change) bool { return c.Wanted != "" }
 		if !slices.ContainsFunc(metadata.Diff(record(item), record(e)), lacking) {
 			return e
+		}
+	}
+	said, _ := item.(map[string]any)
+	for _, e := range existing {
+		if e, ok := e.(map[string]any); ok && said["name"] != nil && e["name"] == said["name"] {
+			all := maps.Clone(e)
+			maps.Copy(all, said)
+			return all
 		}
 	}
 	return item

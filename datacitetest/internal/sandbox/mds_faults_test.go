@@ -24,7 +24,7 @@ func TestFaultsBehindTheStore(t *testing.T) {
 	}{
 		"dropped before":     {sandbox.Fault{Kind: faults.DropBefore}, 403, "Access is denied", false, 0},
 		"dropped after":      {sandbox.Fault{Kind: faults.DropAfter}, 403, "Access is denied", true, 0},
-		"answer cut":         {sandbox.Fault{Kind: faults.CutResponse}, 403, "Access is denied", true, 0},
+		"response cut":       {sandbox.Fault{Kind: faults.CutResponse}, 403, "Access is denied", true, 0},
 		"page of 502":        {sandbox.Fault{Kind: faults.Status, Status: 502}, 502, page502, false, 0},
 		"page of 502, after": {sandbox.Fault{Kind: faults.StatusAfter, Status: 502}, 502, page502, true, 0},
 		"page of 403":        {sandbox.Fault{Kind: faults.Status, Status: 403}, 403, "Access is denied", false, 0},

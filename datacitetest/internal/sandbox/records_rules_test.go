@@ -240,7 +240,7 @@ func TestRecordCompressed(t *testing.T) {
 	}
 }
 
-func TestRecordCompressedAnswers(t *testing.T) {
+func TestRecordCompressedResponses(t *testing.T) {
 	s := recordsService(t)
 	for coding, want := range map[string][2]string{"gzip": {"", "no-cache"}, "identity": {`W/"`, "max-age=0, private, must-revalidate"}} {
 		c := requestOf("GET /dois/10.5072/found", "", "")

@@ -225,7 +225,7 @@ func TestDeployedLongTexts(t *testing.T) {
 }
 
 // A validator holds as long as nothing changes, but for compressed answers.
-func TestDeployedCompressedAnswers(t *testing.T) {
+func TestDeployedCompressedResponses(t *testing.T) {
 	service := deployed()
 	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
 	for accept, want := range map[string]string{

@@ -293,7 +293,7 @@ func TestDeployedEarlyDocumentOfPUT(t *testing.T) {
 
 // An answer that is rendered after the other request has cleaned up finds a row
 // without bytes.
-func TestDeployedLateAnswer(t *testing.T) {
+func TestDeployedLateResponse(t *testing.T) {
 	t.Run("of a PUT", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			service := slow(stalled(faults.HeaderCommitted))

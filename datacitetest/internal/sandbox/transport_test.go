@@ -67,7 +67,7 @@ func TestTransportIsLikeANetwork(t *testing.T) {
 	}
 }
 
-func TestTransportStreamsAnswers(t *testing.T) {
+func TestTransportStreamsResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, size := large(t)
 		res, err := service.Transport().RoundTrip(get(t.Context(), t, "/reports/"+someUUID))

@@ -114,11 +114,11 @@ func TestDeployedUsage(t *testing.T) {
 		"counts that are zero stay as entries":       {[]string{october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0", ""},
 		"negative counts":                            {[]string{october(used("10.5072/alps", viewed(-3)))}, "views 2026-10:-3", ""},
 		"the largest count":                          {[]string{october(used("10.5072/alps", viewed(2147483647), downloaded(2147483648)))}, "views 2026-10:2147483647", ""},
-		"counts of no kind are one":                  {[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1", ""},
+		"missing counts are one":                     {[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1", ""},
 		"counts of other kinds":                      {[]string{october(used("10.5072/alps", viewed("2.7"), downloaded(`"12 or so"`)))}, "views 2026-10:2, downloads 2026-10:12", ""},
 		"countries as instances: the last one":       {[]string{october(used("10.5072/alps", viewed(5), viewed(7)))}, "views 2026-10:7", ""},
 		"a dataset twice: the last one of a metric":  {[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("https://doi.org/10.5072/ALPS", viewed(7)))}, "views 2026-10:7, downloads 2026-10:2", ""},
-		"a broken dataset ends itself":               {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
+		"a malformed dataset is skipped":             {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
 		"the month of the header in UTC":             {[]string{usageOf(firstReport, "2026-10-01T00:00:00+02:00", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", ""},
 		"not the month of the performance":           {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{"instance"`, `[{"period":{"begin-date":"2026-03-01","end-date":"2026-03-31"},"instance"`, 1))}, "views 2026-10:5", ""},
 		"no begin-date: the month of the import":     {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"begin-date":"2026-10-01"`, "", 1)}, "views 2026-12:5", ""},
@@ -181,7 +181,7 @@ func TestDeployedUsageSpellings(t *testing.T) {
 		{"a blank before", " 10.5072/a", "10.5072/a", false},
 		{"a blank behind", "10.5072/a ", "10.5072/a", false},
 		{"a line feed behind", "10.5072/a\n", "10.5072/a", false},
-		{"a blank of no width", "10.5072/a\u200b", "10.5072/a", true},
+		{"a zero-width space", "10.5072/a\u200b", "10.5072/a", true},
 		{"what a URL holds as it is", "10.5072/(a):b;c,d@e!f$g&h'i*j+k=l~m_n", "10.5072/(a):b;c,d@e!f$g&h'i*j+k=l~m_n", true},
 		{"angle brackets", "10.5072/s(96)4<65:a>2", "10.5072/s(96)4<65:a>2", false},
 		{"brackets", "10.5072/a[1]", "10.5072/a[1]", false},
@@ -258,7 +258,7 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		"compressed reports are not checked": {
 			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), `{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":[{"metric-type":"unique-dataset-requests","access-method":"regular"}]}]}`)), 201, "downloads 2026-10:1", ""},
 		},
-		"a null among the instances ends the dataset": {
+		"a dataset with a null among its instances is skipped": {
 			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5), "null"), "null", used("10.5072/reef", viewed(1)))), 201, "", "views 2026-10:1"},
 		},
 		"a plain report has lost its nulls before": {

@@ -122,8 +122,6 @@ func funderGroups(funders []dataset.Funder, count int, field func(Field) Field) 
 	return groups
 }
 
-const maxPeople = 200 // in a form
-
 // readForm returns what was typed. Groups without anything in them are left out.
 func readForm(w http.ResponseWriter, r *http.Request) (a dataset.About, err error) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
@@ -135,7 +133,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (a dataset.About, err erro
 	}
 	line := func(name string) string { return strings.Join(strings.FieldsFunc(value(name), unicode.IsSpace), " ") }
 	a = dataset.About{Title: line("title"), Description: value("description"), Year: line("year"), License: line("license"), Embargo: line("embargo")}
-	for i := range maxPeople {
+	has := func(name string, i int) bool { return r.PostForm.Has(fmt.Sprint(name, i)) }
+	for i := 0; has("family", i) || has("funder", i); i++ { // as many as fit into a form
 		of := func(name string) string { return line(fmt.Sprint(name, i)) }
 		c := dataset.Creator{Family: of("family"), Given: of("given"), ORCID: of("orcid"), Affiliation: of("affiliation"), ROR: of("ror")}
 		if c != (dataset.Creator{}) {

@@ -156,7 +156,8 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
-		return // nobody is there any more
+		w.WriteHeader(http.StatusRequestTimeout) // the browser is gone, or does not go on
+		return
 	case errors.Is(err, errLogin) && r.Method == http.MethodGet:
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
 		return

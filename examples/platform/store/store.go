@@ -189,17 +189,16 @@ func (s *Store) Public(ctx context.Context) ([]*dataset.Dataset, error) {
 	return s.datasets(ctx, "WHERE d.id IN (SELECT dataset FROM version WHERE state <> 'draft')")
 }
 
-// Search returns a page of the datasets whose latest published version has all words,
-// the newest first, and whether there are more.
+// Search returns a page of the datasets whose latest published version has all words, of
+// which the first 20 count, the newest first, and whether there are more.
 func (s *Store) Search(ctx context.Context, words string, page, size int) (found []*dataset.Dataset, more bool, err error) {
 	condition := `WHERE d.id IN (SELECT dataset FROM version v WHERE state = 'published'
 		AND NOT EXISTS (SELECT 1 FROM version w WHERE w.dataset = v.dataset AND w.state = 'published' AND w.number > v.number)`
+	all := strings.Fields(strings.ToLower(words))
+	all = all[:min(len(all), 20)]
+	condition += strings.Repeat(" AND instr(words, ?) > 0", len(all))
 	var args []any
-	for i, word := range strings.Fields(strings.ToLower(words)) {
-		if i == 20 {
-			break
-		}
-		condition += " AND instr(words, ?) > 0"
+	for _, word := range all {
 		args = append(args, word)
 	}
 	found, err = s.datasets(ctx, condition+" ORDER BY dataset DESC LIMIT ? OFFSET ?)", append(args, size+1, page*size)...)

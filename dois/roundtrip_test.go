@@ -75,7 +75,7 @@ func TestRecordKeepsEveryField(t *testing.T) {
 // Nothing that the service sent is lost on the way to JSON, in whatever shape it
 // came.
 func TestRecordKeepsWhatWasSent(t *testing.T) {
-	answers := []string{fullRecord,
+	responses := []string{fullRecord,
 		`{"doi":"10.5072/x","identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
 		`{"doi":"10.5072/x","alternateIdentifiers":[],"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
 		`{"identifiers":[{"identifier":"10.5072/other","identifierType":"DOI"},{"identifier":"7"}],"alternateIdentifiers":[{"alternateIdentifier":"7"},{"alternateIdentifier":"8"}],"doi":"10.5072/x"}`,
@@ -88,11 +88,11 @@ func TestRecordKeepsWhatWasSent(t *testing.T) {
 		tape, err := cassette.Load(strings.TrimSuffix(file, ".yaml"))
 		require.NoError(t, err)
 		for _, exchange := range tape.Interactions {
-			answers = append(answers, records(exchange.Response.Body)...)
+			responses = append(responses, records(exchange.Response.Body)...)
 		}
 	}
-	require.Greater(t, len(answers), 8)
-	for _, sent := range answers {
+	require.Greater(t, len(responses), 8)
+	for _, sent := range responses {
 		var r dois.Record
 		require.NoError(t, json.Unmarshal([]byte(sent), &r))
 		written, err := json.Marshal(r)
@@ -101,7 +101,7 @@ func TestRecordKeepsWhatWasSent(t *testing.T) {
 	}
 }
 
-// records are the attributes of the records in an answer.
+// records are the attributes of the records in a response.
 func records(body string) []string {
 	type resource struct {
 		Attributes json.RawMessage `json:"attributes"`

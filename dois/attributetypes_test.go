@@ -100,7 +100,7 @@ func TestOddTypes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			attributes := `{"doi":"10.5072/x",` + tt.attributes + `,"unknown":{"kept":[1,2.50,"three"]}}`
-			r := answered(t, attributes)
+			r := recordFrom(t, attributes)
 			assert.Equal(t, "10.5072/x", r.DOI)
 			assert.Equal(t, tt.want, tt.read(r))
 			assert.Equal(t, attributes, string(r.Raw), "Raw is what was sent, letter by letter")
@@ -180,7 +180,7 @@ func TestWriteBackLosesNothing(t *testing.T) {
 }
 
 func TestHas(t *testing.T) {
-	r := answered(t, `{"doi":"10.5072/x","viewCount":0,"citationCount":null}`)
+	r := recordFrom(t, `{"doi":"10.5072/x","viewCount":0,"citationCount":null}`)
 	assert.True(t, r.Has("viewCount"), "a zero that was counted")
 	assert.True(t, r.Has("citationCount"))
 	assert.False(t, r.Has("downloadCount"), "not counted")

@@ -19,7 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// bodies counts the answers that are open.
+// bodies counts the responses that are open.
 type bodies struct {
 	http.RoundTripper
 	opened, open atomic.Int64
@@ -49,8 +49,8 @@ func (c *counted) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// TestLeaving ends loops in every way there is. The bubble of synctest ends only
-// when every goroutine in it has.
+// TestLeaving leaves loops in every possible way. The bubble of synctest ends only
+// when every goroutine in it has ended.
 func TestLeaving(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, client *dois.Client){
 		"break after the first record": func(t *testing.T, client *dois.Client) {
@@ -157,7 +157,7 @@ func TestRecordsComeWhileThePageArrives(t *testing.T) {
 	})
 }
 
-// dripping answers with three records, and sends one only after it has heard of
+// dripping responds with three records, and sends one only after it has heard of
 // the one before.
 type dripping struct{ seen chan string }
 

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/program"
+)
+
+// An outcome is what became of a difference. It is empty without -fix.
+type outcome struct {
+	Result string // repaired, failed, left or as wanted
+	Error  string
+}
+
+const (
+	repaired = "repaired"
+	failed   = "failed"
+	left     = "left"
+	asWanted = "as wanted"
+)
+
+func outcomeOf(r *dois.Repaired) outcome {
+	switch {
+	case r.Difference.Kind == dois.Extra:
+		return outcome{Result: left}
+	case r.Err == nil && r.Changed:
+		return outcome{Result: repaired}
+	case r.Err == nil:
+		return outcome{Result: asWanted}
+	case !r.Changed && (errors.Is(r.Err, dois.ErrNoRepair) || errors.Is(r.Err, datacite.ErrConflict)):
+		return outcome{left, strings.TrimPrefix(r.Err.Error(), dois.ErrNoRepair.Error()+": ")}
+	}
+	return outcome{failed, r.Err.Error()}
+}
+
+// repairable says whether a write could help. Of the others a person has to decide.
+func repairable(d *dois.Difference) bool {
+	return d.Kind == dois.Missing || d.Kind == dois.Changed || d.Kind == dois.OldSchema || d.Kind == dois.Invalid && d.Wanted != nil
+}
+
+// agreed asks the person at the keyboard.
+func (a *auditor) agreed(ctx context.Context, writes int) bool {
+	fmt.Fprintf(a.p.Words(), "Write %s? Type yes: ", count(writes, "DOI"))
+	typed := make(chan string, 1)
+	go func() { // it cannot be called back from reading; an interrupt ends the process
+		text, _ := bufio.NewReader(a.p.Stdin).ReadString('\n')
+		typed <- text
+	}()
+	select {
+	case text := <-typed:
+		return strings.TrimSpace(text) == "yes"
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// repair repairs what a new audit finds, so that what has changed meanwhile is seen, and
+// tells each result as soon as it is known. writes is how many DOIs there may be, 0 if that is
+// not known.
+func (a *auditor) repair(ctx context.Context, writes int) error {
+	out := formats[a.format](a.p.Results(), true)
+	a.page.Fixed = true
+	opts := a.audit
+	opts.Progress = func(now dois.AuditProgress) { a.page.Progress = now } // in another goroutine, which Repair waits for
+	of := ""
+	if writes > 0 {
+		of = " of " + program.Number(writes)
+	}
+	for r, err := range a.client.Repair(ctx, a.differences(ctx, a.client, wanted(a.source, a.p), &opts), nil) {
+		if err != nil {
+			return a.stopped(ctx, errors.Join(err, out.end()))
+		}
+		o := outcomeOf(r)
+		a.page.add(r.Difference, o)
+		if err := out.print(rows(r.Difference, o)); err != nil {
+			return err
+		}
+		if a.p.Quiet() && o.Error != "" {
+			a.p.Warn("%s: %s: %s: %s", r.DOI, r.Difference.Kind, o.Result, o.Error)
+		}
+		a.p.Progress("%s%s repaired, %s", program.Number(a.page.Repaired), of, a.page.rest())
+	}
+	return out.end()
+}
+
+// stopped is the error of a repair that did not come to its end.
+func (a *auditor) stopped(ctx context.Context, err error) error {
+	if !a.page.Done() && ctx.Err() == nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	return program.NotAllDone(fmt.Errorf("%w\n%s repaired, %s; the same call goes on with the rest", err, count(a.page.Repaired, "DOI"), a.page.rest()))
+}
