@@ -12,7 +12,7 @@
 //
 // A [Server] is a service, not a mock: usage reports, DOI query and metadata store share
 // one set of records, what is written can be read, and states and error codes are those
-// of the specification. It has no rate limits.
+// of the service in operation. It has no rate limits.
 //
 // # Clients
 //
@@ -40,7 +40,7 @@
 //		fmt.Println(r.Method, r.Path, r.Status, r.Fault)
 //	}
 //
-// Run a test on both behaviours: what the specification says, and what the service does:
+// Run a test on both behaviours: what the service does, and what the specification says:
 //
 //	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 //		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
@@ -73,7 +73,7 @@
 //
 // See what becomes of a usage report:
 //
-//	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, UsageLag: time.Hour})
+//	srv := datacitetest.NewServer(&datacitetest.Options{UsageLag: time.Hour})
 //	…
 //	srv.ProcessUsage() // without waiting
 //	record, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // ViewCount, DownloadsOverTime, …
@@ -96,8 +96,9 @@
 //
 // # Documented and Deployed
 //
-// A [Documented] server, the default, follows the [specification]; a [Deployed] one does what
-// the service does. They differ most in this; [Rules] returns all of it, with evidence:
+// A [Deployed] server, the default, does what the service in operation does; a [Documented]
+// one follows the [specification]. This is where the service departs from it most; [Rules]
+// returns all of it, with evidence:
 //
 //   - Usage reports: a missing token is 422, an expired one 401. The creator, without regard
 //     to case and accents, and the month identify a report. Writes that overlap break it.

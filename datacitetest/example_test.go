@@ -109,7 +109,7 @@ func ExampleServer_Token() {
 	}
 	for range 2 {
 		_, err = client.Create(ctx, usage(1))
-		fmt.Println(errors.Is(err, reports.ErrTokenExpired))
+		fmt.Println(errors.Is(err, datacite.ErrUnauthorized))
 		srv.Advance(time.Hour)
 	}
 	// Output:
@@ -119,7 +119,7 @@ func ExampleServer_Token() {
 
 // Lists show a new record after a while; the record itself is there at once.
 func ExampleOptions_indexLag() {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute})
+	srv := datacitetest.NewServer(&datacitetest.Options{IndexLag: time.Minute})
 	defer srv.Close()
 	made, err := srv.DOIs().Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix})
 	if err != nil {

@@ -22,16 +22,16 @@ import (
 type Behaviour string
 
 const (
+	// Deployed, the default, follows the deployed service throughout, flaws included.
+	Deployed Behaviour = "deployed"
 	// Documented follows the specification, and the deployed service where the
 	// specification says "not shown".
 	Documented Behaviour = "documented"
-	// Deployed follows the deployed service throughout, flaws included.
-	Deployed Behaviour = "deployed"
 )
 
 // Options are the optional settings of a server.
 type Options struct {
-	Behaviour Behaviour        // "" means Documented
+	Behaviour Behaviour        // "" means Deployed
 	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
 	Now       func() time.Time // the server's clock; nil means time.Now
 	Accounts  []Account        // that may use the server; the first unless As chooses another; nil means one zero Account
@@ -90,7 +90,7 @@ func NewServer(opts *Options) *Server {
 	if opts == nil {
 		opts = &Options{}
 	}
-	behaviour := cmp.Or(opts.Behaviour, Documented)
+	behaviour := cmp.Or(opts.Behaviour, Deployed)
 	if behaviour != Documented && behaviour != Deployed {
 		panic(fmt.Sprintf("datacitetest: no behaviour %q", behaviour))
 	}

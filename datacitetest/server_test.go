@@ -61,7 +61,7 @@ func send(t *testing.T, srv *datacitetest.Server, method, path, token string, bo
 }
 
 func TestBehaviours(t *testing.T) {
-	for behaviour, status := range map[datacitetest.Behaviour]int{"": 401, datacitetest.Documented: 401, datacitetest.Deployed: 422} {
+	for behaviour, status := range map[datacitetest.Behaviour]int{"": 422, datacitetest.Documented: 401, datacitetest.Deployed: 422} {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 		assert.Equal(t, status, send(t, srv, "POST", "/reports", "", nil), "a report without a token")
 		srv.Close()

@@ -374,7 +374,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: tt.faults})
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
 				var end error
 				n := 0
 				for d, err := range srv.DOIs().Audit(t.Context(), tt.wanted, tt.opts) {
@@ -393,7 +393,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		})
 	}
 	t.Run("the context", func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		newHolding(20).put(t, srv)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -122,7 +122,7 @@ func TestLeaving(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 				for i := range 300 {
 					seed(t, srv, fmt.Sprintf(`{"doi":%q,"titles":[{"title":%q}]}`, recordName(i), strings.Repeat("long ", 500)))
 				}

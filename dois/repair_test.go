@@ -246,7 +246,7 @@ func TestRepairThatCannotBe(t *testing.T) {
 func TestRepairEndsWithAnError(t *testing.T) {
 	h := newHolding(30)
 	t.Run("a login that is not accepted", func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		h.damage(t, srv)
 		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
@@ -257,7 +257,7 @@ func TestRepairEndsWithAnError(t *testing.T) {
 		require.ErrorIs(t, end, datacite.ErrUnauthorized)
 	})
 	t.Run("the audit", func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		var end error
 		for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), h.all(), nil), nil) {
 			assert.Nil(t, r)
@@ -267,7 +267,7 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	})
 	t.Run("the loop is left", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 			h.damage(t, srv)
 			for _, err := range srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
 				require.NoError(t, err)

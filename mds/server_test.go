@@ -2,6 +2,7 @@ package mds_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -29,13 +30,14 @@ func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Serv
 	}
 }
 
+// newServer follows the specification, unless the options say otherwise.
 func newServer(t testing.TB, opts *datacitetest.Options) *datacitetest.Server {
 	t.Helper()
 	o := datacitetest.Options{}
 	if opts != nil {
 		o = *opts
 	}
-	o.NoPort = true
+	o.NoPort, o.Behaviour = true, cmp.Or(o.Behaviour, datacitetest.Documented)
 	srv := datacitetest.NewServer(&o)
 	t.Cleanup(srv.Close)
 	return srv

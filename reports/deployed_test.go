@@ -158,7 +158,7 @@ func TestOtherCompressorsBytes(t *testing.T) {
 		assert.Zero(t, second.Sent, "it is the same report")
 		assert.ElementsMatch(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
 		require.NoError(t, c.Verify(t.Context(), second))
-		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, LockDir: t.TempDir()})
+		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, LockDir: t.TempDir()})
 		require.NoError(t, err)
 		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
 

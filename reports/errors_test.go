@@ -400,7 +400,7 @@ func TestAPIKeysAreNoTokens(t *testing.T) {
 	const key = "DC.s3crets3crets3crets3crets3crets3c"
 	_, err := reports.TokenExpiry(key)
 	require.ErrorContains(t, err, "an API key")
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 	defer srv.Close()
 	client, err := reports.NewClient(datacite.Config{
 		Service:    datacite.Service{API: srv.URL},

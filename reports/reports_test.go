@@ -23,9 +23,10 @@ const id = "0148536f-bfbc-4775-b93c-524e91d0b9f6"
 // year is how long a token is valid (specification §5).
 const year = 365 * 24 * time.Hour
 
+// server follows the specification.
 func server(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(nil)
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented})
 	t.Cleanup(srv.Close)
 	return srv
 }

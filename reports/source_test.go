@@ -350,7 +350,7 @@ func TestASecondRange(t *testing.T) {
 // A source that never ends is read until the context ends. Nothing is sent, and
 // nothing stays behind.
 func TestASourceThatNeverEnds(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 	defer srv.Close()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

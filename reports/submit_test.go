@@ -307,7 +307,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
+		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})}
 		c, err := reports.NewClient(datacite.Config{
 			Service: datacite.Service{API: n.srv.URL},
 			Token:   n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},

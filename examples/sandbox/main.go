@@ -40,7 +40,7 @@ Faults of chosen requests, with -fault; the first that fits counts:
                                     drop-before, drop-during, cut-response
   -fault "/dois=5s"                 the response of any method takes five seconds
   -fault "PUT /metadata=2*503"      the first two such requests fail
-  -fault "/metadata=behind"         the store has lost the service behind it; deployed only
+  -fault "/metadata=behind"         the store has lost the service behind it; not if documented
 A path fits all below it: /metadata fits /metadata/10.5072/a.
 
 Output: address, account and token on standard output, not with -quiet.
@@ -80,15 +80,15 @@ func readSettings(p *program.Program) (s settings, err error) {
 	var chosen routes
 	flags := p.Flags()
 	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
-	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Documented), "documented: as specified; deployed: as the service in operation, flaws included")
+	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Deployed), "deployed: as the service in operation, flaws included; documented: as specified")
 	flags.Var((*accounts)(&o.Accounts), "account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
 	flags.Var(&chosen, "fault", "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
 	flags.Var((*down)(&chosen), "down", "`interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
 	rate := flags.Float64("faults", 0, "the `share` of other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
 	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail at random, and how")
 	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
-	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; with -behaviour deployed")
-	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report; with -behaviour deployed")
+	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with -behaviour documented")
+	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report; not with -behaviour documented")
 	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
 	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
@@ -100,17 +100,17 @@ func readSettings(p *program.Program) (s settings, err error) {
 	case len(words) > 0:
 		return s, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
 	case o.Behaviour != datacitetest.Documented && !deployed:
-		return s, fmt.Errorf("there is no behaviour %q; it is documented or deployed", o.Behaviour)
+		return s, fmt.Errorf("there is no behaviour %q; it is deployed or documented", o.Behaviour)
 	case !(*rate >= 0 && *rate <= 1):
 		return s, fmt.Errorf("-faults is %v; it goes from 0 to 1", *rate)
 	case o.ResolveDelay < 0:
 		return s, errors.New("-resolve-delay is a time from 0 up")
 	case o.IndexLag < 0 || o.IndexLag > 0 && !deployed:
-		return s, errors.New("-lag is a time from 0 up, and needs -behaviour deployed")
+		return s, errors.New("-lag is a time from 0 up, and -behaviour documented has none")
 	case o.UsageLag < 0 || o.UsageLag > 0 && !deployed:
-		return s, errors.New("-usage-lag is a time from 0 up, and needs -behaviour deployed")
+		return s, errors.New("-usage-lag is a time from 0 up, and -behaviour documented has none")
 	case !deployed && slices.ContainsFunc(chosen, func(r route) bool { return r.fault.Behind }):
-		return s, errors.New("-fault: behind needs -behaviour deployed")
+		return s, errors.New("-fault: behind does not go with -behaviour documented")
 	}
 	for i, a := range o.Accounts {
 		for _, before := range o.Accounts[:i] {

@@ -75,7 +75,7 @@ func register(t *testing.T, address, name string) {
 }
 
 func TestSandboxServesUntilItIsStopped(t *testing.T) {
-	address, stop := start(t, "-behaviour", "deployed")
+	address, stop := start(t)
 	defer stop()
 	for path, want := range map[string]int{"/reports": 200, "/dois": 200, "/metadata/10.5072/x": 401} {
 		status, _ := get(t, address+path)
@@ -101,14 +101,14 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		"write it as \"PUT /metadata":    {"-fault", "PUT /metadata"},
 		"does not begin with /":          {"-fault", "PUT metadata=503"},
 		"how often":                      {"-fault", "PUT /metadata=0*503"},
-		"behind needs -behaviour":        {"-fault", "/metadata=behind", "-behaviour", "documented"},
+		"behind does not go with":        {"-fault", "/metadata=behind", "-behaviour", "documented"},
 		"it is mds, dois or reports":     {"-down", "store"},
 		"-resolve-delay is a time":       {"-resolve-delay", "-1s"},
 		`"here" is not a flag`:           {"here", "-addr", ":0"},
 		"it goes from 0 to 1":            {"-faults", "2"},
 		"-faults is NaN":                 {"-faults", "NaN"},
-		"needs -behaviour deployed":      {"-lag", "1s"},
-		"-usage-lag is a time from 0 up": {"-usage-lag", "-1s", "-behaviour", "deployed"},
+		"-behaviour documented has none": {"-lag", "1s", "-behaviour", "documented"},
+		"-usage-lag is a time from 0 up": {"-usage-lag", "-1s"},
 		"NAME:PASSWORD:PREFIX":           {"-account", "OTHER.REPO"},
 		"example.repo is there twice":    {"-account", "example.repo:secret:10.1111"},
 		"no such file":                   {"-load", "nowhere.jsonl"},
@@ -230,7 +230,7 @@ func sendReport(t *testing.T, address, page string) {
 }
 
 func TestSandboxShowsUsage(t *testing.T) {
-	address, stop := start(t, "-behaviour", "deployed")
+	address, stop := start(t)
 	defer stop()
 	register(t, address, "10.5072/glacier")
 	_, page := get(t, address)
@@ -373,7 +373,7 @@ func TestSandboxFaultsByRoute(t *testing.T) {
 		{[]string{"-fault", "/dois=drop-before"}, "GET /dois", []int{0}},
 		{[]string{"-fault", "/dois=1ms"}, "GET /dois", []int{200}},
 		{[]string{"-fault", "/dois=1*503", "-fault", "/dois=1*500"}, "GET /dois", []int{503, 500, 200}},
-		{[]string{"-behaviour", "deployed", "-fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
+		{[]string{"-fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
 		{[]string{"-down", "mds"}, "GET /media/10.5072/a", []int{503}},
 		{[]string{"-down", "mds"}, "GET /dois", []int{200}},
 		{[]string{"-down", "dois", "-down", "reports"}, "GET /reports", []int{503}},

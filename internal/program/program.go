@@ -21,6 +21,8 @@
 // [Program.Result] or [Program.Results]: they are left out with -quiet, and repeated on
 // standard error if they cannot be written.
 //
+// [NewPage] makes an HTML file for those who do not read tables.
+//
 // An error that run returns is printed and becomes the exit code, see [Code]. [Wrong],
 // [NotAllDone] and [Failed] choose the code. Interrupt and SIGTERM end ctx; run returns
 // an error that says what was done and how to continue. The second signal ends the program

@@ -15,7 +15,7 @@ import (
 // A record read through the DOI query is registered through the metadata store
 // as it is, and reads the same again.
 func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented})
 	defer srv.Close()
 	reader, store := srv.DOIs(), srv.MDS()
 	xml, err := os.ReadFile("../../testdata/records/full.xml")

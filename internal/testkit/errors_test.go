@@ -55,7 +55,7 @@ func TestTemporary(t *testing.T) {
 func TestRequestsOfTheCaller(t *testing.T) {
 	lost := &datacitetest.Fault{Kind: datacitetest.Status}
 	faults := datacitetest.First(lost, nil, lost)
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: faults})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: faults})
 	defer srv.Close()
 	res, err := srv.DOIs().Do(t.Context(), &datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"0"}}})
 	require.NoError(t, err, "a read is sent again")

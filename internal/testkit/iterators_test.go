@@ -55,7 +55,7 @@ type scene struct {
 // newScene calls watch at each request and each entry of a source.
 func newScene(t *testing.T, password string, watch func()) *scene {
 	t.Helper()
-	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{NoPort: true})}
+	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})}
 	for i := range looped {
 		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
@@ -485,7 +485,7 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 		}).All()))
 	},
 	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
 		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.MDS().RegisterAll(ctx, source(func() {}, item), nil))))
 	},
 	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {

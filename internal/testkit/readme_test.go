@@ -1,24 +1,37 @@
 package testkit_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
 )
+
+// readmePrograms are the programs that the README shows.
+func readmePrograms(t *testing.T) (root string, programs [][][]byte) {
+	t.Helper()
+	root = filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	programs = regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(text, -1)
+	require.Len(t, programs, 3)
+	return root, programs
+}
 
 // The programs that the README shows must compile.
 func TestReadmeProgramsCompile(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	programs := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(text, -1)
-	require.Len(t, programs, 3)
+	root, programs := readmePrograms(t)
 	for _, program := range programs {
 		file := filepath.Join(t.TempDir(), "main.go")
 		require.NoError(t, os.WriteFile(file, program[1], 0o600))
@@ -29,6 +42,42 @@ func TestReadmeProgramsCompile(t *testing.T) {
 		unformatted, err := exec.Command("gofmt", "-l", file).Output()
 		require.NoError(t, err)
 		assert.Empty(t, string(unformatted))
+	}
+}
+
+// They do their work at a service as specified and as deployed, once the hosts and the
+// account are its own.
+func TestReadmeProgramsRun(t *testing.T) {
+	root, programs := readmePrograms(t)
+	var srv *datacitetest.Server
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { srv.ServeHTTP(w, r) }))
+	defer host.Close()
+	service := fmt.Sprintf("datacite.Service{API: %[1]q, MDS: %[1]q}", host.URL)
+	own := strings.NewReplacer("datacite.Test", service, "datacite.Production", service, "ORG.REPO", datacitetest.Username)
+	var built []string
+	for _, program := range programs {
+		folder := t.TempDir()
+		file, binary := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
+		require.NoError(t, os.WriteFile(file, []byte(own.Replace(string(program[1]))), 0o600))
+		build := exec.Command("go", "build", "-o", binary, file)
+		build.Dir = root
+		out, err := build.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		built = append(built, binary)
+	}
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		t.Run(string(behaviour), func(t *testing.T) {
+			srv = datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
+			defer srv.Close()
+			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n", " 1 datasets stored as report "} {
+				program := exec.Command(built[i])
+				program.Env = append(os.Environ(), "DATACITE_PASSWORD="+datacitetest.Password,
+					"DATACITE_TOKEN="+srv.Token(srv.Now().Add(90*24*time.Hour)), "DATACITE_LOCK_DIR="+t.TempDir())
+				out, err := program.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				assert.Contains(t, string(out), want)
+			}
+		})
 	}
 }
 

@@ -141,13 +141,7 @@ func (r *Reader) field(i int, name string) (field, error) {
 	}
 	known = append(known, r.others...)
 	reason := fmt.Sprintf("is named %q, which is not one of %s", name, strings.Join(known, ", "))
-	best, least := "", min(4, len(name)/2+2)
-	for _, candidate := range known {
-		if d := spelling.Distance(name, candidate, least); d < least {
-			best, least = candidate, d
-		}
-	}
-	if best != "" {
+	if best := spelling.Nearest(name, known); best != "" {
 		reason = fmt.Sprintf("is named %q; did you mean %q?", name, best)
 	}
 	return field{}, r.fault(i, reason)

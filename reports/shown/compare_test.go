@@ -30,7 +30,7 @@ import (
 var compared = flag.Int("compared", 2_000, "DOIs of the long test of a comparison")
 
 func TestRequestsAndTotals(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 	var october, november []reports.Dataset
 	for i := range 2_500 {
 		name := fmt.Sprintf("10.5072/n%d", i)
@@ -66,7 +66,7 @@ func TestRequestsAndTotals(t *testing.T) {
 
 // DOIs of other accounts are looked up together.
 func TestDOIsOfOthers(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 	var datasets []reports.Dataset
 	for i := range 250 {
 		name := fmt.Sprintf("10.5072/n%d", i)
@@ -89,7 +89,7 @@ func TestDOIsOfOthers(t *testing.T) {
 func TestABrokenConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cut := &datacitetest.Fault{Kind: datacitetest.CutResponse}
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: datacitetest.First(cut, cut).When(func(r *http.Request) bool {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(func(r *http.Request) bool {
 			return strings.HasPrefix(r.URL.Path, "/reports/")
 		})})
 		var datasets []reports.Dataset
@@ -107,7 +107,7 @@ func TestABrokenConnection(t *testing.T) {
 // A month of a report that cannot be read is not compared.
 func TestLeaveOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: failing("/reports/" + reportID(2))})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: failing("/reports/" + reportID(2))})
 		store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
 		store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
 		put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
@@ -149,7 +149,7 @@ func TestCompareEndsWithAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: tt.faults})
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
 				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
 				put(t, srv, "10.5072/a", nil, nil)
 				var end error
@@ -165,7 +165,7 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		})
 	}
 	t.Run("the context", func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		for i := range 20 {
 			put(t, srv, fmt.Sprintf("10.5072/n%d", i), series("2025-10", 1), nil)
 		}
