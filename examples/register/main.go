@@ -4,7 +4,7 @@
 //	go run ./examples/register -doi 10.5072/glacier-7 -url https://repo.example.org/glacier/7 examples/register/record.json
 //
 // Without -live, the service runs in memory, with no network and no account. -h
-// tells the rest.
+// lists all flags.
 package main
 
 import (

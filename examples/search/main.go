@@ -4,7 +4,7 @@
 //	go run ./examples/search -type dataset -created 2020,2022 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
 //	go run ./examples/search -client ice.archive -all -format csv > records.csv
 //
-// It reads public records and needs no account. -h tells the rest.
+// It reads public records and needs no account. -h lists all flags.
 package main
 
 import (

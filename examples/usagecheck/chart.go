@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
-// A chart has two bars for each month: what was reported and what is shown. Across, it is
-// measured in percent, so that it fits any width without scaling its letters.
+// A chart has two bars for each month: reported and shown. Its horizontal positions are
+// percentages, so that it fits any width without scaling its letters.
 type chart struct {
 	Title  string
 	Bars   []bar
@@ -65,7 +65,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), program.Number(n)})
 		}
 	}
-	const fewest = 6 // months that fill the width, so that a few have no huge bars
+	const fewest = 6 // the width is that of so many months at least, so that a few do not have huge bars
 	slot := 100 / float64(max(len(months), fewest))
 	each := (len(months) + 11) / 12
 	for i, m := range months {

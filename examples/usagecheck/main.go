@@ -1,10 +1,10 @@
 // Command usagecheck compares the usage reports that an account has stored with the views
-// and downloads that its DOI records show, and says why they differ.
+// and downloads that its DOI records show, and explains the differences.
 //
 //	go run ./examples/usagecheck example.repo
 //	go run ./examples/usagecheck -html report.html -format csv example.repo > differences.csv
 //
-// It writes nothing to the service. -h tells the rest.
+// It writes nothing to the service. -h lists all flags.
 package main
 
 import (
@@ -49,7 +49,7 @@ begins again the next time.
 Causes, for -only and -except:
 `
 
-// settings are what the command line says.
+// settings are those of the command line.
 type settings struct {
 	account  string
 	api      string
@@ -62,7 +62,7 @@ type settings struct {
 	password string
 }
 
-// causes is the end of the usage.
+// causes ends the usage text.
 func causes() string {
 	var b strings.Builder
 	for _, cause := range shown.AllCauses() {
@@ -71,7 +71,7 @@ func causes() string {
 	return b.String()
 }
 
-// folded breaks a text into lines.
+// folded wraps a text into lines.
 func folded(text string, width int, between string) string {
 	var lines []string
 	line := ""

@@ -22,7 +22,7 @@ type page struct {
 	Differences int64
 	Largest     []*shown.Difference
 	LeftOut     []string // ids of reports
-	Some        bool     // not all causes were looked for
+	Some        bool     // not all causes were checked
 
 	causes map[shown.Cause]*causeTotal
 }

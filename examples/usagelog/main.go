@@ -4,7 +4,7 @@
 //
 //	usagelog -month 2026-10 -name "My Repository" -o report.json /var/log/mdc/counter_2026-*.log
 //
-// docs/counting.md says what is counted. -h tells the rest.
+// docs/counting.md says what is counted. -h lists all flags.
 package main
 
 import (

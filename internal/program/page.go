@@ -11,19 +11,19 @@ import (
 	"unicode"
 )
 
-// A Page is an HTML file in the making. It gets its name when it is complete.
+// A Page is an HTML file that is being written. It gets its name when it is complete.
 type Page struct {
 	name string
 	file *os.File // until it is saved
 }
 
-// NewPage makes the file, so that a bad name is known before the work begins.
+// NewPage creates the file, so that a bad name is an error before the work begins.
 func NewPage(name string) (*Page, error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".page-*")
 	return &Page{name: name, file: file}, err
 }
 
-// Discard removes what was not saved.
+// Discard removes an unsaved file.
 func (p *Page) Discard() {
 	if p.file != nil {
 		_ = p.file.Close()
@@ -31,7 +31,7 @@ func (p *Page) Discard() {
 	}
 }
 
-// Save writes the page by a template, for which it is the data.
+// Save executes a template with the data, and writes the page.
 func (p *Page) Save(t *template.Template, data any) error {
 	const readable = 0o644
 	out := bufio.NewWriter(p.file)
@@ -53,7 +53,7 @@ func (p *Page) Save(t *template.Template, data any) error {
 //go:embed page.css
 var style string
 
-// Style is what the pages of the programs look like. It stands in their style element.
+// Style is the style sheet of the programs' pages, for their style element.
 func Style() template.CSS { return template.CSS(style) } //nolint:gosec // a text of this package
 
 // Number writes a number with commas.
@@ -69,7 +69,7 @@ func Number[N int | int64](n N) string {
 	return sign + digits
 }
 
-// Clean replaces characters of a text that would change a terminal.
+// Clean replaces characters of a text that would control a terminal.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

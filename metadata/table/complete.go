@@ -8,15 +8,14 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// Complete returns what the record of a row means for a record that exists already: the
-// existing one with the cells of the row in place of what they are about. Properties of
-// empty cells and those without a column, such as contributors, stay as they are. So do
-// parts that a cell leaves open: the ORCID of a creator whom the row only names, the own
-// words of a type. A list in a cell is the whole list, but the title and the abstract are
-// one of possibly several titles and descriptions.
+// Complete applies a row to an existing record: it returns the existing record with the
+// properties in the cells of the row. Properties of empty cells and those without a column,
+// such as contributors, stay. So do parts that a cell does not give, such as the ORCID of a
+// creator whom the row only names, or the free text of a type. A list in a cell replaces
+// the whole list; title and abstract replace only one of several titles and descriptions.
 //
-// Comparing the existing record with the result, by [metadata.Diff], shows what the table
-// wants to be changed and nothing else.
+// Comparing the existing record with the result, by [metadata.Diff], shows exactly what
+// the table changes.
 func Complete(row, existing *metadata.Record) *metadata.Record {
 	said, whole := members(row), members(existing)
 	if said == nil || whole == nil {
@@ -62,7 +61,7 @@ func completed(member string, said, existing any) any {
 	return all
 }
 
-// oneOf puts a title or an abstract in the place of the one that is there.
+// oneOf replaces the existing title or abstract.
 func oneOf(member string, item any, found []any) []any {
 	at := 0
 	if member == "descriptions" {
@@ -79,8 +78,8 @@ func oneOf(member string, item any, found []any) []any {
 	return all
 }
 
-// known returns the first of the existing items that says all that an item says. If none
-// does, it returns the item, with what it leaves open from the existing one of its name.
+// known returns the first existing item with all members of an item. Without one it returns
+// the item, completed by the existing item of the same name.
 func known(member string, item any, existing []any, within func(any) any) any {
 	record := func(item any) *metadata.Record {
 		r := &metadata.Record{}

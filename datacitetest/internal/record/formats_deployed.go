@@ -52,8 +52,8 @@ func behindFormat(text string) Format {
 }
 
 // recogniseBytes looks for the signs of the formats, in order. crossrefPath is
-// where Crossref XML has its record, isCrosscite what that format needs besides
-// types.
+// the path of the record in Crossref XML, isCrosscite the check of that format in
+// addition to types.
 func recogniseBytes(text, crossrefPath string, isCrosscite func(object) bool) (f Format, ok bool) {
 	if hasElements(text, strings.Split(crossrefPath, "/")) {
 		return crossref, true

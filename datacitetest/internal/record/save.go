@@ -24,7 +24,7 @@ import (
 // app/controllers/datacite_dois_controller.rb, app/lib/params_sanitizer.rb and
 // app/models/doi.rb, in their order.
 
-// commands are what a request may send besides the properties of a record.
+// commands are the members of a request that are not properties of a record.
 var commands = strings.Fields("doi prefix xml event mode reason source regenerate should_validate")
 
 // permitted are the members of an object that are accepted; others are dropped silently.

@@ -17,7 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Writers write records in the formats of the deployed service besides JSON:
+// Writers write records in the formats of the deployed service other than JSON:
 // lupo config/initializers/mime_types.rb, bolognese lib/bolognese/writers.
 var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
 	"datacite":      joined("\n", func(w written) string { return string(w.XML) }),

@@ -59,7 +59,7 @@ func TestKeys(t *testing.T) {
 			statuses{"see draft": 200, "make draft": 201, "store": 401, "overwrite": 401, "list names": 401, "report": 401}, nil,
 			statuses{"see draft": 404, "make draft": 401},
 		},
-		"name, and a password for nothing": {
+		"name with an ignored password": {
 			basic("KEY", "x"),
 			statuses{"see draft": 200, "make draft": 201, "store": 401, "overwrite": 401, "list names": 401, "report": 401},
 			statuses{"store": 404, "overwrite": 201, "list names": 403},

@@ -157,7 +157,7 @@ func TestDeployedEmptyReport(t *testing.T) {
 	assert.Equal(t, []any{}, at(got, "report.report-subsets"))
 	assert.Equal(t, []any{}, at(got, "report.report-datasets"))
 	assert.Equal(t, 69.0, at(got, "report.report-header.exceptions.0.code"))
-	t.Run("a plain POST gives it a row of rubbish", func(t *testing.T) {
+	t.Run("a plain POST gives it a meaningless row", func(t *testing.T) {
 		a := postReport(reportBody(noted, dataset)).do(t, service)
 		require.Equal(t, 201, a.status, a.body)
 		assert.Len(t, checksums(stored200(t, service)), 1)

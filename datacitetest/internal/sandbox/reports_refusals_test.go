@@ -32,12 +32,12 @@ func TestDeployedReportsAuth(t *testing.T) {
 		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, "You are not authorized"},
 		"exp a fraction":               {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999.5}`), body, 201, ""},
 		"exp a text":                   {claims(`{"uid":"example.repo","role_id":"client_admin","exp":"9999999999"}`), body, 201, ""},
-		"not yet good":                 {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, "You are not authorized"},
+		"not valid yet":                {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, "You are not authorized"},
 		"padded":                       {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999}`) + "==", body, 201, ""},
 		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, "You are not authorized"},
 		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, "You are not authorized"},
 		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
-		"uid a blank":                  {claims(`{"uid":" ","role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
+		"uid of spaces":                {claims(`{"uid":" ","role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
 		"another role":                 {claims(`{"uid":"example.repo","role_id":"user","exp":9999999999}`), body, 401, "You are not authorized"},
 		"valid":                        {"Bearer " + valid, body, 201, ""},
 		"scheme in lower case":         {"bearer " + valid, body, 201, ""},
@@ -130,7 +130,7 @@ func TestDeployedReportTypes(t *testing.T) {
 		c.header = map[string]string{"Content-Encoding": "gzip"}
 		assert.Equal(t, 201, c.do(t, deployed()).status, "only a POST without a type is a form")
 	})
-	t.Run("an error from outside, to who asks for no JSON", func(t *testing.T) {
+	t.Run("an error of the framework, JSON not accepted", func(t *testing.T) {
 		c := postReport("")
 		c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
 		a := c.do(t, deployed())

@@ -374,7 +374,7 @@ func TestDeployedWriteWhileThereIsNoFile(t *testing.T) {
 			assertBroken(t, service)
 		})
 	})
-	t.Run("POST that comes too late", func(t *testing.T) {
+	t.Run("POST that arrives too late", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			service := withOne(t, slow())
 			start := time.Now()

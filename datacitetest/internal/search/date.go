@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// precision is a way to write a date, and the span it stands for.
+// precision is a form of dates, and the span that it covers.
 type precision struct {
 	layout              string
 	years, months, days int
@@ -23,7 +23,7 @@ var precisions = []precision{
 	{layout: "2006-01-02T15", span: time.Hour},
 }
 
-// span is the first and the last millisecond that a date stands for.
+// span is the first and the last millisecond that a date covers.
 type span struct{ first, last int64 }
 
 // dateSpan reads a date with any number of its parts left out at the end, or

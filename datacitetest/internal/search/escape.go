@@ -55,7 +55,7 @@ func escaped(s string) (r rune, rest string, err error) {
 	return rune(n), s[4:], err
 }
 
-// Wildcards in a pattern; every other rune there stands for itself.
+// Wildcards in a pattern; other runes are literal.
 const (
 	anyRunes rune = -1 - iota // *
 	oneRune                   // ?

@@ -90,8 +90,8 @@ func addProperties(fields map[string]field, before string, of []*kernel.Property
 	}
 }
 
-// beyond is what only the specification's queries look into, as it goes by the
-// structure of the JSON record. It also searches unknown names.
+// beyond are the fields that only the specification's queries search, because they follow
+// the structure of the JSON record. They also search unknown names.
 var beyond = mapped(map[kind]string{
 	exact: `- state version isActive
 		alternateIdentifiers alternateIdentifierType`,
