@@ -15,14 +15,14 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// What a corrected report no longer has keeps its old number, because the service's
-// workers replace only numbers that the new report has; a count of 0 is the only remedy
-// (rule 6 of datacitetest/deployed-usage.md).
+// A count that a corrected report no longer has keeps its old number, because the
+// service's workers replace only numbers in the new report; a count of 0 is the only
+// remedy (rule 6 of datacitetest/deployed-usage.md).
 
 // correct compares the plan with the report that it replaces, and counts the numbers that
 // would stay. With SubmitOptions.ZeroDropped it puts datasets with the count 0 for them
-// before the plan, and returns true: before, because a later run then finds them among what
-// is stored, even if this one ends after its first subset.
+// before the plan, and returns true: before, so that they are stored with the
+// first subset and a later run finds them, even if this one ends early.
 func (s *submission) correct(ctx context.Context) (replanned bool, err error) {
 	s.corrected = true
 	c := s.newComparison()
@@ -33,7 +33,7 @@ func (s *submission) correct(ctx context.Context) (replanned bool, err error) {
 	err = s.client.eachStored(ctx, s.id, func(d *Dataset) error { return c.add(1, d, true) })
 	switch {
 	case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
-		s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only that one has", Rule: 6, Warning: true})
+		s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Rule: 6, Warning: true})
 	case errors.Is(err, errDamaged):
 		return false, fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
 	case err != nil:
@@ -94,7 +94,7 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 	}
 }
 
-// keeps counts, and warns of, a number that stays.
+// keeps counts a number that stays, and warns of it.
 func (s *submission) keeps(n number) {
 	if n.count == 0 {
 		return
@@ -220,8 +220,8 @@ func (s *submission) newComparison() *comparison {
 	return &comparison{sorter: extsort.Sorter{Memory: comparisonMemory, Dir: s.options.TempDir}}
 }
 
-// add adds the numbers of a dataset of a report: what the service would store of them. Of
-// some reports the dataset itself is wanted later, without its counts.
+// add adds the numbers that the service would store for a dataset of a report. If needed
+// later, the dataset is added, too, without its counts.
 func (c *comparison) add(report int, d *Dataset, whole bool) error {
 	shown := shownOf(0, d, "")
 	for metric, n := range [...]Number{shown.Downloads, shown.Views} {
@@ -248,7 +248,7 @@ func (c *comparison) add(report int, d *Dataset, whole bool) error {
 	return nil
 }
 
-// A number is a count of a DOI, and which reports have it.
+// A number is a count of a DOI, and the reports that have it.
 type number struct {
 	name    string
 	views   bool

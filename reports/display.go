@@ -13,10 +13,10 @@ import (
 // report.
 type Display struct {
 	events map[eventKey]*event
-	owners map[eventKey]string // the name whose event the unique index holds, by indexed name; "" if several may be it
+	owners map[eventKey]string // the name whose event is in the unique index, by indexed name; "" if it may be one of several
 }
 
-// An eventKey is what the service knows an event by (rule 6): the report, the DOI as it
+// An eventKey identifies an event to the service (rule 6): the report, the DOI as it
 // was read, and whether it counts views or downloads.
 type eventKey struct {
 	report, name string
@@ -31,8 +31,8 @@ type event struct {
 }
 
 // Store tells the display that a report was stored under an id, in place of the report
-// that had it before. It returns what records show of this report, as [ShownBy] does.
-// Counts that it no longer has stay.
+// that had it before. It returns what records show of this report, like [ShownBy].
+// Counts that the report no longer has stay.
 func (d *Display) Store(id string, h Header, datasets []Dataset) []Shown {
 	if d.events == nil {
 		d.events, d.owners = map[eventKey]*event{}, map[eventKey]string{}
@@ -124,7 +124,7 @@ func (d *Display) Shown() iter.Seq[Shown] {
 	}
 }
 
-// mostValues bounds the possible sums of a number.
+// mostValues is the limit of the possible sums of a number.
 const mostValues = 64
 
 // plus adds the number of another event.

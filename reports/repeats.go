@@ -16,7 +16,7 @@ import (
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
 func repeated(r repeat.Repeat) *datacite.FieldError {
-	return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First)}
+	return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First), Err: ErrRepeated}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.

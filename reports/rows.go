@@ -331,7 +331,7 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	before, again := p.counts[key]
 	switch {
 	case again && !g.MergeRepeats:
-		p.fault(&datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi)})
+		p.fault(&datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
 		return
 	case again:
 		r.Place = before.place

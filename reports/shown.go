@@ -11,31 +11,30 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-// What the deployed service makes of a stored report: its workers read each dataset, make
-// an event of each count (levriero), keep the events (events), and a DOI record shows the
-// sums of those that name it (lupo). Nothing of this is reported to the sender. The
-// numbers of the rules are those of datacitetest/deployed-usage.md, which has the
-// evidence for each.
+// How the deployed service counts a stored report: workers read each dataset, make an
+// event of each count (levriero), store the events (events), and a DOI record shows the
+// sums of its events (lupo). The sender is told nothing of this. The numbers of the rules
+// are those of datacitetest/deployed-usage.md, which has the evidence.
 
 // Shown is what DOI records will show of one dataset of a report.
 type Shown struct {
-	Name  string // the DOI as the service reads it: in lower case, unusual characters percent-encoded; "" if it reads none
+	Name  string // the DOI as the service reads it: in lower case, unusual characters percent-encoded; "" if it finds none
 	DOI   string // of the record that shows the numbers, in lower case: Name up to "#" or "?"; "" if no record can show them
 	Month string // under which they are shown, such as "2026-10"
 
 	Views     Number // unique investigations by people
 	Downloads Number // unique requests by people
 
-	Why []Finding // why these are not the numbers of the report
+	Why []Finding // why these differ from the numbers of the report
 }
 
 // A Number is a count that a record will show.
 type Number struct {
 	Reported int64   // by the report
 	Values   []int64 // what may be shown, in ascending order; several if the order of the service's queues decides
-	Kept     bool    // what was shown before may stay, which is nothing for a new report
+	Kept     bool    // an earlier number may stay; a new report has none
 
-	wide bool // Values are the least and the greatest of too many
+	wide bool // Values are only the least and the greatest
 }
 
 // Certain reports whether the record will show exactly what was reported.
@@ -59,11 +58,11 @@ func (n Number) String() string {
 }
 
 // ShownBy predicts what DOI records will show of a report, per DOI that the report names,
-// in the order of first occurrence. For a corrected report, a number that is not in the
-// report stays as it was, also of a DOI that it does not name at all: see [Display].
+// in the order of first occurrence. For a corrected report, numbers that are not in
+// the report stay, even those of DOIs that it does not name: see [Display].
 //
-// The service does not say any of this, and does it some time after it has stored the
-// report. That the records exist is assumed.
+// The service reports none of this, and counts some time after it has stored the report.
+// ShownBy assumes that the records exist.
 func ShownBy(h Header, datasets []Dataset) []Shown {
 	var shown []Shown
 	at := map[string]int{} // of each name
@@ -111,14 +110,14 @@ func union(a, b []int64) []int64 {
 	return slices.Compact(all)
 }
 
-// indexed is how many characters of a DOI the service's unique index of events has
+// indexed is how many characters of a DOI are in the service's unique index of events
 // (rule 24): 191 with https://doi.org/ before it.
 const indexed = 191 - len("https://doi.org/")
 
 func indexedName(name string) string { return name[:min(len(name), indexed)] }
 
-// crowded finds names that are alike in the characters that the index of events has:
-// only the event that comes first is stored.
+// crowded finds names that are equal to the index of events: only the first event is
+// stored.
 func crowded(shown []Shown) {
 	first := map[string]int{}
 	for i := range shown {
@@ -177,7 +176,7 @@ func shownOf(i int, d *Dataset, month string) Shown {
 	return s
 }
 
-// number is where records show the count of an instance, or nil (rule 4).
+// number is the number that shows the count of an instance, or nil (rule 4).
 func (s *Shown) number(n *Instance) *Number {
 	switch {
 	case n.AccessMethod != Regular:
@@ -194,11 +193,11 @@ func (s *Shown) number(n *Instance) *Number {
 // reads the dataset dies (rule 2).
 const mostInstances = 8
 
-// shown warns of counts of a dataset that no record would show, or not as they are. It
-// allocates only when it finds some.
+// shown warns of counts of a dataset that no record would show unchanged. It allocates
+// only if there are any.
 func (v *validator) shown(d *Dataset) {
 	v.place.performance, v.place.instance = -1, -1
-	regular := false // a count that people should see
+	regular := false // a count by people
 	for j := range d.Performance {
 		for k := range d.Performance[j].Instance {
 			regular = regular || shownMetric(&d.Performance[j].Instance[k])
@@ -279,9 +278,9 @@ func (v *validator) shownName(d *Dataset) {
 	}
 }
 
-// readableIDs returns the identifiers of a dataset in the order and the spelling in which
-// the service finds the DOI: first, and bare if it does not read the form that it has. It
-// returns ids itself if there is nothing to change, or nothing that would help.
+// readableIDs returns the identifiers of a dataset so that the service finds the DOI:
+// first, and bare if the service does not read its spelling. It returns ids itself if no
+// change is needed, or none would help.
 func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
 	at := slices.IndexFunc(ids, func(id TypedValue) bool { return strings.EqualFold(id.Type, TypeDOI) })
 	if at < 0 || at == 0 && shownAsWritten(ids[0].Value) {
@@ -303,8 +302,8 @@ func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
 	return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
 }
 
-// shownAsWritten reports whether an identifier is a bare DOI whose counts its record
-// shows, as most are. It is quicker than shownUnder.
+// shownAsWritten reports whether an identifier is a bare DOI whose record shows its
+// counts, as for most. It is faster than shownUnder.
 func shownAsWritten(id string) bool {
 	if !shownPrefix(id) {
 		return false
@@ -331,7 +330,7 @@ func shownUnder(id string) (name, record string) {
 	}
 	if address {
 		rest = strings.TrimPrefix(rest, "dx.")
-		if len(rest) < 8 || rest[:3] != "doi" || rest[4:8] != "org/" { // the service takes any byte for the dot
+		if len(rest) < 8 || rest[:3] != "doi" || rest[4:8] != "org/" { // the service accepts any byte as the dot
 			return "", ""
 		}
 		rest = rest[8:]
@@ -356,14 +355,14 @@ func shownUnder(id string) (name, record string) {
 }
 
 // shownPrefix reports whether a text begins with "10.", four or five digits, a slash, and
-// something more.
+// more text.
 func shownPrefix(text string) bool {
 	digits, ok := strings.CutPrefix(text, "10.")
 	at := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
 	return ok && (at == 4 || at == 5) && digits[at] == '/' && len(digits) > at+1
 }
 
-// plainASCII has the characters of a DOI that the service does not percent-encode.
+// plainASCII are the characters of a DOI that the service does not percent-encode.
 var plainASCII = func() (plain [256]bool) {
 	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/" {
 		plain[c] = true

@@ -259,7 +259,7 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 	last := ""
 	for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
 		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("interrupted, and incomplete; the same call begins again: %w", err)
+			err = program.NotAllDone(errors.New("interrupted, and incomplete; the same call begins again"))
 		}
 		if err != nil {
 			return 0, errors.Join(err, program.Unwritten(out.end()))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
@@ -209,6 +210,21 @@ func TestPage(t *testing.T) {
 	assert.Equal(t, program.ExitWrong, code, notes)
 }
 
+func TestOutcomes(t *testing.T) {
+	changed := &dois.Difference{DOI: "10.5072/a", Kind: dois.Changed}
+	for want, r := range map[outcome]*dois.Repaired{
+		{Result: repaired}:                    {Difference: changed, Changed: true},
+		{Result: asWanted}:                    {Difference: changed},
+		{left, "interrupted"}:                 {Difference: changed, Err: context.Canceled},
+		{left, "10.5072/a is findable"}:       {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNoRepair)},
+		{left, datacite.ErrConflict.Error()}:  {Difference: changed, Err: datacite.ErrConflict},
+		{failed, datacite.ErrUnclear.Error()}: {Difference: changed, Err: datacite.ErrUnclear},
+		{failed, dois.ErrNoRepair.Error()}:    {Difference: changed, Changed: true, Err: dois.ErrNoRepair},
+	} {
+		assert.Equal(t, want, outcomeOf(r))
+	}
+}
+
 func TestPartsInWords(t *testing.T) {
 	for path, words := range map[string]string{
 		"url": "URL", "titles[0].title": "title", "titles[1].title": "title 2", "creators[0].name": "creator 1", "creators[1].nameIdentifiers[0].nameIdentifier": "creator 2, nameIdentifiers[0].nameIdentifier",
@@ -265,6 +281,24 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	assert.Equal(t, "http://datacite.org/schema/kernel-4", string(record.SchemaVersion))
 	assert.Equal(t, "https://repo.example.org/old", record.URL)
 	assert.Equal(t, "Old", record.Titles[0].Title)
+}
+
+// What is not in the source is left alone, whatever is wrong with it.
+func TestFixLeavesOthersAlone(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	for _, name := range []string{"old", "mine"} {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","url":"https://a.example/%[1]s","schemaVersion":"http://datacite.org/schema/kernel-3",
+			"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`, name)))
+	}
+	out, notes, code := call(t, srv, "", "-fix", "-yes", file(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
+	assert.Equal(t, program.ExitNotAllDone, code)
+	assert.Contains(t, out, "old-schema 10.5072/mine                     repaired")
+	assert.Contains(t, out, "old-schema 10.5072/old                      left")
+	assert.Contains(t, notes, "1 DOI repaired, 0 failed, 1 left")
+	old, err := srv.DOIs().Get(t.Context(), "10.5072/old", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "http://datacite.org/schema/kernel-3", string(old.SchemaVersion))
 }
 
 func TestWrongSources(t *testing.T) {

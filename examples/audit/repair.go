@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
@@ -27,22 +28,21 @@ const (
 
 func outcomeOf(r *dois.Repaired) outcome {
 	switch {
-	case r.Difference.Kind == dois.Extra:
-		return outcome{Result: left}
 	case r.Err == nil && r.Changed:
 		return outcome{Result: repaired}
 	case r.Err == nil:
 		return outcome{Result: asWanted}
+	case errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, datacite.ErrUnclear):
+		return outcome{left, "interrupted"}
 	case !r.Changed && (errors.Is(r.Err, dois.ErrNoRepair) || errors.Is(r.Err, datacite.ErrConflict)):
 		return outcome{left, strings.TrimPrefix(r.Err.Error(), dois.ErrNoRepair.Error()+": ")}
 	}
 	return outcome{failed, r.Err.Error()}
 }
 
-// repairable says whether a write could help. Of the others a person has to decide.
-func repairable(d *dois.Difference) bool {
-	return d.Kind == dois.Missing || d.Kind == dois.Changed || d.Kind == dois.OldSchema || d.Kind == dois.Invalid && d.Wanted != nil
-}
+// repairable says whether a DOI is in the source, so that it is known how it should be. Of the
+// others a person has to decide.
+func repairable(d *dois.Difference) bool { return d.Wanted != nil }
 
 // agreed asks the person at the keyboard.
 func (a *auditor) agreed(ctx context.Context, writes int) bool {
@@ -66,25 +66,43 @@ func (a *auditor) agreed(ctx context.Context, writes int) bool {
 func (a *auditor) repair(ctx context.Context, writes int) error {
 	out := formats[a.format](a.p.Results(), true)
 	a.page.Fixed = true
-	opts := a.audit
-	opts.Progress = func(now dois.AuditProgress) { a.page.Progress = now } // in another goroutine, which Repair waits for
 	of := ""
 	if writes > 0 {
 		of = " of " + program.Number(writes)
 	}
-	for r, err := range a.client.Repair(ctx, a.differences(ctx, a.client, wanted(a.source, a.p), &opts), nil) {
+	var one sync.Mutex // Repair finds in one goroutine, and writes in others
+	tell := func(d *dois.Difference, o outcome) error {
+		one.Lock()
+		defer one.Unlock()
+		a.page.add(d, o)
+		if a.p.Quiet() && o.Error != "" {
+			a.p.Warn("%s: %s: %s: %s", d.DOI, d.Kind, o.Result, o.Error)
+		}
+		err := out.print(rows(d, o))
+		a.p.Progress("%s%s repaired, %s", program.Number(a.page.Repaired), of, a.page.rest())
+		return err
+	}
+	opts := a.audit
+	opts.Progress = func(now dois.AuditProgress) { a.page.Progress = now }
+	found := func(yield func(*dois.Difference, error) bool) {
+		for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+			if err == nil && !repairable(d) {
+				if err = tell(d, outcome{Result: left}); err == nil {
+					continue
+				}
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+	for r, err := range a.client.Repair(ctx, found, nil) {
+		if err == nil {
+			err = tell(r.Difference, outcomeOf(r))
+		}
 		if err != nil {
 			return a.stopped(ctx, errors.Join(err, out.end()))
 		}
-		o := outcomeOf(r)
-		a.page.add(r.Difference, o)
-		if err := out.print(rows(r.Difference, o)); err != nil {
-			return err
-		}
-		if a.p.Quiet() && o.Error != "" {
-			a.p.Warn("%s: %s: %s: %s", r.DOI, r.Difference.Kind, o.Result, o.Error)
-		}
-		a.p.Progress("%s%s repaired, %s", program.Number(a.page.Repaired), of, a.page.rest())
 	}
 	return out.end()
 }

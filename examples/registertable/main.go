@@ -8,7 +8,7 @@
 //
 //	go -C examples/registertable install .
 //
-// -h tells the rest.
+// -h lists all flags.
 package main
 
 import (
@@ -62,7 +62,7 @@ Output: a summary on standard output, or the result table if the service is in m
 Standard error gets faults and progress.
 `
 
-// settings are what the command line and the environment say.
+// settings are those of the command line and the environment.
 type settings struct {
 	file, result, prefix, mds string
 	live, dryRun, leaveOut    bool
@@ -79,12 +79,12 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
-	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults and send nothing, whatever else is given")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults and send nothing, even with -live")
 	flags.BoolVar(&s.leaveOut, "leave-out", false, "register the rows without faults, and leave out the others")
 	flags.BoolVar(&s.columns, "columns", false, "describe the columns")
 	flags.BoolVar(&s.template, "template", false, "print an empty table")
-	flags.IntVar(&s.workers, "workers", 4, "`rows` at work at the same time")
-	flags.DurationVar(&s.pause, "pause", 30*time.Second, "before rows are tried again for which the service failed")
+	flags.IntVar(&s.workers, "workers", 4, "`rows` processed at the same time")
+	flags.DurationVar(&s.pause, "pause", 30*time.Second, "before rows are repeated for which the service failed")
 	files, given, err := p.Parse(usage)
 	switch {
 	case err != nil:
@@ -100,7 +100,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	case given["prefix"] && names.CheckPrefix(s.prefix) != nil:
 		return nil, fmt.Errorf(`-prefix is %q, not "10." and four or five digits`, s.prefix)
 	case s.workers < 1:
-		return nil, fmt.Errorf("-workers is %d; it takes one at least", s.workers)
+		return nil, fmt.Errorf("-workers is %d; it must be at least 1", s.workers)
 	case s.live && !s.dryRun && (s.username == "" || s.password == ""):
 		return nil, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
 	}
@@ -114,7 +114,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	return s, nil
 }
 
-// resultOf is where the results of a table go: a result table is replaced.
+// resultOf is the file for the results of a table: a result table is replaced.
 func resultOf(file string) string {
 	const end = ".registered.csv"
 	if strings.HasSuffix(file, end) {
@@ -147,7 +147,7 @@ func run(ctx context.Context, p *program.Program) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(folder) // of what is printed
+		defer os.RemoveAll(folder) // the results have been printed
 		s.result = filepath.Join(folder, "result.csv")
 	}
 	if j.results, err = loadResults(s.result); err != nil {
@@ -178,7 +178,7 @@ func (s *settings) lock() (release func(), err error) {
 	return lock.Release, nil
 }
 
-// maxWait is the longest pause between two attempts of a request; 0 means that of the client.
+// maxWait is the longest pause between two attempts of a request; 0 means the client's default.
 var maxWait time.Duration
 
 func (s *settings) connect() (*mds.Client, error) {
@@ -230,8 +230,8 @@ func (j *job) check(ctx context.Context) error {
 	return nil
 }
 
-// checkRow prints the faults of a row, and counts it. It reports whether the row has not as
-// many cells as there are columns: then the columns may be mixed up.
+// checkRow prints the faults of a row, and counts it. It reports whether the number of its
+// cells is not that of the columns, so that cells may be in wrong columns.
 func (j *job) checkRow(row *table.Row) (torn bool) {
 	j.rows++
 	known, ambiguous := j.results.of(row)

@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"-prefix", "5072", items}, `-prefix is "5072", not "10." and four or five digits`},
 		{[]string{"-live", "-mds", srv.URL, items}, "1 rows have no DOI; give the -prefix for new ones"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
-		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "there must be columns url, title"},
+		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
 		{[]string{file("rows.csv", header)}, "has no rows"},
 		{[]string{file("cells.csv", header+"a,b\n"), "-leave-out"}, "rows have too many or too few cells; nothing was sent"},
@@ -270,7 +270,7 @@ func TestSpreadsheet(t *testing.T) {
 	code, out, notes := start(t, "-live", "-mds", srv.URL, "-prefix", "10.5072", file)
 	require.Equal(t, 0, code, notes)
 	assert.Contains(t, out, "items.registered.csv: 2 of 2 rows registered")
-	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: the sheet "Sheet1" is read, the other 1 are not`))
+	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: only the sheet "Sheet1" is read; 1 others are ignored`))
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	assert.Equal(t, "Länge; Fläche", rows[0]["title"])
 	assert.Equal(t, "2026", rows[0]["year"])

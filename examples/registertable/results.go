@@ -17,15 +17,15 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// An entry is what is known of a row.
+// An entry is the stored state of a row.
 type entry struct {
-	DOI        string `json:"doi,omitempty"`  // may have been sent
+	DOI        string `json:"doi,omitempty"`  // it may have been sent
 	Made       bool   `json:"made,omitempty"` // the name was made here, since the result table was written
 	URL        string `json:"url,omitempty"`
 	State      string `json:"state,omitempty"`
 	Result     string `json:"result,omitempty"` // created, updated, unchanged, failed
 	Error      string `json:"error,omitempty"`
-	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty if that did not end well
+	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty without success
 }
 
 // results are the entries of all rows. They are kept in two files: the result table, which
@@ -40,7 +40,7 @@ type results struct {
 	taken map[*entry]bool   // by rows of the table
 }
 
-// loadResults reads what earlier runs have left.
+// loadResults reads the results of earlier runs.
 func loadResults(path string) (*results, error) {
 	r := &results{path: path, dois: map[string]*entry{}, urls: map[string]*entry{}, taken: map[*entry]bool{}}
 	if err := r.loadTable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (r *results) loadJournal() error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		var e entry
-		if json.Unmarshal(line, &e) == nil { // a line that a crash has cut says nothing yet
+		if json.Unmarshal(line, &e) == nil { // a line cut by a crash is ignored
 			r.put(e)
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (r *results) put(e entry) {
 }
 
 // find returns the entry of a row: that of its DOI or, if it has none, of its address. A
-// row that was given a name has had none before.
+// row that was given a name is found by its address.
 func (r *results) find(name, url string) *entry {
 	if name == "" {
 		return r.urls[url]
@@ -123,8 +123,8 @@ func (r *results) find(name, url string) *entry {
 	return nil
 }
 
-// of returns the entry of a row of the table, and whether its address is that of several
-// DOIs, so that it is not known which one the row is.
+// of returns the entry of a row of the table, and whether several DOIs have its address, so
+// that the row is ambiguous.
 func (r *results) of(row *table.Row) (e entry, ambiguous bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,13 +163,13 @@ func (r *results) begin() (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := r.journal.WriteString("\n"); err != nil { // ends a line that a crash has cut
+	if _, err := r.journal.WriteString("\n"); err != nil { // ends a line cut by a crash
 		return err
 	}
 	return syncFolder(r.path)
 }
 
-// note keeps an entry. If it is to be on disk before something is sent, sync waits for that.
+// note stores an entry. With sync it is on disk when note returns.
 func (r *results) note(e entry, sync bool) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -214,7 +214,7 @@ func (r *results) replace(s *source) error {
 	return syncFolder(r.path)
 }
 
-// write writes each row of the table with what is known of it.
+// write writes each row of the table with its entry.
 func (r *results) write(s *source, out *os.File) error {
 	w := table.NewWriter(out, &table.WriterOptions{Others: resultColumns, Separator: s.separator})
 	for row, err := range s.rows() {
@@ -250,6 +250,6 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	_ = folder.Sync() // not every system can
+	_ = folder.Sync() // not supported everywhere
 	return folder.Close()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// resultColumns are those that a result table has beside the ones of package table.
+// resultColumns are the columns of a result table in addition to those of package table.
 var resultColumns = []string{"result", "error", "registered"}
 
 // Places in Row.Others.
@@ -54,8 +54,8 @@ func (s *source) open() (*table.Reader, io.Closer, error) {
 	return r, file, nil
 }
 
-// Limits of a spreadsheet. What is beyond the second is unpacked into the folder for
-// temporary files.
+// Limits of a spreadsheet. Sheets beyond the second limit are unpacked into a temporary
+// folder.
 const (
 	maxUnzipped = 1 << 30
 	maxInMemory = 16 << 20
@@ -69,7 +69,7 @@ func openSheet(path, name string, opts *table.Options, note func(string)) (*tabl
 	}
 	sheets := book.GetSheetList()
 	if len(sheets) > 1 && note != nil {
-		note(fmt.Sprintf("%s: the sheet %q is read, the other %d are not", name, sheets[0], len(sheets)-1))
+		note(fmt.Sprintf("%s: only the sheet %q is read; %d others are ignored", name, sheets[0], len(sheets)-1))
 	}
 	rows, err := book.Rows(sheets[0])
 	if err != nil {
@@ -99,8 +99,8 @@ func (c closers) Close() (err error) {
 	return err
 }
 
-// rows returns the rows, with findings about what a registration needs, too. An error ends
-// them.
+// rows returns the rows, with additional findings about what a registration needs. An error
+// ends them.
 func (s *source) rows() iter.Seq2[*table.Row, error] {
 	return func(yield func(*table.Row, error) bool) {
 		r, file, err := s.open()
@@ -111,7 +111,7 @@ func (s *source) rows() iter.Seq2[*table.Row, error] {
 		defer file.Close()
 		s.separator = r.Separator()
 		if !r.HasRecords() || !r.Has("url") {
-			yield(nil, fmt.Errorf("%s: there must be columns url, title, creators, publisher, year and type; -columns describes them", filepath.Base(s.file)))
+			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; -columns describes them", filepath.Base(s.file)))
 			return
 		}
 		c := checks{dois: map[string]string{}, urls: map[string]owner{}}

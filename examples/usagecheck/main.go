@@ -96,10 +96,10 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	flags.StringVar(&s.options.CreatedBy, "creator", "", "compare the reports of this creator, instead of those that the account sent")
 	flags.DurationVar(&s.options.Lag, "lag", 48*time.Hour, "how long the service may take to process a report, from the end of the day on which it was created")
-	flags.Float64Var(&s.rate, "rate", 5, "requests a second at most")
+	flags.Float64Var(&s.rate, "rate", 5, "at most so many requests per second")
 	only := flags.String("only", "", "look for these causes, a comma `list`")
 	except := flags.String("except", "", "look for all causes but these, a comma `list`")
-	bad := flags.String("bad-reports", "stop", "reports that cannot be read: stop, or leave-out with their months")
+	bad := flags.String("bad-reports", "stop", "at a report that cannot be read: stop, or leave-out with its month")
 	words, given, err := p.Parse(usage + causes())
 	switch {
 	case err != nil:
@@ -178,7 +178,7 @@ func run(ctx context.Context, p *program.Program) error {
 	return verdict(p, page)
 }
 
-// check writes down the differences.
+// check writes the differences.
 func check(ctx context.Context, p *program.Program, s *settings, ofReports *reports.Client, ofDOIs *dois.Client, page *page) error {
 	out := formats[s.format](p.Data())
 	opts := s.options
@@ -195,7 +195,7 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	}
 	for d, err := range shown.Compare(ctx, ofReports, ofDOIs, s.account, &opts) {
 		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("interrupted, and incomplete; the same call begins again: %w", err)
+			err = fmt.Errorf("interrupted and incomplete; the next run starts from the beginning: %w", err)
 		}
 		if err != nil {
 			return errors.Join(err, program.Unwritten(out.end()))
@@ -208,7 +208,7 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	return program.Unwritten(out.end())
 }
 
-// far says how far a comparison is.
+// far is the progress of a comparison in words.
 func far(now shown.Progress) string {
 	switch {
 	case now.AllReports < 0:

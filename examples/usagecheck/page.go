@@ -12,7 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
-// A page is what a comparison found, for people.
+// A page shows the result of a comparison to people.
 type page struct {
 	Account     string
 	Creator     string
@@ -27,12 +27,12 @@ type page struct {
 	causes map[shown.Cause]*causeTotal
 }
 
-// A causeTotal is what one cause makes.
+// A causeTotal sums the differences of one cause.
 type causeTotal struct {
 	Cause       shown.Cause
 	Differences int64
-	Missing     int64 // shown less than reported
-	Surplus     int64 // shown more
+	Missing     int64 // sum by which numbers are too low
+	Surplus     int64 // sum by which numbers are too high
 }
 
 func newPage(s *settings) *page {
@@ -61,10 +61,10 @@ func (p *page) add(d *shown.Difference) {
 	}
 }
 
-// off is by how much a number differs.
+// off is the deviation of a number.
 func off(reported, shown int64) int64 { return max(shown-reported, reported-shown) }
 
-// Causes are those there are, the most frequent first.
+// Causes are the causes found, most frequent first.
 func (p *page) Causes() (all []*causeTotal) {
 	for _, cause := range shown.AllCauses() {
 		if c := p.causes[cause]; c != nil {
@@ -96,7 +96,7 @@ func plus(sum *shown.Total, t shown.Total) {
 	sum.Differences += t.Differences
 }
 
-// Newest are the months with the newest first.
+// Newest are the months, newest first.
 func (p *page) Newest() []shown.Month {
 	months := slices.Clone(p.Months)
 	slices.Reverse(months)
@@ -130,7 +130,7 @@ func change(reported, shown int64) string {
 	}
 }
 
-// address is where a DOI leads to; "" for other names.
+// address is the URL of a DOI; "" for other names.
 func address(name string) string {
 	if _, err := doi.Parse(name); err != nil {
 		return ""
@@ -138,7 +138,7 @@ func address(name string) string {
 	return doi.Address(name)
 }
 
-// remedies are what can be done about a cause.
+// remedies are the advice for each cause.
 var remedies = map[shown.Cause]string{
 	shown.NotProcessed:     "Wait, and check again in a day or two.",
 	shown.Lost:             "Store the report again. If that does not help, ask the operator of the service.",

@@ -43,12 +43,12 @@ func (t *table) print(d *shown.Difference) error {
 
 func (t *table) end() error { return nil }
 
-// A sheet is CSV with a head.
+// A sheet is CSV with a header.
 type sheet struct{ w *csv.Writer }
 
 func newSheet(out io.Writer) printer {
 	s := sheet{csv.NewWriter(out)}
-	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end tells
+	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end returns the error
 	return s
 }
 

@@ -4,96 +4,120 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// explain prints what went wrong and what to do, and returns the exit code.
-func explain(ctx context.Context, out io.Writer, err error) int {
-	const name = "usagereport:"
+// explained is an error of a submission with what to do, and with its exit code.
+func explained(ctx context.Context, s *settings, err error) error {
 	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
-		fmt.Fprintf(out, "%s faults in the input, the first %d; nothing was sent\n", name, len(faults.Faults))
-		for _, f := range faults.Faults {
-			fmt.Fprintln(out, " ", f.Path, f.Reason)
-		}
-		return exitFault
+		return program.Wrong(errors.New(listed(faults)))
 	}
-	fmt.Fprintln(out, name, err)
-	code := exitCode(ctx, err)
+	mark := marking(ctx, err)
 	_, unverified := errors.AsType[*unverifiedError](err)
-	if stopped, ok := errors.AsType[*reports.SubmitError](err); ok && code == exitIncomplete {
-		printStored(out, stopped)
-	} else if !unverified {
-		fmt.Fprintln(out, "This run changed nothing on the service.")
+	stopped, sent := errors.AsType[*reports.SubmitError](err)
+	unfinished := program.Code(mark(err)) != program.ExitWrong
+	lines := []string{err.Error()}
+	switch {
+	case sent && unfinished:
+		lines = append(lines, fmt.Sprintf("Stored in report %s: %d of %d subsets, %d datasets", stopped.ReportID, len(stopped.Stored), stopped.Total, stopped.Datasets))
+	case !unverified:
+		lines = append(lines, "This run changed nothing on the service.")
 	}
 	switch {
 	case errors.Is(err, reports.ErrTokenExpired):
-		fmt.Fprintln(out, "The token in DATACITE_TOKEN has expired; the operator of the service issues a new one.")
+		lines = append(lines, "The token in DATACITE_TOKEN has expired; the operator of the service issues a new one.")
 	case accountRefused(err):
-		fmt.Fprintln(out, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
-	case code == exitNoRoom || code == exitIncomplete && ofTheFolder(err):
-		fmt.Fprintf(out, "Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.\n", os.TempDir())
+		lines = append(lines, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
+	case ofTheFolder(err) && !ofTheInput(err), !unfinished && !ofTheInput(err) && !refused(err):
+		lines = append(lines, fmt.Sprintf("Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.", os.TempDir()))
 	}
-	if code == exitIncomplete {
-		advise(ctx, out, err)
+	if unfinished {
+		lines = append(lines, advice(ctx, err)...)
 	}
-	return code
+	if s.inMemory() {
+		lines = append(lines, "This was in memory: no real service was sent anything, and nothing is stored.")
+	}
+	return mark(fmt.Errorf("%w%s", err, strings.TrimPrefix(strings.Join(lines, "\n"), lines[0])))
 }
 
-// advise says what to do after a submission that did not finish.
-func advise(ctx context.Context, out io.Writer, err error) {
+// listed are the faults of the input, with the cure if there is one.
+func listed(faults *reports.ValidationError) string {
+	lines := []string{fmt.Sprintf("%d faults in the input; nothing was sent", len(faults.Faults))}
+	switch n := len(faults.Faults); {
+	case n == 1:
+		lines[0] = "1 fault in the input; nothing was sent"
+	case n >= mostFaults:
+		lines[0] = fmt.Sprintf("faults in the input, the first %d; nothing was sent", n)
+	}
+	repeats := false
+	for _, f := range faults.Faults {
+		lines = append(lines, "  "+f.Path+" "+f.Reason)
+		repeats = repeats || errors.Is(f, reports.ErrRepeated)
+	}
+	if repeats {
+		lines = append(lines, "-repeats merge adds up what is counted twice.")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// advice says what to do after a submission that did not finish.
+func advice(ctx context.Context, err error) []string {
 	switch {
-	case errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrConflict): // another run would end the same way
+	case refused(err): // another run would end the same way
+		return nil
 	case errors.Is(err, reports.ErrBroken):
-		fmt.Fprintln(out, "The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one.")
+		return []string{"The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one."}
 	case ctx.Err() != nil:
-		fmt.Fprintln(out, "Interrupted. Run the same command again, and it goes on from what is stored.")
+		return []string{"Interrupted. Run the same command again, and it goes on from what is stored."}
 	case ofTheFolder(err):
-		fmt.Fprintln(out, "Fix that, then run the same command again, and it goes on from what is stored.")
+		return []string{"Fix that, then run the same command again, and it goes on from what is stored."}
 	case errors.Is(err, reports.ErrBusy):
-		fmt.Fprintln(out, "Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored.")
-	default:
-		fmt.Fprintln(out, "The submission did not finish. Run the same command again, and it goes on from what is stored.")
+		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored."}
 	}
+	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored."}
 }
 
-func printStored(out io.Writer, e *reports.SubmitError) {
-	fmt.Fprintf(out, "Stored in report %s: %d of %d subsets, %d datasets\n", e.ReportID, len(e.Stored), e.Total, e.Datasets)
-	for i, part := range e.Stored {
-		fmt.Fprintf(out, "  subset %d  %s  %d datasets\n", i+1, part.Checksum, part.Datasets)
-	}
-}
-
-// exitCode tells a fault of the input or of this machine, which another run would
-// not cure, from a submission that stopped. It is exitIncomplete unless surely
-// nothing was changed.
-func exitCode(ctx context.Context, err error) int {
-	if _, ok := errors.AsType[*inputError](err); ok {
-		return exitFault
-	}
+// marking chooses the exit code: it tells a fault of the input or of this machine, which
+// another run would not cure, from a submission that stopped, and that from a service that
+// failed before anything was changed.
+func marking(ctx context.Context, err error) func(error) error {
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
 	_, unverified := errors.AsType[*unverifiedError](err)
 	switch {
-	case unverified:
-		return exitIncomplete
-	case sent && stopped.State == reports.Untouched && ofTheFolder(err):
-		return exitNoRoom
-	case sent && (stopped.State != reports.Untouched || !accountRefused(err)):
-		// A service that refuses a report may have dropped the old one by then;
-		// one that refuses the account has not.
-		return exitIncomplete
-	case ctx.Err() != nil:
-		return exitIncomplete
-	case accountRefused(err) || errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrConflict):
-		return exitFault
+	case ofTheInput(err):
+		return program.Wrong
+	case unverified, sent && stopped.State != reports.Untouched:
+		return program.NotAllDone
+	case sent && ofTheFolder(err):
+		return program.Wrong
+	case ctx.Err() != nil, errors.Is(err, reports.ErrBusy):
+		return program.NotAllDone
+	case accountRefused(err):
+		return program.Wrong
+	case sent && refused(err): // the service may have dropped the old report by then
+		return program.NotAllDone
+	case refused(err):
+		return program.Wrong
 	case ofTheService(err):
-		return exitIncomplete
+		return program.Failed
 	}
-	return exitNoRoom // nothing else is left, not even where the error has no path
+	return program.Wrong // the folder is left, even where the error has no path
+}
+
+func ofTheInput(err error) bool {
+	_, ok := errors.AsType[*inputError](err)
+	return ok
+}
+
+// refused tells whether the service does not take the report.
+func refused(err error) bool {
+	return errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrConflict)
 }
 
 // ofTheFolder tells whether a file could not be written. Those that are read belong
@@ -104,13 +128,13 @@ func ofTheFolder(err error) bool {
 	return path || link
 }
 
-// ofTheService tells whether the service, the way to it or another run is what
-// stopped a submission that had not sent anything.
+// ofTheService tells whether the service or the way to it is what stopped a submission that
+// had not sent anything.
 func ofTheService(err error) bool {
 	if _, ok := errors.AsType[*datacite.Error](err); ok {
 		return true
 	}
-	for _, condition := range []error{reports.ErrBusy, reports.ErrBroken, datacite.ErrIncomplete, datacite.ErrUnreadable, datacite.ErrTooLarge} {
+	for _, condition := range []error{reports.ErrBroken, datacite.ErrIncomplete, datacite.ErrUnreadable, datacite.ErrTooLarge} {
 		if errors.Is(err, condition) {
 			return true
 		}

@@ -115,12 +115,12 @@ func (in *input) warn(f reports.Finding) {
 	}
 }
 
-func (in *input) printWarnings(out io.Writer) {
+func (in *input) printWarnings(line func(format string, args ...any)) {
 	for _, f := range in.warnings {
-		fmt.Fprintln(out, "warning:", f)
+		line("warning: %v", f)
 	}
 	if in.warned > mostWarnings {
-		fmt.Fprintf(out, "warnings: %d in all, of which %d are shown\n", in.warned, mostWarnings)
+		line("warnings: %d in all, of which %d are shown", in.warned, mostWarnings)
 	}
 }
 

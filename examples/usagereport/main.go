@@ -44,113 +44,74 @@
 // # What comes out
 //
 // Standard output gets the receipt, after the stored report was read back and
-// compared; -json makes it JSON. Standard error gets the progress, as a bar if it
-// is a terminal and as a line every few seconds if not, and all that is wrong.
-// With -quiet both get nothing, unless something goes wrong. The exit code says
+// compared; -json makes it JSON. Standard error gets the progress and all that is
+// wrong. With -quiet both get nothing, unless something goes wrong. The exit code says
 // how it ended:
 //
 //	0  the service holds exactly the report (with -dry-run: it could be sent)
-//	1  the input, the options or the token are at fault; nothing was changed on
-//	   the service
-//	2  the submission did not finish, or its receipt could not be
-//	   printed; what is stored is said
-//	3  the folder for temporary files cannot be used or is full; nothing was
-//	   changed on the service
+//	1  the submission did not finish, or its receipt could not be printed; what is
+//	   stored is said
+//	2  the input, the flags, the token or the folder for temporary files are at
+//	   fault; nothing was changed on the service
+//	3  the service failed; nothing was changed
 //
-// After 2, which is also how an interruption ends, run the same command again: it
-// looks at what the service holds and goes on from there. Running it again after 0
-// changes nothing; after 1 and 3 something else has to be fixed first.
+// After 1, which is also how an interruption ends, and after 3, run the same command
+// again: it looks at what the service holds and goes on from there. Running it again
+// after 0 changes nothing; after 2 something else has to be fixed first.
 //
 // When a response is lost, the program waits before it looks or sends again, and
 // says what for and until when: the service may still be working on the request.
 // A run after one that was cut off waits for the rest of that time. While a run
 // for a report goes on, others for the same report on this machine end at once
-// with 2. They know of each other by files in /tmp, or in the folder that
+// with 1. They know of each other by files in /tmp, or in the folder that
 // DATACITE_LOCK_DIR names; it has to be the same for all runs.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The second signal ends the program at once.
-	context.AfterFunc(ctx, stop)
-	p := &program{getenv: os.Getenv, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-	os.Exit(p.run(ctx, os.Args[1:]))
-}
+func main() { program.Main("usagereport", run) }
 
-// A program is the command with what it uses of the world.
-type program struct {
-	getenv         func(string) string
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	http           *http.Client // nil means a new one
-}
+func run(ctx context.Context, p *program.Program) error { return submit(ctx, p, nil) }
 
-// Exit codes.
-const (
-	exitHeld       = 0 // the service holds exactly the report
-	exitFault      = 1 // input, options or token are at fault; nothing was changed
-	exitIncomplete = 2 // the submission did not finish
-	exitNoRoom     = 3 // the folder for temporary files is at fault; nothing was changed
-)
-
-func (p *program) run(ctx context.Context, args []string) int {
-	s, err := readSettings(args, p.getenv, p.stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitHeld
-	}
+// submit is run with a client to send with, nil for a new one.
+func submit(ctx context.Context, p *program.Program, sender *http.Client) error {
+	s, err := readSettings(p)
 	if err != nil {
-		return explain(ctx, p.stderr, err)
+		return err
 	}
-	out, notes := p.stdout, p.stderr
-	if s.quiet {
-		out, notes = io.Discard, io.Discard
-	}
-	show := newMeter(notes)
-	in, err := open(ctx, s, p.stdin, show)
+	show := &meter{p: p}
+	in, err := open(ctx, s, p.Stdin, show)
 	if err != nil {
-		show.end()
-		return explain(ctx, p.stderr, err)
+		return explained(ctx, &s, err)
 	}
 	defer in.close()
-	done, err := p.submit(ctx, s, in, show)
-	show.end()
+	done, err := send(ctx, s, sender, in, show)
 	if err != nil {
-		in.printWarnings(p.stderr)
-		code := explain(ctx, p.stderr, err)
-		if s.inMemory() {
-			fmt.Fprintln(p.stderr, "This was in memory: no real service was sent anything, and nothing is stored.")
-		}
-		return code
+		in.printWarnings(p.Warn)
+		return explained(ctx, &s, err)
 	}
-	in.printWarnings(notes)
-	if err := done.write(out, s.json); err != nil {
-		fmt.Fprintf(p.stderr, "usagereport: the receipt could not be written: %v; run the same command again to get one\n", err)
-		return exitIncomplete
+	in.printWarnings(p.Say)
+	text, err := done.write(s.json)
+	if err != nil {
+		return err
 	}
-	return exitHeld
+	return p.Result("%s", text)
 }
 
 // connect makes a client of the service that the settings name.
-func (p *program) connect(s settings, show *meter) (client *reports.Client, at string, closeService func(), err error) {
+func connect(s settings, sender *http.Client, show *meter) (client *reports.Client, at string, closeService func(), err error) {
 	closeService = func() {}
-	cfg := datacite.Config{UserAgent: "usagereport", Token: s.token, HTTPClient: p.http}
+	cfg := datacite.Config{UserAgent: "usagereport", Token: s.token, HTTPClient: sender}
 	switch {
 	case s.dryRun:
 		at, cfg.Token, cfg.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
@@ -158,7 +119,7 @@ func (p *program) connect(s settings, show *meter) (client *reports.Client, at s
 		server := datacitetest.NewServer(nil)
 		closeService = server.Close
 		at, cfg.Token = server.URL, server.Token(server.Now().Add(365*24*time.Hour))
-		show.say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
+		show.p.Say("The service runs in memory and forgets everything at the end; -api sends to a real one.")
 	default:
 		at = s.api
 		warnOfExpiry(show, s.token)
@@ -172,12 +133,12 @@ func (p *program) connect(s settings, show *meter) (client *reports.Client, at s
 func warnOfExpiry(show *meter, token string) {
 	at, err := reports.TokenExpiry(token)
 	if err == nil && time.Until(at) < 30*24*time.Hour {
-		show.say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
+		show.p.Say("warning: DATACITE_TOKEN expires on %s; ask the operator of the service for a new one.", at.Format(time.DateOnly))
 	}
 }
 
-func (p *program) submit(ctx context.Context, s settings, in *input, show *meter) (*receipt, error) {
-	client, at, closeService, err := p.connect(s, show)
+func send(ctx context.Context, s settings, sender *http.Client, in *input, show *meter) (*receipt, error) {
+	client, at, closeService, err := connect(s, sender, show)
 	if err != nil {
 		return nil, err
 	}
@@ -192,9 +153,8 @@ func (p *program) submit(ctx context.Context, s settings, in *input, show *meter
 	if err != nil {
 		return nil, err
 	}
-	show.end()
 	if !s.dryRun {
-		show.say("Reading the report back.")
+		show.p.Say("Reading the report back.")
 		if err := client.Verify(ctx, stored); err != nil {
 			return nil, &unverifiedError{stored, err}
 		}

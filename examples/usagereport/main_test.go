@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -114,8 +114,8 @@ func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string)
 	var out, errors bytes.Buffer
 	env := func(name string) string { return map[string]string{"DATACITE_TOKEN": s.token}[name] }
 	args = append([]string{"-api", url, "-max-processing", "1ms"}, args...)
-	p := &program{env, strings.NewReader(stdin), &out, &errors, s.http}
-	code := p.run(ctx, args)
+	p := &program.Program{Name: "usagereport", Args: args, Getenv: env, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errors}
+	code := p.Run(ctx, func(ctx context.Context, p *program.Program) error { return submit(ctx, p, s.http) })
 	return result{code, out.String(), errors.String()}
 }
 
@@ -173,7 +173,7 @@ func TestReportFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, test.stdin, test.file)
-			require.Equal(t, exitHeld, got.code, got.errors)
+			require.Equal(t, program.ExitDone, got.code, got.errors)
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
 			for _, line := range []string{
 				"holds exactly this report", "created by     My Repository", "period         1999-10-01 to 1999-10-31",
@@ -181,27 +181,33 @@ func TestReportFiles(t *testing.T) {
 			} {
 				assert.Contains(t, got.out, line)
 			}
-			assert.Contains(t, got.errors, "3 datasets\n")
 		})
 	}
 }
 
-func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
+// here runs the program without a service.
+func here(ctx context.Context, args ...string) result {
 	var out, errors bytes.Buffer
-	nothing := func(string) string { return "" }
-	p := &program{getenv: nothing, stdout: &out, stderr: &errors}
-	require.Equal(t, exitHeld, p.run(t.Context(), []string{inFile(t, "report.json", report(t, 2, nil))}), errors.String())
-	assert.Contains(t, errors.String(), "runs in memory")
-	assert.True(t, strings.HasPrefix(out.String(), "The service in memory held exactly this report, and is gone: no real service was sent anything.\n  service        in memory\n"), out.String())
+	p := &program.Program{Name: "usagereport", Args: args, Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &errors}
+	return result{p.Run(ctx, run), out.String(), errors.String()}
+}
 
-	out.Reset()
-	require.Equal(t, exitHeld, p.run(t.Context(), []string{"-json", inFile(t, "report.json", report(t, 2, nil))}))
-	assert.Contains(t, out.String(), "\"in-memory\": true,\n  \"report-id\"")
+func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
+	file := inFile(t, "report.json", report(t, 2, nil))
+	got := here(t.Context(), file)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
+	assert.Contains(t, got.errors, "runs in memory")
+	assert.True(t, strings.HasPrefix(got.out, "The service in memory held exactly this report, and is gone: no real service was sent anything.\n  service        in memory\n"), got.out)
+
+	got = here(t.Context(), "-json", file)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
+	assert.Contains(t, got.out, "\"in-memory\": true,\n  \"report-id\"")
 
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	require.Equal(t, exitIncomplete, p.run(ctx, []string{inFile(t, "report.json", report(t, 2, nil))}))
-	assert.True(t, strings.HasSuffix(errors.String(), "\nThis was in memory: no real service was sent anything, and nothing is stored.\n"), errors.String())
+	got = here(ctx, file)
+	require.Equal(t, program.ExitNotAllDone, got.code)
+	assert.True(t, strings.HasSuffix(got.errors, "\nThis was in memory: no real service was sent anything, and nothing is stored.\n"), got.errors)
 }
 
 // TestQuiet is how cron calls it: a mail comes only if something is wrong.
@@ -215,7 +221,7 @@ func TestQuiet(t *testing.T) {
 	assert.Len(t, srv.held(t), 2)
 
 	got := srv.runs(t, "", "-quiet", inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
-	assert.Equal(t, exitFault, got.code)
+	assert.Equal(t, program.ExitWrong, got.code)
 	assert.Empty(t, got.out)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
 	assert.NotContains(t, got.errors, "Building")
@@ -225,12 +231,12 @@ func TestSecondRunChangesNothing(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := inFile(t, "report.json", report(t, 3, nil))
 		first := srv.runs(t, "", "-max-datasets", "2", file)
-		require.Equal(t, exitHeld, first.code, first.errors)
+		require.Equal(t, program.ExitDone, first.code, first.errors)
 		assert.Contains(t, first.out, "sent now       2 of 2 subsets")
 		sent := srv.writes()
 
 		second := srv.runs(t, "", "-max-datasets", "2", file)
-		require.Equal(t, exitHeld, second.code, second.errors)
+		require.Equal(t, program.ExitDone, second.code, second.errors)
 		assert.Contains(t, second.out, "already there  2 of 2 subsets")
 		assert.Equal(t, sent, srv.writes())
 		assert.Len(t, srv.held(t), 3)
@@ -251,14 +257,15 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 		})
 		file := inFile(t, "report.json", report(t, 3, nil))
 		first := srv.runsAt(ctx, url, "", "-max-datasets", "1", file)
-		require.Equal(t, exitIncomplete, first.code, first.errors)
+		require.Equal(t, program.ExitNotAllDone, first.code, first.errors)
 		assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
 		assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+		assert.NotRegexp(t, "[0-9a-f]{64}", first.errors, "hashes help nobody here")
 		assert.Empty(t, first.out)
 		assert.Equal(t, []string{"10.5072/d0"}, srv.held(t))
 
 		second := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", file)
-		require.Equal(t, exitHeld, second.code, second.errors)
+		require.Equal(t, program.ExitDone, second.code, second.errors)
 		assert.Contains(t, second.out, "sent now       2 of 3 subsets")
 		assert.Contains(t, second.out, "already there  1 of 3 subsets")
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
@@ -274,7 +281,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 		tableArgs(inFile(t, "counts.csv", sampleTable(t))),
 	} {
 		got := srv.runsAt(ctx, srv.URL, "", args...)
-		assert.Equal(t, exitIncomplete, got.code, got.errors)
+		assert.Equal(t, program.ExitNotAllDone, got.code, got.errors)
 		assert.Contains(t, got.errors, "This run changed nothing on the service.")
 		assert.Contains(t, got.errors, "Interrupted. Run the same command again")
 	}
@@ -285,7 +292,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	srv := newService(t)
 	good := inFile(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
 	got := srv.runs(t, "", "-dry-run", "-max-datasets", "2", good)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.out, "The report could be sent; nothing was.")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
@@ -293,7 +300,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 
 	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
 	got = srv.runs(t, "", "-dry-run", bad)
-	assert.Equal(t, exitFault, got.code)
+	assert.Equal(t, program.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
 	assert.Empty(t, srv.Requests())
 }
@@ -315,13 +322,13 @@ func TestBadDatasets(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
 		got := srv.runs(t, "", file)
-		assert.Equal(t, exitFault, got.code)
+		assert.Equal(t, program.ExitWrong, got.code)
 		assert.Contains(t, got.errors, `report-datasets[1].data-type is "software"`)
 		assert.Empty(t, got.out)
 		assert.Zero(t, srv.writes())
 
 		got = srv.runs(t, "", "-bad-rows", "leave-out", file)
-		require.Equal(t, exitHeld, got.code, got.errors)
+		require.Equal(t, program.ExitDone, got.code, got.errors)
 		assert.Contains(t, got.out, "left out       1 datasets")
 		assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
@@ -337,20 +344,20 @@ func TestCorrections(t *testing.T) {
 	part := inFile(t, "part.json", report(t, 1, func(*reports.Report) {}))
 	srv := newService(t)
 	got := srv.runs(t, "", whole)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.NotContains(t, got.out, "kept")
 
 	got = srv.runs(t, "", "-compare-others", part)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of the replaced report")
 
-	require.Equal(t, exitHeld, srv.runs(t, "", whole).code)
+	require.Equal(t, program.ExitDone, srv.runs(t, "", whole).code)
 	got = srv.runs(t, "", "-dropped", "zero", part)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.out, "zeros          2 datasets with the count 0")
 	assert.Len(t, srv.held(t), 3)
-	assert.Equal(t, exitFault, srv.runs(t, "", "-dropped", "drop", part).code)
+	assert.Equal(t, program.ExitWrong, srv.runs(t, "", "-dropped", "drop", part).code)
 }
 
 func TestRepeatedDOIs(t *testing.T) {
@@ -359,13 +366,14 @@ func TestRepeatedDOIs(t *testing.T) {
 		policy string
 		code   int
 		held   int
-	}{{"refuse", exitFault, 0}, {"merge", exitHeld, 2}} {
+	}{{"refuse", program.ExitWrong, 0}, {"merge", program.ExitDone, 2}} {
 		t.Run(test.policy, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, "", "-repeats", test.policy, file)
 			require.Equal(t, test.code, got.code, got.errors)
 			if test.held == 0 {
 				assert.Contains(t, got.errors, "report-datasets[1].dataset-id is that of report-datasets[0]")
+				assert.Contains(t, got.errors, "-repeats merge adds up what is counted twice.")
 				assert.Zero(t, srv.writes())
 				return
 			}
@@ -382,7 +390,7 @@ func TestWarningsAreCountedAndTwentyShown(t *testing.T) {
 		}
 	}))
 	got := srv.runs(t, "", file)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Equal(t, 20, strings.Count(got.errors, "warning: report-datasets["))
 	assert.Contains(t, got.errors, "warnings: 30 in all, of which 20 are shown")
 	assert.Contains(t, got.out, "warnings       30")
@@ -401,7 +409,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, "", inFile(t, "report.json", test.content))
-			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Equal(t, program.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
 			assert.Zero(t, srv.writes())
 		})
@@ -438,25 +446,25 @@ func TestFaultsOfTheOptions(t *testing.T) {
 	} {
 		t.Run(test.says, func(t *testing.T) {
 			got := srv.runs(t, "", test.args...)
-			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Equal(t, program.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Contains(t, got.errors, "This run changed nothing on the service.")
 			assert.Empty(t, got.out)
 		})
 	}
 	assert.Empty(t, srv.Requests())
 }
 
+// A receipt that cannot be written is repeated.
 func TestReceiptThatCannotBeWritten(t *testing.T) {
 	srv := newService(t)
 	closed, into := io.Pipe()
 	require.NoError(t, closed.Close())
 	var errors bytes.Buffer
 	token := func(string) string { return srv.token }
-	p := &program{getenv: token, stdout: into, stderr: &errors}
-	code := p.run(t.Context(), []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))})
-	assert.Equal(t, exitIncomplete, code)
-	assert.Contains(t, errors.String(), "the receipt could not be written")
+	p := &program.Program{Name: "usagereport", Args: []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))}, Getenv: token, Stdout: into, Stderr: &errors}
+	assert.Equal(t, program.ExitNotAllDone, p.Run(t.Context(), run))
+	assert.Contains(t, errors.String(), "The service holds exactly this report.\n")
+	assert.Contains(t, errors.String(), "usagereport: standard output: ")
 	assert.NotContains(t, errors.String(), "changed nothing")
 	assert.Len(t, srv.held(t), 2)
 }
@@ -464,49 +472,42 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 func TestFlagsAfterTheFile(t *testing.T) {
 	srv := newService(t)
 	got := srv.runs(t, "", inFile(t, "report.json", report(t, 3, nil)), "-max-datasets", "2", "-json")
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.out, `"subsets-sent": 2`)
 	assert.Contains(t, got.out, `"service": "`+srv.URL+`"`)
 }
 
 func TestQuietWantsAService(t *testing.T) {
-	var out, errors bytes.Buffer
-	nothing := func(string) string { return "" }
-	p := &program{getenv: nothing, stdout: &out, stderr: &errors}
-	assert.Equal(t, exitFault, p.run(t.Context(), []string{"-quiet", inFile(t, "report.json", report(t, 2, nil))}))
-	assert.Contains(t, errors.String(), "-quiet would hide that nothing is sent")
+	got := here(t.Context(), "-quiet", inFile(t, "report.json", report(t, 2, nil)))
+	assert.Equal(t, program.ExitWrong, got.code)
+	assert.Contains(t, got.errors, "-quiet would hide that nothing is sent")
 }
 
-// TestExitCodes ends a run with each code that the help and the package comment
-// name.
+// The exit codes of all programs are those of the package comment.
 func TestExitCodes(t *testing.T) {
 	srv := newService(t)
 	help := srv.runs(t, "", "-help")
-	require.Equal(t, exitHeld, help.code)
+	require.Equal(t, program.ExitDone, help.code)
 	assert.Empty(t, help.errors)
-	for _, text := range []string{"Environment:", "Input:", "Output:", "-dry-run", "-bad-rows"} {
+	for _, text := range []string{"Environment:", "Input:", "Output:", "-dry-run", "-bad-rows", "Exit codes:\n  0  done\n"} {
 		assert.Contains(t, help.out, text)
 	}
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
-
-	interrupted, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	file := inFile(t, "report.json", report(t, 2, nil))
-	codes := []int{
-		srv.runs(t, "", file).code,
-		srv.runs(t, "", file+".missing").code,
-		srv.runsAt(interrupted, srv.URL, "", file).code,
+	for code, words := range []string{"the service holds", "the submission did not", "the input, the flags", "the service failed"} {
+		assert.Contains(t, string(source), fmt.Sprintf("\n//\t%d  %s", code, words))
 	}
-	t.Setenv("TMPDIR", file)
-	codes = append(codes, srv.runs(t, "", file).code)
+}
 
-	var inHelp, inComment []string
-	for i, code := range codes {
-		require.Equal(t, i, code)
-		inHelp = append(inHelp, fmt.Sprintf("\n  %d  ", code))
-		inComment = append(inComment, fmt.Sprintf("\n//\t%d  ", code))
-	}
-	assert.Equal(t, inHelp, regexp.MustCompile(`\n  \d  `).FindAllString(help.out, -1))
-	assert.Equal(t, inComment, regexp.MustCompile(`\n//\t\d  `).FindAllString(string(source), -1))
+// A service that fails before anything is sent is an exit code of its own.
+func TestTheServiceFails(t *testing.T) {
+	srv := newService(t)
+	url := srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusNotImplemented)
+		return true
+	})
+	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
+	assert.Equal(t, program.ExitFailed, got.code)
+	assert.Contains(t, got.errors, "This run changed nothing on the service.")
+	assert.Contains(t, got.errors, "Run the same command again")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/reports"
@@ -54,18 +53,13 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 	return r
 }
 
-// write prints the receipt.
-func (r *receipt) write(out io.Writer, asJSON bool) error {
-	text := r.text()
-	if asJSON {
-		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		text = string(data) + "\n"
+// write returns the receipt as it is printed.
+func (r *receipt) write(asJSON bool) (string, error) {
+	if !asJSON {
+		return r.text(), nil
 	}
-	_, err := io.WriteString(out, text)
-	return err
+	data, err := json.MarshalIndent(r, "", "  ")
+	return string(data) + "\n", err
 }
 
 func (r *receipt) text() string {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -33,9 +33,9 @@ func TestTokens(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := (&service{Server: srv.Server, token: test.token}).runs(t, "", file)
-			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Equal(t, program.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Contains(t, got.errors, "This run changed nothing on the service.")
+			assert.Equal(t, test.token != "", strings.Contains(got.errors, "This run changed nothing on the service."))
 			assert.NotContains(t, got.errors, "un the same command again")
 			if test.token != "" {
 				assert.NotContains(t, got.errors+got.out, strings.Trim(test.token, `"`))
@@ -62,7 +62,7 @@ func TestNoFolder(t *testing.T) {
 			srv := newService(t)
 			t.Setenv(tt.variable, tt.folder)
 			got := srv.runs(t, "", file)
-			assert.Equal(t, exitNoRoom, got.code, got.errors)
+			assert.Equal(t, program.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, tt.says)
 			assert.Contains(t, got.errors, "DATACITE_LOCK_DIR names another folder for locks")
 			assert.Contains(t, got.errors, "This run changed nothing on the service.")
@@ -83,8 +83,8 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 			return false
 		})
 		first := srv.runsAt(t.Context(), url, "", file)
-		require.Equal(t, exitHeld, first.code, first.errors)
-		assert.Equal(t, exitIncomplete, second.code, second.errors)
+		require.Equal(t, program.ExitDone, first.code, first.errors)
+		assert.Equal(t, program.ExitNotAllDone, second.code, second.errors)
 		assert.Contains(t, second.errors, "another run on this machine holds the lock")
 		assert.Contains(t, second.errors, "This run changed nothing on the service.")
 		assert.Contains(t, second.errors, "Wait until it has ended, then run the same command again")
@@ -96,7 +96,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 	srv := newService(t)
 	srv.token = srv.Token(srv.Now().Add(48 * time.Hour))
 	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
-	assert.Equal(t, exitHeld, got.code, got.errors)
+	assert.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN expires on"))
 }
 
@@ -110,27 +110,28 @@ func TestAdvice(t *testing.T) {
 		code int
 		says string // of the advices
 	}{
-		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, exitIncomplete, operator},
-		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), exitIncomplete, operator},
-		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, exitIncomplete, otherRun},
-		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), exitIncomplete, otherRun},
-		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), exitFault, ""},
-		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), exitIncomplete, goesOn},
-		{"no way to the service", &datacite.Error{Attempts: 5}, exitIncomplete, goesOn},
-		{"a full disk", fmt.Errorf("reports.Submit: %w", full), exitNoRoom, ""},
-		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, exitNoRoom, ""},
-		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, exitIncomplete, goesOn},
+		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, program.ExitNotAllDone, operator},
+		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), program.ExitFailed, operator},
+		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, program.ExitNotAllDone, otherRun},
+		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), program.ExitNotAllDone, otherRun},
+		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), program.ExitWrong, ""},
+		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), program.ExitFailed, goesOn},
+		{"no way to the service", &datacite.Error{Attempts: 5}, program.ExitFailed, goesOn},
+		{"a full disk", fmt.Errorf("reports.Submit: %w", full), program.ExitWrong, ""},
+		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, program.ExitWrong, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, program.ExitNotAllDone, goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var out bytes.Buffer
-			assert.Equal(t, test.code, explain(t.Context(), &out, test.err))
+			told := explained(t.Context(), &settings{api: "https://service.example.org"}, test.err)
+			out := told.Error()
+			assert.Equal(t, test.code, program.Code(told), out)
 			for _, advice := range []string{goesOn, operator, otherRun} {
-				assert.Equal(t, advice == test.says, strings.Contains(out.String(), advice), out.String())
+				assert.Equal(t, advice == test.says, strings.Contains(out, advice), out)
 			}
 			stopped, sent := errors.AsType[*reports.SubmitError](test.err)
 			changed := sent && stopped.State != reports.Untouched
-			assert.Equal(t, !changed, strings.Contains(out.String(), "This run changed nothing on the service."), out.String())
-			assert.Equal(t, errors.Is(test.err, syscall.ENOSPC), strings.Contains(out.String(), "Temporary files go to"), out.String())
+			assert.Equal(t, !changed, strings.Contains(out, "This run changed nothing on the service."), out)
+			assert.Equal(t, errors.Is(test.err, syscall.ENOSPC), strings.Contains(out, "Temporary files go to"), out)
 		})
 	}
 }
@@ -155,11 +156,11 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		says   []string
 		again  bool
 	}{
-		{"the account, from the start", http.MethodPut, 403, exitFault, []string{"403 Forbidden", "holds no token that the service accepts"}, false},
-		{"the account, half way", http.MethodPost, 403, exitIncomplete, []string{"1 of 2 subsets", "403 Forbidden", "holds no token that the service accepts"}, true},
-		{"the report", http.MethodPut, 422, exitIncomplete, []string{"untouched", "0 of 2 subsets"}, false},
-		{"the second subset", http.MethodPost, 413, exitIncomplete, []string{"incomplete", "1 of 2 subsets"}, true},
-		{"to find the report again", http.MethodGet, 410, exitIncomplete, []string{"410"}, true},
+		{"the account, from the start", http.MethodPut, 403, program.ExitWrong, []string{"403 Forbidden", "holds no token that the service accepts"}, false},
+		{"the account, half way", http.MethodPost, 403, program.ExitNotAllDone, []string{"1 of 2 subsets", "403 Forbidden", "holds no token that the service accepts"}, true},
+		{"the report", http.MethodPut, 422, program.ExitNotAllDone, []string{"untouched", "0 of 2 subsets"}, false},
+		{"the second subset", http.MethodPost, 413, program.ExitNotAllDone, []string{"incomplete", "1 of 2 subsets"}, true},
+		{"to find the report again", http.MethodGet, 410, program.ExitFailed, []string{"410"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
@@ -170,7 +171,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 				assert.Contains(t, got.errors, text)
 			}
 			assert.Equal(t, test.again, strings.Contains(got.errors, "Run the same command again"), got.errors)
-			assert.Equal(t, test.code == exitFault || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
+			assert.Equal(t, test.code == program.ExitWrong || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
 			assert.Empty(t, got.out)
 		})
 	}
@@ -188,7 +189,7 @@ func TestStoredReportThatIsNotAsSent(t *testing.T) {
 		return false
 	})
 	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
-	assert.Equal(t, exitIncomplete, got.code, got.errors)
+	assert.Equal(t, program.ExitNotAllDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "was stored, all 1 subsets of it, but reading it back failed")
 	assert.Contains(t, got.errors, "Run the same command again")
 	assert.NotContains(t, got.errors, "changed nothing")

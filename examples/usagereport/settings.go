@@ -2,16 +2,14 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/arguments"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -27,7 +25,6 @@ type settings struct {
 	token  string
 	dryRun bool
 	json   bool
-	quiet  bool
 
 	leaveOut      bool // datasets that break a rule
 	mergeRepeats  bool
@@ -45,14 +42,15 @@ type options struct {
 	csv, creator, month, created, name, reportID string
 	badRows, repeats, dropped                    string
 	given                                        map[string]bool
+	quiet                                        bool
 }
 
 // ofTables are the options that a report file has no use for.
 var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher"}
 
-func readSettings(args []string, getenv func(string) string, stdout io.Writer) (s settings, err error) {
+func readSettings(p *program.Program) (s settings, err error) {
 	var o options
-	flags := flag.NewFlagSet("usagereport", flag.ContinueOnError)
+	flags := p.Flags()
 	flags.StringVar(&o.csv, "csv", "", "read a table of counts from this `file` instead of a report; - is standard input")
 	flags.StringVar(&o.creator, "creator", "", "with -csv: `name` of the repository or platform that counted")
 	flags.StringVar(&o.month, "month", "", "with -csv: the month that was counted, as `YYYY-MM`")
@@ -64,7 +62,6 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&s.api, "api", "", "base `URL` of the service to send to, "+datacite.Test.API+" or "+datacite.Production.API+"; needs DATACITE_TOKEN in the environment")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "check the input, print what would be sent, contact no service")
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
-	flags.BoolVar(&s.quiet, "quiet", false, "print nothing if all goes well")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
 	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
@@ -72,20 +69,17 @@ func readSettings(args []string, getenv func(string) string, stdout io.Writer) (
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
 	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose response was lost; nothing is sent before")
-	files, given, err := arguments.Parse(flags, usage, args, stdout)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	files, given, err := p.Parse(usage)
+	if err != nil {
 		return s, err
-	case err != nil:
-		return s, &inputError{err}
 	}
-	o.given = given
+	o.given, o.quiet = given, p.Quiet()
 	if err := s.apply(o, files); err != nil {
-		return s, &inputError{fmt.Errorf("%w; -h shows the flags", err)}
+		return s, program.Wrong(fmt.Errorf("%w; -h shows the flags", err))
 	}
-	s.token = getenv("DATACITE_TOKEN")
+	s.token = p.Getenv("DATACITE_TOKEN")
 	if s.api != "" && !s.dryRun && s.token == "" {
-		return s, &inputError{errors.New("-api needs a token in the environment variable DATACITE_TOKEN")}
+		return s, errors.New("-api needs a token in the environment variable DATACITE_TOKEN")
 	}
 	return s, nil
 }
@@ -106,24 +100,20 @@ Environment:
                    PrivateTmp, where /tmp is another one for each service.
 
 Input: a report as JSON, or a table as CSV, plain or compressed with gzip; "-" is
-standard input. The first row of a table names the columns: doi, metric, access and
-count have to be there; title, year, uri, publisher, platform and country may be.
+standard input. A table is in UTF-8, separated by commas, semicolons or tabs. Its first
+row names the columns: doi, metric, access and count have to be there; title, year, uri,
+publisher, platform and country may be.
   metric   total-dataset-requests, unique-dataset-requests,
            total-dataset-investigations or unique-dataset-investigations
   access   regular or machine
   country  two letters; empty if it is not known
 
 Output: the receipt on standard output, as text or, with -json, as JSON. Standard
-error gets progress, warnings and errors. With -quiet there are only errors.
+error gets progress, warnings and errors.
 
-Exit codes:
-  0  the service holds exactly the report (with -dry-run: it could be sent)
-  1  the input, the flags or the token are at fault; nothing was changed on the
-     service
-  2  the submission did not finish, or its receipt could not be printed;
-     what is stored is said; run the same command again
-  3  the folder for temporary files cannot be used or is full; nothing was changed
-     on the service
+After 0, the service holds exactly the report (with -dry-run: it could be sent). After 1
+and 3, run the same command again: it goes on from what is stored. After 2 and 3, this run
+has changed nothing on the service.
 `
 
 // apply checks the options against each other.
@@ -133,9 +123,9 @@ func (s *settings) apply(o options, files []string) (err error) {
 		return fmt.Errorf("-csv %s and %q are both given", o.csv, files)
 	case o.csv == "" && len(files) != 1:
 		return fmt.Errorf("give one report file, or -csv; got %q", files)
-	case s.quiet && s.inMemory():
+	case o.quiet && s.inMemory():
 		return errors.New("-quiet would hide that nothing is sent; give -api or -dry-run with it")
-	case s.quiet && s.json:
+	case o.quiet && s.json:
 		return errors.New("-json has no effect with -quiet; leave one of them out")
 	case s.maxDatasets < 1 || s.maxDatasets > reports.MaxDatasets:
 		return fmt.Errorf("-max-datasets is %d, not between 1 and %d", s.maxDatasets, reports.MaxDatasets)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/spelling"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -63,7 +64,11 @@ func readColumns(names []string, s tableSettings) ([]column, error) {
 		c := column(name)
 		switch {
 		case !slices.Contains(knownColumns, c):
-			return nil, fmt.Errorf("line 1: column %d is named %q; the columns are %s", i+1, name, list(knownColumns))
+			meant := spelling.Nearest(name, strings.Split(list(knownColumns), ", "))
+			if meant != "" {
+				meant = fmt.Sprintf(" (did you mean %q?)", meant)
+			}
+			return nil, fmt.Errorf("line 1: column %d is named %q%s; the columns are %s", i+1, name, meant, list(knownColumns))
 		case slices.Contains(columns[:i], c):
 			return nil, fmt.Errorf("line 1: two columns are named %s", c)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -31,11 +33,23 @@ func shuffled(table string) string {
 	return strings.Join(lines, "\n")
 }
 
+// withSemicolons writes a table as spreadsheets of many countries do.
+func withSemicolons(t *testing.T, table string) string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	require.NoError(t, err)
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Comma, w.UseCRLF = ';', true
+	require.NoError(t, w.WriteAll(rows))
+	return b.String()
+}
+
 // The same counts make the same report, whatever shape the table has.
 func TestTables(t *testing.T) {
 	srv := newService(t)
 	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
-	require.Equal(t, exitHeld, first.code, first.errors)
+	require.Equal(t, program.ExitDone, first.code, first.errors)
 	assert.Contains(t, first.out, "datasets       3")
 	assert.Contains(t, first.out, "warnings       0")
 	datasets := srv.datasets(t)
@@ -60,13 +74,14 @@ func TestTables(t *testing.T) {
 		{name: "unsorted and zipped", file: inFile(t, "counts.csv.gz", zipped(t, shuffled(whole)))},
 		{name: "standard input", file: "-", stdin: shuffled(whole)},
 		{name: "from a spreadsheet", file: inFile(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
+		{name: "with semicolons", file: inFile(t, "counts.csv", "\ufeff"+withSemicolons(t, whole))},
 		{name: "DOIs as addresses", file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
 		{name: "defaults", options: []string{"-platform", "Example Portal", "-publisher", "University of Examples"},
 			file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
-			require.Equal(t, exitHeld, got.code, got.errors)
+			require.Equal(t, program.ExitDone, got.code, got.errors)
 			assert.Contains(t, got.out, "already there  1 of 1 subsets")
 			assert.Equal(t, sent, srv.writes())
 		})
@@ -101,8 +116,9 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		t.Run(test.says, func(t *testing.T) {
 			table := shortHead + "10.5072/0," + total + ",regular,1,,\n" + test.row + "\n"
 			got := srv.runs(t, table, short(table)...)
-			assert.Equal(t, exitFault, got.code, got.errors)
+			assert.Equal(t, program.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
+			assert.Equal(t, strings.Contains(test.says, "counts already"), strings.Contains(got.errors, "-repeats merge adds up what is counted twice."))
 		})
 	}
 	assert.Empty(t, srv.Requests())
@@ -112,7 +128,7 @@ func TestAllBadCellsAreNamed(t *testing.T) {
 	srv := newService(t)
 	table := shortHead + strings.Repeat("10.5072/a,total-dataset-requests,regular,many,,\n", 130)
 	got := srv.runs(t, table, short(table)...)
-	assert.Equal(t, exitFault, got.code)
+	assert.Equal(t, program.ExitWrong, got.code)
 	assert.Contains(t, got.errors, "faults in the input, the first 100; nothing was sent")
 	assert.Contains(t, got.errors, "line 101, count")
 	assert.NotContains(t, got.errors, "line 102, count")
@@ -141,7 +157,7 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 			srv := newService(t)
 			args := append(test.options, "-bad-rows", "leave-out", "-platform", "Portal", "-publisher", "University")
 			got := srv.runs(t, table, tableArgs(test.file, args...)...)
-			require.Equal(t, exitHeld, got.code, got.errors)
+			require.Equal(t, program.ExitDone, got.code, got.errors)
 			assert.Equal(t, test.held, srv.held(t))
 			assert.Contains(t, got.out, test.leftOut)
 			assert.Contains(t, got.out, "line 3, count")
@@ -157,13 +173,13 @@ func TestTheFirstRow(t *testing.T) {
 	srv := newService(t)
 	for _, test := range []struct{ table, says string }{
 		{"", "is empty; the first row has to name the columns"},
-		{"doi,metric,access,total\n", `line 1: column 4 is named "total"; the columns are doi, title`},
+		{"doi,metric,access,total\n", `line 1: column 4 is named "total" (did you mean "title"?); the columns are doi, title`},
 		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
 		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
 		{"doi,metric,access,count,platform,publisher\n", "report-datasets is empty"},
 	} {
 		got := srv.runs(t, test.table, tableArgs("-")...)
-		assert.Equal(t, exitFault, got.code, got.errors)
+		assert.Equal(t, program.ExitWrong, got.code, got.errors)
 		assert.Contains(t, got.errors, test.says)
 	}
 	assert.Empty(t, srv.Requests())
@@ -176,7 +192,7 @@ func TestTableWarningsNameTheirPlace(t *testing.T) {
 		"10.5072/a,unique-dataset-requests,regular,1,fr,Volcano\n" +
 		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
-	require.Equal(t, exitHeld, got.code, got.errors)
+	require.Equal(t, program.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "warning: line 3, title differs from line 2 of 10.5072/a")
 	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count is 0")
 	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)

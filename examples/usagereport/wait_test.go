@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // A loss is a request that fails once with a connection that is lost.
@@ -78,7 +79,7 @@ func TestALostAnswer(t *testing.T) {
 		slowly(t, l, func(t *testing.T, srv *service, file string) {
 			start := time.Now()
 			got := srv.submits(t.Context(), file)
-			require.Equal(t, exitHeld, got.code, got.errors)
+			require.Equal(t, program.ExitDone, got.code, got.errors)
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
 			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \((4m59s|5m0s)\): `+lostAnswer, got.errors)
 			assert.Equal(t, 1, strings.Count(got.errors, "Waiting"), got.errors)
@@ -98,7 +99,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		slowly(t, l, func(t *testing.T, srv *service, file string) {
 			const earlierRun = `the last request of an earlier run may still be in progress\n`
 			first := srv.submits(interrupted(t, time.Minute), file)
-			require.Equal(t, exitIncomplete, first.code, first.errors)
+			require.Equal(t, program.ExitNotAllDone, first.code, first.errors)
 			assert.Regexp(t, lostAnswer, first.errors)
 			assert.Contains(t, first.errors, "is unclear")
 			assert.Contains(t, first.errors, "interrupt signal received")
@@ -107,14 +108,14 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 			sent := srv.writes()
 
 			second := srv.submits(interrupted(t, time.Minute), file)
-			require.Equal(t, exitIncomplete, second.code, second.errors)
+			require.Equal(t, program.ExitNotAllDone, second.code, second.errors)
 			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \(4m[24]?0s\): `+earlierRun, second.errors)
 			assert.Contains(t, second.errors, "This run changed nothing on the service.")
 			assert.Contains(t, second.errors, "Interrupted. Run the same command again")
 			assert.Equal(t, sent, srv.writes())
 
 			third := srv.submits(t.Context(), file)
-			require.Equal(t, exitHeld, third.code, third.errors)
+			require.Equal(t, program.ExitDone, third.code, third.errors)
 			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \(3m[24]?0s\): `+earlierRun, third.errors)
 			there := l.stored
 			if l.arrives {

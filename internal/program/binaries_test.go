@@ -3,6 +3,7 @@ package program_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,12 +29,15 @@ type use struct {
 	repeat string // result that standard error gets if standard output is full
 }
 
+// counted is what usagereport has to know of a table.
+const counted = "-creator Me -month 2024-10"
+
 var uses = map[string][]use{
 	"audit": {
 		{args: "-api %API% -prefix 10.5072 -only url testdata/items.csv", says: "nothing differs"},
 		{args: "-api %API% -prefix 10.5072 -only url -quiet testdata/items.csv"},
 		{args: "-api %API% -prefix 10.5072 -only url,extra -quiet -format csv testdata/items.csv", code: 1, says: "1 difference", prints: "extra,10.5072/b,"},
-		{args: "-api %API% -prefix 10.5072 testdata/latin1.csv", code: 2, says: "line 2, column 33: the text is not UTF-8; save the table again"},
+		{args: "-api %API% -prefix 10.5072 testdata/latin1.csv", code: 2, says: "line 2, column 29: the text is not UTF-8; save the table again"},
 		{args: "-api %API% -prefix 10.5072 -fix -yes testdata/published.csv", code: 2, says: `published.csv, line 2, state: "published" is not one of draft, registered, findable`},
 		{args: "-api http://127.0.0.1:1 -prefix 10.5072 testdata/items.csv", code: 3, says: "connection refused"},
 	},
@@ -78,6 +82,13 @@ var uses = map[string][]use{
 		{args: "-api %API%", code: 2, says: "give one account"},
 		{args: "-api http://127.0.0.1:1 example.repo", code: 3, says: "connection refused"},
 	},
+	"usagereport": {
+		{args: "-csv testdata/counts.csv " + counted, prints: "The service in memory held exactly this report", says: "runs in memory", repeat: "no real service was sent anything"},
+		{args: "-csv testdata/counts.csv -quiet -dry-run " + counted},
+		{args: "-csv testdata/counts.csv", code: 2, says: "-csv needs -creator and -month"},
+		{args: "testdata/missing.json", code: 2, says: "missing.json"},
+		{args: "-api http://127.0.0.1:1 -csv testdata/counts.csv " + counted, code: 3, says: "connection refused"},
+	},
 }
 
 // TestBinaries runs the programs as their users do.
@@ -91,14 +102,16 @@ func TestBinaries(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	srv := datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","titles":[{"title":"Glacier"}]}`)))
+	for _, name := range []string{"a", "b"} {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","url":"https://a.example/%[1]s","titles":[{"title":"Glacier"}]}`, name)))
+	}
 	address := strings.NewReplacer("%API%", srv.URL, "%MDS%", srv.URL)
 	for _, name := range programs {
 		t.Run(name, func(t *testing.T) {
 			start := func(out *os.File, args string) (code int, printed, said string) {
 				command := exec.Command(filepath.Join(folder, name), strings.Fields(address.Replace(args))...)
 				command.Dir = filepath.Join("..", "..", "examples", name)
-				command.Env = append(os.Environ(), "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password, "DATACITE_TOKEN=x")
+				command.Env = append(os.Environ(), "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password, "DATACITE_TOKEN="+srv.Token(srv.Now().AddDate(1, 0, 0)), "DATACITE_LOCK_DIR="+folder)
 				var stdout, stderr bytes.Buffer
 				command.Stdout, command.Stderr = &stdout, &stderr
 				if out != nil {

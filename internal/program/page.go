@@ -2,7 +2,6 @@ package program
 
 import (
 	"bufio"
-	"cmp"
 	_ "embed"
 	"html/template"
 	"os"
@@ -36,8 +35,16 @@ func (p *Page) Discard() {
 func (p *Page) Save(t *template.Template, data any) error {
 	const readable = 0o644
 	out := bufio.NewWriter(p.file)
-	if err := cmp.Or(t.Execute(out, data), out.Flush(), p.file.Chmod(readable), p.file.Close(), os.Rename(p.file.Name(), p.name)); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return t.Execute(out, data) },
+		out.Flush,
+		func() error { return p.file.Chmod(readable) },
+		p.file.Close,
+		func() error { return os.Rename(p.file.Name(), p.name) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	p.file = nil
 	return nil
@@ -47,7 +54,7 @@ func (p *Page) Save(t *template.Template, data any) error {
 var style string
 
 // Style is what the pages of the programs look like. It stands in their style element.
-func Style() template.CSS { return template.CSS(style) } //nolint:gosec // a text of this package
+func Style() template.CSS { return template.CSS(style) }
 
 // Number writes a number with commas.
 func Number[N int | int64](n N) string {

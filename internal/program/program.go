@@ -1,6 +1,5 @@
-// Package program is what the example programs have in common: flags, exit codes, and
-// what goes to standard output and to standard error. A program that is copied takes
-// this folder and that of package arguments along.
+// Package program is what the example programs have in common: flags, exit codes and
+// output. To copy a program, copy this folder and that of package arguments, too.
 //
 //	func main() { program.Main("audit", run) }
 //
@@ -16,15 +15,17 @@
 //		return p.Result("%s is registered\n", name)
 //	}
 //
-// Standard output gets results. What the user asked for as data, such as records, is
-// written to p.Stdout, or to p.Data in a program with progress, with -quiet, too;
-// [Unwritten] marks an error of it. What tells that something was done, such as a
-// receipt or a minted name, goes to [Program.Result] or [Program.Results]: it is left out
-// with -quiet, and repeated on standard error if it cannot be written.
+// Standard output gets results. Requested data, such as records, are written to
+// p.Stdout, or to p.Data in a program with progress, even with -quiet; [Unwritten] marks
+// an error of it. Confirmations, such as a receipt or a minted name, go to
+// [Program.Result] or [Program.Results]: they are left out with -quiet, and repeated on
+// standard error if they cannot be written.
+//
+// [NewPage] makes an HTML file for those who do not read tables.
 //
 // An error that run returns is printed and becomes the exit code, see [Code]. [Wrong],
 // [NotAllDone] and [Failed] choose the code. Interrupt and SIGTERM end ctx; run returns
-// an error that says what is done and how to go on. The second signal ends the program
+// an error that says what was done and how to continue. The second signal ends the program
 // at once.
 package program
 
@@ -45,12 +46,12 @@ import (
 // The exit codes of all programs.
 const (
 	ExitDone       = 0
-	ExitNotAllDone = 1 // some was done, or the result could not be written
+	ExitNotAllDone = 1 // done in part, or the result could not be written
 	ExitWrong      = 2 // the command line, the environment or the input is at fault
 	ExitFailed     = 3 // the service or the way to it failed
 )
 
-// exitCodes is the end of each usage.
+// exitCodes ends each usage text.
 const exitCodes = `
 Exit codes:
   0  done
@@ -59,7 +60,7 @@ Exit codes:
   3  the service failed
 `
 
-// A Program is one run of a program: its arguments, and what it uses of the world.
+// A Program is one run of a program: its arguments and its environment.
 type Program struct {
 	Name           string
 	Args           []string
@@ -77,7 +78,7 @@ type Program struct {
 func Main(name string, run func(context.Context, *Program) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)   // the second signal ends the program at once
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe is an error of the write, which is told
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is reported as an error of the write
 	p := &Program{Name: name, Args: os.Args[1:], Getenv: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	os.Exit(p.Run(ctx, run))
 }
@@ -99,13 +100,13 @@ func (p *Program) Run(ctx context.Context, run func(context.Context, *Program) e
 func (p *Program) Flags() *flag.FlagSet {
 	if p.flags == nil {
 		p.flags = flag.NewFlagSet(p.Name, flag.ContinueOnError)
-		p.flags.BoolVar(&p.quiet, "quiet", false, "print what was asked for and what is wrong, and nothing else, as for cron")
+		p.flags.BoolVar(&p.quiet, "quiet", false, "print only requested data and errors, such as for cron")
 	}
 	return p.flags
 }
 
-// Parse reads the command line: flags wherever they stand, and the other words. It tells
-// which flags were given. -h prints the usage, the exit codes and the flags.
+// Parse reads the command line: flags at any place, and the other words. given are the
+// flags that were given. -h prints the usage, the exit codes and the flags.
 func (p *Program) Parse(usage string) (words []string, given map[string]bool, err error) {
 	help := &keeper{to: p.Stdout}
 	words, given, err = arguments.Parse(p.Flags(), usage+exitCodes, p.Args, help)
@@ -155,8 +156,8 @@ func (p *Program) Result(format string, args ...any) error {
 	return p.results.fault()
 }
 
-// Results takes what Result takes, for programs with much of it. Its Write does not fail;
-// Run does at the end.
+// Results is Result as a writer, for long output. Its Write does not fail; Run does at the
+// end.
 func (p *Program) Results() io.Writer {
 	if p.quiet {
 		return io.Discard
@@ -177,7 +178,7 @@ func (r *results) Write(data []byte) (int, error) {
 		written, r.err = r.out.Write(data)
 	}
 	if r.err != nil {
-		_, _ = r.spare.Write(data[written:]) // there is no third place
+		_, _ = r.spare.Write(data[written:]) // there is no other output
 	}
 	return len(data), nil
 }
@@ -186,7 +187,7 @@ func (r *results) fault() error {
 	if r.err == nil {
 		return nil
 	}
-	return NotAllDone(fmt.Errorf("standard output: %w; what is missing there is above", r.err))
+	return NotAllDone(fmt.Errorf("standard output: %w; the rest is above", r.err))
 }
 
 // Unwritten marks the error of a write to standard output, nil if there is none.
@@ -208,7 +209,7 @@ func (c coded) Unwrap() error { return c.error }
 // Wrong marks an error of the command line, the environment or the input.
 func Wrong(err error) error { return coded{err, ExitWrong} }
 
-// NotAllDone marks an error after which something is done and something is left.
+// NotAllDone marks an error after a part of the work was done.
 func NotAllDone(err error) error { return coded{err, ExitNotAllDone} }
 
 // Failed marks an error of the service.

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/program"
@@ -87,7 +91,7 @@ func TestResultsThatCannotBeWrittenAreRepeated(t *testing.T) {
 	var notes bytes.Buffer
 	p := &program.Program{Name: "greet", Stdout: full{}, Stderr: &notes}
 	assert.Equal(t, 1, p.Run(t.Context(), greet))
-	assert.Equal(t, "greeting world\nhello world\ngreet: standard output: no space left on device; what is missing there is above\n", notes.String())
+	assert.Equal(t, "greeting world\nhello world\ngreet: standard output: no space left on device; the rest is above\n", notes.String())
 	notes.Reset()
 	p = &program.Program{Name: "greet", Args: []string{"-h"}, Stdout: full{}, Stderr: &notes}
 	assert.Equal(t, 1, p.Run(t.Context(), greet), "help, too")
@@ -115,4 +119,35 @@ func TestCode(t *testing.T) {
 	} {
 		assert.Equal(t, tt.code, program.Code(tt.err), fmt.Sprint(tt.err))
 	}
+}
+
+// A page gets its name when it is complete.
+func TestPage(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "report.html")
+	page, err := program.NewPage(name)
+	require.NoError(t, err)
+	require.Error(t, page.Save(template.Must(template.New("").Parse("{{.Missing}}")), struct{}{}))
+	page.Discard()
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+
+	page, err = program.NewPage(name)
+	require.NoError(t, err)
+	text := template.Must(template.New("").Funcs(template.FuncMap{"style": program.Style}).Parse("<style>{{style}}</style>{{.}}"))
+	require.NoError(t, page.Save(text, "<b>"))
+	page.Discard()
+	html, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), ".card {")
+	assert.True(t, strings.HasSuffix(string(html), "</style>&lt;b&gt;"))
+	_, err = program.NewPage(filepath.Join(folder, "none", "report.html"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestTexts(t *testing.T) {
+	assert.Equal(t, "1,234,567", program.Number(1234567))
+	assert.Equal(t, "−1,000", program.Number(int64(-1000)))
+	assert.Equal(t, "a?[31mb?c", program.Clean("a\x1b[31mb\nc"))
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A meter shows how far the work is: in one line that is drawn anew on a terminal, as a
-// line now and then elsewhere.
+// A meter shows progress: in one line of a terminal that is redrawn, elsewhere as a line
+// now and then.
 type meter struct {
 	terminal bool
-	pause    time.Duration // between two pictures
+	pause    time.Duration // between two updates
 	shown    time.Time
 	latest   string
-	drawn    bool // there is a picture on the terminal
+	drawn    bool // the line is on the terminal
 }
 
 const (
@@ -22,9 +22,9 @@ const (
 	linePause     = 30 * time.Second
 )
 
-// Progress shows how far the work is, such as "3,000 of 10,000 rows", on standard error:
+// Progress shows the progress of the work, such as "3,000 of 10,000 rows", on standard error:
 // always in the same line of a terminal, and elsewhere as a line every 30 seconds. Nothing
-// is shown with -quiet. One goroutine calls Progress and what else prints.
+// is shown with -quiet. Progress and other printing must happen in one goroutine.
 func (p *Program) Progress(format string, args ...any) {
 	if p.quiet {
 		return
@@ -46,11 +46,11 @@ func (p *Program) Progress(format string, args ...any) {
 		fmt.Fprintln(p.Stderr, m.latest)
 		return
 	}
-	fmt.Fprintf(p.Stderr, "\r%s\x1b[K", m.latest) // over the last one, and what is left of it
+	fmt.Fprintf(p.Stderr, "\r%s\x1b[K", m.latest) // replaces the last one
 	m.drawn = true
 }
 
-// clearProgress takes the line on the terminal away for another text.
+// clearProgress removes the line from the terminal before other text.
 func (p *Program) clearProgress() {
 	if p.meter != nil && p.meter.drawn {
 		fmt.Fprint(p.Stderr, "\r\x1b[K")
@@ -58,8 +58,8 @@ func (p *Program) clearProgress() {
 	}
 }
 
-// Data returns standard output for a program that also shows its progress: the line of the
-// progress is taken away before each write.
+// Data returns standard output for a program that also shows its progress: the progress
+// line is removed before each write.
 func (p *Program) Data() io.Writer { return beside{p, p.Stdout} }
 
 // Words returns standard error in the same way, for more than [Program.Warn] is for.

@@ -1,6 +1,17 @@
 // Package spelling compares misspelt words with known ones.
 package spelling
 
+// Nearest returns the known word that was probably meant, "" if none is near.
+func Nearest(word string, known []string) (best string) {
+	least := min(4, len(word)/2+2)
+	for _, candidate := range known {
+		if d := Distance(word, candidate, least); d < least {
+			best, least = candidate, d
+		}
+	}
+	return best
+}
+
 // Distance returns how many bytes must be changed, added or removed to turn a into b, at
 // most limit.
 func Distance(a, b string, limit int) int {

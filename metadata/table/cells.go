@@ -125,7 +125,7 @@ func readCreators(text string, r *Row) error {
 	return nil
 }
 
-// creator reads a name and what is behind it.
+// creator reads a name and the identifiers after it.
 func creator(text string) (metadata.Creator, error) {
 	parts := split(text, '|')
 	c, err := named(parts[0])
@@ -137,7 +137,7 @@ func creator(text string) (metadata.Creator, error) {
 		case isROR(part) && organization:
 			c = c.ROR(part)
 		case isROR(part):
-			return c, fmt.Errorf("%q has a ROR without the name of its organization in front of it", text)
+			return c, fmt.Errorf("%q has a ROR id that does not follow the name of its organization", text)
 		case orcidPattern.MatchString(part) && organization:
 			return c, fmt.Errorf("%q is an organization with an ORCID, which only persons have", text)
 		case orcidPattern.MatchString(part):
@@ -296,7 +296,7 @@ func writeDates(r *Row) string {
 	return strings.Join(items, "; ")
 }
 
-// term returns the value of a vocabulary that is text but for the case of letters, or text.
+// term returns the value of a vocabulary that equals text ignoring case, else text.
 func term[T metadata.Term](text string) T {
 	for _, value := range metadata.Values[T]() {
 		if strings.EqualFold(string(value), text) {
@@ -315,9 +315,8 @@ func two(text, what string) (first, second string, err error) {
 	return parts[0], strings.Join(parts[1:], ""), nil
 }
 
-// split parts a text at a sign that has no backslash in front of it. Parts between
-// semicolons keep their backslashes, as they have parts of their own; empty ones do not
-// count.
+// split splits a text at a sign that no backslash precedes. Parts between semicolons keep
+// their backslashes, because they are split again; empty ones are dropped.
 func split(text string, at byte) (parts []string) {
 	start := 0
 	add := func(part string) {
@@ -340,7 +339,7 @@ func split(text string, at byte) (parts []string) {
 	return parts
 }
 
-// join makes a text of parts that [split] takes apart. Empty ones at the end are left out.
+// join is the inverse of [split]. Empty parts at the end are left out.
 func join(parts ...string) string {
 	for len(parts) > 1 && parts[len(parts)-1] == "" {
 		parts = parts[:len(parts)-1]

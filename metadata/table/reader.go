@@ -39,7 +39,7 @@ type field struct {
 }
 
 // NewReader reads the header of a CSV table and returns a reader of its rows. The name is
-// that of the file, for messages. A column that is not known is an error, with the name
+// that of the file, for messages. An unknown column is an error, which suggests the name
 // that was probably meant. The error is a [*datacite.FieldError] or that of src.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 	rows := csvrows.NewReader(src)
@@ -47,7 +47,7 @@ func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 	r.next = func() ([]string, error) {
 		cells, err := rows.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
-			return cells, nil // the row tells
+			return cells, nil // reported with the row
 		}
 		return cells, err
 	}
@@ -58,7 +58,7 @@ func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 
 // FromRows is NewReader for another kind of spreadsheet: next returns the cells of the next
 // row, and [io.EOF] after the last one. The first row with a text is the header. Empty rows
-// count as lines, and are no rows. Cells at the end of a row may be missing.
+// count as lines, but are not returned. Cells at the end of a row may be missing.
 func FromRows(name string, next func() ([]string, error), opts *Options) (*Reader, error) {
 	n := 0
 	r := &Reader{name: name, line: func(int) int { return n }, comma: ','}
@@ -105,7 +105,7 @@ func (r *Reader) readHeader(opts *Options) error {
 			return err
 		}
 		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
-			return r.fault(i, fmt.Sprintf("is named %q, as is another", f.Name))
+			return r.fault(i, fmt.Sprintf("is named %q, like another column", f.Name))
 		}
 		r.header = append(r.header, f)
 		r.records = r.records || f.member != ""
@@ -118,7 +118,7 @@ func (r *Reader) readHeader(opts *Options) error {
 		}
 	}
 	if len(missing) > 0 {
-		return &datacite.FieldError{Path: r.name, Reason: "needs the columns " + strings.Join(missing, ", ") + ", too, or no metadata at all"}
+		return &datacite.FieldError{Path: r.name, Reason: "also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"}
 	}
 	return nil
 }
@@ -141,19 +141,13 @@ func (r *Reader) field(i int, name string) (field, error) {
 	}
 	known = append(known, r.others...)
 	reason := fmt.Sprintf("is named %q, which is not one of %s", name, strings.Join(known, ", "))
-	best, least := "", min(4, len(name)/2+2)
-	for _, candidate := range known {
-		if d := spelling.Distance(name, candidate, least); d < least {
-			best, least = candidate, d
-		}
-	}
-	if best != "" {
+	if best := spelling.Nearest(name, known); best != "" {
 		reason = fmt.Sprintf("is named %q; did you mean %q?", name, best)
 	}
 	return field{}, r.fault(i, reason)
 }
 
-// fault is one of a cell of the header.
+// fault is the error for a cell of the header.
 func (r *Reader) fault(i int, reason string) error {
 	return &datacite.FieldError{Path: fmt.Sprintf("%s, line %d, column %d", r.name, r.line(i), i+1), Reason: reason, Line: r.line(i)}
 }
@@ -169,8 +163,8 @@ func (r *Reader) HasRecords() bool { return r.records }
 // Separator is what separates the cells of a CSV table: a comma, a semicolon or a tab.
 func (r *Reader) Separator() rune { return r.comma }
 
-// All returns the rows. Faults of a row are its findings. An error ends the rows: what
-// comes after it in the table cannot be read.
+// All returns the rows. Faults of a row are its findings. An error ends the rows: the
+// table cannot be read further.
 func (r *Reader) All() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		for {
@@ -205,7 +199,7 @@ func (r *Reader) row(cells []string) *Row {
 			continue
 		}
 		if i >= len(r.header) {
-			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Value: text, Message: fmt.Sprintf("there are %d cells, and %d columns", len(cells), len(r.header))})
+			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Value: text, Message: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))})
 			break
 		}
 		f := r.header[i]
@@ -223,7 +217,7 @@ func (r *Reader) row(cells []string) *Row {
 		}
 	}
 	if len(cells) < len(r.header) {
-		row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Message: fmt.Sprintf("there are %d cells, and %d columns", len(cells), len(r.header))})
+		row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Message: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))})
 	}
 	if row.Record != nil {
 		row.Record.DOI = row.DOI

@@ -1,5 +1,5 @@
-// Package table has metadata records as rows of a table, for people who keep them in a
-// spreadsheet: one row a DOI, one column a property.
+// Package table reads and writes metadata records as rows of a table, for people who keep
+// them in a spreadsheet: one row for each DOI, one column for each property.
 //
 //	items, err := table.NewReader("items.csv", file, nil)
 //	if err != nil {
@@ -23,13 +23,13 @@
 //	Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group
 //
 // A backslash before a semicolon, a vertical bar or another backslash makes it part of the
-// text. Titles and descriptions are one text each and have no such signs.
+// text. Titles and descriptions are single texts, in which these signs are ordinary characters.
 //
 // A column may be missing. A table has either no metadata, or all five properties that a
 // record needs: title, creators, publisher, year and type.
 //
 // CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
-// UTF-8; a byte order mark does not matter. A row has at most 256 KiB. [FromRows] reads
+// UTF-8; a byte order mark is allowed. A row has at most 256 KiB. [FromRows] reads
 // other spreadsheets.
 package table
 
@@ -57,8 +57,8 @@ type Row struct {
 	Place string
 
 	// Findings are the faults of cells, and those of the record. Their paths name the
-	// place: "items.csv, line 3, creators". What a faulty cell says is missing in the
-	// row; a Writer writes it as it was. Dates that cannot be read, identifiers of people and organizations that are
+	// place: "items.csv, line 3, creators". The value of a faulty cell is missing in
+	// the row; a Writer writes the cell unchanged. Dates that cannot be read, identifiers of people and organizations that are
 	// mistyped and licences that are not on the SPDX list are errors here.
 	Findings []metadata.Finding
 
@@ -75,15 +75,15 @@ func (r *Row) Err() error {
 	return &metadata.ValidationError{Findings: faults}
 }
 
-// A Column is one of a table.
+// A Column describes a column of a table.
 type Column struct {
 	Name        string
-	Description string // what its cells hold
+	Description string // of its cells
 	Example     string
 }
 
-// Columns returns the columns that a table may have. In the header of a table, case does
-// not count, and a hyphen or an underscore stands for a blank.
+// Columns returns the columns that a table may have. In the header of a table, case is
+// ignored, and a hyphen or an underscore is equal to a space.
 func Columns() []Column {
 	var all []Column
 	for _, c := range columns {
@@ -96,7 +96,7 @@ func Columns() []Column {
 type column struct {
 	Column
 	needed bool   // by every record
-	member string // of the record, nil for what is no metadata
+	member string // of the record, "" if not metadata
 	read   func(text string, r *Row) error
 	write  func(r *Row) string
 }
@@ -116,13 +116,13 @@ var columns = []column{
 		func(r *Row) string { return string(r.Record.PublicationYear) }},
 	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType},
 	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription},
-	{Column{"subjects", "keywords; after a | the scheme that one is from", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects},
-	{Column{"rights", "licences by their SPDX identifiers, or an address, or a text; after a | of the text its address", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights},
+	{Column{"subjects", "keywords; after a | the scheme of the keyword", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects},
+	{Column{"rights", "licences by SPDX identifier, or an address, or a text with its address after a |", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights},
 	{Column{"language", "code of the language of the item", "en"}, false, "language", readLanguage,
 		func(r *Row) string { return string(r.Record.Language) }},
 	{Column{"related identifiers", "the relation, the type of the identifier, the identifier", "IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
 		false, "relatedIdentifiers", readRelated, writeRelated},
-	{Column{"dates", "the kind of a date, and a day, month, year or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates},
+	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates},
 }
 
 // columnOf returns the column with a name in a header.
@@ -135,13 +135,13 @@ func columnOf(name string) (column, bool) {
 	return columns[i], true
 }
 
-// plain is the one form of a name in a header.
+// plain is the normalized form of a name in a header.
 func plain(name string) string {
 	name = strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(name))
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// ofMember returns the column that has a path of the record, "" if none has.
+// ofMember returns the column for a path of the record, "" if there is none.
 func ofMember(path string) string {
 	for _, c := range columns {
 		if rest, ok := strings.CutPrefix(path, c.member); ok && c.member != "" && (rest == "" || rest[0] == '.' || rest[0] == '[') {

@@ -117,8 +117,8 @@ func TestHeaders(t *testing.T) {
 		"doi,author":                    `a.csv, line 1, column 2 is named "author", which is not one of doi, url, state, title,`,
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
-		"doi,url,DOI":                   `column 3 is named "doi", as is another`,
-		"doi,url,title":                 "a.csv needs the columns creators, publisher, year, type, too",
+		"doi,url,DOI":                   `column 3 is named "doi", like another column`,
+		"doi,url,title":                 "a.csv also needs the columns creators, publisher, year, type",
 		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: this is a spreadsheet, not CSV",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
@@ -152,7 +152,7 @@ func TestFaults(t *testing.T) {
 		{"creators", ", Ada", `write persons as`},
 		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
 		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
-		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR without the name of its organization"},
+		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR id that does not follow the name of its organization"},
 		{"creators", "org: Ice Group | 0000-0001-5727-2427", "is an organization with an ORCID"},
 		{"creators", "org: Ice Group | https://ror.org/04wxnsj82", "the check digits of this ROR do not match"},
 		{"publisher", "P | Q", "is more than a name and, after a |, a ROR"},
@@ -190,8 +190,8 @@ func TestFaults(t *testing.T) {
 	assert.Len(t, rows[0].Findings, 5, "%v", rows[0].Findings)
 	assert.Equal(t, "a.csv, line 5, year", rows[1].Findings[0].Path, "a cell may have lines")
 	rows = read(t, "a.csv", "doi,url\n10.5072/a\n10.5072/a,https://a.example/,more\n10.5072/b,,\n")
-	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells, and 2 columns")
-	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells, and 2 columns")
+	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells for 2 columns")
+	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells for 2 columns")
 	require.NoError(t, rows[2].Err())
 }
 

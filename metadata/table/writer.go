@@ -34,18 +34,18 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	w := &Writer{buffer: bufio.NewWriter(out), others: len(opts.Others)}
 	w.csv = csv.NewWriter(w.buffer)
 	w.csv.Comma = cmp.Or(opts.Separator, ',')
-	_, _ = w.buffer.WriteString("\ufeff") // Flush tells
+	_, _ = w.buffer.WriteString("\ufeff") // Flush returns the error
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Name)
 	}
-	_ = w.csv.Write(append(names, opts.Others...)) // Flush tells
+	_ = w.csv.Write(append(names, opts.Others...)) // Flush returns the error
 	return w
 }
 
 // Write writes a row. lost are the members of the record, in the JSON form, that the
-// columns cannot hold as they are, such as contributors: reading the row back gives another
-// record. Place and Findings are not written.
+// columns cannot represent completely, such as contributors: reading the row back gives a
+// different record. Place and Findings are not written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
 	whole := *row
 	if whole.Record == nil {
@@ -57,7 +57,7 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 		if unread := row.unread[c.Name]; unread != "" {
 			cell = unread
 		} else if cell != "" {
-			_ = c.read(cell, read) // what it cannot read is lost
+			_ = c.read(cell, read) // a cell that cannot be read counts as lost
 		}
 		cells = append(cells, cell)
 	}

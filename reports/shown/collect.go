@@ -22,8 +22,8 @@ import (
 // stored is a report, or one attempt to read it.
 type stored struct {
 	id      string
-	created time.Time // zero if the report does not tell
-	dead    bool      // the attempt failed: what was read of it does not count
+	created time.Time // zero if the report has no date
+	dead    bool      // the attempt failed; its entries do not count
 }
 
 // readReports reads all reports.
@@ -61,14 +61,14 @@ func (c *comparison) readReports(ctx context.Context) error {
 	return nil
 }
 
-// attempts is how often a report is read whose connection breaks off.
+// attempts is how many times a report is read if the connection breaks.
 const attempts = 3
 
-// readReport reads a report. An attempt that breaks off leaves entries, so each has a
-// number of its own.
+// readReport reads a report. A failed attempt leaves entries behind, so each attempt
+// has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(s.Header) == "" {
-		return &datacite.FieldError{Path: "report " + s.ID, Reason: fmt.Sprintf("begins on %q, which is no date", s.Header.ReportingPeriod.BeginDate)}
+		return &datacite.FieldError{Path: "report " + s.ID, Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)}
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
@@ -110,13 +110,13 @@ func (c *comparison) scan(ctx context.Context, s *reports.Summary) error {
 	return nil
 }
 
-// An entry is what a dataset of a report says of a DOI and month.
+// An entry has the counts of a dataset for a DOI and month.
 type entry struct {
 	Views     count  `json:"v,omitzero"`
 	Downloads count  `json:"d,omitzero"`
-	Other     Cause  `json:"o,omitempty"` // the counts are those of another DOI or month: why they are shown here
-	Rule      int    `json:"r,omitempty"` // the one that hides or changes counts
-	Detail    string `json:"t,omitempty"` // what the rule found
+	Other     Cause  `json:"o,omitempty"` // not "" if the counts were reported for another DOI or month: why they are shown here
+	Rule      int    `json:"r,omitempty"` // that hides or changes counts
+	Detail    string `json:"t,omitempty"` // the reason given by the rule
 }
 
 // A count is that of one metric.
@@ -124,7 +124,7 @@ type count struct {
 	Reported int64   `json:"r,omitempty"`
 	Total    int64   `json:"t,omitempty"` // by people, if there are no unique counts
 	Machine  bool    `json:"m,omitempty"` // the unique counts are those of machines
-	Values   []int64 `json:"v,omitempty"` // one of them is shown; none if nothing is
+	Values   []int64 `json:"v,omitempty"` // one of them is shown; empty if nothing is
 }
 
 func (e *entry) count(m Metric) *count {
@@ -134,8 +134,8 @@ func (e *entry) count(m Metric) *count {
 	return &e.Views
 }
 
-// keep keeps what the service makes of a dataset: under the DOI and month that its sender
-// means, and where its counts are shown, if that is elsewhere.
+// keep stores how the service counts a dataset: under the DOI and month that the sender
+// means, and also where the counts are shown, if elsewhere.
 func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.Shown) error {
 	e := entry{Views: count{Reported: made.Views.Reported, Values: made.Views.Values}, Downloads: count{Reported: made.Downloads.Reported, Values: made.Downloads.Values}}
 	e.explain(made.Why)
@@ -156,11 +156,11 @@ func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.S
 	return c.add(name, month, made.Name, &e)
 }
 
-// ruleMonth is the rule about months. Findings have it for performances of another month,
-// which changes no number.
+// ruleMonth is the rule about months. A finding about a performance of another month
+// has it, too, but changes no number.
 const ruleMonth = 5
 
-// explain takes the finding that says most.
+// explain uses the most important finding.
 func (e *entry) explain(findings []reports.Finding) {
 	best := -1
 	for i, f := range findings {
@@ -182,7 +182,7 @@ func rank(rule int) int {
 	return rule
 }
 
-// weigh looks at the counts that records do not show.
+// weigh sums the counts that records do not show.
 func (e *entry) weigh(d *reports.Dataset) {
 	for i := range d.Performance {
 		for _, n := range d.Performance[i].Instance {
@@ -247,7 +247,7 @@ func (c *comparison) listRecords(ctx context.Context) error {
 	return nil
 }
 
-// fields are the attributes that are read of records. Lists have the months only in detail.
+// fields are the attributes of records that are read. Lists include the months only with detail.
 var fields = []string{"doi", "viewsOverTime", "downloadsOverTime"}
 
 // A record is what a DOI record shows.
@@ -272,7 +272,7 @@ func (c *comparison) add(name, month, as string, e *entry) error {
 	return c.sort(name, month, strconv.Itoa(len(c.stored)-1), as, e)
 }
 
-// sort adds a record, or an entry of a report, to what is sorted.
+// sort adds a record, or an entry of a report, to the sorter.
 func (c *comparison) sort(name, month, report, as string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -285,7 +285,7 @@ func (c *comparison) sort(name, month, report, as string, v any) error {
 	return c.sorter.Add(append(key, data...), nil)
 }
 
-// A line is what was sorted: by DOI, month, report and name, the record of a DOI before
+// A line is sorted by DOI, month, report and name, the record of a DOI before
 // the entries of reports.
 type line struct {
 	doi, month string

@@ -1,5 +1,5 @@
 // Package shown compares the usage reports that an account has stored with the numbers
-// of views and downloads that DOI records show, and says why they differ:
+// of views and downloads that DOI records show, and explains each difference:
 //
 //	for d, err := range shown.Compare(ctx, reportsClient, doisClient, "example.repo", nil) {
 //		if err != nil {
@@ -8,9 +8,9 @@
 //		fmt.Println(d)
 //	}
 //
-// The service stores a report as it was sent and says nothing of what its workers make
-// of it: they read a part of each dataset, add up what is reported twice, and keep numbers
-// that a corrected report no longer has. [Cause] has the reasons;
+// The service stores a report as it was sent, and does not say how its workers count it:
+// they read only a part of each dataset, add up counts that are reported twice, and keep
+// numbers that a corrected report no longer has. [Cause] has the reasons;
 // datacitetest/deployed-usage.md has the rules with their evidence.
 package shown
 
@@ -49,14 +49,14 @@ type Options struct {
 	TempDir  string         // for temporary files; "" means that of the system
 }
 
-// Progress says how far a comparison is. It first reads all reports, then lists the
+// Progress is the state of a comparison. It first reads all reports, then lists the
 // records, and then compares both.
 type Progress struct {
 	Reports     int // read
-	AllReports  int // that the service lists; -1 until it has
+	AllReports  int // in the service's list; -1 before it is read
 	Datasets    int // read from the reports
 	Records     int // listed
-	AllRecords  int // that the service counts; -1 before its first response
+	AllRecords  int // by the service's count; -1 before its first response
 	Compared    int // DOIs, reported or listed
 	Differences int
 }
@@ -83,17 +83,17 @@ type Total struct {
 // once: all of them with a login, only findable ones without. About 2 MiB are held in
 // memory, the rest in temporary files that are removed at the end.
 //
-// Lists are a day behind records and more, so each DOI that seems to differ is read with
-// [dois.Client.Get], and compared as it is then. Compare takes one request for 1,000
+// Lists are a day or more behind records, so each DOI that seems to differ is read again
+// with [dois.Client.Get] before it is compared. Compare needs one request for 1,000
 // reports, one for each report, one for 1,000 records, one for 100 DOIs of other
-// accounts, and one for each DOI that seems to differ. A difference that no report
-// explains is found once the list shows it. Of a DOI that is listed, only differences of
-// Options.Causes are looked up.
+// accounts, and one for each DOI that seems to differ. A number that no report
+// explains is found once the list shows it. Listed DOIs are read again only for
+// differences of Options.Causes.
 //
 // Interrupted, Compare starts from the beginning the next time.
 //
-// An error ends the sequence and comes with a nil Difference: of the service, of the
-// context, of a report that cannot be read (see Options.LeaveOut), or a
+// An error ends the sequence and comes with a nil Difference: an error of the service or
+// the context, a report that cannot be read (see Options.LeaveOut), or a
 // [*datacite.FieldError] for bad options.
 func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
@@ -121,7 +121,7 @@ const (
 	defaultLag = 48 * time.Hour
 )
 
-// errStopped means that the caller left the loop.
+// errStopped means that the caller has left the loop.
 var errStopped = errors.New("stopped")
 
 type comparison struct {
@@ -131,7 +131,7 @@ type comparison struct {
 	opts    Options
 	yield   func(*Difference, error) bool
 
-	stored   []stored            // by the number that entries have
+	stored   []stored            // by the number in entries
 	of       map[string][]string // ids of the reports of a month
 	skipped  map[string]bool     // months of reports that were left out
 	sorter   extsort.Sorter      // entries and records by DOI
@@ -144,7 +144,7 @@ type comparison struct {
 func (c *comparison) check() error {
 	switch {
 	case c.reports == nil || c.dois == nil:
-		return &datacite.FieldError{Path: "Compare", Reason: "needs a client for reports and one for DOIs; one of them is nil"}
+		return &datacite.FieldError{Path: "Compare", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
 	case c.account == "":
 		return &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
 	case c.opts.Lag < 0:

@@ -17,16 +17,16 @@ const (
 
 var metrics = [...]Metric{Views, Downloads}
 
-// A Difference is a number that a DOI record shows, and that is not the reported one.
+// A Difference is a number of a DOI record that is not the reported one.
 type Difference struct {
-	DOI      string // in lower case; as it was reported if it is no DOI
+	DOI      string // in lower case; as reported if it is not a DOI
 	Month    string // such as "2026-10"
 	Metric   Metric
 	Reported int64    // by the latest report that has the DOI in this month; for NotUnique, the total
-	Expected []int64  // what the service makes of the reports that are stored now; several values if the order of its work decides
+	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides
 	Shown    int64    // by the record; 0 without one
-	Cause    Cause    // why Shown is not Reported
-	Detail   string   // what in the report is the cause; "" if it is not in the report
+	Cause    Cause    // why Shown differs from Reported
+	Detail   string   // the place in the report that causes it; "" if the cause is not in the report
 	Reports  []string // ids of the reports that are the cause, the oldest first
 }
 
@@ -42,7 +42,7 @@ func (d *Difference) String() string {
 	return text
 }
 
-// A Cause is why a record does not show what was reported.
+// A Cause is the reason why a record does not show the reported number.
 type Cause string
 
 // The causes.
@@ -59,13 +59,13 @@ const (
 	LaterPerformance Cause = "later-performance"  // the count is not in the first performance of the dataset
 	SeveralCounts    Cause = "several-counts"     // the report has several counts for the number
 	LaterIdentifier  Cause = "later-identifier"   // the DOI is not the first identifier of the dataset
-	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset
+	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset is not a DOI
 	Spelling         Cause = "spelling"           // the service does not read the DOI as it is spelt
-	Characters       Cause = "characters"         // the DOI has characters with which the service does not find it
+	Characters       Cause = "characters"         // the DOI has characters that keep the service from finding it
 	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
 	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
-	TooLarge         Cause = "too-large"          // the count
-	LongDOI          Cause = "long-doi"           // the DOI begins like another one for 175 characters
+	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
+	LongDOI          Cause = "long-doi"           // another DOI has the same first 175 characters
 )
 
 var sentences = []struct {
@@ -90,10 +90,10 @@ var sentences = []struct {
 	{OtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
 	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{TooLarge, "the service shows no count above 2,147,483,647"},
-	{LongDOI, "of DOIs that are alike in their first 175 characters, the service keeps the counts of one"},
+	{LongDOI, "of DOIs with the same first 175 characters, the service keeps the counts of only one"},
 }
 
-// AllCauses returns the causes there are.
+// AllCauses returns all causes.
 func AllCauses() []Cause {
 	all := make([]Cause, len(sentences))
 	for i, s := range sentences {
@@ -102,7 +102,7 @@ func AllCauses() []Cause {
 	return all
 }
 
-// Sentence says the cause in plain words, such as "several reports have this count, and the
+// Sentence describes the cause, such as "several reports have this count, and the
 // service adds them up".
 func (c Cause) Sentence() string {
 	i := slices.IndexFunc(sentences, func(s struct {
@@ -117,13 +117,13 @@ func (c Cause) Sentence() string {
 	return sentences[i].text
 }
 
-// causeOf is the cause that a rule of datacitetest/deployed-usage.md makes; "" for those
-// that do not change a number.
+// causeOf is the cause for a rule of datacitetest/deployed-usage.md; "" for rules that do
+// not change a number.
 var causeOf = map[int]Cause{
 	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 10: SeveralCounts, 11: SeveralCounts,
 	13: Spelling, 14: Characters, 15: OtherDOI, 16: TooLarge,
 }
 
-// hiding are the rules by which a whole dataset is not shown. They come before those about
-// single counts, which then do not matter any more.
+// hiding are the rules by which a whole dataset is not shown. They precede those about
+// single counts, which have no effect then.
 var hiding = []int{3, 13, 14, 15, 2, 4}

@@ -13,7 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 )
 
-// compare goes through what was sorted, DOI by DOI.
+// compare goes through the sorted lines, DOI by DOI.
 func (c *comparison) compare(ctx context.Context) error {
 	var last *holding
 	for sorted, err := range c.sorter.Keys() {
@@ -25,7 +25,7 @@ func (c *comparison) compare(ctx context.Context) error {
 			continue
 		}
 		if last == nil || last.doi != l.doi {
-			// The last one stays: whether a long DOI begins like the next one is not known yet.
+			// The last one stays, because the next DOI may have the same long beginning.
 			if len(c.held) > holdings {
 				if err := c.release(ctx, len(c.held)-1); err != nil {
 					return err
@@ -43,7 +43,7 @@ func (c *comparison) compare(ctx context.Context) error {
 	return err
 }
 
-// holdings is how many DOIs are held, to look up those that are in no list together.
+// holdings is how many DOIs are held, so that unlisted ones are looked up together.
 const holdings = 100
 
 // release compares the first n DOIs that are held.
@@ -87,11 +87,11 @@ func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
 	return nil
 }
 
-// indexed is how many characters of a DOI the service's unique index of events has: 191
+// indexed is how many characters of a DOI are in the service's unique index of events: 191
 // with https://doi.org/ before it.
 const indexed = 191 - len("https://doi.org/")
 
-// alike reports whether two DOIs that were reported are one for the index of events.
+// alike reports whether two reported DOIs are equal to the index of events.
 func alike(a, b *holding) bool {
 	return a != nil && b != nil && len(a.counts) > 0 && len(b.counts) > 0 &&
 		len(a.doi) >= indexed && len(b.doi) >= indexed && a.doi[:indexed] == b.doi[:indexed]
@@ -131,8 +131,8 @@ func (c *comparison) judge(ctx context.Context, h *holding, crowded bool) error 
 	return nil
 }
 
-// look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a
-// path is looked up in the list.
+// look reads the current record, nil for an unknown DOI. A name that a path cannot contain
+// is looked up in the list.
 func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 	r, err := c.dois.Get(ctx, name, nil)
 	switch {
@@ -150,13 +150,13 @@ func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 	return recordOf(r), nil
 }
 
-// A pair is what reports have of a DOI, and its record.
+// A pair has the reported counts of a DOI, and its record.
 type pair struct {
 	*comparison
 	*holding
 	record  *record // nil if there is none
-	crowded bool    // another DOI begins like it
-	name    bool    // what was reported is a DOI
+	crowded bool    // another DOI has the same long beginning
+	name    bool    // the reported name is a DOI
 }
 
 func (p *pair) wanted(d *Difference) bool { return p.looksFor(d.Cause) }
@@ -167,11 +167,11 @@ type number struct {
 	metric  Metric
 	tally   tally
 	shown   int64
-	entries int // of the record: one for each count that the service keeps apart
+	entries int // of the record: one for each count that the service stores
 }
 
-// numbers are what there is to compare, in order. Months of reports that were left out
-// are not.
+// numbers are the numbers to compare, in order, except months of reports that were left
+// out.
 func (p *pair) numbers() (all []number) {
 	names := map[string]bool{}
 	for i := range p.counts {
@@ -205,8 +205,8 @@ func (p *pair) numbers() (all []number) {
 	return all
 }
 
-// unlike reports whether a record cannot show what was reported, by the rules. The list may
-// still show it.
+// unlike reports whether by the rules a record cannot show the reported number, although
+// the list may still show it.
 func (p *pair) unlike() bool {
 	return slices.ContainsFunc(p.numbers(), func(n number) bool {
 		expected, wide := n.tally.expected()
@@ -239,7 +239,7 @@ func (n *number) reported() int64 {
 	return latest.Reported
 }
 
-// explain finds the cause of a difference. The rules may allow what is shown.
+// explain finds the cause of a difference. The rules may allow the shown number.
 func (p *pair) explain(n *number, d *Difference, allowed bool) {
 	latest, all := n.tally.latest(), d.Expected
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.Values, []int64{d.Reported})
@@ -294,8 +294,8 @@ func (p *pair) added(n *number, d *Difference) {
 	}
 }
 
-// surplus explains a number that no stored report has. If each report of the month has
-// the count, none of them had it before.
+// surplus explains a number that no stored report has. If every report of the month has
+// the count, no earlier version of them is the cause.
 func (p *pair) surplus(n *number, d *Difference) {
 	have := p.ids(slices.DeleteFunc(slices.Clone(n.tally), func(one part) bool { return one.events == 0 }))
 	d.Cause = Unreported
@@ -350,7 +350,7 @@ func (p *pair) count(all []*Difference) {
 	}
 }
 
-// totals are those of all months, in order.
+// totals are the totals of all months, in order.
 func (c *comparison) totals() (all []Month) {
 	for _, name := range slices.Sorted(maps.Keys(c.totalled)) {
 		all = append(all, *c.totalled[name])

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A holding is what reports and the list of records have of one DOI.
+// A holding has the reported counts and the listed record of one DOI.
 type holding struct {
 	doi    string
 	listed *record // nil if it is in no list
 	counts []month // in order
 }
 
-// A month is what reports have of a DOI in one month.
+// A month has the reported counts of a DOI in one month.
 type month struct {
 	name    string
 	tallies [len(metrics)]tally // by number of the metric
@@ -21,22 +21,22 @@ type month struct {
 // A tally is the counts of one metric, by report: the oldest first.
 type tally []part
 
-// A part is what one report adds to a number.
+// A part is the contribution of one report to a number.
 type part struct {
 	report int
 	own    bool  // the report has a count for this DOI and month
 	count        // of the report; Values are the possible sums
 	cause  Cause // why the rules hide or change it; "" if they do not
 	why    string
-	events int // counts that the service keeps apart, guests among them
+	events int // counts that the service stores, including guests
 
 	guests []int64 // possible sums of counts that are reported for another DOI or month
 	guest  Cause   // why they are shown here
 	hint   string
 
-	wide bool // of the sums only the least and the greatest are known
+	wide bool // only the least and the greatest of the sums are known
 
-	name    string  // as which the count was read that is being put together
+	name    string  // in the report, of the count being summed
 	pending []int64 // its values
 	other   bool    // it is a guest
 }
@@ -92,7 +92,7 @@ func (t *tally) add(report int, name string, e *entry, n *count) {
 	}
 }
 
-// settle ends a count: further ones are added to it.
+// settle ends a count, so that the next one is added to it.
 func (p *part) settle() {
 	if len(p.pending) == 0 {
 		return
@@ -163,7 +163,7 @@ func union(a, b []int64) []int64 {
 	return slices.Compact(all)
 }
 
-// mostValues bounds the possible sums. Of more, the least and the greatest are kept.
+// mostValues is the limit of possible sums; beyond it, the least and the greatest are kept.
 const mostValues = 64
 
 // sums are the sums of each value of one list with each of another.

@@ -129,7 +129,7 @@ func (s *Service) writeDeployed(q *wire.Request, path string) (wire.Reply, error
 // readData is the member data of a body in JSON.
 func readData(q *wire.Request) (object, error) {
 	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
-	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // there it is not looked at
+	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // PATCH ignores it
 	read := wire.ReadBody
 	if coded {
 		read = readCoded
@@ -156,8 +156,7 @@ func take(data object) (record.Sent, error) {
 	return record.Take(attributes)
 }
 
-// toMake is the name of a record that is to be made, empty if none is asked for, and
-// its repository.
+// toMake is the name requested for a new record, empty if none, and its repository.
 func (s *Service) toMake(data object, sent record.Sent, account *record.Account) (string, *record.Account, error) {
 	name, err := s.nameSent(sent)
 	if err != nil {
@@ -167,8 +166,8 @@ func (s *Service) toMake(data object, sent record.Sent, account *record.Account)
 	return name, client, err
 }
 
-// nameSent is the DOI that a new record asks for, as it stands, or a new one
-// under the prefix that it asks for.
+// nameSent is the DOI requested for a new record, not normalized, or a new one under the
+// requested prefix.
 func (s *Service) nameSent(sent record.Sent) (string, error) {
 	given, prefix := sent.Wants("doi"), sent.Wants("prefix")
 	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
@@ -186,8 +185,7 @@ func (s *Service) nameSent(sent record.Sent) (string, error) {
 
 var errNoPrefix = wire.Crashed("No valid prefix found")
 
-// clientOf is the repository that a new record is for: the one that it names, or
-// the account's.
+// clientOf is the repository of a new record: the one that it names, or the account's.
 func (s *Service) clientOf(data object, account *record.Account) (*record.Account, error) {
 	id := wire.String(record.Member(data, "relationships", "client", "data", "id"))
 	if id == "" && account != nil {
@@ -225,7 +223,7 @@ func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.A
 	if !existed {
 		res.Status = http.StatusCreated
 	}
-	if path == "" { // the service's own number for the record
+	if path == "" { // the service's internal number of the record
 		res.Header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", wire.Address(q), s.created.Add(1))}
 	}
 	return res, nil

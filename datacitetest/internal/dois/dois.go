@@ -25,7 +25,7 @@ var (
 // A Service is interface B.
 type Service struct {
 	*store.Store
-	created atomic.Int64 // numbers of records, as the deployed service gives them
+	created atomic.Int64 // internal numbers of records, as in the deployed service
 }
 
 // New makes the DOI service over a store.
@@ -51,8 +51,8 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	return wire.Reply{}, store.ErrNoRecord
 }
 
-// caller is the account that asks, nil for an anonymous reader. Wrong Basic
-// credentials count as none; a wrong token is refused.
+// caller is the account of a request, nil for an anonymous reader. Wrong Basic
+// credentials are ignored; a wrong token is refused.
 func (s *Service) caller(q *wire.Request) (*record.Account, error) {
 	token := store.Bearer(q.Request)
 	account, _ := s.Basic(q.Request)
@@ -107,8 +107,7 @@ func (s *Service) showDOI(q *wire.Request, name string) (wire.Reply, error) {
 
 const kernelType = "application/vnd.datacite.datacite+xml"
 
-// accepted is the first type of response that the Accept header names and the
-// service has.
+// accepted is the first supported type in the Accept header.
 func accepted(q *wire.Request) string {
 	header := q.Header.Get("Accept")
 	if header == "" {

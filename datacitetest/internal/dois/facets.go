@@ -13,7 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// facets are what a list can count (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
+// facets are the counts that a list can have (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
 // app/controllers/concerns/facetable.rb).
 var facets = map[string]facet{
 	"states":         top("aasm_state", 3, titled),
@@ -64,18 +64,18 @@ var facets = map[string]facet{
 	},
 }
 
-// usual are the facets of a list that names none.
+// usual are the default facets of a list.
 var usual = strings.Fields(`resourceTypes states published created registered providers clients affiliations prefixes schemaVersions
 	linkChecksStatus subjects fieldsOfScience licenses certificates views downloads citations`)
 
-// The names that the service has for ids.
+// The titles of ids.
 var (
 	clientTypes = map[string]string{"repository": "Repository", "periodical": "Periodical", igsnCatalog: "IGSN ID Catalog", "raidRegistry": "RAiD Registry"}
 	agencies    = map[string]string{
 		"airiti": "Airiti", "cnki": "CNKI", "crossref": "Crossref", "datacite": "DataCite", "istic": "ISTIC", "jalc": "JaLC",
 		"kisti": "KISTI", "medra": "mEDRA", "op": "OP",
 	}
-	languages = map[string]string{ // the service has all of ISO 639
+	languages = map[string]string{ // the deployed service has all of ISO 639
 		"ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
 		"fi": "Finnish", "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
 		"la": "Latin", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
@@ -93,10 +93,10 @@ var (
 	openLicences = strings.Fields("cc-by-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-3.0-at cc-by-3.0-us cc-by-4.0 cc-pddc cc0-1.0 cc-pdm-1.0")
 )
 
-// facet counts something in all that a list has found.
+// facet counts something in all hits of a list.
 type facet func(found []hit, now time.Time) any
 
-// bucket is how one value of a facet is shown; without an id it is not.
+// bucket is one value of a facet; without an id it is not shown.
 type bucket struct{ id, title string }
 
 func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.title, "count": n} }
@@ -104,7 +104,7 @@ func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.tit
 func same(v string) bucket   { return bucket{v, v} }
 func titled(v string) bucket { return bucket{v, names.Titled(v)} }
 
-// combined is an id and a name that stand in one value.
+// combined is an id and a name joined in one value.
 func combined(v string) bucket {
 	id, title, _ := strings.Cut(v, ":")
 	return bucket{id, title}
@@ -114,14 +114,14 @@ func named(titles map[string]string) func(string) bucket {
 	return func(v string) bucket { return bucket{v, cmp.Or(titles[v], v)} }
 }
 
-// addFacets counts what the parameters ask for. They are off if nothing is said, and
-// an empty list has none.
+// addFacets adds the facets that the parameters request. They are off by default, and an
+// empty list has none.
 func addFacets(meta object, p wire.Params, found []hit, now time.Time) {
 	if len(found) == 0 || p["id"] != "" {
 		return
 	}
 	if p["client_type"] == igsnCatalog && p["ids"] == "" {
-		meta["createdByMonth"] = newest("created", 7)(found, now) // asked or not
+		meta["createdByMonth"] = newest("created", 7)(found, now) // always included
 	}
 	off, said := p["disable_facets"]
 	if off = strings.ToLower(off); !said || off == "true" || off == "1" {
@@ -136,12 +136,12 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) {
 			meta[name] = count(found, now)
 		}
 	}
-	if meta["openLicenses"] != nil { // which is never asked for alone
+	if meta["openLicenses"] != nil { // comes with it
 		meta["openLicensesCount"] = len(slices.DeleteFunc(slices.Clone(found), not(isOpen)))
 	}
 }
 
-// tally counts the records of each value, the frequent ones first.
+// tally counts the records of each value, most frequent first.
 func tally(found []hit, values func(hit) []string) (keys []string, counts map[string]int) {
 	counts = map[string]int{}
 	for _, h := range found {
@@ -155,7 +155,7 @@ func tally(found []hit, values func(hit) []string) (keys []string, counts map[st
 
 func in(field string) func(hit) []string { return func(h hit) []string { return h.values(field) } }
 
-// top is the most frequent values of a field.
+// top are the most frequent values of a field.
 func top(field string, size int, show func(string) bucket) facet {
 	return func(found []hit, _ time.Time) any {
 		keys, counts := tally(found, in(field))
@@ -172,7 +172,7 @@ func top(field string, size int, show func(string) bucket) facet {
 	}
 }
 
-// among counts in some of the records.
+// among counts in a part of the records.
 func among(some func(hit) bool, f facet) facet {
 	return func(found []hit, now time.Time) any { return f(slices.DeleteFunc(slices.Clone(found), not(some)), now) }
 }
@@ -187,7 +187,7 @@ func isOpen(h hit) bool {
 	return slices.ContainsFunc(h.values("rights_list.rightsIdentifier"), func(id string) bool { return slices.Contains(openLicences, id) })
 }
 
-// spans counts records by the beginning of a date, the newest first.
+// spans counts records by the beginning of a date, newest first.
 func spans(found []hit, field string, letters int) (keys []string, counts map[string]int) {
 	keys, counts = tally(found, func(h hit) (values []string) {
 		for _, v := range h.values(field) {
@@ -201,7 +201,7 @@ func spans(found []hit, field string, letters int) (keys []string, counts map[st
 	return keys, counts
 }
 
-// newest is the last ten years, or months, in which there is something.
+// newest are the last ten years, or months, with any record.
 func newest(field string, letters int) facet {
 	return func(found []hit, _ time.Time) any {
 		keys, counts := spans(found, field, letters)
@@ -213,8 +213,7 @@ func newest(field string, letters int) facet {
 	}
 }
 
-// published is the years of publication without those to come: as many as there
-// have been since 2010.
+// published are the years of publication up to now: as many as have passed since 2010.
 func published(found []hit, now time.Time) any {
 	keys, counts := spans(found, "publication_year", 4)
 	out := []object{}
@@ -226,8 +225,8 @@ func published(found []hit, now time.Time) any {
 	return out
 }
 
-// byYear adds up a count by year of publication, of the last ten years those that
-// have any.
+// byYear sums a count by year of publication, for those of the last ten years with a
+// sum above zero.
 func byYear(field string) facet {
 	return func(found []hit, _ time.Time) any {
 		keys, _ := spans(found, "publication_year", 4)
@@ -255,8 +254,8 @@ func sum(field string) facet {
 	}
 }
 
-// people counts those with an ORCID iD, by the name that the first record has for
-// them; with their works by type, if those are wanted.
+// people counts people with an ORCID iD, titled by the name in the first record, and
+// optionally with their works by type.
 func people(list string, works bool) facet {
 	field := list + ".nameIdentifiers.nameIdentifier"
 	return func(found []hit, now time.Time) any {
@@ -276,7 +275,7 @@ func people(list string, works bool) facet {
 	}
 }
 
-// funders are shown by id, if the id is in lower case, as the index has it.
+// funders are counted by id, if the id is in lower case, as in the index.
 func funders(found []hit, now time.Time) any {
 	return top("funding_references.funderIdentifier", 200, func(id string) bucket {
 		if name := firstName(found, "funding_references", "funderName", id); name != "" {
@@ -305,8 +304,8 @@ func firstName(found []hit, list, member, id string) string {
 	return ""
 }
 
-// licencesWithMissing counts the records without a licence too, and the licences that
-// are not shown.
+// licencesWithMissing also counts the records without a licence, and the licences not
+// listed.
 func licencesWithMissing(found []hit, _ time.Time) any {
 	keys, counts := tally(found, func(h hit) []string {
 		if ids := h.values("rights_list.rightsIdentifier"); len(ids) > 0 {

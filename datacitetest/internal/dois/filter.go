@@ -13,25 +13,25 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// hit is a record that a list has, and how well it matches the query.
+// hit is a record in a list, and its score for the query.
 type hit struct {
 	*record.Record
 	score float64
 }
 
-// has says whether the index has such a value of the record in a field.
+// has says whether a field of the index has such a value for the record.
 func (h hit) has(field string, is func(string) bool) bool { return search.Has(h.Search(), field, is) }
 
-// values are what the index has of the record in a field.
+// values are the values of the record in a field of the index.
 func (h hit) values(field string) []string { return search.Values(h.Search(), field) }
 
-// hits returns the records a list is made of: those the account may see, that
-// every filter lets through and that match the query.
+// hits returns the records of a list: those that the account may see and that match all
+// filters and the query.
 func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
 	byName := false
 	for _, name := range []string{"ids", "id"} {
 		if p[name] != "" {
-			p, byName = wire.Params{name: p[name]}, true // then other filters and the query have no effect
+			p, byName = wire.Params{name: p[name]}, true // other filters and the query have no effect then
 		}
 	}
 	query, err := s.parseQuery(p["query"])
@@ -39,7 +39,7 @@ func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
 		return nil, err
 	}
 	if account == nil {
-		delete(p, "state") // anonymous readers get findable ones, whatever they ask for
+		delete(p, "state") // anonymous readers see only findable records
 	}
 	keep, err := s.readFilters(p)
 	if err != nil {
@@ -88,11 +88,11 @@ func (s *Service) lists(rec *record.Record, account *record.Account, byName bool
 
 type filter func(h hit) bool
 
-// condition makes the filter of a parameter: what a field must have.
+// condition makes a filter of a parameter's value.
 type condition func(field, value string) (filter, error)
 
 // filters are those of specification §4.2, and the further ones of the deployed service
-// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). All must hold; unknown values match nothing, blank ones everything.
+// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). All must match; unknown values match nothing, empty ones everything.
 var filters = []struct {
 	name, fields string
 	condition    condition
@@ -157,10 +157,10 @@ var unplayed = []struct {
 	value string // "" for any
 	lacks string
 }{
-	{"affiliation_country", "", "the register that has countries of organizations"},
-	{"include_funder_child_organizations", "true", "the register that has parts of organizations"},
+	{"affiliation_country", "", "the countries of organizations"},
+	{"include_funder_child_organizations", "true", "the parts of organizations"},
 	{"enriched", "true", "the enriched copies of records"},
-	{"page[scroll]", "", "the memory of scrolling; page[cursor] leads through long lists"},
+	{"page[scroll]", "", "scrolling; use page[cursor] for long lists"},
 }
 
 func playable(p wire.Params) error {
@@ -172,14 +172,14 @@ func playable(p wire.Params) error {
 	return nil
 }
 
-// alternatives are the filters of which the deployed service wants one to hold.
+// alternatives are the filters of which one must match in the deployed service.
 var alternatives = strings.Fields("provider_id client_id affiliation_id funder_id has_organization has_affiliation has_funder")
 
 func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
 	for _, rule := range filters {
 		value, given := p[rule.name]
-		// A blank client type matches nothing.
+		// An empty client type matches nothing.
 		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
 			continue
 		}
@@ -207,19 +207,19 @@ func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	return keep, nil
 }
 
-// anyOf makes one filter of several.
+// anyOf matches if any of the filters does.
 func anyOf(some []filter) filter {
 	return func(h hit) bool { return slices.ContainsFunc(some, func(f filter) bool { return f(h) }) }
 }
 
-// holds keeps records with such a value in the field.
+// holds matches records with such a value in the field.
 func holds(field string, is func(value string) bool) filter {
 	return func(h hit) bool { return h.has(field, is) }
 }
 
 func asIs(text string) string { return text }
 
-// terms takes a comma list of what the record may have, each as the index has it.
+// terms matches any of a comma list of values, spelled as in the index.
 func terms(as func(string) string) condition {
 	return func(field, value string) (filter, error) {
 		var wanted []string
@@ -230,7 +230,7 @@ func terms(as func(string) string) condition {
 	}
 }
 
-// term takes a value, commas and all.
+// term matches a single value, which may contain commas.
 func term(as func(string) string) condition {
 	return func(field, value string) (filter, error) {
 		wanted := as(value)
@@ -238,7 +238,7 @@ func term(as func(string) string) condition {
 	}
 }
 
-// always wants the same value, whatever the parameter says.
+// always matches the same value, whatever the parameter's.
 func always(wanted string) condition {
 	return func(field, _ string) (filter, error) {
 		return holds(field, func(v string) bool { return v == wanted }), nil
@@ -249,7 +249,7 @@ func exists(field, _ string) (filter, error) {
 	return holds(field, func(string) bool { return true }), nil
 }
 
-// samplesOfCatalogue leaves a catalogue of samples nothing but physical objects.
+// samplesOfCatalogue restricts a catalogue of samples to physical objects.
 func samplesOfCatalogue(field, value string) (filter, error) {
 	if value != igsnCatalog {
 		return func(hit) bool { return true }, nil
@@ -259,7 +259,7 @@ func samplesOfCatalogue(field, value string) (filter, error) {
 
 const igsnCatalog = "igsnCatalog"
 
-// years takes a year, or several as the span from first to last.
+// years matches a year, or the span from the first to the last of several.
 func years(field, value string) (filter, error) {
 	all := strings.Split(value, ",")
 	first, last := slices.Min(all), slices.Max(all)
@@ -273,7 +273,7 @@ func years(field, value string) (filter, error) {
 
 var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
 
-// atLeast takes a count.
+// atLeast matches counts of at least the value.
 func atLeast(read func(string) (int64, error)) condition {
 	return func(field, value string) (filter, error) {
 		wanted, err := read(value)
@@ -284,7 +284,7 @@ func atLeast(read func(string) (int64, error)) condition {
 	}
 }
 
-// leadingNumber takes what is no number for 0, which every record has.
+// leadingNumber is the number at the start of a text, else 0, which every record has.
 func leadingNumber(value string) (int64, error) { return wire.Leading(strings.TrimSpace(value)), nil }
 
 func wholeNumber(value string) (int64, error) { return strconv.ParseInt(value, 10, 64) }

@@ -12,9 +12,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// mediaTypes are the types that the deployed service knows, in its order, and what
-// it calls the formats: lupo config/initializers/mime_types.rb. A page in HTML is
-// JSON; the others without a writer are known and not served.
+// mediaTypes are the types that the deployed service knows, in its order, with its names
+// of the formats: lupo config/initializers/mime_types.rb. HTML is served as JSON; the
+// others without a writer are known but not served.
 var mediaTypes = []struct{ mediaType, format string }{
 	{"text/html", "json"}, {"application/xhtml+xml", "json"}, {"text/plain", "text"},
 	{"application/json", "json"}, {"text/x-json", "json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
@@ -41,8 +41,8 @@ func formatOf(mediaType string) string {
 	return ""
 }
 
-// negotiated is the format of the response that the Accept header asks for: the most
-// wanted one that there is. A browser's list, with "*/*" among others, counts for nothing.
+// negotiated is the format of the response by the Accept header: the most preferred
+// known one. A browser's list, with "*/*" among others, is ignored.
 func negotiated(q *wire.Request) string {
 	header := q.Header.Get("Accept")
 	list := strings.Split(header, ",")
@@ -76,7 +76,7 @@ func negotiated(q *wire.Request) string {
 }
 
 // linked is the format of the response, and the path without it: a path may begin
-// with a media type, and then the Accept header does not count.
+// with a media type, which replaces the Accept header.
 func linked(q *wire.Request, path string) (f, rest string) {
 	for _, m := range mediaTypes {
 		rest, found := strings.CutPrefix(path, "/"+m.mediaType)

@@ -10,9 +10,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// resource is a record as it is shown. The deployed service says whose registration
-// agency it is only if asked, and shows what was found out about the landing page to
-// the owner, of a single record (lupo app/serializers/datacite_doi_serializer.rb).
+// resource is a record in a response. The deployed service shows the registration agency
+// only if requested, and the check of the landing page only to the owner, for a single
+// record (lupo app/serializers/datacite_doi_serializer.rb).
 func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
 	if s.Deployed {
 		v.Deployed, v.Owner = true, v.Single && rec.Owner(account)
@@ -21,8 +21,8 @@ func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, acc
 	return rec.Resource(v)
 }
 
-// include adds what records belong to, or have, if the parameters ask for it: their
-// clients, and the media of a single one.
+// include adds the related resources that the parameters request: clients, and the
+// media of a single record.
 func (s *Service) include(body object, p wire.Params, records []*record.Record, single bool) {
 	wanted := p["include"]
 	if !wire.Listed(wanted, "client", "media") {
@@ -51,7 +51,7 @@ var clientMembers = object{
 	"opendoar": nil, "issn": object{}, "url": nil, "created": nil, "updated": nil, "isActive": true, "name": nil, "symbol": nil,
 }
 
-// client is a repository. The index, of which lists are made, does not know its prefixes.
+// client is a repository. In lists, which come from the index, it has no prefixes.
 func (s *Service) client(rec *record.Record, single bool) object {
 	about := record.Parent(rec.Client, rec.Repository)
 	attributes := object{}

@@ -71,7 +71,7 @@ func (l listing) records() (all []*record.Record) {
 	return all
 }
 
-// arrange puts the hits in order and cuts out the page that is asked for.
+// arrange sorts the hits and selects the requested page.
 func (s *Service) arrange(found []hit, p wire.Params) (listing, error) {
 	size, err := pageSize(p)
 	if err != nil {
@@ -123,8 +123,8 @@ func byNumber(found []hit, page, size int) listing {
 	return l
 }
 
-// byCursor walks all records in the order of their creation, whatever sort
-// says. A cursor that cannot be read starts from the beginning.
+// byCursor walks all records in the order of their creation, ignoring sort. A
+// cursor that cannot be read starts from the beginning.
 func byCursor(found []hit, cursor string, size int) listing {
 	slices.SortFunc(found, byCreation)
 	after := readCursor(cursor)
@@ -146,13 +146,13 @@ func byCursor(found []hit, cursor string, size int) listing {
 	return l
 }
 
-// place is where a record stands in the order of a cursor.
+// place is the position of a record in the order of a cursor.
 type place struct {
 	created int64 // in ms since 1970
 	doi     string
 }
 
-// place goes by seconds, as the index has no less.
+// place is to the second, the precision of the index.
 func (h hit) place() place { return place{h.Created.Unix() * 1000, h.DOI} }
 
 func (p place) compare(other place) int {
@@ -165,7 +165,7 @@ func (p place) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d,%s", p.created, p.doi))
 }
 
-// beginning is before all records.
+// beginning is the place before all records.
 var beginning = place{created: -1 << 63}
 
 func readCursor(cursor string) place {
@@ -224,7 +224,7 @@ func byCount(counter string) func(a, b hit) int {
 }
 
 // byTitle sorts by the first title, without regard to case. A title with accents is sorted
-// both with and without them: the smaller counts, in descending order the larger.
+// both with and without them: the smaller form counts, in descending order the larger.
 // Records without a title come last in both orders.
 func byTitle(descending bool) func(a, b hit) int {
 	known := map[*record.Record][]string{}
@@ -256,7 +256,7 @@ func (h hit) titles() []string {
 	return []string{title[0], names.Collate(title[0])}
 }
 
-// order is the comparison for a sort option. An unknown option is the default, the last
+// order is the comparison for a sort option. An unknown option is the default: last
 // updated first. Equal records are sorted by name.
 func (s *Service) order(sort string) func(a, b hit) int {
 	name, descending := strings.CutPrefix(sort, "-")

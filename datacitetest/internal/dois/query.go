@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// renames are the words of a query that the deployed service replaces before
-// its search engine sees them, in this order and wherever they stand.
+// renames are replacements that the deployed service makes anywhere in a query before
+// it searches, in this order.
 var renames = []struct{ from, to string }{
 	{"publicationYear", "publication_year"}, {"relatedIdentifiers", "related_identifiers"}, {"relatedItems", "related_items"},
 	{"rightsList", "rights_list"}, {"fundingReferences", "funding_references"}, {"geoLocations", "geo_locations"},
@@ -20,7 +20,7 @@ var renames = []struct{ from, to string }{
 
 var publisherPart = regexp.MustCompile(`publisher\.(name|publisherIdentifier|publisherIdentifierScheme|schemeUri|lang)`)
 
-// rewritten is a query as the deployed service's search engine gets it.
+// rewritten is a query as the deployed service passes it to its search engine.
 func rewritten(query string) string {
 	for _, r := range renames {
 		query = strings.ReplaceAll(query, r.from, r.to)
@@ -42,7 +42,7 @@ func (s *Service) parseQuery(text string) (*search.Query, error) {
 	case s.Deployed && strings.HasPrefix(err.Error(), "Lexical error"):
 		return nil, searchFault("token_mgr_error: " + err.Error())
 	case s.Deployed && strings.HasPrefix(err.Error(), "failed to "):
-		return nil, searchFault(err.Error()) // it was read, but means nothing to a field
+		return nil, searchFault(err.Error()) // a value does not fit its field
 	}
 	return nil, searchFault("parse_exception: " + err.Error())
 }

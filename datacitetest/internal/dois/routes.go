@@ -16,8 +16,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// unplayedRoutes are the routes of the servers in operation that this service does not have, by
-// method and path (lupo and sashimi config/routes.rb). A 404 would look like one of theirs.
+// unplayedRoutes are the routes of the public servers that this service does not support, by
+// method and path (lupo and sashimi config/routes.rb). They are 501, since 404 would look like a response of those servers.
 var unplayedRoutes = []struct {
 	form *regexp.Regexp
 	what string
@@ -37,10 +37,10 @@ var unplayedRoutes = []struct {
 func routes(form string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + form + `)\z`) }
 
 func notPlayed(what string) error {
-	return wire.Fail(http.StatusNotImplemented, "This test service does not play %s.", what)
+	return wire.Fail(http.StatusNotImplemented, "This test service does not support %s.", what)
 }
 
-// Unplayed is the response to a request that the service does not play, nil for others.
+// Unplayed is the response to a request that the service does not support, nil for others.
 func Unplayed(method, path string) error {
 	for _, r := range unplayedRoutes {
 		if r.form.MatchString(method + " " + path) {
@@ -50,8 +50,8 @@ func Unplayed(method, path string) error {
 	return nil
 }
 
-// scoped are lists of a repository or of a provider. What stands in the path is a
-// parameter of the request.
+// scoped are lists of a repository or of a provider. The id in the
+// path is a parameter of the request.
 var scoped = regexp.MustCompile(`\A/(client|repositor|provider)(?:s|ies)/(.+?)/dois(/.+)?\z`)
 
 // atRoot are paths of a record without /dois, which may begin with a media type.
@@ -65,8 +65,8 @@ func Owns(path string) bool {
 	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/") || scoped.MatchString(path)
 }
 
-// ServeDeployed serves a request to the deployed service; the path is the one that its
-// routes see.
+// ServeDeployed serves a request to the deployed service; the path is in the form of
+// the routes.
 func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	q.ResponseHeader.Set("Vary", "Accept,Accept-Encoding")
 	if q.Verb == http.MethodOptions {
@@ -82,7 +82,7 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	return shared(q, reply)
 }
 
-// shared lets scripts of other pages read a response (lupo vendor/docker/webapp.conf.template).
+// shared lets scripts of other origins read a response (lupo vendor/docker/webapp.conf.template).
 func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 	header := map[string]string{
 		"Access-Control-Allow-Credentials": "true",
@@ -139,7 +139,7 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 	return s.serveOne(q, target, f)
 }
 
-// randomDOIs are new names, which may be taken. They need no login.
+// randomDOIs are random names, which may be taken. They need no login.
 func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
 	if _, err := s.caller(q); err != nil {
 		return wire.Reply{}, err
@@ -169,7 +169,7 @@ func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
 var notDigits = regexp.MustCompile(`[^0-9]`)
 
 // namesOfAccount are the registered names under the account's first prefix. An API key
-// may not ask.
+// may not list them.
 func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
 	switch {
@@ -187,7 +187,7 @@ func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	return wire.JSON(http.StatusOK, object{"dois": dois}), nil
 }
 
-// validateDOI says what would be wrong with a record that was registered, 200 in any case.
+// validateDOI lists the faults that a record would be refused for. The status is always 200.
 func (s *Service) validateDOI(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
 	if err != nil {
@@ -246,8 +246,8 @@ func (s *Service) urlOf(q *wire.Request, name string) (wire.Reply, error) {
 	return wire.JSON(http.StatusOK, object{"url": rec.URL}), nil
 }
 
-// mediaOf are the files of a DOI, the newest first, or one of them: of any DOI, without
-// a login. The total counts the media of all DOIs.
+// mediaOf are the files of a DOI, newest first, or one of them: of any DOI, without a
+// login. The total counts the media of all DOIs.
 func (s *Service) mediaOf(q *wire.Request, target names.Target) (wire.Reply, error) {
 	if s.Find(target.Doi) == nil {
 		return wire.Reply{}, store.ErrNoRecord
@@ -283,7 +283,7 @@ func (s *Service) mediaOf(q *wire.Request, target names.Target) (wire.Reply, err
 	shown := wire.Window(data, number, size)
 	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
 	if len(shown) > 0 && number != pages {
-		links["next"] = wire.Address(q) + "/media?page%5Bnumber%5D=" + strconv.Itoa(number+1) + "&page%5Bsize%5D=" + strconv.Itoa(size) // which leads nowhere
+		links["next"] = wire.Address(q) + "/media?page%5Bnumber%5D=" + strconv.Itoa(number+1) + "&page%5Bsize%5D=" + strconv.Itoa(size) // a broken link
 	}
 	return wire.JSON(http.StatusOK, object{
 		"data": append([]any{}, shown...), "meta": object{"total": total, "totalPages": pages, "page": number}, "links": links,

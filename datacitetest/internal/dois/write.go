@@ -12,7 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// payload is what a request to write a DOI asks for.
+// payload is the body of a request to write a DOI.
 type payload struct {
 	attributes object
 	client     string // from relationships; empty if not given
@@ -88,8 +88,8 @@ func readCoded(q *wire.Request) ([]byte, error) {
 	return body, err
 }
 
-// nameToCreate is the name that a new record asks for, or a new one under the
-// prefix that it asks for.
+// nameToCreate is the name requested for a new record, or a new one under the requested
+// prefix.
 func (s *Service) nameToCreate(o object) (string, error) {
 	given, prefix := wire.String(o["doi"]), wire.String(o["prefix"])
 	if given == "" && names.PrefixForm.MatchString(prefix) {
@@ -134,7 +134,7 @@ func (s *Service) storeDOI(q *wire.Request, account *record.Account, name string
 	return res, nil
 }
 
-// toWrite is the record to write to: the one there is, or a new one.
+// toWrite is the record to write: the existing one, or a new one.
 func (s *Service) toWrite(rec *record.Record, account *record.Account, name string, create bool) (*record.Record, error) {
 	switch {
 	case rec != nil && create:

@@ -1,4 +1,4 @@
-// Package faults is what may go wrong between a client and the service.
+// Package faults simulates failures between a client and the service.
 package faults
 
 import (
@@ -29,7 +29,7 @@ const (
 	Crash       FaultKind = "crash"        // dropped, because a Deployed service died at Fault.Step: what comes after was not done
 )
 
-// A Fault is what happens to one request instead of a plain response.
+// A Fault replaces the normal response to a request.
 type Fault struct {
 	Kind       FaultKind
 	Status     int           // of Status and StatusAfter; 0 means 503
@@ -38,9 +38,9 @@ type Fault struct {
 	Step       Step          // of Stall and Crash: a moment in the work on a usage report
 
 	// Behind says that the fault happens between the metadata store and the
-	// service behind it, so that the client gets what the store makes of it: 403
-	// for a connection that drops, 408 after a minute without a response. It counts
-	// in a Deployed service and for interface C; elsewhere it has no effect.
+	// service behind it, so that the client gets the store's response: 403 for a
+	// dropped connection, 408 after a minute without a response. It has an effect only
+	// with Deployed and on interface C.
 	Behind bool
 }
 
@@ -53,8 +53,8 @@ var scheduled = []Fault{
 }
 
 // Schedule returns faults for Options.Faults: each request fails with the
-// probability rate, from 0 to 1, in one of all the ways there are; delays are
-// shorter than 10 ms. The same seed gives the n-th request the same fate.
+// probability rate, from 0 to 1, with any of the kinds; delays are shorter than
+// 10 ms. The same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
 	return func(n int, _ *http.Request) *Fault {
 		random := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -116,7 +116,7 @@ func (f *Fault) balancer(w http.ResponseWriter) {
 	_, _ = w.Write(HTMLPage(f.Code(), ""))
 }
 
-// HTMLPage is a response that never came near the service.
+// HTMLPage is a page of a gateway, which did not reach the service.
 func HTMLPage(status int, by string) []byte {
 	var b bytes.Buffer
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
@@ -129,22 +129,22 @@ func HTMLPage(status int, by string) []byte {
 }
 
 // A Step is a moment in the deployed service's work on a usage report. Between
-// two of them other requests are at work, and the process may halt or die: see
-// [Stall] and [Crash].
+// two steps other requests may run, and the process may halt or die: see [Stall] and
+// [Crash].
 type Step string
 
-// The steps of a POST or PUT, in their order. Document removed and rows
-// destroyed are those of a compressed PUT over a report alone; row and header of
-// a new report are committed at once; a plain write over a report has no row.
+// The steps of a POST or PUT, in their order. DocumentRemoved and
+// RowsDestroyed occur only in a compressed PUT over a report; row and header of a new
+// report are committed together; a plain write over a report inserts no row.
 const (
 	Parsed          Step = "parsed"           // the body is read; nothing is done yet
 	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
 	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
 	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
 	RowInserted     Step = "row-inserted"     // the new subset is in the database
-	HeaderCommitted Step = "header-committed" // so is the header
-	Rendered        Step = "rendered"         // the response is made, which will be the document
-	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
-	DocumentStored  Step = "document-stored"  // the new document is there
-	RowsCleaned     Step = "rows-cleaned"     // the rows have lost their bytes; the response is due
+	HeaderCommitted Step = "header-committed" // the header is in the database, too
+	Rendered        Step = "rendered"         // the response is made; its text becomes the document
+	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not yet stored
+	DocumentStored  Step = "document-stored"  // the new document is stored
+	RowsCleaned     Step = "rows-cleaned"     // the bytes of the rows are deleted; the response follows
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Front is before a service, as a load balancer is. It plays faults and logs requests.
+// A Front stands before a service like a load balancer. It causes faults and logs requests.
 type Front struct {
 	Ask     func(n int, r *http.Request) *Fault // nil for no faults
 	Respond func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
@@ -30,7 +30,7 @@ func (f *Front) next(r *http.Request) *Fault {
 	return f.Ask(f.asked, r)
 }
 
-// ServeHTTP serves a request, or plays the fault that it meets.
+// ServeHTTP serves a request, or causes its fault.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := &countedBody{ReadCloser: r.Body}
 	if r.Body == nil {
@@ -54,17 +54,17 @@ type call struct {
 	fault *Fault
 }
 
-// work has the service respond; it meets the fault at its work, if there is one.
+// work has the service respond, with a fault during its work, if any.
 func (c call) work(w http.ResponseWriter, at *Fault) {
 	status, send := c.Respond(c.Request, at)
 	c.note(status)
 	send(w)
 }
 
-// note writes the request down. The status is 0 if there is no response.
+// note logs the request. The status is 0 without a response.
 func (c call) note(status int) { c.log.add(c, status) }
 
-// worked is the response to work that was done.
+// worked is the response after the work was done.
 func (c call) worked() *httptest.ResponseRecorder {
 	recorded := httptest.NewRecorder()
 	c.work(recorded, nil)
@@ -105,7 +105,7 @@ func (c call) play(w http.ResponseWriter) {
 	}
 }
 
-// dies says whether work comes to the step where the service dies.
+// dies says whether the work reaches the step at which the service dies.
 func dies(work func()) (died bool) {
 	defer func() {
 		p := recover()

@@ -13,8 +13,8 @@ type Request struct {
 	Method   string
 	Path     string // as it was sent, still escaped
 	RawQuery string
-	Status   int         // of the work; 0 when the connection was dropped before it
-	Fault    FaultKind   // that it met; "" without one
+	Status   int         // of the service; 0 if the connection was dropped before
+	Fault    FaultKind   // "" without one
 	Header   http.Header // without Authorization and Cookie
 	Body     []byte      // the first 16 KiB that the service has read
 	BodySize int64       // bytes of the body that the service has read

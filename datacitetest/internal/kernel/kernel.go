@@ -1,5 +1,5 @@
 // Package kernel is DataCite's metadata schema, version 4.7: what the properties of a
-// record are called in JSON, in XML and in the search index, and what they may hold.
+// record are called in JSON, in XML and in the search index, and their allowed values.
 package kernel
 
 import (
@@ -15,7 +15,7 @@ type Property struct {
 	Path  []Step // the elements in XML, from that of the property around it
 	Attr  string // the attribute that holds the value, with its prefix; "" if it is the text
 	Must  bool   // the attribute is required
-	Index string // how the search index compares it; "" if it does not
+	Index string // how the search index compares it; "" if not indexed
 
 	Inside []*Property
 
@@ -32,7 +32,7 @@ type Step struct {
 // InXML says whether XML has the property.
 func (p *Property) InXML() bool { return p.inXML }
 
-// Is says whether the table has that note for the property.
+// Is says whether the property has that note.
 func (p *Property) Is(note string) bool { return slices.Contains(p.notes, note) }
 
 // Note is the value of a note such as "text=year", "" without one.
@@ -62,7 +62,7 @@ func Find(name string) *Property {
 // Properties are those of a record.
 var Properties = read(table)
 
-// read reads a table, one property a line; those in an object are indented by two blanks.
+// read reads a table, one property a line; those of an object are indented by two spaces.
 func read(table string) []*Property {
 	levels := []*Property{{}}
 	for line := range strings.Lines(table) {

@@ -14,10 +14,10 @@ import "strings"
 //	unchecked             ... and the attributes
 //	ordered               the elements have a fixed order; else any
 //	many                  each element may be repeated
-//	read                  JSON that is sent may not have it
-//	lost                  it is not in XML that is made of JSON
-//	always                it is there, even if it is empty
-//	assent                a list that is kept as it is sent: others are made of single values
+//	read                  read-only: not accepted in JSON
+//	lost                  not written when XML is made from JSON
+//	always                written even if empty
+//	assent                a list that is stored as sent; other lists are made of single values, too
 const table = `
 -                               identifier!                 -
   -                             @identifierType!            -
@@ -232,7 +232,7 @@ var (
 )
 
 // IsListed says whether a value is in the controlled list of an attribute or a member.
-// Those without a list may be anything.
+// Without a list all values are allowed.
 func IsListed(name, value string) bool {
 	list, controlled := Vocabulary[name]
 	if slices.Contains(list, value) {

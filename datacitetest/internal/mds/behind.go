@@ -18,10 +18,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Requests of the store to the DOI service behind it. In a Documented service the two are
-// one.
+// Requests of the store to the DOI service behind it. With Documented the two are one.
 
-// patience is how long the store waits for the service behind it.
+// patience is the store's timeout for the service behind it.
 const patience = time.Minute
 
 // ask sends a request to the service behind the store, and translates its errors into the
@@ -45,7 +44,7 @@ func (s *Service) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, e
 		f = unknown
 	default:
 		title := s.handedOn([]byte(f.Title))
-		if f.Whole != nil { // a body without a list of errors, as the store's language writes it
+		if f.Whole != nil { // a body without a list of errors, as Ruby prints it
 			title = fmt.Appendf(nil, `{"status"=>400, "title"=>%q}`, title)
 		}
 		f = wire.Fail(f.Status, "%s", title)
@@ -53,7 +52,7 @@ func (s *Service) ask(c *call, unknown *wire.Failure, work func() (wire.Reply, e
 	return wire.Reply{}, &worded{f}
 }
 
-// handedOn is a text from the service behind as the store passes it on, with "?" for each
+// handedOn is a text of the service behind as the store forwards it, with "?" for each
 // byte that is not ASCII: the response is compressed, so that its encoding is lost.
 func (s *Service) handedOn(text []byte) []byte {
 	if !s.Deployed || names.IsASCII(string(text)) {
@@ -68,9 +67,9 @@ func (s *Service) handedOn(text []byte) []byte {
 	return out
 }
 
-// between is the result of the work if a fault happens between the store and the service
-// behind it. A missing response is 408 after the store's patience, else 403. Of a page
-// of HTML it keeps the status; the text is the page as Ruby writes a list.
+// between is the response if a fault happens between the store and the service behind
+// it. A missing response is 408 after the store's timeout, else 403. An HTML page keeps
+// its status; the text is the page as Ruby prints a list.
 func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire.Reply, err error) {
 	if f == nil || !f.Behind {
 		return work()
@@ -132,10 +131,10 @@ type changes struct {
 	target   string // the DOI, which replaces the identifier in the metadata
 }
 
-// changed is a DOI after a change, and the state that it had before, if any.
+// changed is a DOI after a change, and its earlier state, if any.
 type changed struct{ doi, before string }
 
-// change changes a DOI, or makes one. All changes are made, or none.
+// change changes or creates a DOI. Either all changes are made, or none.
 func (s *Service) change(c *call, w names.Target) (done changed, err error) {
 	name, known := w.Doi, s.Find(w.Doi) != nil
 	if !known {
@@ -168,13 +167,13 @@ func (s *Service) change(c *call, w names.Target) (done changed, err error) {
 	return done, err
 }
 
-// toChange is the record to change: the one that is known, or a new one.
+// toChange is the record to change: the existing one, or a new one.
 func (s *Service) toChange(c *call, name string, rec *record.Record, known bool) (*record.Record, error) {
 	if rec != nil && known {
 		return rec, mayChange(c.account, rec.Owner(c.account))
 	}
 	if !slices.ContainsFunc(s.Accounts, func(a record.Account) bool { return strings.EqualFold(a.Username, c.username) }) {
-		return nil, store.ErrNoRecord // it looks for the repository of that name
+		return nil, store.ErrNoRecord // the repository is looked up by the user name
 	}
 	prefix, _ := names.Split(name)
 	if err := mayChange(c.account, c.account != nil && c.account.Holds(prefix)); err != nil {
@@ -192,8 +191,8 @@ func (s *Service) toChange(c *call, name string, rec *record.Record, known bool)
 // schemaForm are the schemas that the DOI service has files of.
 var schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
 
-// applyDeployed asks the DOI service for the changes, as a client of that would. The first
-// fault that it finds is the error.
+// applyDeployed requests the changes from the DOI service, as its client would. The first
+// fault found is the error.
 func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) error {
 	asked := object{"event": ch.event, "should_validate": ch.event != "hide"}
 	if ch.metadata != nil {

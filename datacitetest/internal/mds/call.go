@@ -20,7 +20,7 @@ type call struct {
 	*wire.Request
 	of       *Service
 	name     string // as in the path, or the parameter in its place
-	doi      string // the DOI that the name means, of a route that needs one
+	doi      string // the DOI of the name, on routes that need one
 	username string // as sent, valid or not
 	account  *record.Account
 	sent     map[string]string // the parameters of query string, form and JSON
@@ -28,7 +28,7 @@ type call struct {
 	body     []byte
 	isJSON   bool
 
-	changes // what is asked for a DOI
+	changes // requested for the DOI
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -36,8 +36,8 @@ const formType = "application/x-www-form-urlencoded"
 // jsonTypes are the names of JSON.
 var jsonTypes = []string{"application/json", "text/x-json", "application/jsonrequest"}
 
-// read reads the body, and of a Deployed store the parameters. What the path names
-// wins over the parameter of that name.
+// read reads the body, and with Deployed the parameters. A name in the path wins over
+// the parameter.
 func (c *call) read(param string) (err error) {
 	if !c.of.Deployed {
 		c.body, err = wire.ReadBody(c.Request)
@@ -84,8 +84,8 @@ func cleaned(body []byte) []byte {
 	return body
 }
 
-// unsafeInForms are the characters that a form comes to the routes without, a
-// line break among them.
+// unsafeInForms are the characters that the framework removes from forms, such as
+// line breaks.
 var unsafeInForms = regexp.MustCompile(`[^-_.!~*'()a-zA-Z0-9;/?:@&=+$,\[\]%]`)
 
 func (c *call) addForm(form string) {
@@ -96,7 +96,7 @@ func (c *call) addForm(form string) {
 	}
 }
 
-// add takes a parameter. One with brackets is a list or an object, which no route
+// add adds a parameter. One with brackets would be a list or an object, which no route
 // uses.
 func (c *call) add(name, value string) {
 	name, _, nested := strings.Cut(name, "[")
@@ -132,8 +132,8 @@ func (c *call) addJSON() error {
 // object is an object in JSON.
 type object = map[string]any
 
-// permit refuses parameters but those known to a route; JSON comes with one
-// more, under the name of what the route is about.
+// permit refuses parameters that a route does not know. For JSON the framework adds
+// one, named after the controller.
 func (c *call) permit(wrapper string, known ...string) error {
 	order := c.order
 	if c.isJSON && !slices.Contains(order, wrapper) {
@@ -154,8 +154,8 @@ func (c *call) permit(wrapper string, known ...string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: %s", plural, strings.Join(odd, ", "))
 }
 
-// worded is an error that the store has put into words itself. Others come
-// from outside of its routes, which do not name who asked.
+// worded is an error raised by the store's own code. Others arise outside of its
+// routes and do not name the user.
 type worded struct{ *wire.Failure }
 
 func (a *worded) Unwrap() error { return a.Failure }

@@ -11,8 +11,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// How a Documented store reads requests, and what it makes of them: it checks first that
-// they are as the specification has them.
+// How the store reads and executes requests with Documented: it checks first that they
+// follow the specification.
 
 // readTwoLines reads a record of specification §2.3: DOI and URL.
 func (s *Service) readTwoLines(c *call) error {
@@ -51,9 +51,9 @@ func (s *Service) readTwoLines(c *call) error {
 	return nil
 }
 
-// readDocumentedMetadata reads metadata. The specification (§7) wants XML as
-// application/xml; of the other formats only those that the service would read
-// as parameters are refused.
+// readDocumentedMetadata reads metadata. The specification (§7) requires
+// application/xml for XML; of other types only those that the service would read as
+// parameters are refused.
 func (s *Service) readDocumentedMetadata(c *call) (err error) {
 	sent := c.Header.Get("Content-Type")
 	kind, _, malformed := mime.ParseMediaType(sent)
@@ -79,8 +79,8 @@ func (s *Service) readDocumentedMetadata(c *call) (err error) {
 	return nil
 }
 
-// documentedText is what the specification has for a change. A new name must be readable
-// from the response.
+// documentedText is the response to a change by the specification. It contains the name
+// that was created.
 func (done changed) documentedText(c *call, minted string) string {
 	switch {
 	case names.PrefixForm.MatchString(c.name):
@@ -91,8 +91,7 @@ func (done changed) documentedText(c *call, minted string) string {
 	return "HANDLE_ALREADY_EXISTS"
 }
 
-// applyDocumented makes the changes to a record as the specification has it, and checks what comes
-// of them.
+// applyDocumented changes a record by the specification, and checks the result.
 func (s *Service) applyDocumented(ch changes, rec *record.Record, _ bool) error {
 	if ch.metadata != nil {
 		if err := rec.SetMetadata(ch.format, ch.metadata); err != nil {

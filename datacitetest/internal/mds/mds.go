@@ -14,9 +14,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// A Service is the metadata store. A Deployed one reads names, parameters and bodies
-// leniently, asks the DOI service behind it, and makes a text of the response; a
-// Documented one first checks login, names and bodies against the specification.
+// A Service is the metadata store. With Deployed it reads names, parameters and bodies
+// leniently, sends a request to the DOI service behind it, and turns the response into
+// text; with Documented it first checks login, names and bodies by the specification.
 type Service struct{ *store.Store }
 
 // New makes the metadata store over a store of records.
@@ -38,26 +38,26 @@ var (
 	errBehind  = wire.Fail(http.StatusNotFound, "Not found") // the store has no text of its own
 )
 
-// noContent is the response where there is nothing to show.
+// noContent is the response without data to show.
 var noContent = wire.Reply{Status: http.StatusNoContent}
 
-// route is one route of the store. The path has one group for the name, which is the
-// parameter of that name if the path has none. There may be another group for the
-// number of a medium, which no response shows.
+// route is one route of the store. The path has one group for the name, which the
+// parameter of that name replaces if the path has none. A second group may be the number
+// of a medium, which no response shows.
 type route struct {
 	methods string
 	path    *regexp.Regexp
 	param   string
-	named   bool // there must be a DOI
+	named   bool // a DOI is required
 	operation
 }
 
-// operation is what a route does: it reads what was sent, and asks the service behind.
+// operation is the work of a route: reading the request, and asking the service behind.
 type operation struct {
-	unknown    *wire.Failure // the error if that does not know the DOI
+	unknown    *wire.Failure // the error if the service does not know the DOI
 	read       func(s *Service, c *call) error
 	work       func(s *Service, c *call) (wire.Reply, error)
-	documented func(s *Service, c *call) error // how a Documented store reads; nil means read
+	documented func(s *Service, c *call) error // how to read with Documented; nil means read
 }
 
 var (
@@ -93,13 +93,13 @@ var routes = []route{
 	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, removeDOI},
 }
 
-// routesWithoutName are those of a Documented service besides.
+// routesWithoutName are additional routes with Documented.
 var routesWithoutName = []route{
 	{"PUT", regexp.MustCompile(`\A/doi\z`), "", false, changeURL},
 	{"PUT", regexp.MustCompile(`\A/metadata\z`), "", false, createMetadata},
 }
 
-// routesBesides are those of a Deployed service besides. They come first.
+// routesBesides are additional routes with Deployed. They come first.
 var routesBesides = []route{
 	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, listMedia},
 	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, createMedium},
@@ -108,8 +108,7 @@ var routesBesides = []route{
 	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, changeURL},
 }
 
-// Serve serves a request to the path area/rest of a Documented service
-// (specification §4.3).
+// Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 	path := "/" + area
 	if rest != "" {
@@ -121,10 +120,9 @@ func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 	return res
 }
 
-// ServeDeployed serves a request to a Deployed service; the path is the one that its
-// routes see.
+// ServeDeployed serves a request with Deployed; the path is in the form of the routes.
 func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
-	if path == "/" { // the proxy in front sends people to the guide
+	if path == "/" { // the proxy in front redirects to the guide
 		return wire.Reply{Status: http.StatusMovedPermanently, Plain: true, Header: map[string]string{
 			"Location": "https://support.datacite.org/docs/mds-api-guide",
 		}}
@@ -156,7 +154,7 @@ func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Re
 	return s.respondBesides(q, path), nil
 }
 
-// isReadable says whether types and query string are what Rails can read.
+// isReadable says whether Rails can read the content types and the query string.
 func isReadable(q *wire.Request) bool {
 	_, sent := q.SentType()
 	_, wanted := q.WantedType()
@@ -164,12 +162,12 @@ func isReadable(q *wire.Request) bool {
 	return sent && wanted && err == nil
 }
 
-// broken is the response when the code of the store, or its framework, breaks.
+// broken is the response when the store's code or framework fails.
 func broken(q *wire.Request) error {
 	return wire.Outside(q, http.StatusInternalServerError, jsonTypes)
 }
 
-// enter reads what every route reads: login, parameters, body.
+// enter reads what all routes need: login, parameters, body.
 func (s *Service) enter(c *call, route route) (wire.Reply, error) {
 	if err := s.identify(c); err != nil {
 		return wire.Reply{}, err
@@ -206,8 +204,8 @@ func (s *Service) readName(text string) (name string, ok bool) {
 	return names.Read(text)
 }
 
-// identify takes the credentials. A Deployed store does not refuse wrong ones: to the
-// service behind it the caller is anonymous. By the specification (§5) every request
+// identify reads the credentials. With Deployed wrong ones are not refused: the service
+// behind treats the caller as anonymous. By the specification (§5) every request
 // needs a valid username and password.
 func (s *Service) identify(c *call) error {
 	username, password, _ := c.BasicAuth()
@@ -226,7 +224,7 @@ func (s *Service) identify(c *call) error {
 	return nil
 }
 
-// respondBesides is the response to other paths of the host, which need no login.
+// respondBesides is the response on other paths of the host, which need no login.
 func (s *Service) respondBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
 	if s.Deployed && q.Verb == http.MethodGet {

@@ -22,9 +22,8 @@ func (s *Service) listMedia(c *call) (wire.Reply, error) {
 	return wire.Text(http.StatusOK, strings.Join(lines, "\n")), err
 }
 
-// mediaOf are the files of a DOI. A Deployed service shows them without a login, the
-// newest first, 25 at most. If the name led to the DOI itself, its URL counts as a
-// file.
+// mediaOf are the files of a DOI. With Deployed they need no login and are at most 25,
+// newest first. If the name leads to the DOI itself, its URL counts as a file.
 func (s *Service) mediaOf(account *record.Account, w names.Target) (lines []string, err error) {
 	rec := s.Find(w.Doi)
 	switch {
@@ -47,8 +46,8 @@ func (s *Service) mediaOf(account *record.Account, w names.Target) (lines []stri
 
 func (s *Service) permitMedium(c *call) error { return c.permit("media", "id", "doi_id") }
 
-// createMedium is POST /media/{doi}: one line, type=URL. In a Deployed store the
-// URL ends at the next "=".
+// createMedium is POST /media/{doi}: one line, type=URL. With Deployed the URL
+// ends at the next "=".
 func (s *Service) createMedium(c *call) (wire.Reply, error) {
 	line, blank := string(c.body), http.StatusOK
 	if !s.Deployed {

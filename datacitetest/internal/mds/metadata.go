@@ -13,7 +13,7 @@ import (
 )
 
 // readMetadata is GET /metadata. Without metadata it is 204 by the specification, and a
-// blank in a Deployed store.
+// space with Deployed.
 func (s *Service) readMetadata(c *call) (wire.Reply, error) {
 	res, err := s.xmlOf(c.account, s.target(http.MethodGet, c.doi, ""))
 	res.ContentType = "application/xml; charset=utf-8"
@@ -26,7 +26,7 @@ func (s *Service) readMetadata(c *call) (wire.Reply, error) {
 	return orBlank(res), err
 }
 
-// xmlOf is the XML of a DOI, or of whatever else the name led to.
+// xmlOf is the XML of a DOI, or the response of another path that the name leads to.
 func (s *Service) xmlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
@@ -46,8 +46,8 @@ func (s *Service) xmlOf(account *record.Account, w names.Target) (wire.Reply, er
 	return wire.Reply{Status: http.StatusOK, Body: rec.XML}, s.mayRead(account, rec)
 }
 
-// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index. In a
-// Deployed store an unknown DOI becomes a draft.
+// hideDOI is DELETE /metadata, which takes a findable DOI out of the search index. With
+// Deployed an unknown DOI becomes a draft.
 func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
 	done, err := s.change(c, s.target(http.MethodPatch, c.doi, ""))
@@ -74,8 +74,8 @@ func (s *Service) createMetadata(c *call) (wire.Reply, error) {
 	return res, err
 }
 
-// readSentMetadata reads the metadata in a body, their format, and the name that they
-// are for. It looks at the body alone.
+// readSentMetadata reads the metadata in a body, their format, and their
+// DOI. It uses only the body.
 func (s *Service) readSentMetadata(c *call) error {
 	if sent := c.Header.Get("Content-Type"); sent == formType {
 		return errContentType(sent)

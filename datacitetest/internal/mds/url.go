@@ -31,7 +31,7 @@ func (s *Service) readURL(c *call) (wire.Reply, error) {
 }
 
 // urlOf is the URL of a DOI: of any DOI without a login, of its own DOIs for an account.
-// If the name led elsewhere, it is empty.
+// It is empty if the name leads elsewhere.
 func (s *Service) urlOf(account *record.Account, w names.Target) (wire.Reply, error) {
 	rec := s.Find(w.Doi)
 	switch {
@@ -47,7 +47,7 @@ func (s *Service) urlOf(account *record.Account, w names.Target) (wire.Reply, er
 	return wire.Text(http.StatusOK, rec.URL), nil
 }
 
-// orBlank replaces an empty body by a blank, as the store does.
+// orBlank replaces an empty body by a space, as the store does.
 func orBlank(res wire.Reply) wire.Reply {
 	if len(res.Body) == 0 && res.Status != http.StatusNoContent {
 		res.Body = []byte(" ")
@@ -64,8 +64,8 @@ func (s *Service) changeURL(c *call) (wire.Reply, error) {
 
 var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
-// readURLRecord reads DOI and URL: parameters come first, as they are; else the lines of
-// the body.
+// readURLRecord reads DOI and URL: from the parameters, not decoded again, else from the
+// lines of the body.
 func (s *Service) readURLRecord(c *call) error {
 	if err := c.permit("doi", "id", "doi", "url"); err != nil {
 		return err
@@ -88,13 +88,13 @@ func (s *Service) readURLRecord(c *call) error {
 		}
 	}
 	if !urlStart.MatchString(c.url) {
-		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // with the status of success
+		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // 200, although it is an error
 	}
 	return nil
 }
 
-// readLines reads what the lines of a body say. They must name the DOI of the path, if that
-// has one.
+// readLines reads the lines of a body. They must name the DOI of the path, if there is
+// one.
 func (s *Service) readLines(c *call, doi, url string) error {
 	inBody := unescapeForm(strings.TrimSpace(doi))
 	name, inPath := s.readName(c.name)
@@ -112,8 +112,8 @@ func (s *Service) readLines(c *call, doi, url string) error {
 	return nil
 }
 
-// lines reads lines of key=value, in any order, of which the last of a kind wins.
-// Values are unescaped as in a form later on: a literal "%" is sent as %25, "+" as %2B.
+// lines reads lines of key=value, in any order, of which the last with a key wins.
+// Values are decoded later like those of a form: a literal "%" is sent as %25, "+" as %2B.
 func (c *call) lines() (map[string]string, error) {
 	if wire.IsBlank(string(c.body)) {
 		return nil, errEmpty

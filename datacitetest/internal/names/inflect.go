@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// The deployed service makes names of other things by the rules of its framework for English.
+// The deployed service derives names by its framework's rules for English.
 
 // Underscored is publication_year for publicationYear, and for publication-year.
 func Underscored(name string) string {
@@ -49,7 +49,7 @@ func Titled(name string) string {
 	return out.String()
 }
 
-// Slug is what is left of a text in an id: computer_and_information_sciences.
+// Slug is a text in the form of an id: computer_and_information_sciences.
 func Slug(text string) string {
 	words := strings.FieldsFunc(Lower(text), func(r rune) bool {
 		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-'))
@@ -57,7 +57,7 @@ func Slug(text string) string {
 	return strings.Join(words, "_")
 }
 
-// capital is a text with a capital in front, if that is a letter of ASCII.
+// capital is a text with its first letter, if ASCII, in upper case.
 func capital(text string) string {
 	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
 		return string(text[0]-'a'+'A') + text[1:]

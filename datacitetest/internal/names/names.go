@@ -1,4 +1,4 @@
-// Package names reads the names of DOIs, and makes names as the deployed service does.
+// Package names parses DOI names, and mints names like the deployed service.
 package names
 
 import (
@@ -28,8 +28,8 @@ var (
 	newForm    = regexp.MustCompile(`^10\.[0-9]+/[-._;()/a-z0-9]+$`)
 )
 
-// IsNew says whether a new DOI may have that name: it keeps to the characters of specification
-// §2.3. Names from before July 2018 may hold others and stay reachable.
+// IsNew says whether a new DOI may have that name: it uses only the characters of specification
+// §2.3. Names from before July 2018 may contain others and stay reachable.
 func IsNew(name string) bool { return newForm.MatchString(name) }
 
 // Read reads a DOI name in any case, bare or as "doi:" or resolver address,
@@ -52,7 +52,7 @@ func Split(name string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// Lower folds ASCII letters only: the case of other letters tells DOI names apart.
+// Lower folds ASCII letters only: the case of other letters is significant in DOI names.
 func Lower(text string) string { return mapASCII(text, 'A', 'Z', 'a'-'A') }
 
 // Upper is the counterpart of Lower.
@@ -77,9 +77,9 @@ func MintSuffix() string {
 	return SuffixFor(uint64(binary.BigEndian.Uint32(b[:]) >> 2))
 }
 
-// MintUnder makes a new name under the prefix with which a text begins, as the deployed
-// service does: what comes after a slash stands before the suffix. A number other than 0
-// chooses the suffix.
+// MintUnder makes a new name under the prefix at the start of a text, as the deployed
+// service does: text after a slash precedes the suffix. A number other than 0 determines
+// the suffix.
 func MintUnder(text string, number uint64) (name string, ok bool) {
 	m := prefixStart.FindStringSubmatch(text)
 	if m == nil {

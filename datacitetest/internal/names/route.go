@@ -11,11 +11,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// How a DOI name passes through the deployed software: the metadata store reads it from a
-// path and writes it into a path of the DOI service behind it, which reads it again.
-// Each step can change the name. The steps are here in their order.
+// How the deployed software handles a DOI name: the metadata store reads it from a path
+// and writes it into a path of the DOI service behind it, which reads it again. Each step
+// can change the name. The steps follow in their order.
 
-// Arrived is the path of a request as the routes of the store, and of the DOI service,
+// Arrived is the path of a request as the routers of the store and of the DOI service
 // see it, still escaped.
 func Arrived(escaped string) string { return tidy(Sanitise(escaped)) }
 
@@ -34,8 +34,7 @@ func Sanitise(path string) string {
 	return path
 }
 
-// ReplaceBytes puts U+FFFD for each byte that is not ASCII, of characters that
-// were sound too.
+// ReplaceBytes puts U+FFFD in place of each byte that is not ASCII, even in valid UTF-8.
 func ReplaceBytes(text string) string {
 	var out strings.Builder
 	for i := range len(text) {
@@ -53,7 +52,7 @@ var (
 	escapes = regexp.MustCompile(`%[0-9a-zA-Z]{2}`)
 )
 
-// tidy makes one slash of several and drops one at the end.
+// tidy joins repeated slashes and drops one at the end.
 func tidy(path string) string {
 	path = slashes.ReplaceAllString("/"+path, "/")
 	if path == "/" {
@@ -62,8 +61,8 @@ func tidy(path string) string {
 	return strings.TrimSuffix(path, "/")
 }
 
-// Decode undoes escapes once. An escape with wrong
-// digits becomes NUL, or the byte of its first digit.
+// Decode decodes escapes once. An escape with invalid digits becomes NUL, or the byte of
+// its first digit.
 func Decode(path string) string {
 	return escapes.ReplaceAllStringFunc(path, func(escape string) string {
 		b, ok := escaped(escape)
@@ -81,8 +80,8 @@ func escaped(escape string) (b byte, ok bool) {
 
 var storeName = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
 
-// Validate is the DOI name in a text: without a lead, in lower case, of all
-// letters, and without U+200B. ok is false if there is none.
+// Validate is the DOI name in a text: without "doi:" or resolver, in Unicode lower case,
+// and without U+200B. ok is false if there is none.
 func Validate(text string) (name string, ok bool) {
 	m := storeName.FindStringSubmatch(text)
 	if m == nil {
@@ -92,9 +91,8 @@ func Validate(text string) (name string, ok bool) {
 	return strings.ToLower(name), true
 }
 
-// paste writes a name into the path of the service behind, as it is: blanks at
-// the end and what comes after "#" are lost, what comes after "?" is no part of
-// the path.
+// paste writes a name unescaped into the path of the service behind: trailing spaces and
+// the text after "#" are lost, the text after "?" is not part of the path.
 func paste(name, below string) (path string) {
 	path = "/dois/" + name + below
 	if end := strings.IndexAny(path, "#?"); end >= 0 {
@@ -103,10 +101,9 @@ func paste(name, below string) (path string) {
 	return strings.TrimRight(path, " \t\r\n\v\f")
 }
 
-// normalise is what the library that builds the URL makes of a path: escapes
-// are undone within each segment, the characters are brought into their
-// compatibility form, what a segment may not have is escaped, and "." and ".."
-// are taken for directions.
+// normalise is a path as normalised by the library that builds the URL: in each segment
+// escapes are decoded, characters are brought into compatibility form, and what a segment
+// may not contain is escaped; "." and ".." are resolved.
 func normalise(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -115,8 +112,8 @@ func normalise(path string) string {
 	return directed(segments)
 }
 
-// compatible is the compatibility form of a text. The library composes nothing
-// in one that begins with an accent.
+// compatible is the compatibility form of a text. The library does not compose a text that
+// begins with a combining accent.
 func compatible(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); unicode.Is(unicode.Mn, first) {
 		return norm.NFKD.String(text)
@@ -124,7 +121,7 @@ func compatible(text string) string {
 	return norm.NFKC.String(text)
 }
 
-// directed follows the directions "." and "..", and does not leave the root.
+// directed resolves "." and "..", within the root.
 func directed(segments []string) string {
 	var out []string
 	for i, segment := range segments {
@@ -185,17 +182,17 @@ func Route(method, path string) Target {
 	return Target{Doi: Decode(name)}
 }
 
-// BehindStore is where the store's request for a name leads; below is what it
-// puts after the name.
+// BehindStore is the target of the store's request for a name; below is the path after the
+// name.
 func BehindStore(method, name, below string) Target {
 	return Route(method, Arrived(normalise(paste(name, below))))
 }
 
-// Collate is the key under which the DOI service's database finds a name: blanks at
-// the end do not count either.
+// Collate is the key under which the DOI service's database finds a name: trailing
+// spaces are ignored, too.
 func Collate(name string) string { return Folded(strings.TrimRight(name, " ")) }
 
-// Folded is a text as databases compare it: case and accents do not count.
+// Folded is a text as databases compare it, without case and accents.
 func Folded(text string) string {
 	if IsASCII(text) {
 		return Lower(text)
@@ -213,7 +210,7 @@ func Folded(text string) string {
 	return key.String()
 }
 
-// IsASCII reports whether a text has ASCII characters alone.
+// IsASCII reports whether a text has only ASCII characters.
 func IsASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -227,7 +224,7 @@ func isUnreserved(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || strings.IndexByte("-._~", b) >= 0
 }
 
-// escapeSegment escapes what may not stand in a segment of a path.
+// escapeSegment escapes what a path segment may not contain.
 func escapeSegment(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
@@ -241,7 +238,7 @@ func escapeSegment(text string) string {
 	return out.String()
 }
 
-// Unescape undoes the escapes of a text that are sound, and leaves a stray "%" alone.
+// Unescape decodes the valid escapes of a text, and keeps other "%".
 func Unescape(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
 		if b, ok := escaped(escape); ok {

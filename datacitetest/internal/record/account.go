@@ -1,4 +1,4 @@
-// Package record is the record of a DOI, and what it is in XML, in JSON and in other formats.
+// Package record is the record of a DOI, and reads and writes it as XML, JSON and other formats.
 package record
 
 import (
@@ -19,9 +19,9 @@ type Account struct {
 	ConsortiumID       string   // the consortium of that member, if any
 	Prefixes           []string // as in "10.5072"
 	Domains            []string // hosts that URLs may point to, "*.example.org" for all below; none means any
-	Role               string   // of its tokens, or as a token says it; "" means client_admin
+	Role               string   // of its tokens, or the role in a token; "" means client_admin
 
-	ByKey bool // it has come with an API key, which may not list its DOIs
+	ByKey bool // authenticated by an API key, which may not list its DOIs
 }
 
 // MayWrite says whether the role of the account lets it write DOIs.
@@ -38,7 +38,7 @@ const (
 )
 
 // Refusal says why the account may not register a URL, "" if it may: http,
-// https or ftp, without blanks, on a host of the account's domains.
+// https or ftp, without spaces, on a host of the account's domains.
 func (a *Account) Refusal(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(address, " \t\r\n") ||
@@ -57,7 +57,7 @@ func (a *Account) Refusal(address string) string {
 }
 
 // Visible says whether the account may see the record: everybody sees findable
-// ones, the owner all.
+// records, the owner all.
 func (rec *Record) Visible(a *Account) bool { return rec.State == Findable || rec.Owner(a) }
 
 // Owner says whether the record belongs to the account, which may be nil.

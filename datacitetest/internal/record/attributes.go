@@ -68,7 +68,7 @@ func (r xmlReader) object(e *element, of []*kernel.Property) object {
 	return o
 }
 
-// value is what an element says of a property, nil if nothing.
+// value is the value of a property in an element, nil if it is absent.
 func (r xmlReader) value(e *element, p *kernel.Property) any {
 	if p.Name == "geoLocationPolygon" {
 		return polygonsOf(e)
@@ -126,7 +126,7 @@ func polygonsOf(e *element) any {
 	return unwrapped(out)
 }
 
-// coordinates are an object, or the text that old schemas have in place of one.
+// coordinates are an object, or a string in old schemas.
 func coordinates(e *element) any {
 	if e.mixed() {
 		return e.words()

@@ -19,8 +19,8 @@ func schemaOf(o object) string {
 	return wire.String(wire.First(o, "schema_version", "schema-version", "schemaVersion"))
 }
 
-// The versions of the schema that the service knows; documents of others it
-// does not check.
+// The versions of the schema that the service knows; it does not check documents
+// of others.
 var (
 	checkedSchemas = []string{"4.0", "4.1", "4.2", "4.3", "4"}
 	oldSchemas     = []string{"2.1", "2.2", "3.0", "3.1", "3"}
@@ -46,8 +46,8 @@ func (v violation) title(doi string) string {
 	return fmt.Sprintf("DOI %s: %s at line %d, column 0", doi, v.text, v.line)
 }
 
-// CheckKept checks metadata once more as they are stored: they must be
-// DataCite's, and unless the DOI is a draft sound by the schema they name.
+// CheckKept checks metadata in their stored form: they must be DataCite XML and,
+// unless the DOI is a draft, valid by the schema that they name.
 func (rec *Record) CheckKept() error {
 	space := recovered(string(rec.XML)).namespace()
 	switch {

@@ -23,7 +23,7 @@ const (
 	Kernel    Format = "DataCite XML"
 	crossref  Format = "Crossref XML"
 	schemaOrg Format = "schema.org"
-	page      Format = "page with schema.org" // the address of one
+	page      Format = "page with schema.org" // its URL
 	codemeta  Format = "Codemeta"
 	citeproc  Format = "Citeproc JSON"
 	ris       Format = "RIS"
@@ -92,9 +92,9 @@ func recogniseJSON(body []byte) (Format, error) {
 
 // SetMetadata replaces the metadata of a record by a body in the given format.
 //
-// DataCite XML is checked, kept, and read in full. Of the other formats the
-// record takes title, creators, publisher, year and type, and the service
-// writes DataCite XML from them. It does not fetch a page: the address becomes the title.
+// DataCite XML is checked, stored, and read in full. From other formats only title,
+// creators, publisher, year and type are read, and DataCite XML is written from
+// them. A page is not fetched: its URL becomes the title.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
 	if f != Kernel {
 		b := foreign(f, bytes.TrimSpace(body))
@@ -113,15 +113,15 @@ func (rec *Record) SetMetadata(f Format, body []byte) error {
 	return nil
 }
 
-// unknown stands for a mandatory value that is missing (the schema's own sign).
+// unknown stands for a missing mandatory value (the schema's own code).
 const unknown = ":unav"
 
-// brief is what the record takes from a format other than DataCite XML.
+// brief is what is read from a format other than DataCite XML.
 type brief struct {
 	titles, creators []string
 	publisher, year  string
 	kind             string // resourceTypeGeneral
-	types            object // all that is known of the type, in its place
+	types            object // if not nil, all members of the type
 }
 
 func foreign(f Format, body []byte) brief {
@@ -138,7 +138,7 @@ func foreign(f Format, body []byte) brief {
 	return readLinkedData(body)
 }
 
-// filled says unknown where a mandatory value is missing.
+// filled puts unknown in place of missing mandatory values.
 func (b brief) filled() brief {
 	b.titles, b.creators, b.publisher = orUnknown(b.titles), orUnknown(b.creators), orUnknown([]string{b.publisher})[0]
 	b.year, b.kind = cmp.Or(yearIn.FindString(b.year), "0000"), cmp.Or(b.kind, "Other")
@@ -151,7 +151,7 @@ func (b brief) attributes() object {
 	return o
 }
 
-// columns are the members that it says.
+// columns are its members of a record.
 func (b brief) columns() object {
 	titles, creators := []any{}, []any{}
 	for _, title := range b.titles {
@@ -260,7 +260,7 @@ func readCrossref(body []byte) brief {
 // readLinkedData reads schema.org, Codemeta and Citeproc JSON.
 func readLinkedData(body []byte) brief {
 	var o object
-	_ = json.Unmarshal(body, &o) // recognise has read it before
+	_ = json.Unmarshal(body, &o) // Recognise has checked the syntax
 	b := brief{
 		titles:    namesIn(wire.First(o, "name", "title", "headline")),
 		creators:  namesIn(wire.First(o, "creator", "author")),

@@ -9,19 +9,19 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// The deployed store looks at the bytes of metadata to see whether it knows
-// the format, and hands them on. The service behind it looks once more, at other
-// signs, and reads them.
+// The deployed store recognises the format of metadata by their bytes, and passes
+// them on. The DOI service behind it recognises the format again, by other signs,
+// and reads them.
 
 const (
 	crosscite    Format = "Crosscite JSON"
 	dataciteJSON Format = "DataCite JSON"
-	emptyRecord  Format = "" // what the service behind does not know
+	emptyRecord  Format = "" // unknown to the service behind
 )
 
 var contentTags = tagEscapes("strong", "em", "b", "i", "code", "pre", "sub", "sup", "br")
 
-// tagEscapes makes text of tags, wherever they stand.
+// tagEscapes escapes tags, anywhere in a document.
 func tagEscapes(names ...string) *strings.Replacer {
 	var pairs []string
 	for _, name := range names {
@@ -31,7 +31,7 @@ func tagEscapes(names ...string) *strings.Replacer {
 }
 
 // StoreFormat is the format that the store sees, "" for none, and the body as
-// it hands it on: the look has changed some tags to text.
+// it passes it on: recognising the format has escaped some tags.
 func StoreFormat(body []byte) (Format, []byte) {
 	text := contentTags.Replace(string(body))
 	if wire.IsBlank(text) {
@@ -43,7 +43,7 @@ func StoreFormat(body []byte) (Format, []byte) {
 	return "", nil
 }
 
-// behindFormat is the format that the service behind sees.
+// behindFormat is the format that the service behind recognises.
 func behindFormat(text string) Format {
 	f, _ := recogniseBytes(text, "crossref_result/query_result/body/query/doi_record/crossref", func(o object) bool {
 		return isPresent(o["publication_year"])
@@ -105,7 +105,7 @@ func recogniseMembers(o object, isCrosscite func(object) bool) Format {
 	return ""
 }
 
-// isPresent says whether a value is something.
+// isPresent is the opposite of Ruby's blank?.
 func isPresent(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -122,8 +122,8 @@ func isPresent(v any) bool {
 	return true
 }
 
-// hasElements says whether a text is sound XML with elements of these names,
-// one in the other, and something in the last.
+// hasElements says whether a text is well-formed XML with elements of these names,
+// each inside the one before, and the last of them not empty.
 func hasElements(text string, path []string) bool {
 	if !strings.Contains(text, path[0]) {
 		return false
@@ -151,16 +151,16 @@ type bibEntry struct {
 
 var (
 	bibHead = regexp.MustCompile(`\A\s*(\w+)\s*\{`)
-	// What is no object still counts as one if it has no name at all, or a text
-	// in quotes after it, as names in JSON have, but no more of them in braces.
+	// Without an object the text is still accepted if it has no name after "@", or a
+	// quoted string after the name, as in JSON.
 	bibNamed  = regexp.MustCompile(`\A\s*\w`)
 	bibOddity = regexp.MustCompile(`\A\s*\w+":.*"`)
 
 	bibKey = regexp.MustCompile(`\A\s*([^,={}\s][^,={}]*),`)
 )
 
-// firstBibTeX is the first object of a text after "@"; what stands before is a
-// comment. ok is false if there is no object, or one that cannot be read.
+// firstBibTeX is the first object of a text after "@"; text before it is a
+// comment. ok is false if there is no readable object.
 func firstBibTeX(text string) (e bibEntry, ok bool) {
 	_, rest, found := strings.Cut(text, "@")
 	if !found {
@@ -186,7 +186,7 @@ func firstBibTeX(text string) (e bibEntry, ok bool) {
 	return e, true
 }
 
-// braced is what stands before the brace that closes.
+// braced is the text up to the closing brace.
 func braced(text string) (inside string, closed bool) {
 	depth := 1
 	for i, c := range text {
@@ -226,8 +226,8 @@ func bibFields(text string) map[string]string {
 	}
 }
 
-// errNotThere is the response to metadata of these formats that do not name a
-// DOI: to the service they are a record that was not found.
+// errNotThere is the response to metadata of these formats without a DOI, which
+// the service treats as a record that was not found.
 var errNotThere = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // readForeign reads metadata of another format than DataCite XML as the
@@ -282,7 +282,7 @@ func objectIn(body []byte) object {
 	return o
 }
 
-// readDeployedRIS takes titles from T1 alone, and wants a DO.
+// readDeployedRIS reads titles only from T1, and requires DO.
 func readDeployedRIS(text string) (b brief, named bool) {
 	f := risFields(text)
 	b = brief{titles: f["T1"], creators: f["AU"], publisher: "(:unav)", year: last(f["PY"])}

@@ -13,8 +13,8 @@ import (
 )
 
 // Indexed is the record as the deployed service's index has it, which queries, filters and
-// facets look into (lupo app/models/doi.rb as_indexed_json). A few members stay, besides, under
-// the names that the specification's queries have for them.
+// facets use (lupo app/models/doi.rb as_indexed_json). A few members are also there under the
+// names that the specification's queries use.
 func (rec *Record) Indexed() object {
 	shown := rec.shown(View{Affiliation: true, Publisher: true, Detail: true})
 	o := make(object, 2*len(shown))
@@ -71,7 +71,7 @@ func (rec *Record) resourceTypeID() string {
 	return ""
 }
 
-// indexPeople is what the index has of people, organizations and funders.
+// indexPeople are the members of the index about people, organizations and funders.
 func indexPeople(o, publisher object) {
 	both := slices.Concat(listed(o["creators"]), listed(o["contributors"]))
 	creators, all := objects(o["creators"]), objects(both)
@@ -102,7 +102,7 @@ func indexPeople(o, publisher object) {
 	})
 }
 
-// naturalName is a creator's name as it is spoken: "John Smith" for "Smith, John".
+// naturalName is a creator's name with the given name first: "John Smith" for "Smith, John".
 func naturalName(person object) string {
 	name, family := wire.String(person["name"]), wire.String(person["familyName"])
 	if !wire.IsBlank(family) {
@@ -124,7 +124,7 @@ func fieldsOfScience(subjects any) []any {
 	})
 }
 
-// indexParents is what the index has of the repository and of its provider.
+// indexParents are the members of the index about the repository and its provider.
 func (rec *Record) indexParents(o object) {
 	for kind, parent := range map[string]struct {
 		id   string
@@ -172,7 +172,7 @@ func (rec *Record) Contents() (media []Medium) {
 	return media
 }
 
-// Parent is a repository or a member: what is said of it, or what its id tells.
+// Parent is a repository or a member: its known members, or only its id.
 func Parent(id string, said object) object {
 	about := object{"id": strings.ToLower(id), "name": id, "symbol": names.Upper(id)}
 	for name, v := range said {
@@ -207,7 +207,7 @@ func inHTTPS(text string) string {
 	return "https://" + text
 }
 
-// objects are those in a list, or one that stands alone.
+// objects are the objects of a list, or a single object as a list.
 func objects(v any) (out []object) {
 	for _, item := range listed(v) {
 		if o, ok := item.(object); ok {
@@ -217,7 +217,7 @@ func objects(v any) (out []object) {
 	return out
 }
 
-// held are the objects in a list that each has.
+// held are the objects in the list name of each object.
 func held(owners []object, list string) (out []object) {
 	for _, o := range owners {
 		out = append(out, objects(o[list])...)
@@ -225,7 +225,7 @@ func held(owners []object, list string) (out []object) {
 	return out
 }
 
-// chosen are those with a value of a member.
+// chosen are the objects whose member has a value.
 func chosen(all []object, member, value string) (out []object) {
 	for _, o := range all {
 		if o[member] == value {
@@ -235,7 +235,7 @@ func chosen(all []object, member, value string) (out []object) {
 	return out
 }
 
-// texts are those of a member, in another form; blank ones are left out.
+// texts are the values of a member, transformed; empty ones are left out.
 func texts(all []object, member string, form func(string) string) []any {
 	out := []any{}
 	for _, o := range all {
@@ -268,7 +268,7 @@ func (rec *Record) Lagging(old *Record, now time.Time, lag time.Duration) *Recor
 	rec.before, rec.shows = old, now.Add(lag)
 	if old != nil && !old.shows.After(now) {
 		settled := *old
-		settled.before = nil // what was before is no longer shown
+		settled.before = nil // the index has caught up
 		rec.before = &settled
 	}
 	return rec

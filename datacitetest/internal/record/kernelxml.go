@@ -11,8 +11,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// kernelXML is the XML that the deployed service makes of a record in JSON. Some members
-// are lost: bolognese lib/bolognese/datacite_utils.rb.
+// kernelXML is the XML that the deployed service writes for a record in JSON. Some members
+// are dropped: bolognese lib/bolognese/datacite_utils.rb.
 func kernelXML(o object, doi string) []byte {
 	root := tagged("resource", nil, tagged("identifier", doi).with("identifierType", "DOI"))
 	root.writeMembers(asWritten, completed(o))
@@ -24,14 +24,14 @@ func kernelXML(o object, doi string) []byte {
 	return append((&Document{top: []*element{root}}).bytes(), '\n')
 }
 
-// asWritten are the properties in the order in which they are written.
+// asWritten are the properties in the order in which the service writes them.
 var asWritten = func() []*kernel.Property {
 	items := kernel.Find("relatedItems")
 	order := slices.DeleteFunc(slices.Clone(kernel.Properties), func(p *kernel.Property) bool { return p == items })
 	return slices.Insert(order, 1+slices.Index(order, kernel.Find("relatedIdentifiers")), items)
 }()
 
-// writeMembers adds to an element what it says of an object, or of a text in its place.
+// writeMembers adds the members of an object, or a string in its place, to an element.
 func (e *element) writeMembers(of []*kernel.Property, v any) {
 	for _, p := range of {
 		if p.Name != "" && p.InXML() && !p.Is("lost") {
@@ -71,7 +71,7 @@ func (e *element) writeMember(p *kernel.Property, of any) {
 }
 
 // writeAttribute writes an attribute of the element, or of a child. Without the child it
-// is lost, but for one that is always there.
+// is dropped, unless it is always written.
 func (e *element) writeAttribute(p *kernel.Property, value any) {
 	if len(p.Path) == 0 {
 		if p.Is("always") {
@@ -109,7 +109,7 @@ func (e *element) writeList(p *kernel.Property, items []any) {
 	}
 }
 
-// completed is a record as it is written: with what is made up for members that are missing.
+// completed is a record with the defaults that the service writes for missing members.
 func completed(o object) object {
 	o = maps.Clone(o)
 	o["creators"], o["contributors"] = changed(o["creators"], indexed), changed(o["contributors"], indexed)
@@ -145,7 +145,7 @@ func completed(o object) object {
 	return o
 }
 
-// changed is a list whose objects are changed copies.
+// changed copies a list and applies a change to each object.
 func changed(list any, change func(object)) []any {
 	out := []any{}
 	for _, v := range listed(list) {
@@ -161,7 +161,7 @@ func changed(list any, change func(object)) []any {
 
 func orElse(o object, name, value string) { o[name] = cmp.Or(wire.String(o[name]), value) }
 
-// indexed gives a person the name that an index has.
+// indexed gives a person a name in the form "Family, Given".
 func indexed(person object) {
 	if family := person["familyName"]; isPresent(family) {
 		person["name"] = family
@@ -185,7 +185,7 @@ func tagged(tag string, text any, children ...*element) *element {
 	return e
 }
 
-// with is the element with one more attribute, if there is a value.
+// with adds an attribute to the element, if there is a value.
 func (e *element) with(name string, value any) *element {
 	if e != nil && value != nil {
 		e.attrs = append(e.attrs, attribute{tag: name, value: legal(strings.ToValidUTF8(textOf(value), ""))})
@@ -193,7 +193,7 @@ func (e *element) with(name string, value any) *element {
 	return e
 }
 
-// ifPresent is the element of a text that is not empty, and else nil.
+// ifPresent is an element with the text, nil if the text is empty.
 func ifPresent(tag string, text any) *element {
 	if !isPresent(text) {
 		return nil
@@ -201,7 +201,7 @@ func ifPresent(tag string, text any) *element {
 	return tagged(tag, text)
 }
 
-// textOf is a value of JSON as a text.
+// textOf is a JSON value as a string.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -214,7 +214,7 @@ func textOf(v any) string {
 	return ""
 }
 
-// Member is a member of an object, nil for other values.
+// Member is a member of v, nil if v is not an object.
 func Member(v any, path ...string) any {
 	for _, name := range path {
 		o, _ := v.(object)
@@ -250,8 +250,8 @@ func filledWrapper(tag string, list any, item func(any) *element) *element {
 	return nil
 }
 
-// containerOf is the container that the service makes of an item in which the
-// record is published, or of a description of the series:
+// containerOf is the container that the service derives from an item in which the
+// record is published, or from a description of the series:
 // bolognese lib/bolognese/utils.rb (generate_container, get_series_information).
 func containerOf(o object) any {
 	container := object{"type": "Series"}

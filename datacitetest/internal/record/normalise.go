@@ -15,15 +15,15 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// What the deployed service makes of DataCite XML when it reads it, and of some
-// members of any record when it keeps it.
+// How the deployed service reads DataCite XML, and normalises some members of any
+// record when it stores them.
 
 // readKernel is the record in a document, as the service reads it:
 // bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
-// does not have are not there, lists are.
+// lacks are absent, but lists are there, empty.
 func readKernel(doc *Document) object {
 	if written := string(doc.bytes()); contentTags.Replace(written) != written {
-		doc = recovered(contentTags.Replace(written)) // what was markup is text now
+		doc = recovered(contentTags.Replace(written)) // some markup has been escaped
 	}
 	if doc.Root == nil {
 		return object{}
@@ -62,10 +62,10 @@ func readKernel(doc *Document) object {
 	return o
 }
 
-// stripped is a text without ASCII blanks around it, null if it is empty.
+// stripped is a text without ASCII white space and NUL around it, null if it is empty.
 func stripped(v any) any { return orNull(strings.Trim(wire.String(v), "\x00\t\n\v\f\r ")) }
 
-// compact takes out what is null, of the objects in v too.
+// compact removes null members, also from objects in v.
 func compact(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -82,7 +82,7 @@ func compact(v any) any {
 	return v
 }
 
-// readers say what becomes of each item of a list; nil is nothing.
+// readers convert the items of a list; nil drops an item.
 var readers = map[string]func(any) any{
 	"creators": readPerson, "contributors": readPerson,
 	"titles":             readText("title"),
@@ -129,8 +129,8 @@ func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
 
 var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|</|<([a-zA-Z][\w:.-]*)[^>]*>?`)
 
-// sanitised is a text as HTML that keeps a few tags, each of them closed. A comment or
-// tag that does not end is the rest of the text.
+// sanitised is a text as HTML that keeps a few tags, each of them closed. An unterminated
+// comment or tag extends to the end of the text.
 func sanitised(text string) string {
 	if !strings.ContainsAny(text, "<>&") {
 		return text
@@ -220,7 +220,7 @@ var (
 	webForm    = regexp.MustCompile(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
 )
 
-// orcidAddress is null for other texts; check digits are not checked.
+// orcidAddress is an ORCID iD as a URL, null for other texts. Check digits are not checked.
 func orcidAddress(text string) any {
 	if m := orcidForm.FindStringSubmatch(text); m != nil {
 		return "https://orcid.org/" + strings.Join(strings.Fields(m[1]), "-")
@@ -235,7 +235,7 @@ func rorAddress(text string) any {
 	return nil
 }
 
-// webAddress is a DOI as an address, or an address without a slash at the end.
+// webAddress is a DOI as a URL, or a URL without a slash at the end.
 func webAddress(text string) any {
 	if name, ok := names.Validate(text); ok {
 		return "https://doi.org/" + name
@@ -266,7 +266,7 @@ func readAffiliation(o object) {
 	}
 }
 
-// standIns are texts that may stand for a date.
+// standIns are codes that may replace a date.
 var standIns = strings.Fields(":unac :unal :unap :unas :unav :unkn :none :null :tba :etal")
 
 func readDate(v any) any {
@@ -286,7 +286,7 @@ func isDate(text string) bool {
 	from, to, isRange := strings.Cut(text, "/")
 	if isRange {
 		if strings.HasPrefix(from, "-") && strings.HasPrefix(to, "-") {
-			from, to = to, from // before the year 0 they count down
+			from, to = to, from // years before 0 may be in descending order
 		}
 		return isDate(from) && isDate(to) && !strings.ContainsAny(from+to, "/T") && from <= to
 	}
@@ -317,7 +317,7 @@ var licenceList string
 
 type licence struct{ id, name, address string }
 
-// licences are some of the list of the service, in its order.
+// licences are part of the service's list, in its order.
 var licences = sync.OnceValue(func() (all []licence) {
 	for line := range strings.Lines(licenceList) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
@@ -326,7 +326,7 @@ var licences = sync.OnceValue(func() (all []licence) {
 	return all
 })
 
-// licenceAddress is an address as the list has it, "" for other texts.
+// licenceAddress is a URL in the list's spelling, "" for other texts.
 func licenceAddress(v any) string {
 	m := addressForm.FindStringSubmatch(wire.String(v))
 	if m == nil {
@@ -343,8 +343,8 @@ var addressForm = regexp.MustCompile(`\A(?:https?|ftp)://([^/?#]+)([^?#]*)(.*)\z
 
 var creativeCommons = regexp.MustCompile(`\Ahttps://creativecommons\.org/(?:licenses/by(?:-nc|-nd|-sa|-nc-sa|-nc-nd|-nd-nc)?/[1-4]\.[05]|publicdomain/zero/1\.0)\z`)
 
-// keptRights are rights as the service keeps them: those of a licence that it
-// knows by identifier, name or address get all that the list says of it.
+// keptRights are rights as the service stores them: a licence recognised by
+// identifier, name or URL gets all members that the list has for it.
 func keptRights(v any) any {
 	o, ok := v.(object)
 	if !ok {
@@ -368,7 +368,7 @@ func keptRights(v any) any {
 	return compact(kept)
 }
 
-// identifierTypes are spelled so, whatever their case.
+// identifierTypes are the types that get this spelling in any case.
 var identifierTypes = strings.Fields(`ARK arXiv bibcode DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN LSID PMID PURL UPC URL
 	URN md5 minid dataguid CSTR RRID`)
 
@@ -385,7 +385,7 @@ func readIdentifier(v any) any {
 	return o
 }
 
-// readRelated removes a DOI that is not one.
+// readRelated drops related identifiers of type DOI that are not DOIs.
 func readRelated(name string) func(any) any {
 	return func(v any) any {
 		o := v.(object)
@@ -437,8 +437,8 @@ func readFunding(v any) any {
 	return o
 }
 
-// readPlace drops polygons if there is more than one, and places with a point or a box in
-// one text, as older schemas have it.
+// readPlace drops polygons if there is more than one, and places whose point or box is
+// one string, as in older schemas.
 func readPlace(v any) any {
 	o := v.(object)
 	if len(o) == 0 {
@@ -466,7 +466,7 @@ func readPlace(v any) any {
 //go:embed languages.txt
 var languageList string
 
-// languages are the two letters of a language by its other codes and its name.
+// languages are two-letter codes by other codes and by name.
 var languages = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(languageList) {
@@ -480,7 +480,7 @@ var languages = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// keptLanguage is a language as the service keeps it: lupo app/models/doi.rb (update_language).
+// keptLanguage is a language as the service stores it: lupo app/models/doi.rb (update_language).
 func keptLanguage(text string) any {
 	if text == "" {
 		return text
@@ -499,7 +499,7 @@ func keptLanguage(text string) any {
 
 var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*\z`)
 
-// keptPlace has numbers for coordinates that are texts: lupo app/models/doi.rb (update_geo_locations).
+// keptPlace turns coordinates that are strings into numbers: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {
 	o, ok := v.(object)
 	if !ok {

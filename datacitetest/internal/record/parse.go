@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// parser reads XML as the deployed service's parser does, which recovers from what is
-// wrong, as far as it matters to clients.
+// parser reads XML like the deployed service's parser, which recovers from errors, as
+// far as it matters to clients.
 type parser struct {
 	*Document
 	source  string
@@ -21,10 +21,10 @@ type parser struct {
 	open    []*element
 	bound   map[string]string // namespaces by prefix
 	hidden  [][]binding       // of each open element: what its own bindings hide
-	lines   int               // before counted
+	lines   int               // lines before counted
 	counted int
 
-	broken bool // from then on references to names are lost
+	broken bool // from here on named references are dropped
 }
 
 type binding struct {
@@ -51,7 +51,7 @@ func recovered(source string) *Document {
 		for len(p.open) > 0 && p.at < len(p.source) {
 			p.content()
 		}
-		for len(p.open) > 0 { // what is open when the text ends is closed
+		for len(p.open) > 0 { // the end of the text closes open elements
 			p.flawed("the text ends inside %s", p.open[len(p.open)-1].tag)
 			p.close(p.at)
 		}
@@ -60,12 +60,12 @@ func recovered(source string) *Document {
 	case p.Root == nil:
 		p.flawed("no root element")
 	case p.at < len(p.source):
-		p.flawed("something after the root element")
+		p.flawed("content after the root element")
 	}
 	return p.Document
 }
 
-// flawed notes what is not well-formed and means nothing to the recovering parser.
+// flawed notes an error that the recovering parser ignores.
 func (p *parser) flawed(format string, args ...any) {
 	if p.flaw == nil {
 		p.sound = p.at
@@ -73,7 +73,7 @@ func (p *parser) flawed(format string, args ...any) {
 	}
 }
 
-// breaks notes what the recovering parser sees too.
+// breaks notes an error that the recovering parser notices, too.
 func (p *parser) breaks(format string, args ...any) {
 	p.flawed(format, args...)
 	p.broken = true
@@ -85,8 +85,8 @@ func (p *parser) line() int {
 	return p.lines + 1
 }
 
-// outside reads one piece before or after the root element; it says whether to
-// go on.
+// outside reads one piece before or after the root element; it reports whether to
+// continue.
 func (p *parser) outside() bool {
 	p.blanks()
 	switch {
@@ -149,7 +149,7 @@ func (p *parser) content() {
 		p.add(&element{markup: markup, text: strings.TrimSuffix(strings.TrimPrefix(markup, "<![CDATA["), "]]>"), isText: true})
 	case p.begins("<") && isNameStart(p.rune(1)):
 		p.element()
-	case p.skip("<"): // a lone one is dropped
+	case p.skip("<"): // dropped if alone
 		p.breaks("a lone <")
 	case p.begins("&"):
 		p.addText(p.referenceInText())
@@ -158,8 +158,8 @@ func (p *parser) content() {
 	}
 }
 
-// endTag closes the innermost element, whatever its name. What is odd in it is
-// text.
+// endTag closes the innermost element, whatever its name. The rest of a
+// malformed end tag is text.
 func (p *parser) endTag() {
 	start, last := p.at, p.open[len(p.open)-1]
 	p.at += len("</")
@@ -188,11 +188,11 @@ func (p *parser) characters() {
 	p.at += end
 	if i := strings.LastIndex(chunk, "]]>"); i >= 0 {
 		p.breaks("]]> in a text")
-		chunk = chunk[i+1:] // what stands before it is lost
+		chunk = chunk[i+1:] // the text before it is lost
 	}
 	sound := legal(chunk)
 	if sound != chunk {
-		p.breaks("a character that XML does not have")
+		p.breaks("a character that XML does not allow")
 	}
 	if strings.Trim(chunk, blanks) != "" || !p.ignorable() {
 		p.addText(sound)
@@ -202,7 +202,7 @@ func (p *parser) characters() {
 // newlines are what the ends of lines become.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// ignorable says whether blanks here are no text: between elements they are not.
+// ignorable says whether white space is not text here, as between elements.
 func (p *parser) ignorable() bool {
 	around := p.open[len(p.open)-1].children
 	switch {
@@ -214,8 +214,8 @@ func (p *parser) ignorable() bool {
 	return !around[len(around)-1].isText && !around[0].isText
 }
 
-// referenceInText is a reference, if all was well until then, or a character by
-// its number.
+// referenceInText is a character reference, or a named one if there was no error
+// before.
 func (p *parser) referenceInText() string {
 	wasBroken, named := p.broken, !p.begins("&#")
 	text := p.reference()
@@ -225,8 +225,8 @@ func (p *parser) referenceInText() string {
 	return text
 }
 
-// reference reads "&name;" or "&#1;". One that is not known is nothing, one
-// without a semicolon too, and a lone "&" as well.
+// reference reads "&name;" or "&#1;". Unknown references, those
+// without a semicolon and a lone "&" are dropped.
 func (p *parser) reference() string {
 	p.at++
 	if p.skip("#") {
@@ -265,9 +265,9 @@ func (p *parser) character() string {
 	return string(rune(n))
 }
 
-// element reads a start tag. One that is broken makes an element without
-// content, and what is left of it is text. The parser halts where elements are
-// nested too deep.
+// element reads a start tag. A malformed one becomes an element without content,
+// and its rest becomes text. The parser stops where elements are nested too
+// deeply.
 func (p *parser) element() {
 	if len(p.open) == wire.MaxElements {
 		p.breaks("elements nested more than %d deep", wire.MaxElements)
@@ -288,7 +288,7 @@ func (p *parser) element() {
 	}
 }
 
-// startTag reads the rest of a start tag. goesOn says whether there is content.
+// startTag reads the rest of a start tag. goesOn says whether content follows.
 func (p *parser) startTag(e *element) (goesOn bool) {
 	for {
 		spaced := p.blanks()
@@ -299,7 +299,7 @@ func (p *parser) startTag(e *element) (goesOn bool) {
 			return true
 		case !spaced || !p.attribute(e):
 			p.breaks("the start tag of %s is broken", e.tag)
-			return len(p.open) == 0 // the root goes on
+			return len(p.open) == 0 // the root element continues
 		}
 	}
 }
@@ -336,14 +336,13 @@ func (p *parser) attribute(e *element) bool {
 	p.at++
 	sound := legal(value.String())
 	if len(sound) != value.Len() {
-		p.flawed("a character that XML does not have, in %s", tag)
+		p.flawed("a character that XML does not allow, in %s", tag)
 	}
 	e.attrs = append(e.attrs, attribute{tag: tag, value: sound})
 	return true
 }
 
-// bind makes the namespaces count that an element declares, and finds those of its
-// names.
+// bind enters the namespaces that an element declares, and resolves its names.
 func (p *parser) bind(e *element) (hidden []binding) {
 	for _, a := range e.attrs {
 		if prefix, ok := a.binds(); ok {
@@ -364,7 +363,7 @@ func (p *parser) bind(e *element) (hidden []binding) {
 	return hidden
 }
 
-// resolve is what a name means; one without a prefix is in the space given.
+// resolve finds the namespace of a name; without a prefix it is the one given.
 func (p *parser) resolve(tag, space string) name {
 	prefix, local, prefixed := strings.Cut(tag, ":")
 	switch {
@@ -424,7 +423,7 @@ func (p *parser) rune(ahead int) rune {
 	return r
 }
 
-// blanks skips blanks, and says whether there were any.
+// blanks skips white space, and says whether there was any.
 func (p *parser) blanks() bool {
 	start := p.at
 	for p.at < len(p.source) && strings.IndexByte(blanks, p.source[p.at]) >= 0 {

@@ -19,7 +19,7 @@ type Medium struct {
 // Number is what the DOI service calls a medium.
 func (m Medium) Number() string { return names.Spelled(m.ID) }
 
-// HasURL tells a medium that the DOI service keeps.
+// HasURL says whether the DOI service would store the medium.
 func (m Medium) HasURL() bool { return mediumURL.MatchString(m.URL) }
 
 var mediumURL = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
@@ -31,8 +31,8 @@ const (
 	Findable   = "findable"
 )
 
-// Record is one DOI, for interfaces B and C alike. A stored record is never
-// changed: who changes it stores a copy, so readers need no lock.
+// Record is one DOI, for interfaces B and C. A stored record never changes: a
+// change stores a copy, so readers need no lock.
 type Record struct {
 	DOI        string         // lower case
 	Attributes map[string]any // the metadata, as the JSON record has them
@@ -42,8 +42,8 @@ type Record struct {
 	Client     string
 	Provider   string
 	Consortium string
-	Repository map[string]any // what is known of the client and of the provider besides, as JSON
-	Member     map[string]any // shows them
+	Repository map[string]any // other known members of the client, as JSON
+	Member     map[string]any // and of the provider
 	Source     string
 	Version    int // of the metadata, from 0
 	Created    time.Time
@@ -52,28 +52,28 @@ type Record struct {
 	Handles    []Handle  // what the global resolver knows, oldest first
 	Media      []Medium
 	Usage      map[string]any        `json:"-"` // views and downloads by usage reports, in place of those among the attributes
-	Search     func() map[string]any `json:"-"` // what queries see; made when the first one looks
+	Search     func() map[string]any `json:"-"` // the record as queries see it; made by the first query
 
-	columns map[string]any // of a record that a Deployed service has written: what the attributes are made of
+	columns map[string]any // with Deployed: the stored values that the attributes are made of
 
-	// Of a Deployed service whose search index lags behind.
+	// With Deployed, where the search index lags behind.
 	shows  time.Time // when the index has this record
-	before *Record   // what it has until then
+	before *Record   // the index has this one until then
 	Gone   bool      // the record was removed
 }
 
-// Handle is a URL in the global handle system, from a moment on.
+// Handle is a URL in the global handle system, valid from a moment on.
 type Handle struct {
 	URL  string
 	From time.Time
 }
 
-// HasMetadata tells a DOI with metadata from a bare name.
+// HasMetadata says whether the DOI has metadata.
 func (rec *Record) HasMetadata() bool {
 	return rec != nil && (rec.XML != nil || rec.Attributes["titles"] != nil)
 }
 
-// Register enters the URL in the handle system, where it shows after a while.
+// Register enters the URL in the handle system, where it resolves after a delay.
 func (rec *Record) Register(now time.Time, delay time.Duration) {
 	if rec.Registered.IsZero() {
 		rec.Registered = now

@@ -20,15 +20,15 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// How the deployed DOI service takes over a record that is written: lupo
+// How the deployed DOI service stores a record: lupo
 // app/controllers/datacite_dois_controller.rb, app/lib/params_sanitizer.rb and
 // app/models/doi.rb, in their order.
 
 // commands are what a request may send besides the properties of a record.
 var commands = strings.Fields("doi prefix xml event mode reason source regenerate should_validate")
 
-// permitted is what of an object is taken; the rest is left out silently. outside says
-// that it is the record itself, where a scalar may stand for an object.
+// permitted are the members of an object that are accepted; others are dropped silently.
+// outside marks the record itself, where a scalar may replace an object.
 func permitted(of []*kernel.Property, o object, outside bool) object {
 	out := object{}
 	for _, p := range of {
@@ -68,7 +68,7 @@ func isNested(v any) bool {
 // shownOrder is the order of a person's members in texts of errors.
 var shownOrder = strings.Fields("nameType nameIdentifiers name givenName familyName affiliation contributorType lang")
 
-// show writes a value as the service's language does.
+// show writes a value like Ruby's inspect.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -93,15 +93,15 @@ func show(v any) string {
 	return textOf(v)
 }
 
-// Sent is what a request sends for a record: members as they are taken, and the
-// XML that came with them.
+// Sent is what a request sends for a record: the accepted members, and the
+// XML sent with them.
 type Sent struct {
 	object
 	xml        []byte
-	regenerate bool // the XML is made anew from the members
+	regenerate bool // the XML is rewritten from the members
 }
 
-// columns are the members that may come from XML, too, and are kept.
+// columns are the stored members, which may also come from XML.
 var columns = func() (names []string) {
 	for _, p := range kernel.Properties {
 		if p.Name != "" && p.Name != "version" && p.Name != "landingPage" {
@@ -113,7 +113,7 @@ var columns = func() (names []string) {
 
 const lastSchema = kernelNamespace
 
-// Take reads what is sent: the XML, in whatever format, and the members, which win.
+// Take reads what was sent: the XML, in whatever format, and the members, which win.
 func Take(o object) (Sent, error) {
 	o, err := withAlias(o)
 	if err != nil {
@@ -215,8 +215,8 @@ func decode64(text string) []byte {
 	return body
 }
 
-// readSent reads metadata, as far as the service does. doc is not nil if they are
-// DataCite XML, which must name a DOI, unless one is sent beside it.
+// readSent reads metadata as far as the service does. doc is not nil for DataCite XML,
+// which must contain a DOI unless one is sent with it.
 func readSent(text string, sent any) (doc *Document, read object, err error) {
 	if text == "" {
 		return nil, nil, nil
@@ -248,7 +248,7 @@ func readSent(text string, sent any) (doc *Document, read object, err error) {
 	return nil, read, nil
 }
 
-// errStumbled is for metadata that the service cannot read, and keeps as XML as they were sent.
+// errStumbled is for metadata that the service cannot read and stores as XML unchanged.
 var errStumbled = errors.New("no year in it")
 
 // rename puts another DOI into the identifier. Without one the document stays as it was sent.
@@ -265,11 +265,11 @@ func (doc *Document) doi() string {
 	return name
 }
 
-// Assign takes over what is sent, and brings it into the form in which the service keeps it.
+// Assign stores what was sent, normalised as the service does.
 func (rec *Record) Assign(s Sent, existed bool) {
 	c := maps.Clone(rec.columns)
-	unwritten := c == nil && rec.XML == nil && rec.HasMetadata() // the service has XML of all that it has
-	if c == nil {                                                // it was put there as it is
+	unwritten := c == nil && rec.XML == nil && rec.HasMetadata() // the service has XML for all metadata
+	if c == nil {                                                // the record was seeded
 		c = maps.Clone(rec.Attributes)
 		bothIdentifiers(c)
 		if c["publisher"] != nil {
@@ -278,7 +278,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 	}
 	for _, name := range columns {
 		v, sent := s.object[name]
-		if !sent || name == "publisher" && v == nil { // null is what a publisher is to the service before it is written
+		if !sent || name == "publisher" && v == nil { // a publisher that was never written is null to the service
 			continue
 		}
 		switch {
@@ -342,7 +342,7 @@ func publisherColumn(v any) any {
 
 var wholeStart = regexp.MustCompile(`\A\s*[-+]?\d+`)
 
-// wholeNumber is what a column of whole numbers makes of a value.
+// wholeNumber converts a value as an integer column does.
 func wholeNumber(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -362,7 +362,7 @@ func wholeNumber(v any) any {
 	return nil
 }
 
-// textColumn is what a column of texts makes of a value.
+// textColumn converts a value as a string column does.
 func textColumn(v any) any {
 	switch v {
 	case nil:
@@ -375,8 +375,7 @@ func textColumn(v any) any {
 	return textOf(v)
 }
 
-// keep brings members into the form in which they are kept, and makes the attributes
-// that are shown of them.
+// keep normalises members for storing, and derives the attributes that responses show.
 func (rec *Record) keep() {
 	c := rec.columns
 	each := func(name string, item func(any) any) {
@@ -416,7 +415,7 @@ func (rec *Record) keep() {
 	rec.Attributes = rec.shownColumns()
 }
 
-// unlike are the items of a list without those that are like one before.
+// unlike removes repeated items from a list.
 func unlike(list []any) []any {
 	out, seen := []any{}, map[string]bool{}
 	for _, v := range list {
@@ -475,7 +474,7 @@ func (rec *Record) shownColumns() object {
 	return o
 }
 
-// deployedName and deployedURL are the forms that the service wants.
+// deployedName and deployedURL are the forms that the service requires.
 var (
 	deployedName = regexp.MustCompile(`\A10\.\d{4,5}/[-._;()/:a-zA-Z0-9*~$=]+\z`)
 	deployedURL  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
@@ -501,8 +500,8 @@ var objectLists = []struct{ member, column, item string }{
 	{"geoLocations", "geo_locations", "Geolocation '%s'"},
 }
 
-// Faults are what the service finds wrong with a record, one for each source: of
-// a new one, or of one that existed.
+// Faults are the errors that the service reports for a new or an existing record, one for
+// each source.
 func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong {
 	var all []Wrong
 	fault := func(source, title string) {
@@ -581,7 +580,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 	}
 }
 
-// wrongContributor looks at the type where the record names its schema.
+// wrongContributor checks contributor types if the record names its schema.
 func (rec *Record) wrongContributor(v any) string {
 	kind := wire.String(Member(v, "contributorType"))
 	contributor := show(v)
@@ -595,8 +594,8 @@ func (rec *Record) wrongContributor(v any) string {
 	return ""
 }
 
-// Kept finishes a change that is right: the metadata get a version of their own
-// if their XML is another than before.
+// Kept finishes a valid change: the metadata get a new version if their XML has
+// changed.
 func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error {
 	if len(rec.XML) > 0 && !bytes.Equal(rec.XML, before) {
 		if rec.CheckKept() != nil {
@@ -605,13 +604,13 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 		rec.Version++
 	}
 	if len(listed(rec.columns["contentUrl"])) > 0 {
-		rec.Media = nil // they are made anew; see Contents
+		rec.Media = nil // derived again; see Contents
 	}
 	rec.Settle(now, delay)
 	return nil
 }
 
-// Wants is a text that was sent.
+// Wants is a string that was sent.
 func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
 
 // ErrNoMembers is the response to a body without attributes.

@@ -11,11 +11,11 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 )
 
-// A shape is what an element may hold. That of an element with text alone has no children.
+// A shape is what an element may contain. Without children it is an element with text.
 type shape struct {
 	children map[string]*shape
 	names    []string // of the children, in their order
-	ordered  bool     // they must come in it
+	ordered  bool     // the order is required
 	repeated map[string]bool
 	need     map[string]int // how many children there must be
 	attrs    []string       // attributes it may have; "!" marks one it must have
@@ -84,7 +84,7 @@ var (
 	floatForm    = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 )
 
-// textChecks are what the texts of elements must be, by the names that the table has for it.
+// textChecks check the texts of elements, by the name in the table.
 var textChecks = map[string]func(text string) (fault string){
 	"year": func(text string) string {
 		if yearForm.MatchString(strings.TrimSpace(text)) {
@@ -145,7 +145,7 @@ type violation struct {
 	line   int // of the element
 }
 
-// brief is the text with one thing at most that would be right.
+// brief is the text with at most one expected element.
 func (v violation) brief() string {
 	text, _, _ := strings.Cut(v.text, " {'")
 	text, next, _ := strings.Cut(text, " Expected is")
@@ -157,7 +157,7 @@ func (v violation) brief() string {
 
 const noDeclaration = "No matching global declaration available for the validation root."
 
-// violations are all faults of a document, in their order.
+// violations are all faults of a document, in document order.
 func violations(root *element) (found []violation) {
 	if root.name.local != "resource" || root.name.space != kernelNamespace {
 		return []violation{{root.name.local, noDeclaration, root.line}}
@@ -203,8 +203,7 @@ func (want *shape) checkText(e *element, fault func(source, text string)) {
 	}
 }
 
-// checkChildren reads the children until one is out of place: nothing is said of
-// those after it.
+// checkChildren checks the children up to the first that is out of place.
 func (want *shape) checkChildren(e *element, found *[]violation) {
 	seen, last := map[string]int{}, 0
 	for c := range e.elements {
@@ -286,7 +285,7 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
 			fault(source, fmt.Sprintf("The attribute '%s' is not allowed.", name))
 		case name == "lang" && a.value != "" && !languageForm.MatchString(strings.TrimSpace(a.value)):
-			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value)) // the service's reading of it
+			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value)) // as the service interprets it
 		case listed && !slices.Contains(list, a.value):
 			fault(source, fmt.Sprintf("[facet 'enumeration'] The value '%s' is not an element of the set {'%s'}.",
 				a.value, strings.Join(list, "', '")))

@@ -4,13 +4,13 @@ import "encoding/json"
 
 type plain Record
 
-// saved is a record with all that is not to be seen of it, apart from the index.
+// saved is a record with its hidden fields, except those of the index.
 type saved struct {
 	*plain
 	Columns map[string]any
 }
 
-// MarshalJSON writes the record as a snapshot keeps it.
+// MarshalJSON writes the record for a snapshot.
 func (rec *Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(saved{(*plain)(rec), rec.columns})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// typesOf adds to a type what the service derives from it for other vocabularies.
-// What is given stays: bolognese lib/bolognese/readers/datacite_reader.rb and utils.rb,
+// typesOf adds the types of other vocabularies that the service derives from a type.
+// Given ones stay: bolognese lib/bolognese/readers/datacite_reader.rb and utils.rb,
 // lupo app/models/doi.rb (update_types).
 func typesOf(given object) object {
 	own := ofOwnType[camelled(wire.String(given["resourceType"]))]
@@ -33,7 +33,7 @@ func typesOf(given object) object {
 
 var humps = regexp.MustCompile(`([A-Z])([A-Z][a-z])|([a-z0-9])([A-Z])`)
 
-// camelled is a type in one's own words as a name: "peer-review" is PeerReview.
+// camelled is a free-text type in camel case: "peer-review" is PeerReview.
 func camelled(text string) string {
 	text = humps.ReplaceAllString(humps.ReplaceAllString(text, "${1}${3}_${2}${4}"), "${1}${3}_${2}${4}")
 	var out strings.Builder
@@ -102,7 +102,7 @@ var ofGeneralType = map[string]kin{
 	"Text":                  {schemaOrg: "ScholarlyArticle", ris: "RPRT"},
 }
 
-// ofSchemaOrg has RIS for readers of other formats alone.
+// ofSchemaOrg has RIS only for readers of other formats.
 var ofSchemaOrg = map[string]kin{
 	"Article":                     {bibtex: "article"},
 	"AudioObject":                 {citeproc: "song"},
@@ -123,7 +123,7 @@ var ofSchemaOrg = map[string]kin{
 	"WebSite":                     {citeproc: "webpage"},
 }
 
-// generalOf is the general type of one of schema.org's.
+// generalOf is the general type for a type of schema.org.
 var generalOf = map[string]string{
 	"Article": "Text", "AudioObject": "Sound", "Blog": "Text", "BlogPosting": "Text", "Book": "Book", "Chapter": "BookChapter",
 	"Collection": "Collection", "DataCatalog": "Dataset", "Dataset": "Dataset", "Event": "Event", "ImageObject": "Image",
@@ -132,8 +132,8 @@ var generalOf = map[string]string{
 	"Thesis": "Text", "VideoObject": "Audiovisual", "WebPage": "Text", "WebSite": "Text",
 }
 
-// namedType is a type that a format other than DataCite's names: what it is in
-// general, in one's own words, and in other vocabularies.
+// namedType is the type in a foreign format: the general type, the free text,
+// and the names in other vocabularies.
 type namedType struct {
 	general, own string
 	kin
@@ -182,7 +182,7 @@ var (
 	}
 )
 
-// foreignTypes is the type that a format names, before anything is derived from it.
+// foreignTypes is the type in a foreign format, before others are derived from it.
 func foreignTypes(f Format, name string, own any) object {
 	o := object{}
 	set := func(member, value string) {
@@ -216,7 +216,7 @@ func foreignTypes(f Format, name string, own any) object {
 		set("schemaOrg", name)
 		also, key := ofSchemaOrg[name], name
 		if f == schemaOrg {
-			key = generalOf[name] // it looks there for the wrong name
+			key = generalOf[name] // the service looks the wrong name up
 		}
 		o["citeproc"], o["bibtex"] = cmp.Or(also.citeproc, "article-journal"), cmp.Or(also.bibtex, "misc")
 		o["ris"] = cmp.Or(ofSchemaOrg[key].ris, "GEN")

@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// memberValue checks the type of an attribute that is sent and brings it to
-// the form the record has. A null clears the attribute.
+// memberValue checks the type of an attribute and converts it to the record's
+// form. A null clears the attribute.
 func memberValue(name string, v any) (any, error) {
 	if v == nil {
 		return nil, nil

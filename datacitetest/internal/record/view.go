@@ -15,7 +15,7 @@ import (
 // GeneralType is the resourceTypeGeneral.
 func (rec *Record) GeneralType() string { return rec.typeMember("resourceTypeGeneral") }
 
-// SpecificType is the type in the words of the one who registered.
+// SpecificType is the resourceType, the free-text type.
 func (rec *Record) SpecificType() string { return rec.typeMember("resourceType") }
 
 func (rec *Record) typeMember(name string) string {
@@ -31,7 +31,7 @@ type View struct {
 	Affiliation, Publisher bool // as objects
 	Detail                 bool // with the extra attributes
 	Single                 bool // one record rather than a list
-	Deployed               bool // times to the second, and checks of the landing page for the owner alone
+	Deployed               bool // times in whole seconds, landing page checks only for the owner
 	Owner                  bool
 	Agency                 bool // with the registration agency
 	Fields                 []string
@@ -97,7 +97,7 @@ func (rec *Record) shown(v View) object {
 	return o
 }
 
-// blank is the attributes of a record that has none.
+// blank are the attributes of a record without metadata.
 func blank() object {
 	o := object{"container": object{}, "types": object{}, "reason": nil, "published": nil}
 	for _, p := range kernel.Properties {
@@ -135,7 +135,7 @@ func (v View) moment(t time.Time) any {
 	return t.Format(time.RFC3339)
 }
 
-// YearText is a publicationYear, of whichever type it is, as a text.
+// YearText is a publicationYear of any type as a string.
 func YearText(year any) string {
 	if n, ok := year.(float64); ok {
 		return fmtYear(n)
@@ -168,7 +168,7 @@ func renamed(list []any, from, to string) []any {
 }
 
 // withAffiliations shows the affiliations of people as objects or as plain
-// names. What is no list of people stays as it is.
+// names. Other values stay as they are.
 func withAffiliations(people any, objects bool) any {
 	list, ok := people.([]any)
 	if !ok {
@@ -242,7 +242,7 @@ var relations = map[string]string{
 	"HasPart": "parts", "IsPartOf": "partOf", "HasVersion": "versions", "IsVersionOf": "versionOf",
 }
 
-// related is the DOIs that the record names itself, by relationship.
+// related are the DOIs in the record's related identifiers, by relationship.
 func (rec *Record) related() map[string][]any {
 	out := map[string][]any{
 		"references": {}, "citations": {}, "parts": {}, "partOf": {}, "versions": {}, "versionOf": {},

@@ -34,8 +34,8 @@ func (rec *Record) Settle(now time.Time, delay time.Duration) {
 	}
 }
 
-// AfterEvent is the state an event leads to. An event that a state does not
-// know changes nothing.
+// AfterEvent is the state after an event. An event that does not apply to the state
+// changes nothing.
 func AfterEvent(state, event string) string {
 	switch {
 	case event == "publish", event == "show" && state == Registered:
@@ -46,11 +46,11 @@ func AfterEvent(state, event string) string {
 	return state
 }
 
-// metadataMembers are the attributes that may be written. Each that is sent is
-// replaced whole; others are silently left out.
+// metadataMembers are the attributes that may be written. A sent attribute is
+// replaced as a whole; other attributes are silently ignored.
 var metadataMembers = append(slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "url" }), "version", "alternateIdentifiers")
 
-// Write takes over what is sent. Attributes win over XML sent with them.
+// Write stores what was sent. Attributes win over XML sent with them.
 func (rec *Record) Write(o object) error {
 	encoded := wire.String(o["xml"])
 	if encoded != "" {
@@ -65,7 +65,7 @@ func (rec *Record) Write(o object) error {
 			return err
 		}
 		if encoded == "" {
-			rec.XML = nil // it no longer says what the record says
+			rec.XML = nil // it no longer matches the record
 		}
 	}
 	if encoded != "" || len(changed) > 0 {
@@ -89,7 +89,7 @@ func (rec *Record) writeMembers(changed object) error {
 		}
 		changed[name] = v
 	}
-	// The one is an alias of the other, also when it is null (datacite_dois_controller.rb:853-873).
+	// One is an alias of the other, even when null (datacite_dois_controller.rb:853-873).
 	others, sent := changed["alternateIdentifiers"]
 	delete(changed, "alternateIdentifiers")
 	if _, both := changed["identifiers"]; sent && !both {

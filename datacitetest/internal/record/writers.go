@@ -33,7 +33,7 @@ var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
 	"datacite_json": inJSON(func(w written) object { return w.crosscite(false) }),
 }
 
-// written is a record that is written in another format.
+// written is a record to be written in another format.
 type written struct {
 	*Record
 	object          // the members, as they are kept
@@ -59,7 +59,7 @@ func writtenOf(rec *Record) written {
 // errNoPublisher is the error for a record without a publisher, in most formats.
 var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 
-// joined joins what is written of each record, below a header.
+// joined joins the texts of the records, after a header.
 func joined(between string, write func(written) string, header ...string) func([]*Record, bool) ([]byte, error) {
 	return func(records []*Record, _ bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
@@ -71,7 +71,7 @@ func joined(between string, write func(written) string, header ...string) func([
 	}
 }
 
-// inJSON is an object for one record, or a list of them.
+// inJSON is an object for a single record, or a list of objects.
 func inJSON(write func(written) object) func([]*Record, bool) ([]byte, error) {
 	return func(records []*Record, list bool) (body []byte, err error) {
 		defer recoverNoPublisher(&err)
@@ -116,12 +116,12 @@ func (w written) all(list, name string) (out []any) {
 	return out
 }
 
-// one is the first of all.
+// one is the first value of all.
 func (w written) one(list, name string) any {
 	return unwrapped(w.all(list, name)[:min(1, len(w.all(list, name)))])
 }
 
-// unwrapped is null for an empty list, and the item of one that has one.
+// unwrapped is null for an empty list, and the only item of a list of one.
 func unwrapped(list []any) any {
 	switch len(list) {
 	case 0:
@@ -132,7 +132,7 @@ func unwrapped(list []any) any {
 	return list
 }
 
-// of are the items of a list that have a value in a member, or in one of several.
+// of are the items of a list with one of the values in a member.
 func (w written) of(list, name string, values ...string) (out []any) {
 	for _, v := range listed(w.object[list]) {
 		if slices.Contains(values, wire.String(Member(v, name))) {
@@ -182,7 +182,7 @@ func (w written) pages() any {
 	return strings.TrimSuffix(textOf(w.in("firstPage"))+"-"+textOf(w.in("lastPage")), "-")
 }
 
-// inverted is a name as "Family, Given", or what else there is.
+// inverted is a name as "Family, Given", or as it is written.
 func inverted(v any, whole string) string {
 	if family := wire.String(Member(v, "familyName")); family != "" {
 		return family + ", " + wire.String(Member(v, "givenName"))
@@ -349,7 +349,7 @@ func (w written) codemeta() object {
 	}
 }
 
-// agents are people as schema.org has them.
+// agents are people in the form of schema.org.
 func agents(people []any) any {
 	var out []any
 	for _, v := range people {
@@ -506,7 +506,7 @@ func (w written) schemaOrg() object {
 	return o
 }
 
-// citationTypes are the publication types of JATS, by a type in one's own words, and
+// citationTypes are the publication types of JATS, by free-text type, and
 // by that of schema.org.
 var (
 	jatsOfOwnType = map[string]string{
@@ -563,7 +563,7 @@ func (w written) jats() string {
 }
 
 // citation is the record in one style, that of the APA in English, whatever style and locale
-// are asked for.
+// are requested.
 func (w written) citation() string {
 	publisher := textOf(w.publisher())
 	var authors []string

@@ -20,13 +20,13 @@ const (
 // blanks are the characters that XML counts as such.
 const blanks = " \t\r\n"
 
-// Document is what was read of a text: all of it if it is well-formed, and else what
-// the recovering parser of the deployed service makes of it.
+// Document is a parsed text: all of it if it is well-formed, else as the recovering
+// parser of the deployed service reads it.
 type Document struct {
 	Root  *element // nil if there is none
 	top   []*element
 	flaw  error // the first thing that is not well-formed
-	sound int   // so far it is, if there is a flaw
+	sound int   // length of the well-formed part, if there is a flaw
 }
 
 // element is a piece of XML: an element if it is tagged, and else text, a comment and
@@ -42,10 +42,10 @@ type element struct {
 	markup string // of other pieces, and of text in CDATA: as it is written
 
 	line               int // where the start tag ends
-	start, inside, end int // of its tags in the source: where the first begins and ends, and where the last begins
+	start, inside, end int // offsets in the source: of the start tag, its end, and the end tag
 }
 
-// name is a name without its prefix. A prefix that is bound to nothing stands for itself.
+// name is a name without its prefix. An unbound prefix is its own namespace.
 type name struct{ space, local string }
 
 type attribute struct {
@@ -61,7 +61,7 @@ func (a attribute) binds() (prefix string, ok bool) {
 	return strings.CutPrefix(a.tag, "xmlns:")
 }
 
-// Every reading of a nil element is empty.
+// All methods that read return nothing for a nil element.
 
 func (e *element) lookUp(attr string) (value string, ok bool) {
 	if e == nil {
@@ -113,10 +113,10 @@ func (e *element) ChildText(name string) string { return e.child(name).trimmed()
 
 func (e *element) trimmed() string { return strings.TrimSpace(e.words()) }
 
-// words is all text below e.
+// words is the text below e, without comments.
 func (e *element) words() string { return e.content((*element).plain) }
 
-// content is what there is of the pieces of text below e.
+// content joins the texts below e.
 func (e *element) content(of func(*element) string) string {
 	var out strings.Builder
 	e.gather(&out, of)
@@ -137,7 +137,7 @@ func (e *element) gather(out *strings.Builder, of func(*element) string) {
 
 func (e *element) plain() string { return e.text }
 
-// written is a piece as it stands in XML.
+// written is a piece as XML.
 func (e *element) written() string {
 	if e.markup != "" {
 		return e.markup
@@ -145,7 +145,7 @@ func (e *element) written() string {
 	return escapeText(e.text)
 }
 
-// mixed says whether text other than blanks stands directly in e.
+// mixed says whether e directly contains text other than white space.
 func (e *element) mixed() bool {
 	return slices.ContainsFunc(e.children, func(c *element) bool { return c.isText && strings.Trim(c.text, blanks) != "" })
 }
@@ -255,7 +255,7 @@ var (
 
 func escapeText(text string) string { return textEscapes.Replace(text) }
 
-// bytes writes the document anew.
+// bytes serializes the document.
 func (doc *Document) bytes() []byte {
 	var out bytes.Buffer
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>`)
@@ -302,7 +302,7 @@ func isLegal(r rune) bool {
 	return (r >= ' ' || r == '\t' || r == '\n' || r == '\r') && (r < 0xd800 || 0xdfff < r) && r != 0xfffe && r != 0xffff && r <= utf8.MaxRune
 }
 
-// legal drops the characters that XML does not have.
+// legal drops the characters that XML does not allow.
 func legal(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isLegal(r) {

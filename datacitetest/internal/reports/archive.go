@@ -19,11 +19,11 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// archive is where the service keeps usage reports. That of a Deployed one is a
-// database with a table of reports and one of their subsets, and beside it a store of
-// documents. The two are not kept consistent.
+// archive stores the usage reports. With Deployed it is a database with a table of
+// reports and one of their subsets, and a separate store of documents. The two are
+// not kept consistent.
 //
-// The lock must be held to read or change it; one lock is one transaction.
+// Reading and changing it needs the lock; one lock is one transaction.
 type archive struct {
 	mu        sync.Mutex
 	reports   map[string]*stored    // by uid, folded
@@ -41,20 +41,19 @@ func newArchive() archive {
 	}
 }
 
-// stored is a report in the database, or the copy of one that a request works
-// on.
+// stored is a report in the database, or a request's copy of it.
 type stored struct {
 	uid, owner, year, month string
-	key                     string          // what no other report has: creator and period
+	key                     string          // unique: creator and period
 	header                  object          // its other columns, by their names in responses
 	datasets                json.RawMessage // nil is NULL
-	compressed              []byte          // what was sent last; nil is NULL
+	compressed              []byte          // sent last; nil is NULL
 	documented              bool            // the column with the document's name is set
 	rows                    []row
-	parts                   []part // of a Documented service, in place of all but the header
+	parts                   []part // with Documented, in place of all but the header
 }
 
-// row is a subset. Rows have no order but that of their random ids.
+// row is a subset. Rows are ordered by their random ids.
 type row struct {
 	ID       int64
 	Nth      int64 // counts the rows as they were inserted
@@ -62,8 +61,7 @@ type row struct {
 	Gzip     []byte // nil is NULL: only the document has the bytes
 }
 
-// attachment is the document of a report: the response to a write, kept as it was
-// given.
+// attachment is the document of a report: the text of the response to a write.
 type attachment struct {
 	Header   object
 	Datasets json.RawMessage `json:",omitempty"`
@@ -110,8 +108,8 @@ func (a *archive) insert(r *stored) {
 	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
 }
 
-// RowIDs are the ids of a report's rows, as they were inserted. No response shows
-// them.
+// RowIDs are the ids of a report's rows, in the order of insertion. No response
+// shows them.
 func (a *archive) RowIDs(uid string) (ids []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -121,12 +119,12 @@ func (a *archive) RowIDs(uid string) (ids []int64) {
 	return ids
 }
 
-// inserted are the rows as they were inserted.
+// inserted are the rows in the order of insertion.
 func (r *stored) inserted() []row {
 	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 }
 
-// kept are the reports with their rows. The bytes of a row are there, or in the
+// kept are the reports with their rows. The bytes of a row are in the row or in the
 // document.
 func (a *archive) kept() (all []Kept) {
 	a.mu.Lock()
@@ -162,7 +160,7 @@ func (a *archive) change(uid string, do func(r *stored)) {
 	}
 }
 
-// maxColumn is how many compressed bytes the database takes.
+// maxColumn is the database's limit of compressed bytes.
 const maxColumn = 1<<24 - 1
 
 // insertRow stores a subset and returns its row.
@@ -188,8 +186,8 @@ func tooLong(column string) error {
 	return wire.Crashed("Mysql2::Error: Data too long for column '" + column + "' at row 1")
 }
 
-// errNilText is what Ruby says to nil where it wants a text: bytes to encode in
-// base64, bytes to take a checksum of, a document to parse.
+// errNilText is Ruby's error for nil in place of a string: bytes to encode in
+// base64, to compute a checksum of, or to parse.
 var errNilText = wire.Crashed("no implicit conversion of nil into String")
 
 func errNoDocument(uid string) error {
@@ -220,7 +218,7 @@ func (a *archive) load(r *stored) (attachment, error) {
 		if d.find(newest.Checksum) == nil {
 			return d, wire.Crashed("[UsageReports] cannot find gzip for a report-subset")
 		}
-		// It takes the checksum for the bytes.
+		// The service stores the checksum as the bytes.
 		r.compressed, _ = base64.StdEncoding.DecodeString(newest.Checksum)
 	}
 	r.datasets = d.Datasets
@@ -237,7 +235,7 @@ func (a *archive) load(r *stored) (attachment, error) {
 	return d, nil
 }
 
-// document is the report as ReportSerializer shows it.
+// document is the report in the form of ReportSerializer.
 func (r *stored) document() (attachment, error) {
 	for _, row := range r.rows {
 		if row.Gzip == nil {
@@ -247,7 +245,7 @@ func (r *stored) document() (attachment, error) {
 	return attachment{r.fullHeader(), r.datasets, r.rows}, nil
 }
 
-// fullHeader is the header with the members that only the report itself shows.
+// fullHeader is the header with the members that lists omit.
 func (r *stored) fullHeader() object {
 	h := respell(r.header, hyphened).(object)
 	h["client-id"], h["year"], h["month"] = r.owner, r.year, r.month
@@ -280,15 +278,14 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 	})
 }
 
-// tally is a response of repositories-usage-reports, and when it was made.
+// tally is a cached response of repositories-usage-reports, and its time.
 type tally struct {
 	at   time.Time
 	body object
 }
 
-// compressOwn is a plain report as the service compresses it for itself
-// (Report#compress). Below the header's members names keep the spelling of the
-// database.
+// compressOwn compresses a plain report as the service does (Report#compress).
+// Names below the header's members keep the spelling of the database.
 func (r *stored) compressOwn() []byte {
 	header := object{}
 	for _, name := range slices.Concat(textColumns, jsonColumns) {

@@ -18,9 +18,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Path is an escaped path as the router of the deployed reports server reads
-// it: slashes count once, none at the end. ok says whether the public host sends the
-// path there.
+// Path is an escaped path as the router of the deployed reports server reads it:
+// without repeated slashes or one at the end. ok says whether the public host
+// routes the path to that server.
 func Path(path string) (steps []string, ok bool) {
 	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	if len(steps) > 0 {
@@ -30,22 +30,22 @@ func Path(path string) (steps []string, ok bool) {
 		strings.HasPrefix(steps[0], "repositories-usage-reports"))
 }
 
-// ServeDeployed is interface A as the deployed service plays it. Errors
-// name fewer headers that a response depends on the further outside they arise.
+// ServeDeployed is interface A as the deployed service implements it. The further
+// outside an error arises, the fewer headers does its Vary name.
 func (s *Service) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	path, _ := Path(q.URL.EscapedPath())
 	res, err := s.routeReports(q, path)
 	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
 }
 
-// routeReports knows the routes (config/routes.rb).
+// routeReports finds the route (config/routes.rb).
 func (s *Service) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
 	area, id := path[0], ""
 	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
 		if _, ok := q.WantedType(); !ok {
 			return wire.Reply{}, outside(q, http.StatusInternalServerError)
 		}
-		nameCaller(q, caller{}) // it looks at no token
+		nameCaller(q, caller{}) // no token is read
 		return s.countReports(unescaped(strings.Join(path[1:], "/"))), nil
 	}
 	switch len(path) {
@@ -83,8 +83,8 @@ func (s *Service) routeReports(q *wire.Request, path []string) (wire.Reply, erro
 	return wire.Reply{}, outside(q, http.StatusNotFound)
 }
 
-// withoutFormat takes ".json" or another format from the last step of a path; ""
-// if there is more than one.
+// withoutFormat removes ".json" or another format from the last segment of a path;
+// "" if there is more than one.
 func withoutFormat(step string) string {
 	name, format, dotted := strings.Cut(step, ".")
 	if dotted && (format == "" || strings.Contains(format, ".")) {
@@ -93,27 +93,27 @@ func withoutFormat(step string) string {
 	return name
 }
 
-// unescaped is a step of a path. net/http has checked its escapes.
+// unescaped decodes a path segment, whose escapes net/http has checked.
 func unescaped(step string) string {
 	plain, _ := url.PathUnescape(step)
 	return plain
 }
 
 // formatted says whether the path or the query string names a format, which then
-// counts in place of the Accept header.
+// replaces the Accept header.
 func formatted(q *wire.Request, path []string) bool {
 	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
 	return inPath || q.URL.Query().Has("format")
 }
 
-// caller is who sends a request; the claims are empty if the token is not valid.
+// caller is the sender of a request; the claims are empty if the token is invalid.
 type caller struct {
 	given bool // a token was sent
 	store.Claims
 }
 
-// readCaller takes the last word of the Authorization header for the token,
-// whatever its scheme.
+// readCaller reads the last word of the Authorization header as the token, with
+// any scheme.
 func (s *Service) readCaller(q *wire.Request) caller {
 	words := strings.Fields(q.Header.Get("Authorization"))
 	if len(words) == 0 {
@@ -126,7 +126,7 @@ func (s *Service) readCaller(q *wire.Request) caller {
 	return caller{given: true, Claims: c}
 }
 
-// mayReport says whether the role has the right to write (ability.rb).
+// mayReport says whether the role may write (ability.rb).
 func (c caller) mayReport() bool {
 	return c.Role == store.Staff || c.Role == "client_admin" && !wire.IsBlank(c.UID)
 }
@@ -140,8 +140,8 @@ func nameCaller(q *wire.Request, c caller) {
 	}
 }
 
-// getStored is GET (ReportsController#show): of a Deployed service the header of the
-// database, and the subsets of the document. Without a document all is in the database.
+// getStored is GET (ReportsController#show). With Deployed it shows the header of the
+// database and the subsets of the document, or all from the database without one.
 func (s *Service) getStored(id string) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Service) getStored(id string) (wire.Reply, error) {
 	return shown.reply(http.StatusOK, r.uid), err
 }
 
-// shown is a report as GET of a Deployed service shows it.
+// shown is a report in the form of GET with Deployed.
 func (a *archive) shown(r *stored) (attachment, error) {
 	if !r.documented {
 		return r.document()
@@ -165,7 +165,7 @@ func (a *archive) shown(r *stored) (attachment, error) {
 	return attachment{r.fullHeader(), r.datasets, stored.Subsets}, err
 }
 
-// Usage is a report as those who count usage get it from a Deployed service.
+// Usage is a report for counting, with Deployed.
 func (s *Service) Usage(id string) (report usage.Report, err error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -233,7 +233,7 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 }
 
 // countReports is GET /repositories-usage-reports (PublishersController#show).
-// What was counted stays in the cache for a day.
+// Counts are cached for a day.
 func (s *Service) countReports(clientID string) wire.Reply {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -242,7 +242,7 @@ func (s *Service) countReports(clientID string) wire.Reply {
 		return wire.JSON(http.StatusOK, c.body)
 	}
 	createdBy, year, release := object{}, object{}, object{}
-	spelled := map[string]string{} // names that the database holds for one
+	spelled := map[string]string{} // names that are equal to the database
 	total := 0
 	for _, r := range s.Archive.list() {
 		if names.Folded(r.owner) != names.Folded(clientID) {
@@ -285,8 +285,8 @@ func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
 	return s.listReports(params)
 }
 
-// listReports are headers alone, by id. A Deployed service counts pages by the size
-// that was asked for, and fills them by another one.
+// listReports shows headers, by id. With Deployed pages are counted by the requested
+// size, but filled up to a limit.
 func (s *Service) listReports(params wire.Params) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -318,7 +318,7 @@ func (s *Service) listReports(params wire.Params) (wire.Reply, error) {
 	}}), nil
 }
 
-// integerParam is a parameter as Ruby makes a number of it: nothing is 0.
+// integerParam is a parameter by Ruby's to_i, 0 if absent.
 func integerParam(p wire.Params, name string, missing int) int {
 	value, given := p[name]
 	if !given {
@@ -330,8 +330,8 @@ func integerParam(p wire.Params, name string, missing int) int {
 
 var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
-// drops says which reports a list leaves out. A blank filter does not count, and of a
-// Deployed service only the first one does.
+// drops says which reports a list leaves out. Empty filters are ignored, and with
+// Deployed all but the first.
 func (s *Service) drops(p wire.Params) func(*stored) bool {
 	same := func(a, b string) bool { return a == b }
 	if s.Deployed {
@@ -357,5 +357,5 @@ func (s *Service) drops(p wire.Params) func(*stored) bool {
 	}
 }
 
-// outside is an error from before the service's own code.
+// outside is an error of the framework.
 func outside(q *wire.Request, status int) *wire.Failure { return wire.Outside(q, status, reportTypes) }

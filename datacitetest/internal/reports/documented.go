@@ -15,8 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// part is one body of a report, kept as it came: a Documented report is one, or one for
-// each subset.
+// part is one body of a report, stored unchanged: with Documented a report has one, or
+// one for each subset.
 type part struct {
 	content
 	body     []byte
@@ -110,8 +110,8 @@ func (s *Service) readPart(q *wire.Request) (p part, err error) {
 	return p, err
 }
 
-// storeReport stores a body under an id, or, without one, where its creator
-// and begin-date say.
+// storeReport stores a body under an id, or without one under that of the report
+// with its creator and begin-date.
 func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, err error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, 
 	return r, status, nil
 }
 
-// reportOf is a report of one body. Creator and begin-date make two the same
+// reportOf is a report of one body. Creator and begin-date identify a report
 // (specification §3.2).
 func (s *Service) reportOf(owner, id string, p part) *stored {
 	period, _ := p.header["reporting-period"].(object)
@@ -151,7 +151,7 @@ func (s *Service) reportOf(owner, id string, p part) *stored {
 }
 
 // expanded is the response to GET: one report with the datasets of all its
-// bodies, in the order they came.
+// bodies, in the order received.
 func (r *stored) expanded(status int) wire.Reply {
 	of := []string{"expanded"}
 	for _, p := range r.parts {
@@ -183,8 +183,8 @@ func (p part) copyDatasets(o *output) {
 	o.err = cmp.Or(o.err, err)
 }
 
-// inSubsets is the response to POST and PUT. A compressed report is shown by its
-// subsets, as the deployed server does it.
+// inSubsets is the response to POST and PUT. It shows a compressed report by its
+// subsets, as the deployed server does.
 func (r *stored) inSubsets(status int) wire.Reply {
 	d := attachment{Header: r.header, Datasets: json.RawMessage("[]")}
 	for _, p := range r.parts {

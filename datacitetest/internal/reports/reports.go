@@ -22,18 +22,18 @@ type object = map[string]any
 type Service struct {
 	*store.Store
 	WriteTime time.Duration
-	Stored    func(id string) // is told, by a Deployed service, that what a report holds may be another
+	Stored    func(id string) // called with Deployed when the contents of a report may have changed
 	Archive   archive
 }
 
-// New makes the reports service over a store; writeTime is how long it works on a write.
+// New makes the reports service over a store; writeTime is the duration of a write.
 func New(s *store.Store, writeTime time.Duration) *Service {
 	return &Service{Store: s, WriteTime: writeTime, Archive: newArchive(), Stored: func(string) {}}
 }
 
 var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
-// Put stores a report of a client as it is.
+// Put stores a report of a client unchanged.
 func (s *Service) Put(owner string, data json.RawMessage) (id string, err error) {
 	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
 	if err != nil {
@@ -64,14 +64,14 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 	return id, err
 }
 
-// Kept is a report as it lies in the service.
+// Kept is a report as the service stores it.
 type Kept struct {
 	ID, Owner string
-	Subsets   []KeptSubset // as they came, of a plain report the one
+	Subsets   []KeptSubset // in the order received; a plain report has one
 }
 
-// KeptSubset is a part of a report: the body it came in, or what a Deployed service
-// made of that; nil if it is lost.
+// KeptSubset is a part of a report: its body, with Deployed in the form that the
+// service stores; nil if it is lost.
 type KeptSubset struct {
 	Checksum string
 	Body     []byte
@@ -80,7 +80,7 @@ type KeptSubset struct {
 // Kept are all reports, by id.
 func (s *Service) Kept() []Kept { return s.Archive.kept() }
 
-// Show writes a report as GET shows it.
+// Show writes a report like GET.
 func (s *Service) Show(w io.Writer, id string) error {
 	res, err := s.getStored(id)
 	if err != nil {
@@ -97,7 +97,7 @@ func compress(data []byte) []byte {
 	return b.Bytes()
 }
 
-// output takes the pieces of a response. After an error it writes nothing.
+// output writes the pieces of a response, none after an error.
 type output struct {
 	io.Writer
 	err error
@@ -112,8 +112,8 @@ func (o *output) Write(p []byte) (n int, err error) {
 
 func (o *output) print(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
-// response is {"report":{id, report-header, and what rest writes}}, with a validator made
-// of what it shows.
+// response is {"report":{id, report-header, and the output of rest}}, with a validator
+// derived from the contents.
 func response(status int, id string, header object, of []string, rest func(*output)) wire.Reply {
 	shown := wire.Encode(header)
 	sums := [][]byte{[]byte(id), shown}

@@ -15,20 +15,20 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// schema is what a value of a report may be. A Documented service holds the stream
-// against it as it comes; a Deployed one what it has read, first by the names that it
-// permits, then by its schema.
+// schema is what a value of a report may be. With Documented it checks the stream; with
+// Deployed the decoded value, first by the names that the service permits, then by its
+// schema.
 type schema struct {
 	kind     string                 // object, array, string, integer, or "" for any scalar
 	members  []member               // of an object
-	any      func(name string) bool // which other members an object may have, of any scalar
+	any      func(name string) bool // which other members an object may have, with any scalar
 	required []string
 	element  *schema // of an array
 	values   []string
 
-	sound rule // what the specification says, in place of all this
+	sound rule // the check of the specification, in place of all this
 
-	unchecked bool // the deployed service's schema does not know it
+	unchecked bool // absent from the deployed service's schema
 	untyped   bool // ... or names members, but no type
 
 	take  rule   // check, made once
@@ -40,7 +40,7 @@ type member struct {
 	*schema
 }
 
-// ready makes the rules of a schema, and of what stands in it.
+// ready makes the rules of a schema and of its parts.
 func (s *schema) ready() *schema {
 	s.take, s.takes = s.check, nil
 	for _, m := range s.members {
@@ -64,7 +64,7 @@ func (s *schema) member(name string) *schema {
 	return nil
 }
 
-// check takes a value of the stream.
+// check reads and checks a value of the stream.
 func (s *schema) check(c *checker) {
 	switch {
 	case s.sound != nil:
@@ -84,7 +84,7 @@ func (s *schema) check(c *checker) {
 
 func (s *schema) checkMembers(c *checker) {
 	var seen uint64
-	next := 0 // the member that mostly comes
+	next := 0 // the member most likely to follow
 	c.object(func(name []byte) rule {
 		for range s.members {
 			i := next % len(s.members)
@@ -108,17 +108,17 @@ func (s *schema) checkMembers(c *checker) {
 	}
 }
 
-// permit takes from an object what the service drops in silence: what is no object
-// in an array of objects. Names that it does not permit, and values that
-// are no object or array where it expects one, are an error, which names those
-// of one object, the innermost first.
+// permit removes what the service drops silently: other values in an array of
+// objects. Names that it does not permit, and other values where it expects an
+// object or array, are an error. It names those of one object, the innermost
+// first.
 func (s *schema) permit(v object, shown func(string) string) error {
 	var odd []string
 	for name := range sorted(v) {
 		inner := s.member(name)
 		objects, many := v[name].([]any)
 		one, alone := v[name].(object)
-		// Objects and arrays are not told apart before the schema does.
+		// Only the schema distinguishes objects and arrays.
 		if inner == nil || (inner.kind == "object" || inner.kind == "array") != (many || alone) {
 			odd = append(odd, shown(name))
 			continue
@@ -133,7 +133,7 @@ func (s *schema) permit(v object, shown func(string) string) error {
 			objects = []any{one}
 		}
 		spell := shown
-		if name == "report-datasets" { // errors spell what is below as it was sent
+		if name == "report-datasets" { // errors keep the spelling of names below
 			spell = func(name string) string { return name }
 		}
 		for _, e := range objects {
@@ -149,8 +149,8 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
 }
 
-// faults appends what the schema of that name says against the value, in the order
-// of the schema.
+// faults appends the faults of the value by the schema of that name, in the order of
+// the schema.
 func (s *schema) faults(v any, path, name string, found []object) []object {
 	if s.unchecked || len(found) > wire.MaxFaults {
 		return found
@@ -215,7 +215,7 @@ func labelled(types ...string) *schema {
 	return listOf([]string{"type", "value"}, member{"type", &schema{kind: "string", values: types}}, member{"value", textOnly})
 }
 
-// named is an array of {name, value}, or to the specification of texts as well.
+// named is an array of {name, value}; the specification also allows strings.
 func named() *schema {
 	s := listOf([]string{"name", "value"}, member{"name", textOnly}, member{"value", textOnly})
 	s.sound = func(c *checker) {
@@ -235,7 +235,7 @@ var (
 	textOnly  = &schema{kind: "string"}
 	filled    = textWith(filledText)
 
-	// Publishers go by other types in practice.
+	// Publishers use other types in practice.
 	publisherID = func() *schema {
 		s := labelled("isni", "orcid", "grid", "urn", "client-id")
 		s.element.members[0].sound = filledText
@@ -251,8 +251,8 @@ var (
 		}}}},
 	}
 
-	// reportHeader is the header of specification §2.1. Which members are
-	// required the specification leaves open; these are what the servers require.
+	// reportHeader is the header of specification §2.1. The specification does
+	// not say which members are required; these are required by the servers.
 	reportHeader = (&schema{
 		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
 	}).ready()
@@ -266,13 +266,13 @@ var (
 	sentResolutions = sentWith(datasetsOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions"))
 )
 
-// sentWith are header and datasets in one object, as the service looks at them.
+// sentWith are header and datasets in one object, as the service checks them.
 func sentWith(datasets *schema) *schema {
 	return &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", datasets})}
 }
 
 // datasetsOf are dataset entries of specification §2.1, with such members and metrics. The types of
-// identifiers, contributors and dates are those the servers take.
+// identifiers, contributors and dates are those that the servers accept.
 func datasetsOf(required []string, metrics ...string) *schema {
 	instance := listOf([]string{"count", "metric-type", "access-method"},
 		member{"metric-type", &schema{kind: "string", values: metrics}},
@@ -302,7 +302,7 @@ var periodMembers = []string{"begin-date", "end-date"}
 
 func periodOf(begin, end *schema) []member { return []member{{"begin-date", begin}, {"end-date", end}} }
 
-// period takes an object of two dates that do not go backwards.
+// period reads an object of two dates, the end not before the begin.
 func period(c *checker) {
 	periodDates.checkMembers(c)
 	if c.end < c.begin {
@@ -330,7 +330,7 @@ func integer(c *checker) {
 	}
 }
 
-// date takes a day, YYYY-MM-DD.
+// date reads a day, YYYY-MM-DD.
 func (c *checker) date() string {
 	day := string(c.text())
 	if _, err := time.Parse(time.DateOnly, day); err != nil {
@@ -379,8 +379,8 @@ func respell(v any, name func(string) string) any {
 	return v
 }
 
-// compacted is a value without the nulls in its arrays, which the service never
-// sees.
+// compacted removes nulls from arrays, as the framework does before the service
+// sees them.
 func compacted(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -399,7 +399,7 @@ func compacted(v any) any {
 	return v
 }
 
-// absent says whether a value is one that counts as missing.
+// absent says whether a value counts as missing.
 func absent(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -416,7 +416,7 @@ func absent(v any) bool {
 	return false
 }
 
-// hyphened spells a name as "help-url", whether it came as help_url, helpUrl, Help-URL
+// hyphened spells a name as "help-url", whether it is help_url, helpUrl, Help-URL
 // or "help url".
 func hyphened(name string) string {
 	name = wordEnd.ReplaceAllString(acronymEnd.ReplaceAllString(name, "$1-$2"), "$1-$2")

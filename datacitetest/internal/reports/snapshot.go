@@ -9,7 +9,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// A Snapshot is all that the service holds, to be kept as JSON.
+// A Snapshot is the whole state of the service, for storing as JSON.
 type Snapshot struct {
 	Reports  []SavedReport
 	Inserted int64
@@ -27,13 +27,13 @@ type SavedReport struct {
 	Document                     *attachment `json:",omitempty"`
 }
 
-// SavedPart is a body as it came.
+// SavedPart is a body as received.
 type SavedPart struct {
 	Body   []byte
 	Coding string
 }
 
-// Snapshot returns what the service holds now.
+// Snapshot returns the current state.
 func (s *Service) Snapshot() Snapshot {
 	a := &s.Archive
 	a.mu.Lock()
@@ -56,7 +56,7 @@ func (s *Service) Snapshot() Snapshot {
 	return snap
 }
 
-// Restore adds what a snapshot holds.
+// Restore adds the contents of a snapshot.
 func (s *Service) Restore(snap Snapshot) error {
 	a := &s.Archive
 	a.mu.Lock()

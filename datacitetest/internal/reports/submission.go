@@ -21,10 +21,10 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// submission is a report on its way into the deployed service.
+// submission is a report sent to the deployed service.
 type submission struct {
 	coding      string // gzip, deflate, or none
-	body        []byte // as it came
+	body        []byte // as sent
 	json        bool   // of a type whose JSON the service reads
 	unread      bool   // of a type the service does not read
 	header      object // names with hyphens; nil if there is none
@@ -62,7 +62,7 @@ func readSubmission(q *wire.Request) (*submission, error) {
 	case !ok:
 		return nil, outside(q, http.StatusInternalServerError)
 	case kind == "application/vnd.api+json" && len(body) > 0:
-		// Names keep their hyphens, and so there is no period.
+		// Names keep their hyphens, so the period is not found.
 		return nil, errNilText
 	case !sub.coded() && (len(body) == 0 || !sub.json):
 		sub.unread = true
@@ -91,7 +91,7 @@ func (sub *submission) open(q *wire.Request) error {
 	}
 }
 
-// withoutCoding reads a body without its coding. Of gzip only the first member counts.
+// withoutCoding reads a body without its coding. Only the first gzip member is read.
 func withoutCoding(coding string, body []byte) (io.Reader, error) {
 	plain := bytes.NewReader(body)
 	switch coding {
@@ -109,9 +109,9 @@ func withoutCoding(coding string, body []byte) (io.Reader, error) {
 	return plain, nil
 }
 
-// parse takes the header and the datasets. Of a coded body the middleware takes
-// the header, which it wants spelled with a hyphen; but the parameters are read
-// from it like from any other, if the type says JSON.
+// parse reads the header and the datasets. The middleware reads the header of a coded
+// body, and needs its name with a hyphen; but if the type is JSON, the framework also
+// reads parameters from that body as from any other.
 func (sub *submission) parse(r io.Reader) error {
 	spelled := false
 	err := check(r, func(c *checker) {
@@ -158,8 +158,8 @@ func (sub *submission) readDatasets(c *checker) {
 // dateForm is a date at the start of a text.
 var dateForm = regexp.MustCompile(`^([+-]?[0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
 
-// datePeriod finds year and month of the report. The service compares the
-// numbers of the months, not the years.
+// datePeriod finds year and month of the report. The service compares only
+// the numbers of the months, not the years.
 func (sub *submission) datePeriod() error {
 	if sub.unread {
 		return errNoDig
@@ -235,7 +235,7 @@ func rubyClass(v any) string {
 	return "ActionController::Parameters"
 }
 
-// inspect writes a value as Ruby shows it.
+// inspect writes a value like Ruby's inspect.
 func inspect(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -262,16 +262,16 @@ var textColumns = []string{"report-name", "report-id", "release", "created", "cr
 
 var jsonColumns = []string{"reporting-period", "report-filters", "report-attributes", "exceptions"}
 
-// columns are names of the database that a compressed report's header may hold
-// by accident. What stands there is not played.
+// columns are further columns of the database, which the header of a compressed report
+// might name. Here such members have no effect.
 var columns = []string{
 	"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets", "compressed",
 	"attachment", "attachment-file-name", "attachment-content-type", "attachment-file-size", "attachment-updated-at",
 }
 
-// permitted are the parameters that the service takes from what was sent
-// (ReportsController#safe_params): the members of the header, of any name if the
-// body is gzip. Of a plain report the datasets lose what is dropped in silence.
+// permitted are the parameters that the service accepts (ReportsController#safe_params):
+// the members of the header, of any name if the body is gzip. From the datasets of a
+// plain report it removes what the service drops silently.
 func (sub *submission) permitted() (members object, err error) {
 	release, given := sub.header["release"]
 	switch {
@@ -292,8 +292,7 @@ func (sub *submission) permitted() (members object, err error) {
 	return members, nil
 }
 
-// assign gives a report the members that were sent, and what was sent with them.
-// Members left out stay.
+// assign gives a report the members and the data that were sent. Other members stay.
 func (r *stored) assign(sub *submission, members object, owner string) error {
 	for name := range sorted(members) {
 		switch {
@@ -314,7 +313,7 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 	return nil
 }
 
-// textOf is a value as a column of texts takes it.
+// textOf is a value as a string column stores it.
 func textOf(v any) any {
 	switch v := v.(type) {
 	case nil, string:
@@ -334,7 +333,7 @@ const (
 	resolutionsKind
 )
 
-// kind is told by the exceptions: code 69 anywhere, or first for resolutions
+// kind depends on the exceptions: code 69 anywhere, or first for resolutions
 // (Report#compressed_report?, #resolution_report?).
 func (r *stored) kind() (kind, error) {
 	noted, err := compressionNotes(r.header["exceptions"])
@@ -382,11 +381,11 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 	return nil, noMethod("empty?", inspect(exceptions)+":"+rubyClass(exceptions))
 }
 
-// creatorEnd is all that the service checks of created-by: its last character.
+// creatorEnd is the only check of created-by: its last character.
 var creatorEnd = regexp.MustCompile(`[-._;()/:a-zA-Z0-9*~$=]$`)
 
-// faults are what makes a report invalid, by attribute. Of a compressed report
-// the datasets are not looked at.
+// faults are the reasons why a report is invalid, by attribute. The datasets of a
+// compressed report are not checked.
 func (r *stored) faults(creating bool) (object, error) {
 	all := object{}
 	add := func(name string, fault any) {
@@ -428,8 +427,8 @@ func (r *stored) faults(creating bool) (object, error) {
 	return all, nil
 }
 
-// fits says whether the texts of a report fit their columns, and the bytes. What is
-// written once cannot be too long later.
+// fits says whether the strings and bytes of a report fit their columns. Columns that
+// are written only once are checked only then.
 func (r *stored) fits(creating bool) error {
 	for _, name := range textColumns {
 		written := creating || !slices.Contains(readOnly, name)
@@ -446,8 +445,8 @@ func (r *stored) fits(creating bool) error {
 	return nil
 }
 
-// schemaFault is a message about what stands at a path. The name of the schema ends
-// with "#" but for the type of what stands at the top.
+// schemaFault is a message about the value at a path. The name of the schema ends with
+// "#", except in messages about the type of a top-level value.
 func schemaFault(path, name, format string, args ...any) object {
 	if strings.Count(path, "/") > 1 || strings.HasPrefix(format, "did not contain") {
 		name += "#"

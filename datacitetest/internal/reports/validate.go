@@ -16,8 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// checker reads JSON, and holds it against rules. After the first error it reads no
-// more.
+// checker reads JSON and checks it by rules. It stops at the first error.
 type checker struct {
 	*jsonlex.Lexer
 	encoding *utf8Reader
@@ -27,7 +26,7 @@ type checker struct {
 	begin, end string // of the period that is read
 }
 
-// check reads a stream of JSON that a rule is for. Errors begin with the path of the
+// check reads a stream of JSON by a rule. Errors begin with the path of the
 // value, as in "report-datasets/0/yop: a string expected".
 func check(r io.Reader, value rule) error {
 	source := &utf8Reader{Reader: r, bad: math.MaxInt64}
@@ -47,10 +46,10 @@ func check(r io.Reader, value rule) error {
 
 var errEncoding = errors.New("invalid UTF-8")
 
-// utf8Reader notes where a stream ceases to be UTF-8, which the lexer lets pass.
+// utf8Reader notes where a stream ceases to be UTF-8, which the lexer does not check.
 type utf8Reader struct {
 	io.Reader
-	rest []byte // of a character that is not whole yet
+	rest []byte // of an incomplete character
 	read int64
 	bad  int64 // offset of the first byte that is not UTF-8
 }
@@ -72,17 +71,17 @@ func (u *utf8Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sound refuses a text, which has just been read, that is not UTF-8.
+// sound refuses the string that was just read if it is not UTF-8.
 func (c *checker) sound() {
 	if c.encoding.bad < c.Offset() {
 		c.Fail(errEncoding)
 	}
 }
 
-// rule takes one value and checks it.
+// rule reads one value and checks it.
 type rule func(c *checker)
 
-// in takes the value that stands in a member.
+// in reads the value of a member.
 func (c *checker) in(member string, value rule) {
 	value(c)
 	if c.Err() != nil {
@@ -108,8 +107,8 @@ func (c *checker) starts(with byte, wanted string) bool {
 	return c.Err() == nil
 }
 
-// object takes an object. member is called with each name, whose bytes are good
-// during the call only, and returns what takes the value.
+// object reads an object. member is called with each name, whose bytes are valid only
+// during the call, and returns the rule for the value.
 func (c *checker) object(member func(name []byte) rule) {
 	if !c.starts('{', "an object") || !c.Begin() {
 		return
@@ -138,15 +137,15 @@ func (c *checker) array(element rule) {
 	}
 }
 
-// text takes a string. The bytes are good until the next call.
+// text reads a string. The bytes are valid until the next call.
 func (c *checker) text() []byte {
 	c.starts('"', "a string")
 	defer c.sound()
 	return c.Text()
 }
 
-// raw takes a value with the rule and returns its bytes, which are good until the
-// next call, of so many pieces at most.
+// raw reads a value by the rule and returns its bytes, which are valid until the next
+// call, of so many pieces at most.
 func (c *checker) raw(value rule, limit int) []byte {
 	c.Hold()
 	value(c)
@@ -158,7 +157,7 @@ func (c *checker) raw(value rule, limit int) []byte {
 	return held
 }
 
-// value takes a value with the rule and reads it, numbers as they are written: 3.0 is no
+// value reads a value by the rule and decodes it, with numbers as written: 3.0 is not an
 // integer.
 func (c *checker) value(take rule, limit int) (v any) {
 	if raw := c.raw(take, limit); c.Err() == nil {
@@ -167,7 +166,7 @@ func (c *checker) value(take rule, limit int) (v any) {
 	return v
 }
 
-// decoded is JSON that was read before, or none.
+// decoded decodes JSON that was checked before, nil if empty.
 func decoded(data []byte) (v any) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -175,8 +174,8 @@ func decoded(data []byte) (v any) {
 	return v
 }
 
-// anyValue takes what the service does not look at, and seeded reports, which may be
-// as odd as real ones are, at most 100 levels deep.
+// anyValue reads values that the service does not check, and seeded reports, which may
+// be as irregular as real ones, at most 100 levels deep.
 func anyValue(c *checker) {
 	c.depth++
 	switch kind := c.Kind(); {
@@ -193,8 +192,8 @@ func anyValue(c *checker) {
 	c.depth--
 }
 
-// content is what the body of a report holds. The datasets stay where they
-// are: start and end say where in the (uncompressed) body their elements stand.
+// content describes the body of a report. The datasets stay in the body: start and end
+// are the offsets of their elements in the uncompressed body.
 type content struct {
 	id         string
 	header     object
@@ -203,8 +202,8 @@ type content struct {
 }
 
 // readReport reads a report body in one pass and checks it against
-// specification §2.1, header and datasets as the given rules say, of which there may
-// be so many.
+// specification §2.1, header and datasets by the given rules, with at most so
+// many datasets.
 func readReport(r io.Reader, header, dataset rule, most int) (read content, err error) {
 	takes := map[string]rule{
 		"id": func(c *checker) { read.id = wire.String(c.value(anyValue, wire.MaxPieces)) },
@@ -236,7 +235,7 @@ func readReport(r io.Reader, header, dataset rule, most int) (read content, err 
 			seen[member] = true
 			take, known := takes[member]
 			if !known {
-				take = anyValue // what else a GET shows
+				take = anyValue // other members of a GET
 			}
 			return func(c *checker) { c.in(member, take) }
 		})

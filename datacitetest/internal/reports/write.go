@@ -15,22 +15,22 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// write is a POST or PUT at work. It reads the database once, works on what it
-// has read, and writes the document from that.
+// write is a POST or PUT in progress. It reads the database once, works on its copy,
+// and writes the document from that.
 type write struct {
 	*Service
 	q      *wire.Request
 	sub    *submission
 	owner  string  // the sender's client id
 	report *stored // its copy; nil if there is no report yet
-	loaded bool    // the rows of the copy are all that it will know of
+	loaded bool    // the rows of the copy are final
 
 	creating bool   // there was no report
-	members  object // of the header, as they were sent
+	members  object // of the header, as sent
 }
 
-// done ends a step: the process works on for so many twentieths of the time that
-// a write takes, unless it meets a fault here.
+// done ends a step: it takes so many twentieths of the duration of a write, unless a
+// fault happens here.
 func (w *write) done(step faults.Step, twentieths time.Duration) {
 	if f := w.q.Fault; f != nil && f.Step == step {
 		if f.Kind == faults.Crash {
@@ -41,16 +41,15 @@ func (w *write) done(step faults.Step, twentieths time.Duration) {
 	time.Sleep(twentieths * w.WriteTime / 20)
 }
 
-// change does something to the report in the database, if it is still there, as one
-// transaction.
+// change changes the report in the database in one transaction, if it still exists.
 func (w *write) change(do func(r *stored)) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
 	w.Archive.change(w.report.uid, do)
 }
 
-// takeSubmission is POST, without an id, and PUT. The checks come in the order
-// of the service's filters (reports_controller.rb:13-17).
+// takeSubmission is POST, without an id, and PUT. The checks follow the order of the
+// service's filters (reports_controller.rb:13-17).
 func (s *Service) takeSubmission(q *wire.Request, id string) (wire.Reply, error) {
 	w := &write{Service: s, q: q}
 	var err error
@@ -100,7 +99,7 @@ func (w *write) create() (wire.Reply, error) {
 	return w.finish(http.StatusCreated)
 }
 
-// update is PUT (ReportsController#update). It does not ask whose report it is.
+// update is PUT (ReportsController#update). It does not check the owner.
 func (w *write) update(id string) (wire.Reply, error) {
 	if !uuidForm.MatchString(strings.ToLower(id)) {
 		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
@@ -130,8 +129,8 @@ func (w *write) update(id string) (wire.Reply, error) {
 	return w.finish(status)
 }
 
-// lookUp reads the report. If its document is there, the rows are compared with
-// it, and have their bytes from it.
+// lookUp reads the report. If there is a document, the rows are compared with it and
+// get their bytes from it.
 func (w *write) lookUp(find func() *stored) error {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
@@ -146,7 +145,7 @@ func (w *write) lookUp(find func() *stored) error {
 	return err
 }
 
-// begin makes the report of what was sent, in memory.
+// begin makes a new report of the submission, in memory.
 func (w *write) begin(uid string) error {
 	w.creating = true
 	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
@@ -173,15 +172,15 @@ func (w *write) assign() (err error) {
 	return err
 }
 
-// addRow inserts the subset that was sent. It is added at the end of the rows
-// that the request knows, if it knows them.
+// addRow inserts the subset that was sent, and appends it to the rows of the request's
+// copy if they are loaded.
 func (w *write) addRow() error {
 	if _, err := w.sub.permitted(); err != nil {
 		return err
 	}
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	var data []byte // what deflate makes has no compressed bytes among its parameters
+	var data []byte // a deflate body has no compressed bytes among its parameters
 	if w.sub.coding == "gzip" {
 		data = w.sub.body
 	}
@@ -192,9 +191,9 @@ func (w *write) addRow() error {
 	return err
 }
 
-// replaceRows is what a compressed PUT does to a report before it looks at what
-// was sent: the document is removed, if the report as it stands is valid; the rows
-// that were read are destroyed; the new one is inserted.
+// replaceRows is the work of a compressed PUT before the submission is checked: the
+// document is removed if the report is valid before the change; the rows that were
+// read are destroyed; the new row is inserted.
 func (w *write) replaceRows() error {
 	w.report.documented = false
 	if faults, err := w.report.faults(false); err == nil && len(faults) == 0 {
@@ -219,8 +218,8 @@ func (w *write) replaceRows() error {
 	return nil
 }
 
-// save validates the report and commits it (Report#save, #update). A report that
-// is created gets its row in the same transaction.
+// save validates the report and commits it (Report#save, #update). A new report
+// gets its row in the same transaction.
 func (w *write) save() (invalid object, err error) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
@@ -262,11 +261,11 @@ func (w *write) committed() {
 	w.done(faults.HeaderCommitted, twentieths)
 }
 
-// readOnly are the columns that are written once (report.rb:29).
+// readOnly are the columns that are written only on creation (report.rb:29).
 var readOnly = []string{"created-by", "report-id"}
 
-// commit writes to the database what has changed in memory: the members sent,
-// the datasets and the bytes. A report without rows gets one (Report#to_compress).
+// commit writes the changes in memory to the database: the members sent, the datasets
+// and the bytes. A report without rows gets one (Report#to_compress).
 func (w *write) commit(members object) error {
 	w.announce()
 	w.Archive.change(w.report.uid, func(r *stored) {
@@ -296,7 +295,7 @@ func (w *write) commit(members object) error {
 	return err
 }
 
-// announce tells those who count usage of the report, unless it is one of resolutions
+// announce queues the report for counting, unless it is a resolution report
 // (Report#push_report).
 func (w *write) announce() {
 	if kind, err := w.report.kind(); err == nil && kind != resolutionsKind {
@@ -304,7 +303,7 @@ func (w *write) announce() {
 	}
 }
 
-// rowRead is a row as the request knows it with its bytes, nil if it does not.
+// rowRead is a row of the request's copy that has its bytes, nil without.
 func (w *write) rowRead(id int64) *row {
 	if !w.loaded {
 		return nil
@@ -316,15 +315,15 @@ func (w *write) rowRead(id int64) *row {
 	return &w.report.rows[i]
 }
 
-// finish saves the report, renders the response, keeps its text as the document and cleans up
-// (Report#save_as_attachment, #clean_data). The rows that the response shows are
-// those that the request knows; it reads them if it has not yet.
+// finish saves the report, renders the response, stores its text as the document and cleans up
+// (Report#save_as_attachment, #clean_data). The response shows the rows of the
+// request's copy, which are loaded now if they were not yet.
 func (w *write) finish(status int) (wire.Reply, error) {
 	invalid, err := w.save()
 	switch {
 	case err != nil:
 		return wire.Reply{}, err
-	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would name them breaks
+	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would list them fails
 		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
 	case len(invalid) > 0:
 		return wire.Reply{}, &wire.Failure{
@@ -342,8 +341,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	w.done(faults.DocumentDeleted, 1)
 	w.change(func(r *stored) {
 		w.Archive.documents[names.Folded(r.uid)] = document
-		// The column is written if it changes, and in the request's memory it
-		// may not.
+		// The column is written only if it differs from the request's copy.
 		r.documented = r.documented || !w.report.documented
 	})
 	w.announce()
@@ -365,8 +363,8 @@ func (w *write) render() (attachment, error) {
 	return w.report.document()
 }
 
-// clean removes from the database what the document has: the datasets, and the
-// bytes of the rows that the request knows.
+// clean removes from the database what the document contains: the datasets, and the
+// bytes of the rows in the request's copy.
 func (w *write) clean(r *stored) {
 	r.compressed = nil
 	if kind, _ := w.report.kind(); kind != resolutionsKind {
@@ -382,7 +380,7 @@ func (w *write) clean(r *stored) {
 
 var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
 
-// holdsObject says whether there is an object in a value, which no query takes.
+// holdsObject says whether a value contains an object, which no query accepts.
 func holdsObject(v any) bool {
 	switch v := v.(type) {
 	case object:
@@ -393,14 +391,14 @@ func holdsObject(v any) bool {
 	return false
 }
 
-// seeded is a report as a Deployed service has it in its database.
+// seeded is a report as the database stores it with Deployed.
 func seeded(r *stored, data []byte) (*stored, error) {
 	p := r.parts[0]
 	sub := &submission{body: data, json: p.coding == ""}
 	if err := sub.parse(bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
-	_ = sub.datePeriod() // an odd report may have none
+	_ = sub.datePeriod() // a seeded report may lack the period
 	r = &stored{
 		uid: r.uid, owner: r.owner, year: sub.year, month: sub.month, key: keyOf(sub.header["created-by"], sub.year, sub.month),
 		documented: true, header: sub.header, datasets: json.RawMessage("[]"), compressed: p.body,

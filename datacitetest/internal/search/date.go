@@ -53,7 +53,7 @@ func dateSpan(s string) (span, bool) {
 	return span{ms, ms}, err == nil // since 1970
 }
 
-// onTime looks for the leaf among dates or years.
+// onTime tests the leaf against dates or years.
 func (l leaf) onTime(years bool, now time.Time) (test, error) {
 	l = l.asRange()
 	from, err := moment(l.low, l.withLow, years, now)
@@ -86,8 +86,8 @@ func moment(bound *string, first, years bool, now time.Time) (*int64, error) {
 	return &s.last, err
 }
 
-// boundSpan reads a date of a query, which may be reckoned from now or from a
-// date before "||": now-1d/d, 2014-11-18||+1M.
+// boundSpan reads a date of a query, which may be relative to now or to a date
+// before "||": now-1d/d, 2014-11-18||+1M.
 func boundSpan(s string, years bool, now time.Time) (span, error) {
 	anchor, steps, reckoned := strings.Cut(s, "||")
 	if rest, ok := strings.CutPrefix(s, "now"); ok {
@@ -105,8 +105,8 @@ func boundSpan(s string, years bool, now time.Time) (span, error) {
 	return at, nil
 }
 
-// reckonedSpan takes steps such as +1M-2d/y from a date. Rounding by / gives
-// the whole of that unit.
+// reckonedSpan applies steps such as +1M-2d/y to a date. Rounding by / spans
+// the whole unit.
 func reckonedSpan(from time.Time, steps string) (span, error) {
 	first, last := from, from
 	for rest := steps; rest != ""; {
@@ -150,8 +150,8 @@ var units = map[byte]unit{
 	's': {millis: time.Second.Milliseconds()},
 }
 
-// add keeps the day of the month where the new month has it, and else takes
-// its last day.
+// add keeps the day of the month if the new month has it, and else uses the
+// last day.
 func (u unit) add(t time.Time, n int64) time.Time {
 	if u.months == 0 {
 		return time.UnixMilli(t.UnixMilli() + n*u.millis).UTC()

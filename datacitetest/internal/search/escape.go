@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape takes the backslashes out of a word, a phrase or a bound: \x is x,
+// unescape removes the backslashes from a word, a phrase or a bound: \x is x,
 // and \uXXXX is the UTF-16 unit of that number.
 func unescape(s string) (string, error) {
 	if strings.IndexByte(s, '\\') < 0 {
@@ -33,7 +33,7 @@ func unescape(s string) (string, error) {
 	return string(out), nil
 }
 
-// escaped reads what stands after a backslash.
+// escaped reads the text after a backslash.
 func escaped(s string) (r rune, rest string, err error) {
 	if s == "" {
 		return 0, "", refuse("Term can not end with escape character")

@@ -14,8 +14,8 @@ type kind uint8
 
 const (
 	exact  kind = iota // compared as a whole
-	folded             // as a whole, in any case
-	text               // word by word, in any case
+	folded             // as a whole, ignoring case
+	text               // word by word, ignoring case
 	number
 	date
 	year
@@ -25,7 +25,7 @@ func (k kind) String() string {
 	return [...]string{"keyword", "keyword", "text", "integer", "date", "date"}[k]
 }
 
-// field is a place in a record where values are looked for.
+// field is a place of values in a record.
 type field struct {
 	name  string
 	kind  kind
@@ -62,11 +62,11 @@ var mapping = func() map[string]field {
 	addProperties(fields, "", kernel.Properties)
 	addProperties(fields, "creators_and_contributors.", kernel.Find("contributors").Inside)
 	name := "creators_and_contributors.affiliation.name"
-	fields[name] = newField(name, exact) // there alone
+	fields[name] = newField(name, exact) // only in the index
 	return fields
 }()
 
-// kinds are those of the fields of properties.
+// kinds are the kinds of fields by their name in the table of properties.
 var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
 
 func addProperties(fields map[string]field, before string, of []*kernel.Property) {
@@ -99,8 +99,8 @@ var beyond = mapped(map[kind]string{
 	number: `- metadataVersion`,
 })
 
-// mapped reads lines of objects and what is in them; "-" is the record itself. A line
-// that begins deeper goes on with those before.
+// mapped reads lines of objects and their members; "-" is the record itself. An
+// indented line continues the one before.
 func mapped(lists map[kind]string) map[string]field {
 	fields := map[string]field{}
 	for k, list := range lists {
@@ -121,7 +121,7 @@ func mapped(lists map[kind]string) map[string]field {
 	return fields
 }
 
-// newField makes a field. A text may be kept whole besides, which is another field.
+// newField makes a field. A text may also be indexed as a whole, as another field.
 func newField(name string, k kind) field {
 	path := strings.Split(name, ".")
 	if last := path[len(path)-1]; last == "keyword" || last == "raw" {
@@ -130,9 +130,9 @@ func newField(name string, k kind) field {
 	return field{name: name, kind: k, path: path, boost: 1}
 }
 
-// The fields that a clause without a name looks into: those of specification
-// §4.2.1(2), and those of the deployed service. Of that one's list creators.id is
-// missing, which its index has not.
+// The fields that a clause without a field searches: those of specification
+// §4.2.1(2), and those of the deployed service, except creators.id, which its
+// index lacks.
 var (
 	commonFields = some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
 		"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
@@ -149,8 +149,8 @@ func some(namesAndBoosts ...any) (fields []field) {
 	return fields
 }
 
-// fieldsOf is the fields that a name in a query stands for: the common ones
-// for none, all that fit for a pattern. named tells that it is one field.
+// fieldsOf are the fields of a name in a query: the common ones without a name,
+// all that match for a pattern. named says that it is one field.
 func (o Options) fieldsOf(name string) (fields []field, named bool) {
 	switch {
 	case name == "" && o.Index:
@@ -202,7 +202,7 @@ func spelled(name string) string {
 	case object == "publisher":
 		object = "publisher_obj"
 	case rest == "affiliation":
-		rest = "affiliation.name" // which a record may have for a plain text
+		rest = "affiliation.name" // a record may have plain strings there
 	}
 	return object + "." + rest
 }
@@ -235,8 +235,8 @@ func Values(record map[string]any, name string) (values []string) {
 	return values
 }
 
-// reach follows a path through objects and arrays and tests what is at its
-// end, which may be an object.
+// reach follows a path through objects and arrays and tests the values at its
+// end, which may be objects.
 func reach(v any, path []string, t test) bool {
 	switch v := v.(type) {
 	case nil:
@@ -256,7 +256,7 @@ func reach(v any, path []string, t test) bool {
 	return len(path) == 0 && t(v)
 }
 
-// hasValue tells whether anything but null is below v.
+// hasValue says whether v contains anything but null.
 func hasValue(v any) bool {
 	object, ok := v.(map[string]any)
 	if !ok {
@@ -270,7 +270,7 @@ func hasValue(v any) bool {
 	return false
 }
 
-// scalar is a value as text; objects have none.
+// scalar is a value as text, "" for objects.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -18,7 +18,7 @@ const (
 	opExists
 )
 
-// leaf is what one clause looks for, before it is known in which kind of field.
+// leaf is what one clause searches for, in a field of any kind.
 type leaf struct {
 	op      op
 	text    string // of a word, phrase or fuzzy word
@@ -31,7 +31,7 @@ type leaf struct {
 	withLow, withHigh bool
 }
 
-// test looks at one value of a field.
+// test tests one value of a field.
 type test func(value any) bool
 
 // size is how many clauses the leaf counts for.
@@ -45,8 +45,8 @@ func (l leaf) size() int {
 	return max(n, 1)
 }
 
-// in makes the node that looks for the leaf in a field. It returns nil if
-// there is nothing to look for, and an error if the field has no such values.
+// in makes the node that searches a field for the leaf. It returns nil if there
+// is nothing to search for, and an error if the field cannot have such values.
 func (l leaf) in(f field, opts Options) (node, error) {
 	if l.op == opExists {
 		return inField{f, hasValue}, nil
@@ -70,7 +70,7 @@ func (l leaf) in(f field, opts Options) (node, error) {
 	return inField{f, t}, err
 }
 
-// refused is the error of looking for parts of something that has none.
+// refused is the error for a pattern on a field without text.
 func (l leaf) refused(f field) error {
 	what := ""
 	switch {
@@ -86,7 +86,7 @@ func (l leaf) refused(f field) error {
 	return refuse("failed to create query: Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
 }
 
-// inText looks for the leaf word by word.
+// inText searches for the leaf word by word.
 func (l leaf) inText(f field, opts Options) node {
 	switch l.op {
 	case opWord:
@@ -114,7 +114,7 @@ func (l leaf) inText(f field, opts Options) node {
 
 func asIs(s string) string { return s }
 
-// onWhole compares the leaf with a whole text, both made comparable by fold.
+// onWhole compares the leaf with a whole text, both folded.
 func (l leaf) onWhole(fold func(string) string) func(string) bool {
 	switch l.op {
 	case opPattern:
@@ -158,7 +158,7 @@ func (l leaf) asRange() leaf {
 	return l
 }
 
-// onNumber looks for the leaf among counts and other numbers.
+// onNumber tests the leaf against numbers.
 func (l leaf) onNumber() (test, error) {
 	l = l.asRange()
 	from, err := numberOf(l.low)

@@ -13,7 +13,7 @@ const (
 	tokenStar    // * alone
 	tokenPrefix  // word*
 	tokenPattern // any other run with * or ?
-	tokenLone    // + - ! before a blank: a word of that one character
+	tokenLone    // + - ! before a space: a word of that one character
 	tokenQuoted
 	tokenTilde // ~ and what follows
 	tokenBoost // the number after ^
@@ -39,8 +39,8 @@ type token struct {
 	at   int // byte offset
 }
 
-// Everything that ends a word; blanks are the language's own, so that a
-// no-break space is part of a word. The slash is not among them.
+// The characters that end a word. White space is the query language's own, so a
+// no-break space is part of a word, and so is a slash.
 const (
 	blanks   = " \t\r\n"
 	wideGap  = "\u3000"
@@ -179,7 +179,7 @@ func (l *lexer) word() error {
 	return nil
 }
 
-// wordKind tells what a run is, given where its first wildcard is (-1: none).
+// wordKind is the kind of a run, given where its first wildcard is (-1: none).
 func wordKind(run string, wild int) tokenKind {
 	switch {
 	case run == "AND" || run == "&&":
@@ -224,8 +224,8 @@ func (l *lexer) run(from int, wildcards bool) (end, wild int, err error) {
 	return len(l.text), wild, nil
 }
 
-// ranged reads what stands between the brackets of a range, and the closing
-// one. Nothing is special there but blanks, TO, and quotation marks.
+// ranged reads a range up to and including its closing bracket. Only spaces, TO
+// and quotation marks are special there.
 func (l *lexer) ranged() error {
 	for l.at < len(l.text) {
 		switch l.text[l.at] {

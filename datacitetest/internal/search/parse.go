@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What a query may hold. The number of clauses is Lucene's own limit.
+// Limits of a query. The number of clauses is Lucene's own limit.
 const (
 	maxLength  = 100_000
 	maxClauses = 1024
@@ -56,8 +56,8 @@ func (p *parser) query() (node, error) {
 	return root, nil
 }
 
-// list reads clauses up to a closing bracket or the end. It returns nil when
-// no clause has anything to look for.
+// list reads clauses up to a closing bracket or the end. It returns nil if no
+// clause has anything to search for.
 func (p *parser) list(field string) (node, error) {
 	var clauses []clause
 	for first := true; first || (p.kind(0) != tokenEnd && p.kind(0) != tokenClose); first = false {
@@ -85,9 +85,9 @@ func (p *parser) list(field string) (node, error) {
 	return newGroup(clauses), nil
 }
 
-// neighbours takes words in a row as one text, which is how the deployed
-// service hands them to its fields. A word that begins something else, or that
-// an AND or OR follows, is left alone.
+// neighbours reads consecutive words as one text, as the deployed service
+// passes them to its fields. A word that begins another kind of clause, or is
+// followed by AND or OR, stands alone.
 func (p *parser) neighbours() (string, bool) {
 	if !p.opts.And || p.kind(0) != tokenWord || !p.joins(1) {
 		return "", false
@@ -184,7 +184,7 @@ func (p *parser) bracket(field string) (node, error) {
 	return boosted(n, by), err
 }
 
-// boost reads the boost that may stand here; without one it is 1.
+// boost reads an optional boost; the default is 1.
 func (p *parser) boost() (float64, error) {
 	t, ok := p.take(tokenBoost)
 	if !ok {
@@ -197,7 +197,7 @@ func (p *parser) boost() (float64, error) {
 	return by, nil
 }
 
-// add makes the node of a leaf in the fields that name stands for.
+// add makes the node of a leaf in the fields of a name.
 func (p *parser) add(name string, l leaf) (node, error) {
 	if name == existsField && (l.op == opWord || l.op == opPhrase) {
 		name, l = l.text, leaf{op: opExists}
@@ -207,7 +207,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	}
 	fields, named := p.opts.fieldsOf(name)
 	if len(fields) == 0 && l.op == opExists {
-		fields, named = p.opts.fieldsOf(name + ".*") // an object is there if anything in it is
+		fields, named = p.opts.fieldsOf(name + ".*") // an object exists if anything in it does
 	}
 	nodes, vanished := best{}, false
 	for _, f := range fields {
@@ -216,7 +216,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 		case err != nil && named:
 			return nil, err
 		case err != nil:
-			// A pattern of field names reaches fields the value is not for.
+			// A pattern of field names also matches fields of other types.
 		case n == nil:
 			vanished = true
 		default:
@@ -232,7 +232,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	return nodes, nil
 }
 
-// count keeps the number of clauses within bounds.
+// count enforces the limit of clauses.
 func (p *parser) count(n int) error {
 	if p.clauses += n; p.clauses > maxClauses {
 		return refuse("too many clauses: a query may have %d", maxClauses)

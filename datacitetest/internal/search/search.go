@@ -9,24 +9,23 @@
 //
 // The grammar is the one of Lucene's classic query parser, with what common
 // search servers add to it: _exists_:field, field:*, and the comparisons
-// > >= < <=. AND, OR and NOT are not Boolean operators there. They say which
-// of the clauses of one flat list are required, optional or prohibited, and so
-// do they here; brackets make the meaning plain. A list of prohibited clauses
-// alone matches every other record. There are no regular expressions: a slash
-// is a character like any other.
+// > >= < <=. As in Lucene, AND, OR and NOT are not Boolean operators. They mark
+// the clauses of one flat list as required, optional or prohibited; brackets
+// make the meaning clear. A list of only prohibited clauses matches every other
+// record. There are no regular expressions: a slash is an ordinary character.
 //
 // # Fields
 //
 // A field is a path through the JSON record, such as titles.title or
-// creators.nameIdentifiers.nameIdentifier; arrays on the way are looked
-// through. Records come as the deployed service's index has them, and its names, such
+// creators.nameIdentifiers.nameIdentifier; arrays on the way are
+// searched. Records have the form of the deployed service's index, and its names, such
 // as publication_year, uid or client_id, work too. Words without a field are
-// looked for in the common fields. A field that no record has matches nothing.
+// searched for in the common fields. A field that no record has matches nothing.
 //
 // Titles, names, descriptions and other running text are compared word by
 // word and without regard to case. Identifiers, types and codes are compared
-// as whole values. Years, dates and counts are compared as such, and a date
-// with parts left out stands for all of its span.
+// as whole values. Years, dates and counts are compared by value, and a partial
+// date such as a month covers its whole span.
 package search
 
 import (
@@ -38,21 +37,20 @@ import (
 // Options choose between the rules of parsing. The zero value follows the
 // specification.
 type Options struct {
-	// And makes neighbours without an operator all required, and hands them to
-	// each field as one text, as the deployed service does. False makes them
-	// optional, as the specification says (§4.2.1(4)).
+	// And makes words without an operator between them all required, and passes
+	// them to each field as one text, as the deployed service does. False makes
+	// them optional, as the specification says (§4.2.1(4)).
 	And bool
 
-	// Slop is how many places apart the words of a phrase may be if it does not say.
+	// Slop is the default slop of a phrase: how many places its words may be apart.
 	Slop int
 
-	// Index leaves only the names of the deployed service's index, and looks for words
-	// without a field where it does. False goes by the structure of the JSON record,
-	// and knows those names too.
+	// Index allows only the names of the deployed service's index, and searches its
+	// default fields. False follows the structure of the JSON record, and allows
+	// those names too.
 	Index bool
 
-	// Now is the time that "now" means in a date; the zero time is the time of
-	// parsing.
+	// Now is the meaning of "now" in a date; the zero time means the time of parsing.
 	Now time.Time
 }
 
@@ -61,8 +59,8 @@ type Query struct {
 	root node
 }
 
-// Parse reads a query string. A blank one matches every record. The text of an
-// error says what is wrong and where, ready to follow "parse_exception: ".
+// Parse reads a query string. An empty one matches every record. The text of an
+// error says what is wrong and where, and is meant to follow "parse_exception: ".
 func Parse(text string, opts Options) (*Query, error) {
 	if strings.Trim(text, " \t\r\n\u3000") == "" {
 		return &Query{root: everything{}}, nil

@@ -71,7 +71,7 @@ func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
 	return p.word(field, raw)
 }
 
-// star is *:* for every record, field:* for those that have the field.
+// star is *:* for every record, field:* for records with the field.
 func (p *parser) star(field string) (node, error) {
 	if field == "*" {
 		return everything{}, p.count(1)
@@ -79,8 +79,8 @@ func (p *parser) star(field string) (node, error) {
 	return p.add(field, leaf{op: opExists})
 }
 
-// word makes the leaf of an unquoted text that may still be a comparison. The
-// sign counts even when it was escaped: search servers look for it last.
+// word makes the leaf of an unquoted text, which may be a comparison. The sign
+// counts even if it is escaped, since search servers unescape before they look.
 func (p *parser) word(field, raw string) (node, error) {
 	text, err := unescape(raw)
 	if err != nil {
@@ -156,8 +156,8 @@ func (p *parser) bound() (*string, error) {
 	return openOr(text), nil
 }
 
-// openOr is nil, an open end, for a star. Search servers do not tell a quoted
-// or escaped star from a bare one here.
+// openOr is nil, an open end, for a star. Search servers treat a quoted or
+// escaped star here like a bare one.
 func openOr(bound string) *string {
 	if bound == "*" {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// words yields the words of a text as they are written. They end where Unicode
-// says (UAX #29), nearly: letters and digits stick together, points and
-// apostrophes inside numbers and words belong to them, ideographs stand alone.
+// words yields the words of a text unchanged. Their boundaries are nearly those of
+// Unicode (UAX #29): letters and digits belong together, as do points and apostrophes
+// inside numbers and words; each ideograph is a word.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
@@ -29,9 +29,9 @@ const (
 	letter
 	digit
 	katakana
-	ideograph // and what else is a word of its own
-	joiner    // an underscore and the like
-	extender  // marks and invisible signs go with what is before them
+	ideograph // and other characters that are words of their own
+	joiner    // such as an underscore
+	extender  // marks and invisible characters belong to the character before
 	midLetter
 	midNumber
 	midBoth
@@ -104,7 +104,7 @@ func segment(s string) (n int, isWord bool) {
 	return n, isWord
 }
 
-// sticks tells whether two neighbours are in one word.
+// sticks says whether two adjacent characters are in one word.
 func sticks(c, next class) bool {
 	switch c {
 	case letter, digit:
@@ -117,8 +117,8 @@ func sticks(c, next class) bool {
 	return false
 }
 
-// bridges tells whether a point or an apostrophe is inside a word, which needs
-// letters, or digits, on both of its sides.
+// bridges says whether a point or an apostrophe is inside a word: between two
+// letters, or two digits.
 func bridges(c, mid class, rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch mid {
@@ -132,7 +132,7 @@ func bridges(c, mid class, rest string) bool {
 	return false
 }
 
-// isWord compares words in any case; want is in lower case.
+// isWord compares words ignoring case; want is in lower case.
 func isWord(word, want string) bool {
 	for _, r := range word {
 		w, size := utf8.DecodeRuneInString(want)
@@ -144,8 +144,8 @@ func isWord(word, want string) bool {
 	return want == ""
 }
 
-// isPhrase looks for words side by side, or as far apart as slop allows: that
-// is how many places words may be moved in all to make the phrase.
+// isPhrase finds words side by side, or as far apart as slop allows: the total
+// number of places by which words may be moved to make the phrase.
 func isPhrase(s string, want []string, slop int) bool {
 	places := make([][]int, len(want))
 	at := 0
@@ -165,8 +165,8 @@ func isPhrase(s string, want []string, slop int) bool {
 	return aligned(want, places, slop)
 }
 
-// aligned looks for a start from which each word is at its own distance, give
-// or take the slop.
+// aligned finds a start from which each word is at its distance, within the
+// slop.
 func aligned(want []string, places [][]int, slop int) bool {
 	for i := range places {
 		for _, place := range places[i] {
@@ -223,7 +223,7 @@ func like(s string, pattern []rune) bool {
 	return p == len(pattern)
 }
 
-// near tells whether a text becomes another by at most that many edits: a
+// near says whether at most that many edits turn one text into the other: a
 // character inserted, deleted, replaced, or exchanged with its neighbour.
 func near(s string, want []rune, edits int) bool {
 	if d := utf8.RuneCountInString(s) - len(want); d > edits || -d > edits {

@@ -1,8 +1,8 @@
 package search
 
 // node is a part of a query that a record matches or not. A nil node is a
-// clause that has nothing to look for, such as a word of nothing but
-// punctuation in a text field; it drops out of its list.
+// clause with nothing to search for, such as a word of only punctuation in a
+// text field; it is left out of its list.
 type node interface {
 	match(record map[string]any) (score float64, ok bool)
 }
@@ -28,7 +28,7 @@ func appendClause(clauses []clause, o occur, n node) []clause {
 }
 
 // group is a flat list of clauses: all of must, none of mustNot, and one of
-// should if nothing is required. With mustNot alone it matches the rest.
+// should if must is empty. With only mustNot it matches all other records.
 type group struct {
 	must, should, mustNot []node
 }
@@ -78,7 +78,7 @@ func (g *group) match(record map[string]any) (float64, bool) {
 	return score, found
 }
 
-// best is one clause looked for in several fields: the best of them counts.
+// best is one clause in several fields: the best match counts.
 type best []node
 
 func (b best) match(record map[string]any) (float64, bool) {
@@ -96,7 +96,7 @@ type boost struct {
 	by   float64
 }
 
-// boosted weighs a clause; 1 is no weight.
+// boosted multiplies the score of a clause.
 func boosted(n node, by float64) node {
 	if n == nil || by == 1 {
 		return n

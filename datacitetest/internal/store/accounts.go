@@ -25,7 +25,7 @@ var DefaultAccount = record.Account{
 }
 
 // Basic finds the account whose username and password the request carries. given
-// says whether it carries any. An API key is a username that needs no password, and
+// says whether it carries any. An API key is a username that needs no password, or
 // a password of the repository that it was issued to.
 func (s *Store) Basic(r *http.Request) (account *record.Account, given bool) {
 	user, password, _ := r.BasicAuth()
@@ -55,7 +55,7 @@ func IsKey(username string) bool {
 // show them; both behaviours accept them where the deployed servers do.
 func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) }
 
-// IssueKeyOf is IssueKey for the account with that client id, which there must be.
+// IssueKeyOf is IssueKey for the account with that client id, which must exist.
 func (s *Store) IssueKeyOf(clientID string) string {
 	key := "DC." + strings.ReplaceAll(wire.NewUUID(), "-", "")
 	s.keys.Store(key, s.Client(clientID))
@@ -109,14 +109,14 @@ type Claims struct {
 	NotBefore seconds `json:"nbf,omitempty"`
 }
 
-// seconds is a moment in a token: a number, or a text that holds one.
+// seconds is a time in a token: a number, or a number as a string.
 type seconds json.Number
 
 func (s *seconds) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*json.Number)(s)) }
 
 func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s)) }
 
-// Time is the moment, to the second. Without one it is the start of 1970.
+// Time is the time to the second, the start of 1970 if absent.
 func (s seconds) Time() time.Time {
 	n, _ := json.Number(s).Float64()
 	return time.Unix(int64(n), 0)
@@ -179,7 +179,7 @@ func (s *Store) claims(token string) (Claims, error) {
 	return c, nil
 }
 
-// mayReport says whether the deployed service takes reports from this role.
+// mayReport says whether the deployed service accepts reports from this role.
 func (c Claims) mayReport() bool { return c.Role == "client_admin" || c.Role == Staff }
 
 const Staff = "staff_admin"

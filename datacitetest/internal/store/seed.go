@@ -14,22 +14,22 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// PutRecord stores a DOI record as it is, in the shape of the JSON record's
+// PutRecord stores a DOI record unchanged, in the form of the JSON record's
 // attributes. A record of the same DOI is replaced.
 //
 // Only doi is required. The service understands state (findable if not given),
 // url, client, provider and consortium (ids; those of the client's account, else
-// of the first, if not given; client and provider may be objects with id, name and what
-// else a repository or a member has), created, updated and registered (RFC 3339, date or
+// of the first, if not given; client and provider may be objects with id, name and
+// other members of a repository or a member), created, updated and registered (RFC 3339, date or
 // year; now if not given), source, metadataVersion and xml (base64). All other
-// members, known or not and of any type, are shown as they are; if there are none
-// besides xml, they are read from it.
+// members, known or not and of any type, are shown unchanged; if there are none,
+// they are read from xml.
 func (s *Store) PutRecord(attributes json.RawMessage) error {
 	return s.PutRecordOf(s.Accounts[0].ClientID, attributes)
 }
 
-// PutRecordOf is PutRecord for a record that is the account's with that client id,
-// if it does not say whose it is.
+// PutRecordOf is PutRecord for a record that belongs to the account with that client
+// id, unless it names its client.
 func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	var o object
 	if err := json.Unmarshal(attributes, &o); err != nil {
@@ -49,8 +49,7 @@ func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	return nil
 }
 
-// seedMembers are the members of a seed that the record keeps elsewhere than
-// among its attributes.
+// seedMembers are the members of a seed that are not attributes of the record.
 var seedMembers = []string{
 	"doi", "state", "url", "client", "provider", "consortium", "created", "updated", "registered", "source",
 	"metadataVersion", "xml",
@@ -78,7 +77,7 @@ func (s *Store) seeded(name string, account *record.Account, o object) (*record.
 		rec.Provider, rec.Member = wire.String(about["id"]), about
 	}
 	if !slices.Contains([]string{record.Draft, record.Registered, record.Findable}, rec.State) {
-		return nil, fmt.Errorf("state %q is none of draft, registered and findable", rec.State)
+		return nil, fmt.Errorf("state %q is not draft, registered or findable", rec.State)
 	}
 	if version, ok := o["metadataVersion"].(float64); ok {
 		rec.Version = int(version)

@@ -7,15 +7,15 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 )
 
-// A Snapshot is all that a store holds, to be kept as JSON.
+// A Snapshot is the whole state of a store, for storing as JSON.
 type Snapshot struct {
-	Moved   time.Duration     // by which Advance has moved the clock
+	Moved   time.Duration     // total of Advance
 	Keys    map[string]string // the client id of each API key
 	Records []*record.Record
 	Usage   []usage.Event
 }
 
-// Snapshot returns what the store holds now.
+// Snapshot returns the current state.
 func (s *Store) Snapshot() Snapshot {
 	snap := Snapshot{Moved: time.Duration(s.moved.Load()), Keys: map[string]string{}}
 	s.keys.Range(func(key, account any) bool {
@@ -31,7 +31,7 @@ func (s *Store) Snapshot() Snapshot {
 	return snap
 }
 
-// Restore adds what a snapshot holds. Keys of accounts that are no more are left out.
+// Restore adds the contents of a snapshot. Keys of accounts that no longer exist are left out.
 func (s *Store) Restore(snap Snapshot) {
 	s.moved.Store(int64(snap.Moved))
 	for key, clientID := range snap.Keys {

@@ -45,9 +45,9 @@ func (s *Store) FreeName(prefix string) string {
 	}
 }
 
-// Settings are what a store is made of.
+// Settings are the options of a store.
 type Settings struct {
-	Deployed     bool // what the servers in operation do, in place of what the specification says
+	Deployed     bool // behave like the public servers, not by the specification
 	Clock        func() time.Time
 	ResolveDelay time.Duration // how long after its registration a DOI starts to resolve
 	IndexLag     time.Duration // how long the search index takes
@@ -66,9 +66,9 @@ type Store struct {
 
 	mu      sync.RWMutex
 	records map[string]*record.Record // by key; a stored record never changes, it is replaced
-	removed map[string]*record.Record // signs of removed ones, while the index lags
+	removed map[string]*record.Record // markers of removed ones, while the index lags
 	ordered []*record.Record          // all of them by creation; nil after a change
-	media   int                       // how many there have been
+	media   int                       // number of all ever added
 	usage   usage.Events
 }
 
@@ -86,7 +86,7 @@ func (s *Store) Now() time.Time { return s.Clock().Add(time.Duration(s.moved.Loa
 // Advance moves the service's clock forward by d.
 func (s *Store) Advance(d time.Duration) { s.moved.Add(int64(d)) }
 
-// NewRecord is a draft that is not stored yet.
+// NewRecord is a new draft, not yet stored.
 func (s *Store) NewRecord(doi string, a *record.Account, source string) *record.Record {
 	now := s.Now()
 	return &record.Record{
@@ -102,8 +102,8 @@ func (s *Store) Find(doi string) *record.Record {
 	return s.records[s.key(doi)]
 }
 
-// key is what a record is found by: the name in lower case, and in a Deployed
-// service what the collation of its database makes of it.
+// key is the key of a record: the name in lower case, with Deployed by the collation
+// of the database.
 func (s *Store) key(doi string) string {
 	if s.Deployed {
 		return names.Collate(doi)
@@ -173,8 +173,8 @@ func (s *Store) keep(rec *record.Record) {
 	s.ordered = nil
 }
 
-// All returns every record by creation, then by name, and signs of those that
-// the index may still have. The slice is shared: callers must not change it.
+// All returns every record by creation, then by name, and markers of removed
+// ones that the index may still have. The slice is shared: callers must not change it.
 func (s *Store) All() []*record.Record {
 	s.mu.RLock()
 	ordered := s.ordered
@@ -205,7 +205,7 @@ func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
 	return dois
 }
 
-// Upper is a name as the metadata store shows it.
+// Upper is a name in the spelling of the metadata store.
 func (s *Store) Upper(name string) string {
 	if s.Deployed {
 		return strings.ToUpper(name)
@@ -223,7 +223,7 @@ func (s *Store) State(doi string) string {
 	return ""
 }
 
-// Resolve is what the global DOI resolver would response now: the URL of the
+// Resolve is the URL to which the global DOI resolver would redirect now: that of the
 // DOI, once the delay after its registration is over.
 func (s *Store) Resolve(doi string) (url string, ok bool) {
 	name, _ := names.Read(doi)

@@ -6,7 +6,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 )
 
-// CountUsage makes numbers of DOIs of a usage report. Single records show them at once,
+// CountUsage counts a usage report for its DOIs. Single records show the numbers at once,
 // lists when the index has them.
 func (s *Store) CountUsage(report usage.Report, at time.Time) {
 	s.mu.Lock()

@@ -1,6 +1,6 @@
-// Package usage plays what becomes of a usage report: workers of the deployed service read
-// it and make events of it, and the record of a DOI shows sums of events. The rules, with
-// their evidence, are those of deployed-usage.md.
+// Package usage counts usage reports like the deployed services: workers read a report
+// and make events, and the record of a DOI shows sums of events. The rules and their
+// evidence are in deployed-usage.md.
 package usage
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 )
 
-// An Event is what a report says of a DOI and a metric.
+// An Event is the count of a report for a DOI and a metric.
 type Event struct {
 	Report string // URL
 	Object string // the DOI as a URL
@@ -27,7 +27,7 @@ type Event struct {
 	At     time.Time // begin-date of the report, in UTC
 }
 
-// YearMonth is the month of an event as records show it.
+// YearMonth is the month of an event in the form of records.
 func (e *Event) YearMonth() string { return e.At.Format("2006-01") }
 
 // Events are the events of all reports. The zero value has none.
@@ -36,7 +36,7 @@ type Events struct {
 	shown map[string][]*Event // by target, in the order in which they were made
 }
 
-// key is the unique index of the events, which has the beginnings of URLs.
+// key is the unique index of the events, which contains only the beginnings of URLs.
 type key struct {
 	report, object string
 	views          bool
@@ -47,14 +47,14 @@ func keyOf(report, object string, views bool) key {
 	return key{begin(names.Lower(report)), begin(object), views}
 }
 
-// Import makes events of a report that was fetched from a URL, and returns the DOIs whose
-// numbers may have changed.
+// Import makes events of a report fetched from a URL, and returns the DOIs whose numbers
+// may have changed.
 func (e *Events) Import(url string, report Report, now time.Time) []string {
 	if e.all == nil {
 		e.all, e.shown = map[key]*Event{}, map[string][]*Event{}
 	}
 	touched := map[string]bool{}
-	_ = read(url, report, func(messages []message) { // nobody is told why a worker stops
+	_ = read(url, report, func(messages []message) { // the worker's error is not reported to anyone
 		for _, m := range messages {
 			if event := e.take(m, now); event != nil && event.Target != "" {
 				touched[event.Target] = true
@@ -64,7 +64,7 @@ func (e *Events) Import(url string, report Report, now time.Time) []string {
 	return slices.Sorted(maps.Keys(touched))
 }
 
-// take makes an event of a message, or changes the one that there is.
+// take makes an event of a message, or changes the existing one.
 func (e *Events) take(m message, now time.Time) *Event {
 	total, given, inRange := count(m.count)
 	if m.object == "" || !inRange {
@@ -77,7 +77,7 @@ func (e *Events) take(m message, now time.Time) *Event {
 		event = &Event{Report: m.report, Object: m.object, Views: m.views, Count: 1, At: now}
 		e.all[key] = event
 	case event.Object != m.object:
-		return nil // the index refuses a second one
+		return nil // the unique index refuses it
 	}
 	if given {
 		event.Count = total
@@ -91,7 +91,7 @@ func (e *Events) take(m message, now time.Time) *Event {
 	return event
 }
 
-// show gives an event its target: the DOI without what follows the path of a URL.
+// show sets the target of an event: the DOI without the query and fragment of its URL.
 func (e *Events) show(event *Event) {
 	event.Target = strings.TrimPrefix(event.Object, doiOrg)
 	if end := strings.IndexAny(event.Target, "?#"); end >= 0 {
@@ -103,8 +103,8 @@ func (e *Events) show(event *Event) {
 
 var leadingInteger = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
-// count is a count as the column of the database takes it. What is not there is not given,
-// and neither is false or a blank text.
+// count is a count as the database column stores it. A missing value, false and an empty
+// string count as not given.
 func count(v any) (n int64, given, inRange bool) {
 	switch v := v.(type) {
 	case bool:
@@ -124,7 +124,7 @@ func count(v any) (n int64, given, inRange bool) {
 
 var dayForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`)
 
-// begin reads a begin-date. Whatever follows the day and is no time does not count.
+// begin reads a begin-date. Text after the day that is not a time is ignored.
 func begin(v any) (at time.Time, ok bool) {
 	text, _ := v.(string)
 	for _, layout := range []string{"2006-1-2", "2006-1-2T15:04:05Z07:00", "2006-1-2T15:04:05Z0700", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700"} {
@@ -138,7 +138,7 @@ func begin(v any) (at time.Time, ok bool) {
 	return at, false
 }
 
-// Of are the numbers of a DOI as its record shows them, nil if no event is about it.
+// Of are the numbers of a DOI in the form of its record, nil without events.
 func (e *Events) Of(doi string) map[string]any {
 	events := slices.Clone(e.shown[names.Collate(doi)])
 	if len(events) == 0 {
@@ -156,7 +156,7 @@ func (e *Events) Of(doi string) map[string]any {
 	}
 }
 
-// Remove removes the events of a DOI, whose record is removed.
+// Remove removes the events of a DOI with its record.
 func (e *Events) Remove(doi string) {
 	at := names.Collate(doi)
 	for _, event := range e.shown[at] {
@@ -165,7 +165,7 @@ func (e *Events) Remove(doi string) {
 	delete(e.shown, at)
 }
 
-// All are the events, those of one DOI and metric in the order in which they were made.
+// All are all events, those of one DOI and metric in the order of creation.
 func (e *Events) All() (all []Event) {
 	for _, target := range slices.Sorted(maps.Keys(e.shown)) {
 		for _, event := range e.shown[target] {
@@ -175,7 +175,7 @@ func (e *Events) All() (all []Event) {
 	return all
 }
 
-// Restore adds events, in place of those there are of the same key.
+// Restore adds events, replacing those with the same key.
 func (e *Events) Restore(all []Event) {
 	e.Import("", Report{}, time.Time{})
 	for _, event := range all {

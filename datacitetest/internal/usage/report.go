@@ -17,7 +17,7 @@ import (
 
 type object = map[string]any
 
-// public is where the service has its reports, whatever address they are fetched from.
+// public is the public address of reports, whatever address they are fetched from.
 const public = "https://api.datacite.org/reports/"
 
 // doiOrg begins a DOI that is written as a URL.
@@ -40,7 +40,7 @@ type reader struct {
 	header object
 }
 
-// message is what the workers pass on of one instance.
+// message is one instance as a worker passes it on.
 type message struct {
 	report string // URL
 	object string // DOI as a URL; "" if it is not read as one
@@ -50,10 +50,10 @@ type message struct {
 	begin  any // begin-date of the header
 }
 
-// errStopped ends the work on a report.
+// errStopped stops reading a report.
 var errStopped = errors.New("the worker fails")
 
-// read gives the messages of a report, part by part, until something stops the worker.
+// read passes on the messages of a report, part by part, until an error stops the worker.
 func read(url string, report Report, send func([]message)) error {
 	r := reader{url: url}
 	if err := json.Unmarshal(report.Header, &r.header); err != nil {
@@ -79,7 +79,7 @@ func read(url string, report Report, send func([]message)) error {
 	return nil
 }
 
-// isCompressed says whether any exception has the code 69. Nulls alone are no exceptions.
+// isCompressed says whether any exception has the code 69. A list of only nulls is empty.
 func (r reader) isCompressed() (found bool, err error) {
 	list, ok := r.header["exceptions"].([]any)
 	if !ok && !isBlank(r.header["exceptions"]) {
@@ -98,7 +98,7 @@ func (r reader) isCompressed() (found bool, err error) {
 	return found, nil
 }
 
-// isBlank tells what counts as nothing.
+// isBlank says whether a value counts as missing.
 func isBlank(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -109,8 +109,8 @@ func isBlank(v any) bool {
 	return v == nil || v == false
 }
 
-// subset reads all of a subset before any of it counts. The last member report-datasets is
-// the one, and none is an empty list. After the first gzip member nothing is read.
+// subset reads a whole subset before any of it counts. The last member report-datasets
+// wins; without one the list is empty. Only the first gzip member is read.
 func (r reader) subset(packed []byte) (messages []message, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -141,14 +141,13 @@ func (r reader) subset(packed []byte) (messages []message, err error) {
 	return messages, l.Err()
 }
 
-// What a service in memory reads: so many views and downloads of one part, and datasets of
-// so many bytes.
+// Limits of the embedded service: views and downloads of one part, and bytes of a dataset.
 const (
 	maxMessages = 2 * wire.MaxDatasets
 	maxDataset  = 1 << 20
 )
 
-// datasets reads a list of datasets. One that is broken ends only itself.
+// datasets reads a list of datasets. A malformed one is skipped.
 func (r reader) datasets(l *jsonlex.Lexer) (messages []message, err error) {
 	l.List()
 	for i := 0; l.Element(i); i++ {
@@ -167,8 +166,8 @@ func (r reader) datasets(l *jsonlex.Lexer) (messages []message, err error) {
 // maxInstances of a dataset, or members of an instance that is not in a list.
 const maxInstances = 8
 
-// dataset adds the messages of a dataset, which are about its first DOI and its first
-// performance, or none.
+// dataset adds the messages of a dataset: of its first DOI and first performance, all or
+// none.
 func (r reader) dataset(messages []message, text []byte) []message {
 	var dataset object
 	if json.Unmarshal(text, &dataset) != nil {
@@ -187,7 +186,7 @@ func (r reader) dataset(messages []message, text []byte) []message {
 	name, whole := doiURL(id), messages
 	for _, v := range list {
 		if _, isText := v.(string); isText {
-			continue // it has no members, and that is no error
+			continue // no members, which is not an error
 		}
 		instance, ok := v.(object)
 		if !ok {
@@ -202,28 +201,28 @@ func (r reader) dataset(messages []message, text []byte) []message {
 	return whole
 }
 
-// beginDate is that of the header, in which created must not be missing.
+// beginDate is the begin-date of the header, in which created is required.
 func (r reader) beginDate() (begin any, ok bool) {
 	period, isObject := r.header["reporting-period"].(object)
 	_, created := r.header["created"]
 	return period["begin-date"], created && (isObject || r.header["reporting-period"] == nil)
 }
 
-// The relations of events that a record shows. All others are kept and shown nowhere, so
-// they are left out here.
+// The relations of events that a record shows. The service stores others but never
+// shows them, so they are left out here.
 const (
 	viewed     = "unique-dataset-investigations-regular"
 	downloaded = "unique-dataset-requests-regular"
 )
 
-// shown says which of the two relations it is: in capitals it is one for the key of the
-// event, but the record does not show it.
+// shown says which of the two relations a metric is. One in capitals has the same key, but
+// the record does not show it.
 func shown(relation string) (views, exact, ok bool) {
 	lower := strings.ToLower(relation)
 	return lower == viewed, lower == relation, lower == viewed || lower == downloaded
 }
 
-// first is the object at the start of a list, nil without one.
+// first is the first item of a list if it is an object, else nil.
 func first(v any) object {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		o, _ := list[0].(object)
@@ -234,11 +233,11 @@ func first(v any) object {
 
 var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?doi.org/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
 
-// spelled leaves out the blank of no width, and has the one capital whose small letter is two
+// spelled removes zero-width spaces, and replaces the one capital whose small letter is two
 // characters.
 var spelled = strings.NewReplacer("\u200b", "", "İ", "i̇")
 
-// doiURL is a DOI as events name it, "" if they do not read it as one.
+// doiURL is a DOI as a URL, as in events, "" if the text is not read as a DOI.
 func doiURL(id string) string {
 	parts := doiForm.FindStringSubmatch(id)
 	if parts == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Coded compresses a response for clients that accept gzip, errors too. Its validator is
-// one of the compressed bytes, which hold the time in seconds.
+// made of the compressed bytes, which contain the time in seconds.
 func (res Reply) Coded(q *Request, now time.Time) Reply {
 	if res.Plain || res.Status == http.StatusNoContent || !takesGzip(q) {
 		return res
@@ -24,8 +24,8 @@ func (res Reply) Coded(q *Request, now time.Time) Reply {
 	return res
 }
 
-// CodedUntagged compresses a response for clients that accept gzip, unless it is an error. It has no
-// validator then.
+// CodedUntagged compresses a response for clients that accept gzip, unless it is an error, without a
+// validator.
 func (res Reply) CodedUntagged(q *Request) Reply {
 	if res.Plain || res.Status == http.StatusNoContent || res.Status >= http.StatusBadRequest || !takesGzip(q) {
 		return res
@@ -49,7 +49,7 @@ func (res Reply) compressed() Reply {
 	return res
 }
 
-// takesGzip says whether gzip is the coding that a request wants most.
+// takesGzip says whether a request prefers gzip.
 func takesGzip(q *Request) bool {
 	zipped, plain := -1.0, 0.0
 	for part := range strings.SplitSeq(q.Header.Get("Accept-Encoding"), ",") {

@@ -12,12 +12,12 @@ func Encode(v any) []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // only values that came from JSON get here
+		panic(err) // all values came from JSON
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// First is the first of the members that is there.
+// First is the first of the members that exists.
 func First(o object, members ...string) any {
 	for _, m := range members {
 		if o[m] != nil {
@@ -27,7 +27,7 @@ func First(o object, members ...string) any {
 	return nil
 }
 
-// String is a value that is a text, and else "".
+// String is a value that is a string, else "".
 func String(v any) string {
 	s, _ := v.(string)
 	return s
@@ -54,7 +54,7 @@ func Decode(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// Encoded are the entries of a list, as they are shown.
+// Encoded are the entries of a list as JSON.
 func Encoded[T any](entries []T, show func(T) any) ([]json.RawMessage, error) {
 	out, size := []json.RawMessage{}, 0
 	for _, entry := range entries {
@@ -67,7 +67,7 @@ func Encoded[T any](entries []T, show func(T) any) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// MaxPage is the most a page holds, whatever page[size] says.
+// MaxPage is the limit of page[size].
 const MaxPage = 1000
 
 // Window is the page of all, counted from 1.

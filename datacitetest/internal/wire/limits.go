@@ -18,29 +18,29 @@ func TooLarge() *Failure {
 	}}
 }
 
-// What a request may take. The sizes of bodies are those that the proxies of the
-// deployed servers let through, and so is the depth of JSON and XML that of their
-// parsers; the rest are the embedded service's own: more than clients need, and low enough
-// that no request uses more than about 300 MiB of memory.
+// Limits of requests. The sizes of bodies are those of the deployed servers' proxies, the
+// depths of JSON and XML those of their parsers. The others are the embedded service's own:
+// more than clients need, and low enough that no request uses more than about 300 MiB of
+// memory.
 const (
 	MaxReportBody = 20 << 20
 	MaxOtherBody  = 10 << 20
 	MaxDatasets   = 50_000 // of a report (specification §8)
 
-	MaxInflated = 256 << 20 // bytes of a report that comes compressed; it is read as a stream
+	MaxInflated = 256 << 20 // bytes of a decompressed report, which is read as a stream
 	MaxPieces   = 250_000   // pieces of a body, or of the header of a report
-	MaxValues   = 600_000   // pieces of the datasets of a report, where they are looked at together
-	MaxFaults   = 10_000    // faults of a report that are told
+	MaxValues   = 600_000   // pieces of the datasets of a report, where they are decoded as a whole
+	MaxFaults   = 10_000    // faults of a report in a response
 	maxNesting  = 100       // objects and lists in each other
 	MaxElements = 256       // elements of XML in each other
 	maxResponse = 64 << 20  // bytes of the entries of a list
 )
 
-var ErrTooMuch = Fail(http.StatusRequestEntityTooLarge, "This is more than the embedded service takes at once.")
+var ErrTooMuch = Fail(http.StatusRequestEntityTooLarge, "The request exceeds the limits of the embedded service.")
 
-// Pieces counts what may begin or end something that is kept by itself, or is written
-// longer than it came: an element or an attribute, a value in JSON, a parameter, a
-// line, an escape. The same characters in texts count too.
+// Pieces counts the characters that may delimit a separately stored value, or one that
+// grows when it is written: an element or attribute, a JSON value, a parameter, a line,
+// an escape. The same characters in texts count, too.
 func Pieces(text []byte) (n int) {
 	for _, c := range text {
 		switch c {
@@ -66,7 +66,7 @@ func ReadAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// ReadWhole reads a body, which may be over its limit.
+// ReadWhole reads a body; one over its limit is an error.
 func ReadWhole(r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(r)
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
@@ -78,8 +78,8 @@ func ReadWhole(r io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// Inflated is what a report that comes compressed holds, up to a limit. Its
-// checksum may be missing or wrong.
+// Inflated are the decompressed bytes of a report, up to a limit. The checksum may be
+// missing or wrong.
 func Inflated(r io.Reader) io.Reader { return &bounded{r, MaxInflated} }
 
 type bounded struct {
@@ -98,7 +98,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadBody reads a body, without the byte order mark it may begin with.
+// ReadBody reads a body without a leading byte order mark.
 func ReadBody(q *Request) ([]byte, error) {
 	body, err := ReadAll(q.Body)
 	return bytes.TrimPrefix(body, ByteOrderMark), err

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Listed says whether the comma list has one of the values, in any case.
+// Listed says whether the comma list has one of the values, ignoring case.
 func Listed(list string, values ...string) bool {
 	for wanted := range strings.SplitSeq(list, ",") {
 		wanted = strings.TrimSpace(wanted)
@@ -33,7 +33,7 @@ var ErrParams = Fail(http.StatusBadRequest, "Error occurred while parsing reques
 // at the top, as in "client_id" and "page[size]".
 type Params map[string]string
 
-// Number is a parameter read as the service does: its leading digits.
+// Number is a parameter as the service reads it: its leading digits.
 func (p Params) Number(name string, missing int) int {
 	if p[name] == "" {
 		return missing
@@ -41,7 +41,7 @@ func (p Params) Number(name string, missing int) int {
 	return int(min(max(Leading(p[name]), math.MinInt), math.MaxInt))
 }
 
-// Leading is the number that a text begins with, or 0.
+// Leading is the number at the start of a text, or 0.
 func Leading(text string) int64 {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
@@ -51,7 +51,7 @@ func Leading(text string) int64 {
 	return n
 }
 
-// Is says whether the parameter has the value, or is not given.
+// Is says whether the parameter has the value or is absent.
 func (p Params) Is(name, value string) bool { return p[name] == "" || p[name] == value }
 
 // ReadParams reads the parameters of a request: those of a JSON body and those
@@ -71,7 +71,7 @@ func ReadParams(q *Request) (Params, error) {
 }
 
 // URLParams reads a query string. It is not url.ParseQuery, which refuses ";",
-// a character that a DOI name may hold.
+// a character allowed in DOI names.
 func URLParams(raw string) (Params, error) {
 	p := Params{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -92,7 +92,7 @@ func URLParams(raw string) (Params, error) {
 	return p, nil
 }
 
-// Canonical spells a name with underscores; what is in brackets stays.
+// Canonical spells a name with underscores, except in brackets.
 func Canonical(name string) string {
 	outer, rest, nested := strings.Cut(name, "[")
 	outer = strings.ReplaceAll(outer, "-", "_")
@@ -102,7 +102,7 @@ func Canonical(name string) string {
 	return outer
 }
 
-// bodyParams reads parameters from a JSON body, nested ones in objects:
+// bodyParams reads parameters from a JSON body, where objects nest them:
 // {"query": "...", "page": {"size": 5}}.
 func bodyParams(q *Request) (Params, error) {
 	p := Params{}
@@ -132,7 +132,7 @@ func (p Params) add(outer string, o object) error {
 			key = fmt.Sprintf("%s[%s]", outer, name)
 		}
 		if len(key) > 255 {
-			continue // there is no such parameter
+			continue // no parameter has a name so long
 		}
 		switch value := value.(type) {
 		case nil:

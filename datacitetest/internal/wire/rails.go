@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// What Rails does to requests and responses before the code of a deployed server sees
-// them, and after.
+// How Rails processes requests before the code of a deployed server, and responses after
+// it.
 
 const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
 
 var mimeForm = regexp.MustCompile(`^(?:gzip|\*/\*|` + mimeName + `/(?:\*|` + mimeName + `))$`)
 
-// anyKind is "any type" in an Accept header beside others, as browsers have it.
+// anyKind is "any type" beside others in an Accept header, as browsers send it.
 var anyKind = regexp.MustCompile(`,\s*\*/\*|\*/\*\s*,`)
 
-// WantedType is the media type that the Accept header wants most. All that
-// includes HTML is text/html, and so is no header, or one like a browser's. ok is
-// false if the header holds what is no media type.
+// WantedType is the preferred media type of the Accept header. It is text/html if the
+// header includes HTML, is absent, or is like a browser's. ok is false if the header
+// contains anything but media types.
 func (q *Request) WantedType() (kind string, ok bool) {
 	header := strings.Join(q.Header.Values("Accept"), ", ")
 	if strings.TrimSpace(header) == "" || anyKind.MatchString(header) {
@@ -46,8 +46,8 @@ func (q *Request) WantedType() (kind string, ok bool) {
 	return kind, true
 }
 
-// SentType is the type of a body, "" if none is named. ok is false if what is named
-// is no media type.
+// SentType is the Content-Type of a body, "" if absent. ok is false if it is not a media
+// type.
 func (q *Request) SentType() (kind string, ok bool) {
 	given := q.Header.Values("Content-Type")
 	if len(given) == 0 {
@@ -61,9 +61,8 @@ func (q *Request) SentType() (kind string, ok bool) {
 	return kind, mimeForm.MatchString(kind)
 }
 
-// Outside is an error from before the server's own code: JSON for clients
-// that ask for it by a type that the server knows, and empty for others and if a header
-// is not a media type.
+// Outside is an error of the framework: JSON for clients that accept it by a known type,
+// empty for others and if a header is not a media type.
 func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	title := http.StatusText(status)
 	res := Reply{Status: status, ContentType: "text/html; charset=UTF-8", Plain: true}
@@ -74,9 +73,9 @@ func Outside(q *Request, status int, jsonTypes []string) *Failure {
 	return &Failure{Status: status, Title: title, Whole: &res}
 }
 
-// Varying says on which headers a response depends: fewer the further outside it
-// arises, and not on Accept if that has HTML, as browsers send it, or something else
-// names the format. The responses of the proxy do not say.
+// Varying sets Vary. The further outside a response arises, the fewer headers are in it;
+// Accept is omitted if it includes HTML, as browsers send it, or if the format is named
+// elsewhere. Responses of the proxy have no Vary.
 func (res Reply) Varying(q *Request, err error, formatted bool) Reply {
 	vary := "Accept-Encoding, Origin"
 	if kind, ok := q.WantedType(); ok && kind != "text/html" && !formatted {

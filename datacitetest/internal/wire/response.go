@@ -1,4 +1,4 @@
-// Package wire is what goes over the wire: requests, responses, errors, JSON, and how much of each.
+// Package wire has requests, responses, errors and JSON as they are sent, and their limits.
 package wire
 
 import (
@@ -25,10 +25,10 @@ type Request struct {
 	Path           string // decoded once
 	Verb           string // HEAD counts as GET
 	ResponseHeader http.Header
-	Fault          *faults.Fault // what happens at a step of the work; nil for nothing
+	Fault          *faults.Fault // happens at a step of the work; nil for none
 }
 
-// NewRequest is a request that may meet a fault at work.
+// NewRequest is a request, whose work may have a fault.
 func NewRequest(r *http.Request, f *faults.Fault) *Request {
 	q := &Request{Request: r, Path: r.URL.Path, Verb: r.Method, ResponseHeader: http.Header{}, Fault: f}
 	if q.Verb == http.MethodHead {
@@ -60,6 +60,7 @@ type Failure struct {
 	Whole  *Reply // in place of all this
 }
 
+// Error returns the title.
 func (f *Failure) Error() string { return f.Title }
 
 // Fail is the error with that status and title.
@@ -67,7 +68,7 @@ func Fail(status int, format string, args ...any) *Failure {
 	return &Failure{Status: status, Title: fmt.Sprintf(format, args...)}
 }
 
-// InJSON makes of an error the response {"errors":[{"status","title"}]}.
+// InJSON turns an error into the response {"errors":[{"status","title"}]}.
 func InJSON(res Reply, err error) Reply {
 	return in(res, err, func(f *Failure) Reply {
 		if f.Body != nil {
@@ -77,12 +78,12 @@ func InJSON(res Reply, err error) Reply {
 	})
 }
 
-// InText makes an error a line of plain text, as the metadata store does.
+// InText turns an error into a line of plain text, as the metadata store does.
 func InText(res Reply, err error) Reply {
 	return in(res, err, func(f *Failure) Reply { return Text(f.Status, f.Title) })
 }
 
-// in is the response, or what shape makes of the error.
+// in is the response, or the error as shape writes it.
 func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	if err == nil {
 		return res
@@ -96,7 +97,7 @@ func in(res Reply, err error, shape func(*Failure) Reply) Reply {
 	return res
 }
 
-// AsFailure is the response to an error; 500 to one that no handler foresaw.
+// AsFailure is the response to an error, 500 for unexpected ones.
 func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -104,10 +105,12 @@ func AsFailure(err error) *Failure {
 	return Fail(http.StatusInternalServerError, "%v", err)
 }
 
+// Text is a response in plain text.
 func Text(status int, body string) Reply {
 	return Reply{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(body), Plain: true}
 }
 
+// JSON is a response in JSON.
 func JSON(status int, body any) Reply {
 	return Reply{Status: status, ContentType: JSONType, Body: Encode(body)}
 }
@@ -125,7 +128,7 @@ func (res Reply) Send(w http.ResponseWriter, q *Request, took time.Duration) {
 	}
 	h.Set("X-Request-Id", requestID(q))
 	h.Set("X-Runtime", strconv.FormatFloat(took.Seconds(), 'f', 6, 64))
-	h["Content-Type"] = nil // a response has the type it says, or none
+	h["Content-Type"] = nil // no type unless the response names one
 	if res.ContentType != "" {
 		h.Set("Content-Type", res.ContentType)
 	}
@@ -138,7 +141,7 @@ func (res Reply) Send(w http.ResponseWriter, q *Request, took time.Duration) {
 		return
 	}
 	if err := res.write(w); err != nil && res.Stream != nil {
-		panic(http.ErrAbortHandler) // the reader must not take half a response for a whole one
+		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
 }
 
@@ -168,7 +171,7 @@ func (res Reply) validators(h http.Header, q *Request) int {
 	return res.Status
 }
 
-// WeakETag makes a validator of what a response is made of.
+// WeakETag makes a validator of the parts of a response.
 func WeakETag(parts ...[]byte) string {
 	sum := md5.New()
 	for _, p := range parts {
@@ -192,8 +195,8 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Crashed is what the deployed service makes of an unexpected error: 500,
-// with another status in the body, and no content type.
+// Crashed is the deployed service's response to an unexpected error: 500, with another
+// status in the body, and no content type.
 func Crashed(title string) *Failure {
 	return &Failure{Status: http.StatusInternalServerError, Title: title, Whole: &Reply{
 		Status: http.StatusInternalServerError, Plain: true, Body: Encode(object{"status": 400, "title": title}),
