@@ -19,35 +19,13 @@ func (s *Service) serveOne(q *wire.Request, w names.Target, f string) (wire.Repl
 	case w.Doi == "", w.Part != "":
 		return wire.Reply{}, store.ErrNoRecord
 	case q.Verb == http.MethodGet:
-		return s.showDeployed(q, w.Doi, f)
+		return s.showDOI(q, w.Doi, f)
 	case q.Verb == http.MethodPut, q.Verb == http.MethodPatch:
 		return s.writeDeployed(q, w.Doi)
 	case q.Verb == http.MethodDelete:
 		return s.deleteDeployed(q, w.Doi)
 	}
 	return wire.Reply{}, store.ErrNoRecord
-}
-
-func (s *Service) showDeployed(q *wire.Request, name, f string) (wire.Reply, error) {
-	account, err := s.caller(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	p, err := wire.ReadParams(q)
-	if err == nil {
-		err = playable(p)
-	}
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	rec := s.Find(name)
-	switch {
-	case rec == nil, !rec.Visible(account), (hit{Record: rec}).isForeign():
-		return wire.Reply{}, store.ErrNoRecord
-	case f == "json":
-		return s.one(rec, p, account), nil
-	}
-	return formatted(f, []*record.Record{rec}, false)
 }
 
 func (s *Service) deleteDeployed(q *wire.Request, name string) (wire.Reply, error) {
@@ -78,11 +56,7 @@ func allowed(account *record.Account, right bool) error {
 
 // writeDeployed creates or updates a record: POST, without a name, and PUT and PATCH, with one.
 func (s *Service) writeDeployed(q *wire.Request, path string) (wire.Reply, error) {
-	account, err := s.caller(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	data, err := readData(q)
+	account, data, err := s.callerAndData(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -126,7 +100,14 @@ func (s *Service) writeDeployed(q *wire.Request, path string) (wire.Reply, error
 	return s.save(q, p, account, client, name, sent, path)
 }
 
-// readData is the member data of a body in JSON.
+// callerAndData are the account of a request, and the member data of its body in JSON.
+func (s *Service) callerAndData(q *wire.Request) (account *record.Account, data object, err error) {
+	if account, err = s.caller(q); err == nil {
+		data, err = readData(q)
+	}
+	return account, data, err
+}
+
 func readData(q *wire.Request) (object, error) {
 	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
 	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // PATCH ignores it

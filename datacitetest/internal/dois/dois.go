@@ -40,7 +40,7 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	case q.Verb == http.MethodGet && path == "":
 		return s.listDOIs(q, accepted(q), nil)
 	case q.Verb == http.MethodGet:
-		return s.showDOI(q, name)
+		return s.showDOI(q, name, accepted(q))
 	case q.Verb == http.MethodPost && path == "":
 		return s.writeDOI(q, "")
 	case (q.Verb == http.MethodPut || q.Verb == http.MethodPatch) && path != "":
@@ -79,30 +79,36 @@ func (s *Service) writer(q *wire.Request) (*record.Account, error) {
 	return nil, errBadCredentials
 }
 
-// showDOI shows one record, always in full.
-func (s *Service) showDOI(q *wire.Request, name string) (wire.Reply, error) {
-	account, err := s.caller(q)
-	if err != nil {
-		return wire.Reply{}, err
+// callerAndParams are the account and the parameters of a request.
+func (s *Service) callerAndParams(q *wire.Request) (account *record.Account, p wire.Params, err error) {
+	if account, err = s.caller(q); err == nil {
+		p, err = wire.ReadParams(q)
 	}
-	params, err := wire.ReadParams(q)
-	if err != nil {
-		return wire.Reply{}, err
+	return account, p, err
+}
+
+// showDOI shows one record in a format, always in full.
+func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
+	account, params, err := s.callerAndParams(q)
+	if err == nil {
+		err = playable(params)
 	}
-	if err := playable(params); err != nil {
+	if err != nil {
 		return wire.Reply{}, err
 	}
 	rec := s.Find(name)
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	switch accepted(q) {
+	switch f {
 	case "json":
 		return s.one(rec, params, account), nil
 	case "xml":
 		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
+	case "":
+		return wire.Reply{}, errType
 	}
-	return wire.Reply{}, errType
+	return formatted(f, []*record.Record{rec}, false)
 }
 
 const kernelType = "application/vnd.datacite.datacite+xml"

@@ -1,9 +1,9 @@
 package dois
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -49,23 +49,7 @@ func negotiated(q *wire.Request) string {
 	if header == "" || len(list) > 1 && slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "*/*") }) {
 		return "json"
 	}
-	quality := func(t string) float64 {
-		_, q, found := strings.Cut(strings.ReplaceAll(t, " ", ""), ";q=")
-		n, err := strconv.ParseFloat(q, 64)
-		if !found || err != nil {
-			return 1
-		}
-		return n
-	}
-	slices.SortStableFunc(list, func(a, b string) int {
-		switch qa, qb := quality(a), quality(b); {
-		case qa > qb:
-			return -1
-		case qa < qb:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(wire.Quality(b), wire.Quality(a)) })
 	for _, t := range list {
 		t, _, _ = strings.Cut(t, ";")
 		if f := formatOf(t); f == "json" || record.Writers[f] != nil {

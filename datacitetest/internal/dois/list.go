@@ -27,11 +27,7 @@ const pageWindow = 10_000
 // listDOIs is GET /dois, or a list of the same kind with parameters in its path, in a
 // format.
 func (s *Service) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Reply, error) {
-	account, err := s.caller(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	p, err := wire.ReadParams(q)
+	account, p, err := s.callerAndParams(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -286,11 +282,7 @@ func (s *Service) reply(q *wire.Request, l listing, p wire.Params, v record.View
 		return wire.Reply{}, err
 	}
 	body := object{"data": data, "meta": l.meta}
-	var shown []*record.Record
-	for _, h := range l.hits {
-		shown = append(shown, h.Record)
-	}
-	s.include(body, p, shown, false)
+	s.include(body, p, l.records(), false)
 	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
 	if l.next != nil {
 		links["next"] = wire.Address(q) + "/dois?" + nextQuery(p, l.next)

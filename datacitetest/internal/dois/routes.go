@@ -141,16 +141,12 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 
 // randomDOIs are random names, which may be taken. They need no login.
 func (s *Service) randomDOIs(q *wire.Request) (wire.Reply, error) {
-	if _, err := s.caller(q); err != nil {
-		return wire.Reply{}, err
-	}
-	p, err := wire.ReadParams(q)
+	_, p, err := s.callerAndParams(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	if wire.IsBlank(p["prefix"]) {
-		f := wire.Fail(http.StatusUnprocessableEntity, "Parameter prefix is required")
-		return wire.Reply{}, f
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Parameter prefix is required")
 	}
 	number, _ := strconv.ParseUint(notDigits.ReplaceAllString(p["number"], ""), 10, 30)
 	dois := []string{}
@@ -189,11 +185,7 @@ func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 
 // validateDOI lists the faults that a record would be refused for. The status is always 200.
 func (s *Service) validateDOI(q *wire.Request) (wire.Reply, error) {
-	account, err := s.caller(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	data, err := readData(q)
+	account, data, err := s.callerAndData(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -268,10 +260,7 @@ func (s *Service) mediaOf(q *wire.Request, target names.Target) (wire.Reply, err
 	if target.Id != "" {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	if _, err := s.caller(q); err != nil {
-		return wire.Reply{}, err
-	}
-	p, err := wire.ReadParams(q)
+	_, p, err := s.callerAndParams(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}

@@ -3,7 +3,6 @@ package mds
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -143,15 +142,14 @@ func (c *call) permit(wrapper string, known ...string) error {
 	known = append(known, "testMode", "controller", "action")
 	var odd []string
 	for _, name := range order {
-		if _, single := c.sent[name]; (!single || !slices.Contains(known, name)) && !slices.Contains(odd, ":"+name) {
-			odd = append(odd, ":"+name)
+		if _, single := c.sent[name]; (!single || !slices.Contains(known, name)) && !slices.Contains(odd, name) {
+			odd = append(odd, name)
 		}
 	}
 	if len(odd) == 0 {
 		return nil
 	}
-	plural := map[bool]string{true: "s"}[len(odd) > 1]
-	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: %s", plural, strings.Join(odd, ", "))
+	return wire.Unpermitted(odd)
 }
 
 // worded is an error raised by the store's own code. Others arise outside of its

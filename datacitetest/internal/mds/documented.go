@@ -62,7 +62,7 @@ func (s *Service) readDocumentedMetadata(c *call) (err error) {
 	case malformed != nil || kind == formType || isXML && kind != "application/xml":
 		return errContentType(sent)
 	case kind == "application/json":
-		return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter: :metadata")
+		return wire.Unpermitted([]string{"metadata"})
 	}
 	c.event, c.metadata = "show", c.body
 	if c.format, err = record.Recognise(c.body); err != nil {

@@ -195,8 +195,9 @@ func errNoDocument(uid string) error {
 		"https://metrics-api.datacite.org.s3.amazonaws.com/report_files/" + uid + ".json")
 }
 
-func noMethod(name, of string) *wire.Failure {
-	return wire.Fail(http.StatusUnprocessableEntity, "undefined method `%s' for %s", name, of)
+// noMethod is Ruby's error for a call of a method that the class of v lacks.
+func noMethod(name string, v any) *wire.Failure {
+	return wire.Fail(http.StatusUnprocessableEntity, "undefined method `%s' for %s:%s", name, inspect(v), rubyClass(v))
 }
 
 // load reads the document into a report: the datasets, and the bytes of every
@@ -212,7 +213,7 @@ func (a *archive) load(r *stored) (attachment, error) {
 	}
 	if kind != normalKind {
 		if len(r.rows) == 0 {
-			return d, noMethod("checksum", "nil:NilClass")
+			return d, noMethod("checksum", nil)
 		}
 		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 		if d.find(newest.Checksum) == nil {

@@ -192,7 +192,7 @@ func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply
 	case s.Archive.find(id) == nil:
 		return wire.Reply{}, errNoReport
 	case !c.given:
-		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+		return wire.Reply{}, noMethod("uid", nil)
 	case c.Role != store.Staff:
 		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
@@ -221,7 +221,7 @@ func (s *Service) getSubset(id string) (wire.Reply, error) {
 		}
 		subset := stored.find(r.rows[i].Checksum)
 		if subset == nil {
-			return wire.Reply{}, noMethod("[]", "nil:NilClass")
+			return wire.Reply{}, noMethod("[]", nil)
 		}
 		return wire.JSON(http.StatusOK, object{"report": object{
 			"id": r.uid, "report-header": stored.Header, "report-datasets": []any{},

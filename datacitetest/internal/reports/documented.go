@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -125,7 +127,7 @@ func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, 
 			status, r.owner = http.StatusOK, old.owner
 		}
 	case holder == nil:
-		r.uid = wire.NewUUID()
+		r.uid = uuid.NewString()
 	case p.coding == "":
 		return holder, status, nil
 	case !strings.EqualFold(holder.owner, owner):

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -40,7 +42,7 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 		return "", err
 	}
 	if id = strings.ToLower(c.id); id == "" {
-		id = wire.NewUUID()
+		id = uuid.NewString()
 	}
 	p := part{content: c, body: bytes.Clone(data)}
 	if c.isNoted() {

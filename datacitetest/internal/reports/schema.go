@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -145,8 +144,7 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	if len(odd) == 0 {
 		return nil
 	}
-	plural := map[bool]string{true: "s"}[len(odd) > 1]
-	return wire.Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(odd, ", :"))
+	return wire.Unpermitted(odd)
 }
 
 // faults appends the faults of the value by the schema of that name, in the order of

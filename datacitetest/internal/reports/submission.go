@@ -37,7 +37,7 @@ type submission struct {
 func (sub *submission) coded() bool { return sub.coding != "" }
 
 var (
-	errNoDig     = wire.Fail(http.StatusUnprocessableEntity, "undefined method `dig' for nil:NilClass")
+	errNoDig     = noMethod("dig", nil)
 	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
 	formTypes    = []string{"application/x-www-form-urlencoded", "multipart/form-data"}
 	errOneMonth  = wire.Fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
@@ -363,22 +363,22 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 			case []any:
 				return nil, errNoIndex
 			default:
-				return nil, noMethod("fetch", inspect(e)+":"+rubyClass(e))
+				return nil, noMethod("fetch", e)
 			}
 		}
 		return noted, nil
 	case object:
-		if len(e) == 0 {
-			return nil, nil
+		if len(e) > 0 {
+			err = errNoIndex
 		}
-		return nil, errNoIndex
+		return nil, err
 	case string:
-		if e == "" {
-			return nil, nil
+		if e != "" {
+			err = noMethod("map", e)
 		}
-		return nil, noMethod("map", inspect(e)+":"+rubyClass(e))
+		return nil, err
 	}
-	return nil, noMethod("empty?", inspect(exceptions)+":"+rubyClass(exceptions))
+	return nil, noMethod("empty?", exceptions)
 }
 
 // creatorEnd is the only check of created-by: its last character.

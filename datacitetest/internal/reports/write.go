@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -59,7 +61,7 @@ func (s *Service) takeSubmission(q *wire.Request, id string) (wire.Reply, error)
 	w.done(faults.Parsed, 12)
 	caller := s.readCaller(q)
 	if !caller.given {
-		return wire.Reply{}, noMethod("uid", "nil:NilClass")
+		return wire.Reply{}, noMethod("uid", nil)
 	}
 	if err := w.sub.datePeriod(); err != nil {
 		return wire.Reply{}, err
@@ -87,7 +89,7 @@ func (w *write) create() (wire.Reply, error) {
 	w.done(faults.LookedUp, 3)
 	switch {
 	case w.report == nil:
-		if err := w.begin(wire.NewUUID()); err != nil {
+		if err := w.begin(uuid.NewString()); err != nil {
 			return wire.Reply{}, err
 		}
 	case w.sub.coded():
@@ -324,7 +326,7 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	case err != nil:
 		return wire.Reply{}, err
 	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would list them fails
-		return wire.Reply{}, noMethod("serialize", "#<ReportsController:0x000000000131b8>")
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "undefined method `serialize' for #<ReportsController:0x000000000131b8>")
 	case len(invalid) > 0:
 		return wire.Reply{}, &wire.Failure{
 			Status: http.StatusUnprocessableEntity, Body: invalid,

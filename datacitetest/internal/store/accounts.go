@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -57,7 +59,7 @@ func (s *Store) IssueKey() string { return s.IssueKeyOf(s.Accounts[0].ClientID) 
 
 // IssueKeyOf is IssueKey for the account with that client id, which must exist.
 func (s *Store) IssueKeyOf(clientID string) string {
-	key := "DC." + strings.ReplaceAll(wire.NewUUID(), "-", "")
+	key := "DC." + strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.keys.Store(key, s.Client(clientID))
 	return key
 }

@@ -2,8 +2,8 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/md5"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,7 +11,10 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 )
@@ -126,7 +129,7 @@ func (res Reply) Send(w http.ResponseWriter, q *Request, took time.Duration) {
 	for name, value := range res.Header {
 		h.Set(name, value)
 	}
-	h.Set("X-Request-Id", requestID(q))
+	h.Set("X-Request-Id", cmp.Or(q.Header.Get("X-Request-Id"), uuid.NewString()))
 	h.Set("X-Runtime", strconv.FormatFloat(took.Seconds(), 'f', 6, 64))
 	h["Content-Type"] = nil // no type unless the response names one
 	if res.ContentType != "" {
@@ -180,19 +183,10 @@ func WeakETag(parts ...[]byte) string {
 	return `W/"` + hex.EncodeToString(sum.Sum(nil)) + `"`
 }
 
-func requestID(q *Request) string {
-	if id := q.Header.Get("X-Request-Id"); id != "" {
-		return id
-	}
-	return NewUUID()
-}
-
-// NewUUID returns a random UUID, version 4.
-func NewUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+// Unpermitted is Rails' error for parameters that a route does not accept.
+func Unpermitted(names []string) *Failure {
+	plural := map[bool]string{true: "s"}[len(names) > 1]
+	return Fail(http.StatusUnprocessableEntity, "found unpermitted parameter%s: :%s", plural, strings.Join(names, ", :"))
 }
 
 // Crashed is the deployed service's response to an unexpected error: 500, with another
