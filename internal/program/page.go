@@ -54,7 +54,7 @@ func (p *Page) Save(t *template.Template, data any) error {
 var style string
 
 // Style is the style sheet of the programs' pages, for their style element.
-func Style() template.CSS { return template.CSS(style) } //nolint:gosec // a text of this package
+func Style() template.CSS { return template.CSS(style) }
 
 // Number writes a number with commas.
 func Number[N int | int64](n N) string {

@@ -63,6 +63,7 @@ type Failure struct {
 	Whole  *Reply // in place of all this
 }
 
+// Error returns the title.
 func (f *Failure) Error() string { return f.Title }
 
 // Fail is the error with that status and title.
@@ -107,10 +108,12 @@ func AsFailure(err error) *Failure {
 	return Fail(http.StatusInternalServerError, "%v", err)
 }
 
+// Text is a response in plain text.
 func Text(status int, body string) Reply {
 	return Reply{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(body), Plain: true}
 }
 
+// JSON is a response in JSON.
 func JSON(status int, body any) Reply {
 	return Reply{Status: status, ContentType: JSONType, Body: Encode(body)}
 }
