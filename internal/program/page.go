@@ -3,30 +3,58 @@ package program
 import (
 	"bufio"
 	_ "embed"
+	"errors"
 	"html/template"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// A Page is an HTML file that is being written. It gets its name when it is complete.
+// A Page is an HTML file that is being written. A regular file gets its name when it is
+// complete, also through a symbolic link; anything else, such as a pipe, is written to.
 type Page struct {
-	name string
+	name string   // of the file, without symbolic links
 	file *os.File // until it is saved
+	temp bool     // the file is renamed to name
 }
 
 // NewPage creates the file, so that a bad name is an error before the work begins.
 func NewPage(name string) (*Page, error) {
-	file, err := os.CreateTemp(filepath.Dir(name), ".page-*")
-	return &Page{name: name, file: file}, err
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("is a folder; give the name of a file")}
+	case err == nil && !info.Mode().IsRegular():
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		return &Page{name: name, file: file}, err
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	target := name
+	for link, err := os.Readlink(name); err == nil; link, err = os.Readlink(target) { // its end may not exist yet; Stat refuses a circle
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(target), link)
+		}
+		target = link
+	}
+	file, err := os.CreateTemp(filepath.Dir(target), ".page-*")
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fault.Err}
+	}
+	return &Page{name: target, file: file, temp: true}, err
 }
 
 // Discard removes an unsaved file.
 func (p *Page) Discard() {
-	if p.file != nil {
-		_ = p.file.Close()
+	if p.file == nil {
+		return
+	}
+	_ = p.file.Close()
+	if p.temp {
 		_ = os.Remove(p.file.Name())
 	}
 }
@@ -35,13 +63,16 @@ func (p *Page) Discard() {
 func (p *Page) Save(t *template.Template, data any) error {
 	const readable = 0o644
 	out := bufio.NewWriter(p.file)
-	for _, step := range []func() error{
+	steps := []func() error{
 		func() error { return t.Execute(out, data) },
 		out.Flush,
-		func() error { return p.file.Chmod(readable) },
 		p.file.Close,
-		func() error { return os.Rename(p.file.Name(), p.name) },
-	} {
+	}
+	if p.temp {
+		steps = slices.Insert(steps, 2, func() error { return p.file.Chmod(readable) })
+		steps = append(steps, func() error { return os.Rename(p.file.Name(), p.name) })
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -67,6 +98,14 @@ func Number[N int | int64](n N) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return sign + digits
+}
+
+// Count writes a number of things, such as "1 DOI" and "1,200 DOIs".
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Number(n) + " " + thing + "s"
 }
 
 // Clean replaces characters of a text that would control a terminal.

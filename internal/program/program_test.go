@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -144,10 +145,58 @@ func TestPage(t *testing.T) {
 	assert.True(t, strings.HasSuffix(string(html), "</style>&lt;b&gt;"))
 	_, err = program.NewPage(filepath.Join(folder, "none", "report.html"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+	require.EqualError(t, err, "create "+filepath.Join(folder, "none", "report.html")+": no such file or directory")
+	_, err = program.NewPage(folder)
+	require.ErrorContains(t, err, "is a folder")
+}
+
+// A symbolic link stays one, and its target gets the page, whether it exists or not.
+func TestPageThroughALink(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "site"), 0o700))
+	target, link, chain := filepath.Join(folder, "site", "report.html"), filepath.Join(folder, "link.html"), filepath.Join(folder, "chain.html")
+	require.NoError(t, os.Symlink(filepath.Join("site", "report.html"), link))
+	require.NoError(t, os.Symlink(link, chain))
+	for _, text := range []string{"first", "second"} {
+		page, err := program.NewPage(chain)
+		require.NoError(t, err)
+		require.NoError(t, page.Save(template.Must(template.New("").Parse("{{.}}")), text))
+		info, err := os.Lstat(link)
+		require.NoError(t, err)
+		assert.Equal(t, fs.ModeSymlink, info.Mode().Type())
+		html, err := os.ReadFile(target)
+		require.NoError(t, err)
+		assert.Equal(t, text, string(html))
+	}
+	circle := filepath.Join(folder, "circle.html")
+	require.NoError(t, os.Symlink(circle, circle))
+	_, err := program.NewPage(circle)
+	require.Error(t, err)
+}
+
+// What is not a regular file, such as a pipe, is written to and stays what it is.
+func TestPageToAPipe(t *testing.T) {
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	name := fmt.Sprintf("/dev/fd/%d", out.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("this system has no names for open files")
+	}
+	page, err := program.NewPage(name)
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+	require.NoError(t, page.Save(template.Must(template.New("").Parse("{{.}}")), "all"))
+	text, err := io.ReadAll(in)
+	require.NoError(t, err)
+	assert.Equal(t, "all", string(text))
 }
 
 func TestTexts(t *testing.T) {
 	assert.Equal(t, "1,234,567", program.Number(1234567))
 	assert.Equal(t, "−1,000", program.Number(int64(-1000)))
+	assert.Equal(t, "1 DOI", program.Count(1, "DOI"))
+	assert.Equal(t, "0 DOIs", program.Count(0, "DOI"))
+	assert.Equal(t, "1,200 DOIs", program.Count(1200, "DOI"))
 	assert.Equal(t, "a?[31mb?c", program.Clean("a\x1b[31mb\nc"))
 }
