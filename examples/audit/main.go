@@ -4,7 +4,7 @@
 //	go run ./examples/audit -client example.repo items.csv
 //	go run ./examples/audit -client example.repo -html report.html -format csv items.csv > differences.csv
 //
-// -h tells the rest.
+// -h shows the flags.
 package main
 
 import (
@@ -29,8 +29,11 @@ func main() { program.Main("audit", run) }
 
 const usage = `Compare a repository's own records with those at the service.
 
-  audit [flags] SOURCE          say what differs
-  audit [flags] -fix SOURCE     show it, say how many DOIs would be written, ask, and write
+  audit -client ACCOUNT [flags] SOURCE         say what differs
+  audit -client ACCOUNT [flags] -fix SOURCE    show it, say how many DOIs would be written,
+                                               ask, and write
+
+-client ACCOUNT, -prefix PREFIX or both are required: they say which DOIs there should be.
 
 SOURCE is one of
   FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
@@ -41,8 +44,8 @@ SOURCE is one of
   FOLDER      files with metadata XML (*.xml), or files as above
 
 What a source does not say is not compared: columns that are missing, empty cells, and
-what a table has no column for. At least one of -prefix and -client says which DOIs there
-should be.
+what a table has no column for. If the service lists no DOI of the account or the prefix, its
+name may be wrong: that is an error, and with -fix a warning.
 
 -fix makes DOIs that are missing, in the state that the source says or else as drafts, and
 writes what differs. What is not in the source is never changed or deleted.
@@ -52,14 +55,16 @@ minutes may be missing in the result, and an extra DOI may have been deleted mea
 
 Environment:
   DATACITE_USERNAME, DATACITE_PASSWORD   the account; without it only findable DOIs are
-                                         seen, and nothing can be written
+                                         seen, and nothing can be written. A login
+                                         that the service refuses is an error
 
 Output: differences on standard output, as -format says: a table, csv with a first line of
 names, or jsonl, one JSON object a line. With -fix, each has its result: repaired, failed,
 left (for a person to decide), or "as wanted" (somebody else has repaired it). -html writes
 a page that can be sent to others as it is. Standard error gets progress and a summary.
 
-The exit code is 0 if nothing differs or all was repaired, and 1 if something differs.
+The exit code is 0 if nothing differs or all was repaired, 1 if something differs, and 2 if
+the service lists no DOI to compare with.
 `
 
 // lag is how long a change may take until the lists of the service show it.
@@ -231,6 +236,11 @@ func run(ctx context.Context, p *program.Program) (err error) {
 }
 
 func (a *auditor) run(ctx context.Context) error {
+	if a.password != "" {
+		if err := program.CheckLogin(ctx, a.client); err != nil {
+			return err
+		}
+	}
 	if a.fix && a.yes {
 		return a.repair(ctx, 0)
 	}
@@ -272,7 +282,22 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 			writes, last = writes+1, d.DOI
 		}
 	}
-	return writes, program.Unwritten(out.end())
+	if err := out.end(); err != nil {
+		return 0, program.Unwritten(err)
+	}
+	if a.page.Progress.Found == 0 && !a.fix {
+		return 0, program.Wrong(a.nothingListed())
+	}
+	return writes, nil
+}
+
+// nothingListed says that there was nothing to compare with.
+func (a *auditor) nothingListed() error {
+	text := "the service lists no DOI of " + a.page.Scope + "; is the name right?"
+	if a.password == "" {
+		text += " Without a login only findable DOIs are listed."
+	}
+	return errors.New(text)
 }
 
 func (a *auditor) progress(now dois.AuditProgress) {
@@ -287,29 +312,24 @@ func (a *auditor) progress(now dois.AuditProgress) {
 
 // verdict sums up, and is an error if something differs.
 func (a *auditor) verdict() error {
+	if a.page.Progress.Found == 0 {
+		a.p.Warn("%v", a.nothingListed())
+	}
 	for _, s := range a.page.Sections() {
 		a.p.Say("%7s %s", program.Number(s.Count), s.Kind)
 	}
 	a.p.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", a.began.Add(-lag).Format(time.TimeOnly))
 	total := a.page.Progress
-	read := fmt.Sprintf("%s wanted and %s at the service", count(total.Wanted, "DOI"), count(total.Found, "DOI"))
+	read := fmt.Sprintf("%s wanted and %s at the service", program.Count(total.Wanted, "DOI"), program.Count(total.Found, "DOI"))
 	switch p := a.page; {
 	case p.Fixed && p.Failed+p.Left > 0:
-		return program.NotAllDone(fmt.Errorf("%s: %s repaired, %s for you to decide", read, count(p.Repaired, "DOI"), p.rest()))
+		return program.NotAllDone(fmt.Errorf("%s: %s repaired, %s for you to decide", read, program.Count(p.Repaired, "DOI"), p.rest()))
 	case p.Fixed && p.Repaired > 0:
-		a.p.Say("%s: %s repaired, %s", read, count(p.Repaired, "DOI"), p.rest())
+		a.p.Say("%s: %s repaired, %s", read, program.Count(p.Repaired, "DOI"), p.rest())
 	case p.Count() > 0 && !p.Fixed:
-		return program.NotAllDone(fmt.Errorf("%s: %s", read, count(p.Count(), "difference")))
+		return program.NotAllDone(fmt.Errorf("%s: %s", read, program.Count(p.Count(), "difference")))
 	default:
 		a.p.Say("%s: nothing differs", read)
 	}
 	return nil
-}
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return program.Number(n) + " " + thing + "s"
 }

@@ -169,7 +169,7 @@ func TestExtras(t *testing.T) {
 		out, notes, code := call(t, srv, "", "-format", "jsonl", "-only", only, own)
 		assert.Equal(t, program.ExitNotAllDone, code, notes)
 		assert.Contains(t, out, `{"kind":"extra","doi":"10.5072/e2499","title":"Item 2499","url":"https://a.example/2499","state":"findable"}`)
-		assert.LessOrEqual(t, len(srv.Requests())-before, 5)
+		assert.LessOrEqual(t, len(srv.Requests())-before, 6)
 	}
 }
 
@@ -328,7 +328,9 @@ func TestWrongSources(t *testing.T) {
 		assert.Equal(t, program.ExitWrong, code, notes)
 		assert.NotContains(t, out, "repaired")
 	}
-	assert.Equal(t, before, len(srv.Requests()), "nothing was read, and nothing written")
+	for _, r := range srv.Requests()[before:] {
+		assert.Equal(t, "/dois/get-dois", r.Path, "only the login was checked: nothing was read, and nothing written")
+	}
 }
 
 func TestFlags(t *testing.T) {
@@ -373,3 +375,33 @@ func TestInterrupt(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(text []byte) (int, error) { return w(text) }
+
+// Names and logins that are wrong are errors, although the service then shows what everybody
+// may see, which may be all that is wanted.
+func TestWrongNamesAndLogins(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	source := file(t, "own.csv", "doi,url\n10.5072/right,https://repo.example.org/right\n")
+	_, notes, code := call(t, srv, "", "-client", "exmple.repo", source)
+	assert.Equal(t, program.ExitWrong, code)
+	assert.True(t, strings.HasSuffix(notes, "audit: the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
+	page := filepath.Join(t.TempDir(), "report.html")
+	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-html", page, source)
+	assert.Equal(t, program.ExitWrong, code)
+	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+	assert.NoFileExists(t, page)
+	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-fix", "-yes", source)
+	assert.Equal(t, program.ExitDone, code)
+	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+
+	for _, more := range [][]string{{source}, {"-fix", "-yes", source}} {
+		var out, notes bytes.Buffer
+		env := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": "wrong"}
+		p := &program.Program{
+			Name: "audit", Args: append([]string{"-api", srv.URL, "-prefix", "10.5072"}, more...),
+			Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &notes,
+		}
+		assert.Equal(t, program.ExitWrong, p.Run(t.Context(), run))
+		assert.True(t, strings.HasPrefix(notes.String(), "audit: the service refuses the login; check DATACITE_USERNAME and DATACITE_PASSWORD: "), notes.String())
+		assert.Empty(t, out.String())
+	}
+}

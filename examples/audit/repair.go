@@ -35,9 +35,9 @@ func outcomeOf(r *dois.Repaired) outcome {
 	case errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
 	case !r.Changed && (errors.Is(r.Err, dois.ErrNoRepair) || errors.Is(r.Err, datacite.ErrConflict)):
-		return outcome{left, strings.TrimPrefix(r.Err.Error(), dois.ErrNoRepair.Error()+": ")}
+		return outcome{left, strings.TrimPrefix(program.Message(r.Err), dois.ErrNoRepair.Error()+": ")}
 	}
-	return outcome{failed, r.Err.Error()}
+	return outcome{failed, program.Message(r.Err)}
 }
 
 // repairable says whether a DOI is in the source, so that it is known how it should be. Of the
@@ -46,7 +46,7 @@ func repairable(d *dois.Difference) bool { return d.Wanted != nil }
 
 // agreed asks the person at the keyboard.
 func (a *auditor) agreed(ctx context.Context, writes int) bool {
-	fmt.Fprintf(a.p.Words(), "Write %s? Type yes: ", count(writes, "DOI"))
+	fmt.Fprintf(a.p.Words(), "Write %s? Type yes: ", program.Count(writes, "DOI"))
 	typed := make(chan string, 1)
 	go func() { // it cannot be called back from reading; an interrupt ends the process
 		text, _ := bufio.NewReader(a.p.Stdin).ReadString('\n')
@@ -115,5 +115,5 @@ func (a *auditor) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	return program.NotAllDone(fmt.Errorf("%w\n%s repaired, %s; the same call goes on with the rest", err, count(a.page.Repaired, "DOI"), a.page.rest()))
+	return program.NotAllDone(fmt.Errorf("%w\n%s repaired, %s; the same call goes on with the rest", err, program.Count(a.page.Repaired, "DOI"), a.page.rest()))
 }

@@ -137,6 +137,6 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 		if faults > mostFaults {
 			shown = fmt.Sprintf("the first %d above", mostFaults)
 		}
-		yield(dois.Wanted{}, program.Wrong(fmt.Errorf("%s: %s in %s, %s; nothing was compared or written", file.Name(), count(faults, "fault"), count(faulty, "row"), shown)))
+		yield(dois.Wanted{}, program.Wrong(fmt.Errorf("%s: %s in %s, %s; nothing was compared or written", file.Name(), program.Count(faults, "fault"), program.Count(faulty, "row"), shown)))
 	}
 }

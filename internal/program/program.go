@@ -37,6 +37,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/datacite-go/datacite-go"
@@ -91,10 +93,29 @@ func (p *Program) Run(ctx context.Context, run func(context.Context, *Program) e
 		err = p.results.fault()
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(p.Stderr, "%s: %v\n", p.Name, err)
+		fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, Message(err))
 	}
 	return Code(err)
 }
+
+// Message is the text of an error for the users of a program, who know its flags and its
+// environment, and not the names of the package.
+func Message(err error) string { return forUsers.Replace(operation.ReplaceAllString(err.Error(), "")) }
+
+// operation is the method that begins the text of a [datacite.Error].
+var operation = regexp.MustCompile(`\b(?:dois|mds|query|reports)\.[A-Z]\w*: `)
+
+var forUsers = strings.NewReplacer(
+	"datacite: Config.Service.API is not a URL", "-api is not a URL that starts with https://",
+	"datacite: Config.Service.MDS is not a URL", "-mds is not a URL that starts with https://",
+	"datacite: Config.Service.API is empty; set Config.Service to datacite.Test or datacite.Production", "-api is empty; give a URL that starts with https://",
+	"datacite: Config.Service.MDS is empty; set Config.Service to datacite.Test or datacite.Production", "-mds is empty; give a URL that starts with https://",
+	"datacite: Config.Service.API", "-api",
+	"datacite: Config.Service.MDS", "-mds",
+	"datacite: Config.Username", "DATACITE_USERNAME",
+	"datacite: Config.Password", "DATACITE_PASSWORD",
+	"datacite: Config.Token", "DATACITE_TOKEN",
+)
 
 // Flags returns the set for the flags of the program. It has -quiet.
 func (p *Program) Flags() *flag.FlagSet {

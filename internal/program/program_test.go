@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
 )
 
@@ -50,6 +52,48 @@ func TestRun(t *testing.T) {
 		assert.Equal(t, tt.out, out.String(), tt.args)
 		assert.Equal(t, tt.errors, notes.String(), tt.args)
 	}
+}
+
+// Messages name flags and environment variables, not what a program is made of.
+func TestMessages(t *testing.T) {
+	made := func(cfg datacite.Config) error {
+		_, err := dois.NewClient(cfg)
+		return err
+	}
+	for want, err := range map[string]error{
+		"-api is not a URL that starts with https://":            made(datacite.Config{Service: datacite.Service{API: "localhost:8080"}}),
+		`-api "api.example.org" does not start with https://`:    made(datacite.Config{Service: datacite.Service{API: "api.example.org"}}),
+		"-api is empty; give a URL that starts with https://":    made(datacite.Config{}),
+		"DATACITE_PASSWORD is empty":                             made(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"}),
+		"DATACITE_USERNAME is empty":                             made(datacite.Config{Service: datacite.Test, Password: "secret"}),
+		"it failed: GET https://a.example/dois: 404 Not Found: ": fmt.Errorf("it failed: %w", &datacite.Error{Op: "dois.Audit", Method: "GET", URL: "https://a.example/dois", StatusCode: 404}),
+	} {
+		assert.Equal(t, want, program.Message(err))
+	}
+}
+
+// A wrong login is an error, although the service ignores it when records are read.
+func TestCheckLogin(t *testing.T) {
+	for _, tt := range []struct {
+		behaviour          datacitetest.Behaviour
+		username, password string
+		code               int
+	}{
+		{datacitetest.Deployed, datacitetest.Username, datacitetest.Password, program.ExitDone},
+		{datacitetest.Deployed, datacitetest.Username, "wrong", program.ExitWrong},
+		{datacitetest.Deployed, "EXMPLE.REPO", datacitetest.Password, program.ExitWrong},
+		{datacitetest.Documented, datacitetest.Username, datacitetest.Password, program.ExitDone},
+	} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: tt.behaviour})
+		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: tt.username, Password: tt.password})
+		require.NoError(t, err)
+		err = program.CheckLogin(t.Context(), client)
+		assert.Equal(t, tt.code, program.Code(err), "%+v: %v", tt, err)
+		srv.Close()
+	}
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://127.0.0.1:1"}, Username: "A.B", Password: "x", MaxAttempts: 1})
+	require.NoError(t, err)
+	assert.Equal(t, program.ExitFailed, program.Code(program.CheckLogin(t.Context(), client)))
 }
 
 func TestHelp(t *testing.T) {
