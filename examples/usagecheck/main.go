@@ -36,14 +36,16 @@ again by itself, since lists are a day behind.
 
 Environment:
   DATACITE_USERNAME, DATACITE_PASSWORD   the account; without it only findable DOIs are
-                                         seen
+                                         seen; a login that the service refuses
+                                         is an error
 
 Output: differences on standard output, as -format says: a table, csv with a first
 line of names, or jsonl, one JSON object a line. -html writes a page with totals,
 charts, causes and the largest differences, which can be sent to others as it is.
 Standard error gets progress and a summary.
 
-The exit code is 1 if something differs, and 0 if nothing does. An interrupted call
+The exit code is 0 if nothing differs, 1 if something does, and 2 if there is nothing
+to compare, since the service has no report and no DOI of the account. An interrupted call
 begins again the next time.
 
 Causes, for -only and -except:
@@ -94,7 +96,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
-	flags.StringVar(&s.options.CreatedBy, "creator", "", "compare the reports of this creator, instead of those that the account sent")
+	flags.StringVar(&s.options.CreatedBy, "creator", "", "compare the reports of this `creator`, instead of those that the account sent; what others reported is then unreported")
 	flags.DurationVar(&s.options.Lag, "lag", 48*time.Hour, "how long the service may take to process a report, from the end of the day on which it was created")
 	flags.Float64Var(&s.rate, "rate", 5, "at most so many requests per second")
 	only := flags.String("only", "", "look for these causes, a comma `list`")
@@ -158,6 +160,11 @@ func run(ctx context.Context, p *program.Program) error {
 	if err != nil {
 		return err
 	}
+	if s.password != "" {
+		if err := program.CheckLogin(ctx, ofDOIs); err != nil {
+			return err
+		}
+	}
 	page := newPage(s)
 	var file *program.Page
 	if s.html != "" {
@@ -205,7 +212,23 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 			return program.Unwritten(err)
 		}
 	}
-	return program.Unwritten(out.end())
+	if err := out.end(); err != nil {
+		return program.Unwritten(err)
+	}
+	return s.nothing(page.Progress)
+}
+
+// nothing is an error if there was nothing to compare.
+func (s *settings) nothing(read shown.Progress) error {
+	switch {
+	case s.options.CreatedBy != "" && read.AllReports == 0:
+		return program.Wrong(fmt.Errorf("the service has no report that %q created; is the name right?", s.options.CreatedBy))
+	case read.AllReports+read.Records > 0:
+		return nil
+	case s.password == "":
+		return program.Wrong(fmt.Errorf("the service has no report and no findable DOI of %s; is the name right?", s.account))
+	}
+	return program.Wrong(fmt.Errorf("the service has no report and no DOI of %s; is the name right?", s.account))
 }
 
 // far is the progress of a comparison in words.
@@ -214,13 +237,13 @@ func far(now shown.Progress) string {
 	case now.AllReports < 0:
 		return "listing reports"
 	case now.Reports < now.AllReports:
-		return fmt.Sprintf("%s of %s reports, %s datasets", program.Number(now.Reports), program.Number(now.AllReports), program.Number(now.Datasets))
+		return fmt.Sprintf("%s of %s, %s", program.Number(now.Reports), program.Count(now.AllReports, "report"), program.Count(now.Datasets, "dataset"))
 	case now.Compared == 0 && now.AllRecords < 0:
-		return fmt.Sprintf("%s reports read", program.Number(now.Reports))
+		return fmt.Sprintf("%s read", program.Count(now.Reports, "report"))
 	case now.Compared == 0:
-		return fmt.Sprintf("%s of %s records", program.Number(now.Records), program.Number(now.AllRecords))
+		return fmt.Sprintf("%s of %s", program.Number(now.Records), program.Count(now.AllRecords, "record"))
 	}
-	return fmt.Sprintf("%s DOIs compared, %s differences", program.Number(now.Compared), program.Number(now.Differences))
+	return fmt.Sprintf("%s compared, %s", program.Count(now.Compared, "DOI"), program.Count(now.Differences, "difference"))
 }
 
 // verdict sums up, and is an error if something differs.
@@ -228,13 +251,20 @@ func verdict(p *program.Program, page *page) error {
 	for _, c := range page.Causes() {
 		p.Say("%7s %s: %s", program.Number(c.Differences), c.Cause, c.Cause.Sentence())
 	}
-	read := fmt.Sprintf("%s reports, %s DOIs", program.Number(page.Progress.Reports-len(page.LeftOut)), program.Number(page.Progress.Compared))
+	read := program.Count(page.Progress.Reports-len(page.LeftOut), "report") + ", " + program.Count(page.Progress.Compared, "DOI")
 	switch {
 	case page.Differences > 0:
-		return program.NotAllDone(fmt.Errorf("%s: %s numbers differ", read, program.Number(page.Differences)))
+		return program.NotAllDone(fmt.Errorf("%s: %s", read, differing(page.Differences)))
 	case len(page.LeftOut) > 0:
-		return program.NotAllDone(fmt.Errorf("%s: no number differs, but %d reports could not be read", read, len(page.LeftOut)))
+		return program.NotAllDone(fmt.Errorf("%s: no number differs, but %s could not be read", read, program.Count(len(page.LeftOut), "report")))
 	}
 	p.Say("%s: no number differs", read)
 	return nil
+}
+
+func differing(numbers int64) string {
+	if numbers == 1 {
+		return "1 number differs"
+	}
+	return program.Number(numbers) + " numbers differ"
 }

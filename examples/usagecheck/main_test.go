@@ -170,5 +170,48 @@ func TestBadReports(t *testing.T) {
 	_, notes, code = call(t, srv, "-bad-reports", "leave-out", "-only", "spelling", "example.repo")
 	assert.Equal(t, program.ExitNotAllDone, code)
 	assert.Contains(t, notes, "left out: report 00000000-0000-4000-8000-000000000003")
-	assert.Contains(t, notes, "but 1 reports could not be read")
+	assert.Contains(t, notes, "but 1 report could not be read")
+}
+
+// A name or a login that is wrong is an error, and not a comparison of nothing.
+func TestWrongNamesAndLogins(t *testing.T) {
+	srv := service(t)
+	for want, args := range map[string][]string{
+		"usagecheck: the service has no report and no DOI of exmple.repo; is the name right?\n": {"exmple.repo"},
+		"usagecheck: the service has no report that \"Nobody\" created; is the name right?\n":   {"-only", "spelling", "-creator", "Nobody", "example.repo"},
+	} {
+		_, notes, code := call(t, srv, args...)
+		assert.Equal(t, program.ExitWrong, code)
+		assert.Equal(t, want, notes)
+	}
+	var out, notes bytes.Buffer
+	env := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": "wrong"}
+	p := &program.Program{Name: "usagecheck", Args: []string{"-api", srv.URL, "example.repo"}, Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &notes}
+	assert.Equal(t, program.ExitWrong, p.Run(t.Context(), run))
+	assert.Contains(t, notes.String(), "usagecheck: the service refuses the login; check DATACITE_USERNAME")
+	assert.Empty(t, out.String())
+}
+
+// What another creator has reported did not leave the reports of this one.
+func TestCreator(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
+	t.Cleanup(srv.Close)
+	october := reports.Month(2025, time.October)
+	for i, name := range []string{"one", "two"} {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","titles":[{"title":"Glacier"}]}`, name)))
+		r := report(name, october, 1000, "10.5072/"+name)
+		r.ID = fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", i)
+		_, err := srv.PutReport(r)
+		require.NoError(t, err)
+		srv.ProcessUsage()
+	}
+	out, notes, code := call(t, srv, "-creator", "one", "example.repo")
+	assert.Equal(t, program.ExitNotAllDone, code)
+	assert.Equal(t, `DOI                              MONTH   OF             REPORTED         SHOWN  CAUSE
+10.5072/two                      2025-10 views                 0         1,000  unreported
+10.5072/two                      2025-10 downloads             0           500  unreported
+`, out)
+	assert.True(t, strings.HasSuffix(notes, "usagecheck: 1 report, 2 DOIs: 2 numbers differ\n"), notes)
+	out, _, _ = call(t, srv, "-format", "jsonl", "-creator", "one", "example.repo")
+	assert.Contains(t, out, "only reports of one are compared; another creator may have reported it")
 }

@@ -145,7 +145,7 @@ var remedies = map[shown.Cause]string{
 	shown.NoRecord:         "Register the DOI, or correct it in the report.",
 	shown.ReportedTwice:    "Decide which of the reports counts, and store the others again with counts of 0.",
 	shown.Left:             "Store the report again with a count of 0 for these DOIs.",
-	shown.Unreported:       "Nothing, if another account is right to report these DOIs. If not, ask the operator of the service.",
+	shown.Unreported:       "Nothing, if another account or creator is right to report these DOIs. If not, ask the operator of the service.",
 	shown.NotRegular:       "Store the report again with a count of 0 for people.",
 	shown.NotUnique:        "Report unique counts as well.",
 	shown.TooManyInstances: "Report one count for each metric and access method, with its countries inside.",

@@ -30,9 +30,13 @@ import (
 
 // Options are the optional settings of Compare.
 type Options struct {
-	CreatedBy string    // compare the reports of this creator, instead of those that the account sent
-	Causes    []Cause   // which differences to look for; nil means all
-	Now       time.Time // for the age of reports; zero means the present
+	Causes []Cause   // which differences to look for; nil means all
+	Now    time.Time // for the age of reports; zero means the present
+
+	// CreatedBy compares the reports of this creator, instead of those that the account
+	// sent. What the records show of other creators' reports is then Unreported, and so is
+	// what Left is otherwise: which of them it is cannot be told.
+	CreatedBy string
 
 	// Lag is how long the service may take to process a report, from the end (in UTC) of
 	// the day on which it was created, which is the only time that a report has. Until

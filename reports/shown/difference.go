@@ -52,7 +52,7 @@ const (
 	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
 	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
 	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
-	Unreported       Cause = "unreported"         // no stored report of the account has it
+	Unreported       Cause = "unreported"         // no report that is compared has it
 	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
 	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
 	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance
@@ -77,7 +77,7 @@ var sentences = []struct {
 	{NoRecord, "the DOI is not registered, or not visible to the account"},
 	{ReportedTwice, "several reports have this count, and the service adds them up"},
 	{Left, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
-	{Unreported, "no stored report of the account has this count: another account reported it, or a report that was deleted or moved to another month"},
+	{Unreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month"},
 	{NotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
 	{NotUnique, "the report has no unique counts by people, and the service shows no others"},
 	{TooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},

@@ -3,6 +3,7 @@ package shown
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -294,11 +295,16 @@ func (p *pair) added(n *number, d *Difference) {
 	}
 }
 
-// surplus explains a number that no stored report has. If every report of the month has
-// the count, no earlier version of them is the cause.
+// surplus explains a number that no compared report has. If every report of the month has
+// the count, no earlier version of them is the cause. Of one creator's reports that cannot
+// be told, since another creator may have reported it.
 func (p *pair) surplus(n *number, d *Difference) {
-	have := p.ids(slices.DeleteFunc(slices.Clone(n.tally), func(one part) bool { return one.events == 0 }))
 	d.Cause = Unreported
+	if by := p.opts.CreatedBy; by != "" {
+		d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
+		return
+	}
+	have := p.ids(slices.DeleteFunc(slices.Clone(n.tally), func(one part) bool { return one.events == 0 }))
 	for _, id := range p.of[n.month] {
 		if !slices.Contains(have, id) {
 			d.Cause = Left
