@@ -141,7 +141,7 @@ func TestTable(t *testing.T) {
 	slices.Sort(told[1:]) // DOIs are repaired side by side
 	assert.Equal(t, `kind,doi,path,wanted,found,reason,title,url,state,result,error
 changed,10.5072/other,titles[0].title,Other,Othre,,Othre,https://a.example/other,findable,repaired,
-missing,10.5072/draft,,,,,Draft,https://a.example/draft,,repaired,
+missing,10.5072/draft,,,,,Draft,https://a.example/draft,draft,repaired,
 missing,10.5072/new,,,,,New,https://a.example/new,findable,repaired,
 `, strings.Join(told, ""))
 	assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/new"))
@@ -208,6 +208,23 @@ func TestPage(t *testing.T) {
 	assert.Len(t, entries, 1)
 	_, notes, code = call(t, srv, "", "-html", filepath.Join(t.TempDir(), "none", "report.html"), source)
 	assert.Equal(t, program.ExitWrong, code, notes)
+}
+
+// The service sends & in metadata as &amp;; people read what they wrote.
+func TestAmpersand(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/?a=1&amp;b=2","titles":[{"title":"Ice &amp; snow"}]}`)))
+	source := file(t, "own.jsonl", `{"doi":"10.5072/a","url":"https://a.example/?a=1&b=2","titles":[{"title":"Ice & rain"}]}`)
+	name := filepath.Join(t.TempDir(), "report.html")
+	out, _, code := call(t, srv, "", "-only", "url,metadata", "-html", name, source)
+	assert.Equal(t, program.ExitNotAllDone, code)
+	assert.Contains(t, out, `titles[0].title: "Ice & snow", should be "Ice & rain"`)
+	assert.Contains(t, out, `url: "https://a.example/?a=1&amp;b=2", should be "https://a.example/?a=1&b=2"`, "in a URL it is a fault")
+	html, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), `data-label="Is">Ice &amp; snow`)
+	assert.NotContains(t, string(html), "Ice &amp;amp; snow")
 }
 
 func TestOutcomes(t *testing.T) {

@@ -59,7 +59,7 @@ func (p *page) add(d *dois.Difference, o outcome) {
 		p.sections[d.Kind] = s
 	}
 	if s.Count++; s.Count <= mostItems {
-		s.Items = append(s.Items, item{rows(d, o)})
+		s.Items = append(s.Items, item{readable(rows(d, o))})
 	}
 	if now := d.DOI + " " + o.Result; now != p.last {
 		p.last = now

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
@@ -44,6 +46,9 @@ func rows(d *dois.Difference, o outcome) (all []row) {
 			whole.Title = m.Titles[0].Title
 		}
 	}
+	if d.Kind == dois.Missing && o.Result == repaired && whole.State == "" {
+		whole.State = dois.StateDraft
+	}
 	for _, c := range d.Changes {
 		r := whole
 		r.Path, r.Wanted, r.Found = c.Path, c.Wanted, c.Found
@@ -58,6 +63,24 @@ func rows(d *dois.Difference, o outcome) (all []row) {
 		all = []row{whole}
 	}
 	return all
+}
+
+// unescape undoes what the service does to &, < and > in the metadata that it sends.
+var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace
+
+// readable are rows with their texts as people write them. Texts that differ stay
+// different.
+func readable(rows []row) []row {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		r := &rows[i]
+		r.Title = unescape(r.Title)
+		wanted, found := unescape(r.Wanted), unescape(r.Found)
+		if r.Path != "url" && wanted != found {
+			r.Wanted, r.Found = wanted, found
+		}
+	}
+	return rows
 }
 
 // A printer writes differences in one format.
@@ -77,7 +100,7 @@ var formats = map[string]func(out io.Writer, results bool) printer{
 type list struct{ out io.Writer }
 
 func (l list) print(rows []row) error {
-	for _, r := range rows {
+	for _, r := range readable(rows) {
 		what := r.Reason
 		switch {
 		case what != "":

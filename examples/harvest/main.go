@@ -15,7 +15,7 @@
 // mirror fresh, or a data file of the operator; the records take the place of older
 // ones with the same DOI. At the end it says from when on to ask the next time.
 //
-// -h tells the rest.
+// -h shows the flags.
 package main
 
 import (
