@@ -207,8 +207,8 @@ func (j *job) check(ctx context.Context) error {
 	}
 	j.source.note = nil
 	if strays := j.results.strays(); len(strays) > 0 {
-		return fmt.Errorf("%s has %d DOIs that are not in %s, such as %s for %s; go on with the result table, or give another one with -result",
-			j.settings.result, len(strays), j.file, strays[0].DOI, strays[0].URL)
+		return fmt.Errorf("%s has %s not in %s, such as %s for %s; go on with the result table, or give another one with -result",
+			j.settings.result, program.Count(len(strays), "DOI"), j.file, strays[0].DOI, strays[0].URL)
 	}
 	left := j.rows - j.faulty - j.earlier
 	switch {
@@ -223,9 +223,9 @@ func (j *job) check(ctx context.Context) error {
 		}
 		return program.Wrong(fmt.Errorf("%d of %d rows have faults; nothing was sent%s", j.faulty, j.rows, hint))
 	case j.unnamed > 0 && j.prefix == "":
-		return program.Wrong(fmt.Errorf("%d rows have no DOI; give the -prefix for new ones", j.unnamed))
+		return program.Wrong(fmt.Errorf("%s without a DOI; give the -prefix for new ones", program.Count(j.unnamed, "row")))
 	case j.dryRun:
-		return j.p.Result("%s: %d rows without faults, %d of them registered already, %d to do; nothing was sent\n", j.file, j.rows-j.faulty, j.earlier, left)
+		return j.p.Result("%s: %s without faults, %d of them registered already, %d to do; nothing was sent\n", j.file, program.Count(j.rows-j.faulty, "row"), j.earlier, left)
 	}
 	return nil
 }
@@ -273,15 +273,15 @@ func (j *job) report(ctx context.Context, err error) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return program.NotAllDone(fmt.Errorf("interrupted: %d rows are left; run the same command again, and it goes on", left))
+		return program.NotAllDone(fmt.Errorf("interrupted: %s left; run the same command again, and it goes on", program.Count(left, "row")))
 	case err != nil && j.done > 0:
-		return program.NotAllDone(fmt.Errorf("%w\n%d rows are left; run the same command again, and it goes on", err, left))
+		return program.NotAllDone(fmt.Errorf("%w\n%s left; run the same command again, and it goes on", err, program.Count(left, "row")))
 	case err != nil:
 		return err
 	case left == 0:
 		return unwritten
 	case j.done == 0 && j.faulty == 0 && j.down == j.failed:
-		return program.Failed(fmt.Errorf("the service failed for all %d rows; run the same command again", left))
+		return program.Failed(fmt.Errorf("the service failed for all that were left, %s; run the same command again", program.Count(left, "row")))
 	}
 	return program.NotAllDone(fmt.Errorf("%d rows have faults and %d failed, as the column error says; correct them in the result table, and run the same command with it", j.faulty, j.failed))
 }

@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"-result", "x", items}, "-result has no effect without -live"},
 		{[]string{"-workers", "0", items}, "-workers is 0"},
 		{[]string{"-prefix", "5072", items}, `-prefix is "5072", not "10." and four or five digits`},
-		{[]string{"-live", "-mds", srv.URL, items}, "1 rows have no DOI; give the -prefix for new ones"},
+		{[]string{"-live", "-mds", srv.URL, items}, "1 row without a DOI; give the -prefix for new ones"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
 		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
@@ -224,7 +224,7 @@ func TestNamesWithoutARow(t *testing.T) {
 	require.NoError(t, os.WriteFile(items, []byte(header+line(0)+line(2)), 0o600))
 	code, _, notes = start(t, args...)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, "items.registered.csv has 1 DOIs that are not in "+items)
+	assert.Contains(t, notes, "items.registered.csv has 1 DOI not in "+items)
 	assert.Contains(t, notes, "for https://repository.example.org/1; go on with the result table")
 
 	// Rows may come in another order, and new ones among them.
@@ -312,9 +312,9 @@ func TestProcess(t *testing.T) {
 		{[]string{"-columns"}, 0, "related identifiers\n", ""},
 		{[]string{"-template"}, 0, "\ufeffdoi,url,state,title,", ""},
 		{[]string{items}, 0, ",created,", "in memory: nothing real was registered"},
-		{[]string{"-dry-run", items}, 0, "1 rows without faults", ""},
+		{[]string{"-dry-run", items}, 0, "1 row without faults", ""},
 		{[]string{"-nothing"}, 2, "", "-h shows the flags"},
-		{[]string{"-live", "-prefix", "10.5072", "-mds", "http://127.0.0.1:1", "-pause", "1ms", items}, 3, "0 of 1 rows registered", "the service failed for all 1 rows"},
+		{[]string{"-live", "-prefix", "10.5072", "-mds", "http://127.0.0.1:1", "-pause", "1ms", items}, 3, "0 of 1 rows registered", "the service failed for all that were left, 1 row"},
 	} {
 		command, stdout, stderr := process(tt.args...)
 		assert.Equal(t, tt.code, exitCode(t, command.Run()), "%v: %s", tt.args, stderr)
@@ -348,7 +348,7 @@ func TestInterrupted(t *testing.T) {
 	command, stdout, stderr := process(args...)
 	assert.Equal(t, 1, exitCode(t, command.Run()))
 	assert.Contains(t, stdout.String(), "2 of 8 rows registered, 2 of them now")
-	assert.Contains(t, stderr.String(), "interrupted: 6 rows are left; run the same command again, and it goes on")
+	assert.Contains(t, stderr.String(), "interrupted: 6 rows left; run the same command again, and it goes on")
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	require.Len(t, rows, 8)
 	assert.Empty(t, rows[7]["result"])

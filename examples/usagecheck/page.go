@@ -110,6 +110,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":    program.Style,
 	"number":   program.Number[int64],
 	"count":    program.Number[int],
+	"things":   program.Count[int],
 	"chart":    newChart,
 	"change":   change,
 	"sentence": func(c shown.Cause) string { return c.Sentence() },
