@@ -178,6 +178,56 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
 }
 
+// TestDroppedDatasets: a corrected report lacks datasets that the stored one has. Their
+// records would continue to show the old numbers, of which nobody would know.
+func TestDroppedDatasets(t *testing.T) {
+	const datasets = 15 // with two numbers each, more than are shown
+	one, all := view("2026-10-14T10:01:00Z", "s1", "10.5072/stays"), ""
+	for i := range datasets {
+		at := fmt.Sprintf("2026-10-14T10:%02d", i)
+		all += view(at+":00Z", "s2", fmt.Sprint("10.5072/gone", i)) + download(at+":50Z", "s2", fmt.Sprint("10.5072/gone", i))
+	}
+	for _, tt := range []struct {
+		more             []string
+		warned           int
+		prints, suppress string
+	}{
+		{nil, 20, "\n  kept: 30 numbers of the replaced report, which DOI records continue to show; -dropped zero removes them\n", "zeros"},
+		{[]string{"-dropped", "zero"}, 0, "\n  zeros: 15 datasets with the count 0, which the replaced report had\n", "kept"},
+		{[]string{"-quiet"}, 0, "", "stored"},
+	} {
+		srv := service(t, nil)
+		send := append(args("-publisher", "My University", "-send", "-api", srv.URL, "-"), tt.more...)
+		first := runs(t.Context(), srv, one+all, send...)
+		require.Equal(t, 0, first.code, first.errors)
+		assert.NotContains(t, first.errors, "warning")
+
+		second := runs(t.Context(), srv, one, send...)
+		require.Equal(t, 0, second.code, second.errors)
+		assert.Contains(t, second.out, tt.prints)
+		assert.NotContains(t, second.out, tt.suppress)
+		assert.Equal(t, tt.warned, strings.Count(second.errors, "warning: "), second.errors)
+		if tt.warned == 0 {
+			assert.Empty(t, second.errors)
+			continue
+		}
+		assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10\n")
+		assert.Contains(t, second.errors, "warnings: 30 in all, of which 20 are shown\n")
+	}
+}
+
+// TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
+func TestQuiet(t *testing.T) {
+	log := write(t, t.TempDir(), "counter.log", view("2026-10-14T10:01:00Z", "s1", "10.5072/a")+"x\n")
+	done := runs(t.Context(), nil, "", args(log, "-quiet", "-bad-lines", "leave-out", "-o", "-")...)
+	assert.Equal(t, 0, done.code)
+	assert.True(t, json.Valid([]byte(done.out)), done.out)
+	assert.Empty(t, done.errors)
+	wrong := runs(t.Context(), nil, "", args(log, "-quiet")...)
+	assert.Equal(t, 2, wrong.code)
+	assert.Contains(t, wrong.errors, "line 2, fields are 1")
+}
+
 // TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
 // sent, the record of the dataset shows the visitors of the month and their downloads.
 func TestTheNumbersOfARecord(t *testing.T) {
@@ -467,6 +517,8 @@ func TestWrongUse(t *testing.T) {
 		{"-bad-lines is \"ignore\"", args(log, "-bad-lines", "ignore")},
 		{"-send and -api belong together", args(log, "-send")},
 		{"-send and -api belong together", args(log, "-api", "https://api.test.datacite.org")},
+		{"-dropped is \"remove\", not keep or zero", args(log, "-dropped", "remove")},
+		{"-dropped has no effect without -send", args(log, "-dropped", "zero")},
 		{"-send needs a token", args(log, "-send", "-api", "https://api.test.datacite.org")},
 		{"-investigations and -requests belong together", args(log, "-requests", "x")},
 		{"-format combined needs -investigations and -requests", args(log, "-format", "combined")},

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -111,35 +110,6 @@ func drain(datasets iter.Seq2[reports.Dataset, error]) error {
 		}
 	}
 	return nil
-}
-
-// send submits the report, and compares what is stored with it.
-func send(ctx context.Context, client *reports.Client, header reports.Header, datasets iter.Seq2[reports.Dataset, error], show *meter) (*reports.Receipt, error) {
-	var broken error // what ended the datasets
-	receipt, err := client.Submit(ctx, header, func(yield func(reports.Dataset, error) bool) {
-		for d, err := range datasets {
-			if broken = err; !yield(d, err) {
-				return
-			}
-		}
-	}, &reports.SubmitOptions{Progress: func(p reports.Progress) {
-		switch p.Stage {
-		case reports.Waiting:
-			show.say("waiting until %s at the latest: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
-		case reports.Sending:
-			show.say("sent %d of %d subsets", p.Subsets, p.Total)
-		}
-	}})
-	switch {
-	case broken != nil:
-		return nil, broken
-	case err != nil:
-		return nil, &serviceError{err}
-	}
-	if err := client.Verify(ctx, receipt); err != nil {
-		return nil, &unverifiedError{err}
-	}
-	return receipt, nil
 }
 
 // totals are of the whole report.
@@ -252,9 +222,15 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 	}
 	if r.Sent == 0 {
 		_, err = fmt.Fprintf(out, "  stored before as report %s at %s; nothing was sent\n", r.ReportID, s.api)
-		return err
+	} else {
+		_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
 	}
-	_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
+	if r.Kept > 0 && err == nil {
+		_, err = fmt.Fprintf(out, "  kept: %s of the replaced report, which DOI records continue to show; -dropped zero removes them\n", several(r.Kept, "number"))
+	}
+	if r.Zeros > 0 && err == nil {
+		_, err = fmt.Fprintf(out, "  zeros: %s with the count 0, which the replaced report had\n", several(r.Zeros, "dataset"))
+	}
 	return err
 }
 
@@ -265,6 +241,14 @@ func short(title string) string {
 		return title
 	}
 	return string([]rune(title)[:most-1]) + "…"
+}
+
+// several is a number of things.
+func several(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
 }
 
 // thousands writes a number with commas.
