@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +228,52 @@ func TestQuiet(t *testing.T) {
 	wrong := runs(t.Context(), nil, "", args(log, "-quiet")...)
 	assert.Equal(t, 2, wrong.code)
 	assert.Contains(t, wrong.errors, "line 2, fields are 1")
+}
+
+// TestOutputsThatAreNotPlainFiles: links stay, with a target or before there is one, and a
+// pipe is written to, not replaced.
+func TestOutputsThatAreNotPlainFiles(t *testing.T) {
+	log, folder, other := view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), t.TempDir(), t.TempDir()
+	write(t, other, "old.json", "an older report")
+	require.NoError(t, os.Mkdir(filepath.Join(other, "sub"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(other, "sub"), filepath.Join(folder, "sub")))
+	for link, to := range map[string]string{
+		"old": filepath.Join(other, "old.json"), "new": filepath.Join(other, "new.json"), "twice": "new2", "new2": "new.json", "sub/up": "../up.json",
+	} {
+		require.NoError(t, os.Symlink(to, filepath.Join(folder, link)))
+	}
+	for link, target := range map[string]string{
+		"old": other + "/old.json", "new": other + "/new.json", "twice": folder + "/new.json", "sub/up": other + "/up.json",
+	} {
+		done := runs(t.Context(), nil, log, args("-o", filepath.Join(folder, link), "-")...)
+		require.Equal(t, 0, done.code, done.errors)
+		info, err := os.Lstat(filepath.Join(folder, link))
+		require.NoError(t, err)
+		assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), link)
+		data, err := os.ReadFile(target)
+		require.NoError(t, err)
+		assert.True(t, json.Valid(data), link)
+	}
+	require.NoError(t, os.Symlink("round", filepath.Join(folder, "round")))
+	round := runs(t.Context(), nil, log, args("-o", filepath.Join(folder, "round"), "-")...)
+	assert.Equal(t, 2, round.code)
+	assert.Contains(t, round.errors, "-o: ")
+	into := runs(t.Context(), nil, log, args("-o", folder, "-")...)
+	assert.Equal(t, 2, into.code)
+	assert.Contains(t, into.errors, "-o: "+folder+" is a folder")
+
+	if runtime.GOOS != "linux" {
+		t.Skip("pipes have no name")
+	}
+	read, end, err := os.Pipe()
+	require.NoError(t, err)
+	defer read.Close()
+	done := runs(t.Context(), nil, log, args("-o", fmt.Sprint("/dev/fd/", end.Fd()), "-")...)
+	require.NoError(t, end.Close())
+	require.Equal(t, 0, done.code, done.errors)
+	data, err := io.ReadAll(read)
+	require.NoError(t, err)
+	assert.True(t, json.Valid(data))
 }
 
 // TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -19,28 +21,67 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// An output is the file for the report. It appears under its name when it is whole.
+// An output is the file for the report. It appears under its name when it is whole, unless
+// it is a device or a pipe.
 type output struct {
 	header reports.Header
-	name   string   // "" without one
-	file   *os.File // beside it; nil for standard output, and when it has its name
-	w      *bufio.Writer
+	name   string        // of the file, where links lead to
+	file   *os.File      // nil for standard output, and when it is closed
+	temp   string        // name of the file until it is whole; "" for a device
+	w      *bufio.Writer // nil without an output
 }
 
 func newOutput(name string, header reports.Header, stdout io.Writer) (*output, error) {
-	o := &output{header: header, name: name}
+	o := &output{header: header}
 	switch name {
 	case "":
 	case "-":
 		o.w = bufio.NewWriter(stdout)
 	default:
-		file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-		if err != nil {
+		if err := o.open(name); err != nil {
 			return nil, fmt.Errorf("-o: %w", err)
 		}
-		o.file, o.w = file, bufio.NewWriterSize(file, 256<<10)
+		o.w = bufio.NewWriterSize(o.file, 256<<10)
 	}
 	return o, nil
+}
+
+func (o *output) open(name string) (err error) {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder", name)
+	case err == nil && !info.Mode().IsRegular():
+		o.file, err = os.OpenFile(name, os.O_WRONLY, 0)
+		return err
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if o.name, err = linked(name); err != nil {
+		return err
+	}
+	if o.file, err = os.CreateTemp(filepath.Dir(o.name), "."+filepath.Base(o.name)+".*"); err == nil {
+		o.temp = o.file.Name()
+	}
+	return err
+}
+
+// linked is where a link leads to, also if nothing is there yet; name if it is not a link.
+func linked(name string) (string, error) {
+	for range 40 {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil {
+			return "", err
+		}
+		if name = to; !filepath.IsAbs(to) {
+			name = filepath.Join(folder, to)
+		}
+	}
+	return "", fmt.Errorf("%s: too many links", name)
 }
 
 // write writes the report while its datasets go by.
@@ -87,19 +128,33 @@ func (o *output) end() error {
 	if err := o.w.Flush(); err != nil || o.file == nil {
 		return err
 	}
-	const readable = 0o644 // by Dataverse, which runs as another user
-	err := cmp.Or(o.file.Chmod(readable), o.file.Sync(), o.file.Close(), os.Rename(o.file.Name(), o.name))
-	if err == nil {
-		o.file = nil
+	if o.temp != "" {
+		const readable = 0o644 // by Dataverse, which runs as another user
+		if err := cmp.Or(o.file.Chmod(readable), o.file.Sync()); err != nil {
+			return err
+		}
 	}
-	return err
+	if err := o.file.Close(); err != nil {
+		return err
+	}
+	o.file = nil
+	if o.temp == "" {
+		return nil
+	}
+	if err := os.Rename(o.temp, o.name); err != nil {
+		return err
+	}
+	o.temp = ""
+	return nil
 }
 
 // discard removes what is not whole.
 func (o *output) discard() {
 	if o.file != nil {
 		_ = o.file.Close()
-		_ = os.Remove(o.file.Name())
+	}
+	if o.temp != "" {
+		_ = os.Remove(o.temp)
 	}
 }
 
