@@ -513,7 +513,7 @@ func TestBadInput(t *testing.T) {
 		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv: the first row has to name the columns path, doi and kind"},
 		"wrong paths": {good, []string{"-paths", write(t, folder, "b.csv", "\ufeffkind,path,DOI\nrequest,a,10.5072/a\nview,/a,10.5072/a\nrequest,/a,a\nrequest,/a\nrequest,/a?x,10.5072/a\nrequest,/a,10.5072/a\nrequest,/%61,10.5072/b\n")},
 			"b.csv, line 2, path is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, kind is \"view\", neither investigation nor request\n  " +
-				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells, and there are 3 columns\n  " +
+				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells for 3 columns\n  " +
 				folder + "/b.csv, line 6, path is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, path is \"/a\", which is in the table already, with another DOI or kind\n"},
 		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv: parse error on line 2"},
 		"no folder":             {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
