@@ -213,7 +213,7 @@ func TestDroppedDatasets(t *testing.T) {
 			assert.Empty(t, second.errors)
 			continue
 		}
-		assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10\n")
+		assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10")
 		assert.Contains(t, second.errors, "warnings: 30 in all, of which 20 are shown\n")
 	}
 }
