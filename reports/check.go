@@ -334,7 +334,7 @@ func (v *validator) instance(n *Instance) {
 		v.fault("count", fmt.Sprintf("is %d", n.Count))
 	}
 	if n.Count == 0 && v.warn != nil {
-		v.warning("count", "is 0; unused datasets need not be reported")
+		v.warning("count", "is 0, which is needed only to remove an earlier number")
 	}
 	v.countries(n)
 }

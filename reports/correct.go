@@ -102,7 +102,7 @@ func (s *submission) keeps(n number) {
 	s.staying++
 	s.warn(Finding{
 		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that the stored report has; its record continues to show %d for %s", n.metric(), n.name, n.count, shownMonth(s.header)),
+		Reason: fmt.Sprintf("lack the %s of %s that the stored report has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, n.count, shownMonth(s.header)),
 		Rule:   6, Warning: true,
 	})
 }

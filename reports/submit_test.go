@@ -255,7 +255,7 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		`report-datasets[0].performance[0].instance[0].country-counts["xk"] is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
 		`report-datasets[0].performance[0].instance[0].country-counts add up to 5, and the count is 7`,
-		`report-datasets[0].performance[0].instance[1].count is 0; unused datasets need not be reported`,
+		`report-datasets[0].performance[0].instance[1].count is 0, which is needed only to remove an earlier number`,
 	}
 	assert.Equal(t, want, warned)
 

@@ -171,7 +171,10 @@ func (s settings) register(ctx context.Context, p *program.Program, client *mds.
 	} else if err != nil {
 		return program.NotAllDone(fmt.Errorf("%w; %s is registered", err, done.DOI))
 	}
-	return p.Result("%s%s resolves\n", where, doi.Address(done.DOI))
+	if !s.live {
+		return p.Result("%s%s resolves\n", where, done.DOI)
+	}
+	return p.Result("%s resolves at %s\n", done.DOI, s.resolverURL())
 }
 
 // connect makes a client of the service, which without live is one in memory.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -41,7 +42,7 @@ func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, start(t.Context(), []string{"-wait", "-url", "https://repo.example.org/a", "record.xml"}, noEnvironment, &out, &bytes.Buffer{}))
-		assert.Regexp(t, `^in memory: 10\.5072/\S+ created, now findable, leads to \S+\nin memory: https://doi\.org/10\.5072/\S+ resolves\n$`, out.String())
+		assert.Regexp(t, `^in memory: 10\.5072/\S+ created, now findable, leads to \S+\nin memory: 10\.5072/\S+ resolves\n$`, out.String())
 	})
 }
 
@@ -179,6 +180,20 @@ func TestAMadeUpNameIsNotLost(t *testing.T) {
 	err := start(t.Context(), []string{"-live", "-mds", srv.URL, "-url", "https://a.example/", "record.xml"}, account, &bytes.Buffer{}, &bytes.Buffer{})
 	require.Error(t, err)
 	assert.Regexp(t, `\n(10\.5072/\S+) has its metadata, but not its URL; run this again with -doi 10\.5072/\S+$`, err.Error())
+}
+
+// TestWaitNamesTheResolver that was asked, which need not be the global one.
+func TestWaitNamesTheResolver(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	resolver := httptest.NewServer(http.RedirectHandler("https://a.example/", http.StatusFound))
+	defer resolver.Close()
+	account := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}
+	var out bytes.Buffer
+	err := start(t.Context(), []string{"-live", "-wait", "-mds", srv.URL, "-resolver", resolver.URL, "-doi", "10.5072/a", "-url", "https://a.example/", "record.xml"},
+		func(name string) string { return account[name] }, &out, &bytes.Buffer{})
+	require.NoError(t, err)
+	assert.Equal(t, "10.5072/a created, now findable, leads to https://a.example/\n10.5072/a resolves at "+resolver.URL+"\n", out.String())
 }
 
 // TestWaitNeedsAResolver: where nothing can be waited for, nothing is sent.

@@ -1,7 +1,7 @@
 // Command registertable registers the items of a table, CSV or .xlsx, thousands at a time.
 //
 //	registertable -template > items.csv                            an empty table
-//	registertable -dry-run items.csv                               all faults, nothing is sent
+//	registertable -dry-run -prefix 10.12345 items.csv              all faults, nothing is sent
 //	registertable -live -prefix 10.12345 items.csv                 writes items.registered.csv
 //
 // It is a module of its own, because a reader of spreadsheets is large:
@@ -43,6 +43,8 @@ const usage = `Register the items of a table: one row, one DOI.
 
 The table is CSV in UTF-8, separated by commas, semicolons or tabs, or the first sheet of
 an .xlsx file. Rows without a DOI get one under -prefix; each needs an address of its own.
+DOIs become findable; a row with another state is refused: audit -fix makes drafts and
+registered DOIs.
 
 Nothing is sent before the whole table was read. If rows have faults, nothing is sent at
 all, unless -leave-out is given.
@@ -79,7 +81,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
-	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults and send nothing, even with -live")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults as with -live, and send nothing")
 	flags.BoolVar(&s.leaveOut, "leave-out", false, "register the rows without faults, and leave out the others")
 	flags.BoolVar(&s.columns, "columns", false, "describe the columns")
 	flags.BoolVar(&s.template, "template", false, "print an empty table")
@@ -108,7 +110,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	if s.result == "" {
 		s.result = resultOf(s.file)
 	}
-	if !s.live && s.prefix == "" {
+	if !s.live && !s.dryRun && s.prefix == "" {
 		s.prefix = datacitetest.Prefix
 	}
 	return s, nil
@@ -207,7 +209,7 @@ func (j *job) check(ctx context.Context) error {
 	}
 	j.source.note = nil
 	if strays := j.results.strays(); len(strays) > 0 {
-		return fmt.Errorf("%s has %s not in %s, such as %s for %s; go on with the result table, or give another one with -result",
+		return fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; go on with the result table, or give another one with -result",
 			j.settings.result, program.Count(len(strays), "DOI"), j.file, strays[0].DOI, strays[0].URL)
 	}
 	left := j.rows - j.faulty - j.earlier
@@ -221,7 +223,7 @@ func (j *job) check(ctx context.Context) error {
 		if j.dryRun {
 			hint = ""
 		}
-		return program.Wrong(fmt.Errorf("%d of %d rows have faults; nothing was sent%s", j.faulty, j.rows, hint))
+		return program.Wrong(fmt.Errorf("faults in %d of %s; nothing was sent%s", j.faulty, program.Count(j.rows, "row"), hint))
 	case j.unnamed > 0 && j.prefix == "":
 		return program.Wrong(fmt.Errorf("%s without a DOI; give the -prefix for new ones", program.Count(j.unnamed, "row")))
 	case j.dryRun:
@@ -269,21 +271,21 @@ func (j *job) report(ctx context.Context, err error) error {
 	}
 	var unwritten error
 	if j.live {
-		unwritten = j.p.Result("%s: %d of %d rows registered, %d of them now\n", j.settings.result, registered, j.rows, j.done)
+		unwritten = j.p.Result("%s: %d of %s registered, %d of them now\n", j.settings.result, registered, program.Count(j.rows, "row"), j.done)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return program.NotAllDone(fmt.Errorf("interrupted: %s left; run the same command again, and it goes on", program.Count(left, "row")))
+		return program.NotAllDone(fmt.Errorf("interrupted with %s left; run the same command again, and it goes on", program.Count(left, "row")))
 	case err != nil && j.done > 0:
 		return program.NotAllDone(fmt.Errorf("%w\n%s left; run the same command again, and it goes on", err, program.Count(left, "row")))
 	case err != nil:
 		return err
 	case left == 0:
 		return unwritten
-	case j.done == 0 && j.faulty == 0 && j.down == j.failed:
-		return program.Failed(fmt.Errorf("the service failed for all that were left, %s; run the same command again", program.Count(left, "row")))
+	case j.done == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
+		return program.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again\nthe first one: %w", program.Count(left, "row"), j.first))
 	}
-	return program.NotAllDone(fmt.Errorf("%d rows have faults and %d failed, as the column error says; correct them in the result table, and run the same command with it", j.faulty, j.failed))
+	return program.NotAllDone(fmt.Errorf("faults in %s, and %d failed, as the column error says; correct them in the result table, and run the same command with it", program.Count(j.faulty, "row"), j.failed))
 }
 
 // print prints the result table.
@@ -301,6 +303,9 @@ func (j *job) print() error {
 func describe(out io.Writer) error {
 	var b strings.Builder
 	for _, c := range table.Columns() {
+		if c.Name == "state" {
+			c.Description = "findable or empty; a row with another state is refused: audit -fix makes drafts and registered DOIs"
+		}
 		fmt.Fprintf(&b, "%s\n    %s\n    %s\n", c.Name, c.Description, c.Example)
 	}
 	_, err := io.WriteString(out, b.String())

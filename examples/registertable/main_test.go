@@ -150,7 +150,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 			`error: items.csv, line 5, url: it is that of items.csv, line 2, too`,
 			`error: items.csv, line 6, url: the address that the DOI leads to is missing`,
 			`error: items.csv, line 7, doi: `,
-			"registertable: 4 of 6 rows have faults; nothing was sent",
+			"registertable: faults in 4 of 6 rows; nothing was sent",
 		} {
 			assert.Contains(t, notes, fault)
 		}
@@ -161,7 +161,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	code, out, notes := start(t, append(args, "-leave-out")...)
 	assert.Equal(t, 1, code)
 	assert.Equal(t, result+": 2 of 6 rows registered, 2 of them now\n", out)
-	assert.Contains(t, notes, "4 rows have faults and 0 failed, as the column error says; correct them in the result table")
+	assert.Contains(t, notes, "faults in 4 rows, and 0 failed, as the column error says; correct them in the result table")
 	rows := read(t, result)
 	require.Len(t, rows, 6)
 	assert.Equal(t, "failed", rows[1]["result"])
@@ -196,6 +196,9 @@ func TestRefusals(t *testing.T) {
 		{[]string{"-workers", "0", items}, "-workers is 0"},
 		{[]string{"-prefix", "5072", items}, `-prefix is "5072", not "10." and four or five digits`},
 		{[]string{"-live", "-mds", srv.URL, items}, "1 row without a DOI; give the -prefix for new ones"},
+		{[]string{"-dry-run", items}, "1 row without a DOI; give the -prefix for new ones"},
+		{[]string{"-dry-run", "-prefix", "10.5072", file("draft.csv", "state,"+header+"draft"+","+line(1)+"findable"+","+line(2))},
+			"error: draft.csv, line 2, state: it is draft, and only findable or an empty cell registers the row; audit -fix makes drafts and registered DOIs\nregistertable: faults in 1 of 2 rows; nothing was sent"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
 		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
@@ -224,7 +227,7 @@ func TestNamesWithoutARow(t *testing.T) {
 	require.NoError(t, os.WriteFile(items, []byte(header+line(0)+line(2)), 0o600))
 	code, _, notes = start(t, args...)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, "items.registered.csv has 1 DOI not in "+items)
+	assert.Contains(t, notes, "items.registered.csv has 1 DOI that the rows of "+items+" lack")
 	assert.Contains(t, notes, "for https://repository.example.org/1; go on with the result table")
 
 	// Rows may come in another order, and new ones among them.
@@ -270,7 +273,7 @@ func TestSpreadsheet(t *testing.T) {
 	code, out, notes := start(t, "-live", "-mds", srv.URL, "-prefix", "10.5072", file)
 	require.Equal(t, 0, code, notes)
 	assert.Contains(t, out, "items.registered.csv: 2 of 2 rows registered")
-	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: only the sheet "Sheet1" is read; 1 others are ignored`))
+	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: only the sheet "Sheet1" is read; 1 other ignored`))
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	assert.Equal(t, "Länge; Fläche", rows[0]["title"])
 	assert.Equal(t, "2026", rows[0]["year"])
@@ -309,12 +312,12 @@ func TestProcess(t *testing.T) {
 		prints, stderr string
 	}{
 		{[]string{"-h"}, 0, "Exit codes:\n  0  done\n  1  not all done", ""},
-		{[]string{"-columns"}, 0, "related identifiers\n", ""},
+		{[]string{"-columns"}, 0, "state\n    findable or empty; a row with another state is refused: audit -fix makes drafts and registered DOIs\n", ""},
 		{[]string{"-template"}, 0, "\ufeffdoi,url,state,title,", ""},
 		{[]string{items}, 0, ",created,", "in memory: nothing real was registered"},
-		{[]string{"-dry-run", items}, 0, "1 row without faults", ""},
+		{[]string{"-dry-run", "-prefix", "10.5072", items}, 0, "1 row without faults", ""},
 		{[]string{"-nothing"}, 2, "", "-h shows the flags"},
-		{[]string{"-live", "-prefix", "10.5072", "-mds", "http://127.0.0.1:1", "-pause", "1ms", items}, 3, "0 of 1 rows registered", "the service failed for all that were left, 1 row"},
+		{[]string{"-live", "-prefix", "10.5072", "-mds", "http://127.0.0.1:1", "-pause", "1ms", items}, 3, "0 of 1 row registered", "the service failed for all that was to do, 1 row; run the same command again\nthe first one: "},
 	} {
 		command, stdout, stderr := process(tt.args...)
 		assert.Equal(t, tt.code, exitCode(t, command.Run()), "%v: %s", tt.args, stderr)
@@ -348,7 +351,7 @@ func TestInterrupted(t *testing.T) {
 	command, stdout, stderr := process(args...)
 	assert.Equal(t, 1, exitCode(t, command.Run()))
 	assert.Contains(t, stdout.String(), "2 of 8 rows registered, 2 of them now")
-	assert.Contains(t, stderr.String(), "interrupted: 6 rows left; run the same command again, and it goes on")
+	assert.Contains(t, stderr.String(), "interrupted with 6 rows left; run the same command again, and it goes on")
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	require.Len(t, rows, 8)
 	assert.Empty(t, rows[7]["result"])

@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/doi"
 	names "github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
@@ -69,7 +70,7 @@ func openSheet(path, name string, opts *table.Options, note func(string)) (*tabl
 	}
 	sheets := book.GetSheetList()
 	if len(sheets) > 1 && note != nil {
-		note(fmt.Sprintf("%s: only the sheet %q is read; %d others are ignored", name, sheets[0], len(sheets)-1))
+		note(fmt.Sprintf("%s: only the sheet %q is read; %s ignored", name, sheets[0], program.Count(len(sheets)-1, "other")))
 	}
 	rows, err := book.Rows(sheets[0])
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *checks) row(row *table.Row) {
 		fault("url", "the address that the DOI leads to is missing")
 	}
 	if row.State != "" && row.State != "findable" {
-		fault("state", row.State+": DOIs become findable here; leave the cell empty")
+		fault("state", "it is "+row.State+", and only findable or an empty cell registers the row; audit -fix makes drafts and registered DOIs")
 	}
 	if row.DOI != "" {
 		if err := errors.Join(names.CheckNew(row.DOI), names.Store.CheckWritable(row.DOI)); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,6 +24,7 @@ type job struct {
 	source  *source
 	results *results
 	counts
+	first error // of those with which rows failed
 
 	mu    sync.Mutex
 	names map[string]*item // under way, by key
@@ -176,6 +178,7 @@ func (j *job) outcome(o mds.Outcome) error {
 	e := one.entry
 	if o.Err != nil {
 		j.failed++
+		j.first = cmp.Or(j.first, o.Err)
 		if program.Code(o.Err) == program.ExitFailed {
 			j.down++
 		}

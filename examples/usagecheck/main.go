@@ -197,7 +197,7 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	if s.leaveOut {
 		opts.LeaveOut = func(id string, err error) {
 			page.LeftOut = append(page.LeftOut, id)
-			p.Warn("left out: report %s: %v", id, err)
+			p.Warn("left out: report %s: %s", id, program.Message(err))
 		}
 	}
 	for d, err := range shown.Compare(ctx, ofReports, ofDOIs, s.account, &opts) {

@@ -44,7 +44,10 @@ type logs struct {
 
 // openLogs looks at the files: a name that is wrong is told before hours of counting.
 func openLogs(ctx context.Context, s *settings, p *program) (*logs, error) {
-	in := &logs{settings: s, ctx: ctx, stdin: p.stdin, notes: p.stderr, meter: &meter{out: p.stderr, on: isTerminal(p.stderr)}}
+	in := &logs{settings: s, ctx: ctx, stdin: p.stdin, notes: p.stderr, meter: &meter{out: p.stderr, on: !s.quiet && isTerminal(p.stderr)}}
+	if s.quiet {
+		in.notes = io.Discard
+	}
 	for _, name := range s.files {
 		if name == "-" {
 			continue

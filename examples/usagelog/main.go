@@ -54,7 +54,9 @@ Environment:
                                          runs on a machine; /tmp without it
 
 Output: a summary on standard output, or on standard error if the report goes to
-standard output (-o -). Standard error gets errors and, if it is a terminal, progress.
+standard output (-o -). Standard error gets errors, warnings of what DOI records will not
+show as it was counted and, if it is a terminal, progress. With -quiet there is only the
+report that -o - prints, unless something goes wrong.
 Nothing is written or sent before all logs have been read without a fault. A report is
 submitted once: running it again with the same logs changes nothing.
 
@@ -154,7 +156,8 @@ type settings struct {
 	geoip, describe     string
 	leaveOut            bool
 	output, api         string
-	send                bool
+	send, quiet         bool
+	zeroDropped         bool
 	memory              int // bytes for each thing that is sorted
 	investigs, requests expressions
 }
@@ -199,12 +202,14 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
+	dropped := flags.String("dropped", "keep", "with -send: numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
+	flags.BoolVar(&s.quiet, "quiet", false, "no summary, warnings and progress, unless something goes wrong")
 	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	words, given, err := arguments.Parse(flags, usage, args, out)
 	if err != nil {
 		return nil, err
 	}
-	s.files, s.leaveOut = words, *badLines == "leave-out"
+	s.files, s.leaveOut, s.zeroDropped = words, *badLines == "leave-out", *dropped == "zero"
 	if s.platform == "" {
 		s.platform = s.name
 	}
@@ -219,6 +224,10 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 		return nil, fmt.Errorf("-bad-lines is %q, not stop or leave-out", *badLines)
 	case s.send != given["api"]:
 		return nil, errors.New("-send and -api belong together: -send -api " + datacite.Test.API)
+	case *dropped != "keep" && *dropped != "zero":
+		return nil, fmt.Errorf("-dropped is %q, not keep or zero", *dropped)
+	case given["dropped"] && !s.send:
+		return nil, errors.New("-dropped has no effect without -send")
 	case given["investigations"] != given["requests"]:
 		return nil, errors.New("-investigations and -requests belong together")
 	case s.format == "combined" && !given["requests"] && !given["paths"]:
@@ -317,17 +326,23 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	datasets = about.describe(ctx, datasets)
 	datasets = out.write(totals.add(in.complete(datasets)))
 	var receipt *reports.Receipt
+	warned := &warnings{}
 	if s.send {
-		receipt, err = send(ctx, client, header, datasets, in.meter)
+		receipt, err = in.send(ctx, client, header, datasets, warned)
 	} else {
 		err = drain(datasets)
 	}
 	in.meter.clear()
 	if err != nil {
+		warned.print(p.stderr)
 		return err
 	}
+	warned.print(in.notes)
 	summary := p.stdout
-	if s.output == "-" {
+	switch {
+	case s.quiet:
+		summary = io.Discard
+	case s.output == "-":
 		summary = p.stderr
 	}
 	if err := in.print(summary, header, totals); err != nil {

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +178,102 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	same, err = os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
+}
+
+// TestDroppedDatasets: a corrected report lacks datasets that the stored one has. Their
+// records would continue to show the old numbers, of which nobody would know.
+func TestDroppedDatasets(t *testing.T) {
+	const datasets = 15 // with two numbers each, more than are shown
+	one, all := view("2026-10-14T10:01:00Z", "s1", "10.5072/stays"), ""
+	for i := range datasets {
+		at := fmt.Sprintf("2026-10-14T10:%02d", i)
+		all += view(at+":00Z", "s2", fmt.Sprint("10.5072/gone", i)) + download(at+":50Z", "s2", fmt.Sprint("10.5072/gone", i))
+	}
+	for _, tt := range []struct {
+		more             []string
+		warned           int
+		prints, suppress string
+	}{
+		{nil, 20, "\n  kept: 30 numbers of the replaced report, which DOI records continue to show; -dropped zero removes them\n", "zeros"},
+		{[]string{"-dropped", "zero"}, 0, "\n  zeros: 15 datasets with the count 0, which the replaced report had\n", "kept"},
+		{[]string{"-quiet"}, 0, "", "stored"},
+	} {
+		srv := service(t, nil)
+		send := append(args("-publisher", "My University", "-send", "-api", srv.URL, "-"), tt.more...)
+		first := runs(t.Context(), srv, one+all, send...)
+		require.Equal(t, 0, first.code, first.errors)
+		assert.NotContains(t, first.errors, "warning")
+
+		second := runs(t.Context(), srv, one, send...)
+		require.Equal(t, 0, second.code, second.errors)
+		assert.Contains(t, second.out, tt.prints)
+		assert.NotContains(t, second.out, tt.suppress)
+		assert.Equal(t, tt.warned, strings.Count(second.errors, "warning: "), second.errors)
+		if tt.warned == 0 {
+			assert.Empty(t, second.errors)
+			continue
+		}
+		assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10")
+		assert.Contains(t, second.errors, "warnings: 30 in all, of which 20 are shown\n")
+	}
+}
+
+// TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
+func TestQuiet(t *testing.T) {
+	log := write(t, t.TempDir(), "counter.log", view("2026-10-14T10:01:00Z", "s1", "10.5072/a")+"x\n")
+	done := runs(t.Context(), nil, "", args(log, "-quiet", "-bad-lines", "leave-out", "-o", "-")...)
+	assert.Equal(t, 0, done.code)
+	assert.True(t, json.Valid([]byte(done.out)), done.out)
+	assert.Empty(t, done.errors)
+	wrong := runs(t.Context(), nil, "", args(log, "-quiet")...)
+	assert.Equal(t, 2, wrong.code)
+	assert.Contains(t, wrong.errors, "line 2, fields are 1")
+}
+
+// TestOutputsThatAreNotPlainFiles: links stay, with a target or before there is one, and a
+// pipe is written to, not replaced.
+func TestOutputsThatAreNotPlainFiles(t *testing.T) {
+	log, folder, other := view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), t.TempDir(), t.TempDir()
+	write(t, other, "old.json", "an older report")
+	require.NoError(t, os.Mkdir(filepath.Join(other, "sub"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(other, "sub"), filepath.Join(folder, "sub")))
+	for link, to := range map[string]string{
+		"old": filepath.Join(other, "old.json"), "new": filepath.Join(other, "new.json"), "twice": "new2", "new2": "new.json", "sub/up": "../up.json",
+	} {
+		require.NoError(t, os.Symlink(to, filepath.Join(folder, link)))
+	}
+	for link, target := range map[string]string{
+		"old": other + "/old.json", "new": other + "/new.json", "twice": folder + "/new.json", "sub/up": other + "/up.json",
+	} {
+		done := runs(t.Context(), nil, log, args("-o", filepath.Join(folder, link), "-")...)
+		require.Equal(t, 0, done.code, done.errors)
+		info, err := os.Lstat(filepath.Join(folder, link))
+		require.NoError(t, err)
+		assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), link)
+		data, err := os.ReadFile(target)
+		require.NoError(t, err)
+		assert.True(t, json.Valid(data), link)
+	}
+	require.NoError(t, os.Symlink("round", filepath.Join(folder, "round")))
+	round := runs(t.Context(), nil, log, args("-o", filepath.Join(folder, "round"), "-")...)
+	assert.Equal(t, 2, round.code)
+	assert.Contains(t, round.errors, "-o: ")
+	into := runs(t.Context(), nil, log, args("-o", folder, "-")...)
+	assert.Equal(t, 2, into.code)
+	assert.Contains(t, into.errors, "-o: "+folder+" is a folder")
+
+	if runtime.GOOS != "linux" {
+		t.Skip("pipes have no name")
+	}
+	read, end, err := os.Pipe()
+	require.NoError(t, err)
+	defer read.Close()
+	done := runs(t.Context(), nil, log, args("-o", fmt.Sprint("/dev/fd/", end.Fd()), "-")...)
+	require.NoError(t, end.Close())
+	require.Equal(t, 0, done.code, done.errors)
+	data, err := io.ReadAll(read)
+	require.NoError(t, err)
+	assert.True(t, json.Valid(data))
 }
 
 // TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
@@ -415,7 +513,7 @@ func TestBadInput(t *testing.T) {
 		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv: the first row has to name the columns path, doi and kind"},
 		"wrong paths": {good, []string{"-paths", write(t, folder, "b.csv", "\ufeffkind,path,DOI\nrequest,a,10.5072/a\nview,/a,10.5072/a\nrequest,/a,a\nrequest,/a\nrequest,/a?x,10.5072/a\nrequest,/a,10.5072/a\nrequest,/%61,10.5072/b\n")},
 			"b.csv, line 2, path is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, kind is \"view\", neither investigation nor request\n  " +
-				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells, and there are 3 columns\n  " +
+				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells for 3 columns\n  " +
 				folder + "/b.csv, line 6, path is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, path is \"/a\", which is in the table already, with another DOI or kind\n"},
 		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv: parse error on line 2"},
 		"no folder":             {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
@@ -467,6 +565,8 @@ func TestWrongUse(t *testing.T) {
 		{"-bad-lines is \"ignore\"", args(log, "-bad-lines", "ignore")},
 		{"-send and -api belong together", args(log, "-send")},
 		{"-send and -api belong together", args(log, "-api", "https://api.test.datacite.org")},
+		{"-dropped is \"remove\", not keep or zero", args(log, "-dropped", "remove")},
+		{"-dropped has no effect without -send", args(log, "-dropped", "zero")},
 		{"-send needs a token", args(log, "-send", "-api", "https://api.test.datacite.org")},
 		{"-investigations and -requests belong together", args(log, "-requests", "x")},
 		{"-format combined needs -investigations and -requests", args(log, "-format", "combined")},

@@ -3,10 +3,11 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -20,28 +21,67 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// An output is the file for the report. It appears under its name when it is whole.
+// An output is the file for the report. It appears under its name when it is whole, unless
+// it is a device or a pipe.
 type output struct {
 	header reports.Header
-	name   string   // "" without one
-	file   *os.File // beside it; nil for standard output, and when it has its name
-	w      *bufio.Writer
+	name   string        // of the file, where links lead to
+	file   *os.File      // nil for standard output, and when it is closed
+	temp   string        // name of the file until it is whole; "" for a device
+	w      *bufio.Writer // nil without an output
 }
 
 func newOutput(name string, header reports.Header, stdout io.Writer) (*output, error) {
-	o := &output{header: header, name: name}
+	o := &output{header: header}
 	switch name {
 	case "":
 	case "-":
 		o.w = bufio.NewWriter(stdout)
 	default:
-		file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-		if err != nil {
+		if err := o.open(name); err != nil {
 			return nil, fmt.Errorf("-o: %w", err)
 		}
-		o.file, o.w = file, bufio.NewWriterSize(file, 256<<10)
+		o.w = bufio.NewWriterSize(o.file, 256<<10)
 	}
 	return o, nil
+}
+
+func (o *output) open(name string) (err error) {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder", name)
+	case err == nil && !info.Mode().IsRegular():
+		o.file, err = os.OpenFile(name, os.O_WRONLY, 0)
+		return err
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if o.name, err = linked(name); err != nil {
+		return err
+	}
+	if o.file, err = os.CreateTemp(filepath.Dir(o.name), "."+filepath.Base(o.name)+".*"); err == nil {
+		o.temp = o.file.Name()
+	}
+	return err
+}
+
+// linked is where a link leads to, also if nothing is there yet; name if it is not a link.
+func linked(name string) (string, error) {
+	for range 40 {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		folder, err := filepath.EvalSymlinks(filepath.Dir(name))
+		if err != nil {
+			return "", err
+		}
+		if name = to; !filepath.IsAbs(to) {
+			name = filepath.Join(folder, to)
+		}
+	}
+	return "", fmt.Errorf("%s: too many links", name)
 }
 
 // write writes the report while its datasets go by.
@@ -88,19 +128,33 @@ func (o *output) end() error {
 	if err := o.w.Flush(); err != nil || o.file == nil {
 		return err
 	}
-	const readable = 0o644 // by Dataverse, which runs as another user
-	err := cmp.Or(o.file.Chmod(readable), o.file.Sync(), o.file.Close(), os.Rename(o.file.Name(), o.name))
-	if err == nil {
-		o.file = nil
+	if o.temp != "" {
+		const readable = 0o644 // by Dataverse, which runs as another user
+		if err := cmp.Or(o.file.Chmod(readable), o.file.Sync()); err != nil {
+			return err
+		}
 	}
-	return err
+	if err := o.file.Close(); err != nil {
+		return err
+	}
+	o.file = nil
+	if o.temp == "" {
+		return nil
+	}
+	if err := os.Rename(o.temp, o.name); err != nil {
+		return err
+	}
+	o.temp = ""
+	return nil
 }
 
 // discard removes what is not whole.
 func (o *output) discard() {
 	if o.file != nil {
 		_ = o.file.Close()
-		_ = os.Remove(o.file.Name())
+	}
+	if o.temp != "" {
+		_ = os.Remove(o.temp)
 	}
 }
 
@@ -111,35 +165,6 @@ func drain(datasets iter.Seq2[reports.Dataset, error]) error {
 		}
 	}
 	return nil
-}
-
-// send submits the report, and compares what is stored with it.
-func send(ctx context.Context, client *reports.Client, header reports.Header, datasets iter.Seq2[reports.Dataset, error], show *meter) (*reports.Receipt, error) {
-	var broken error // what ended the datasets
-	receipt, err := client.Submit(ctx, header, func(yield func(reports.Dataset, error) bool) {
-		for d, err := range datasets {
-			if broken = err; !yield(d, err) {
-				return
-			}
-		}
-	}, &reports.SubmitOptions{Progress: func(p reports.Progress) {
-		switch p.Stage {
-		case reports.Waiting:
-			show.say("waiting until %s at the latest: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
-		case reports.Sending:
-			show.say("sent %d of %d subsets", p.Subsets, p.Total)
-		}
-	}})
-	switch {
-	case broken != nil:
-		return nil, broken
-	case err != nil:
-		return nil, &serviceError{err}
-	}
-	if err := client.Verify(ctx, receipt); err != nil {
-		return nil, &unverifiedError{err}
-	}
-	return receipt, nil
 }
 
 // totals are of the whole report.
@@ -252,9 +277,15 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 	}
 	if r.Sent == 0 {
 		_, err = fmt.Fprintf(out, "  stored before as report %s at %s; nothing was sent\n", r.ReportID, s.api)
-		return err
+	} else {
+		_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
 	}
-	_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
+	if r.Kept > 0 && err == nil {
+		_, err = fmt.Fprintf(out, "  kept: %s of the replaced report, which DOI records continue to show; -dropped zero removes them\n", several(r.Kept, "number"))
+	}
+	if r.Zeros > 0 && err == nil {
+		_, err = fmt.Fprintf(out, "  zeros: %s with the count 0, which the replaced report had\n", several(r.Zeros, "dataset"))
+	}
 	return err
 }
 
@@ -265,6 +296,14 @@ func short(title string) string {
 		return title
 	}
 	return string([]rune(title)[:most-1]) + "…"
+}
+
+// several is a number of things.
+func several(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
 }
 
 // thousands writes a number with commas.

@@ -66,7 +66,7 @@ func (t *pathTable) read() error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, csv.ErrFieldCount):
-			t.fault(0, "", fmt.Sprintf("has %d cells, and there are %d columns", len(cells), len(names)))
+			t.fault(0, "", fmt.Sprintf("has %d cells for %d columns", len(cells), len(names)))
 		case err != nil:
 			return fmt.Errorf("-paths: %s: %w", t.name, err)
 		default:

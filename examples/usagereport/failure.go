@@ -80,7 +80,7 @@ func advice(ctx context.Context, err error) []string {
 	case errors.Is(err, reports.ErrBusy):
 		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored."}
 	}
-	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored."}
+	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored; if the service was never reached, check -api first."}
 }
 
 // marking chooses the exit code: it tells a fault of the input or of this machine, which

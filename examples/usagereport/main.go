@@ -101,6 +101,9 @@ func submit(ctx context.Context, p *program.Program, sender *http.Client) error 
 		return explained(ctx, &s, err)
 	}
 	in.printWarnings(p.Say)
+	if p.Quiet() && done.Kept > 0 {
+		p.Warn("warning: kept: %s", done.kept())
+	}
 	text, err := done.write(s.json)
 	if err != nil {
 		return err

@@ -62,6 +62,13 @@ func (r *receipt) write(asJSON bool) (string, error) {
 	return string(data) + "\n", err
 }
 
+// kept says what is to be done about numbers that stay. By now the service no longer
+// holds the report that had them.
+func (r *receipt) kept() string {
+	return fmt.Sprintf("%d numbers of the replaced report, which DOI records continue to show. To remove them, add a row with the count 0 for each; "+
+		"-dropped zero does so only if it is given when the report is replaced", r.Kept)
+}
+
 func (r *receipt) text() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -91,7 +98,7 @@ func (r *receipt) text() string {
 		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
 	}
 	if r.Kept > 0 {
-		line("kept", "%d numbers of the replaced report, which DOI records continue to show; -dropped zero removes them", r.Kept)
+		line("kept", "%s", r.kept())
 	}
 	if r.Zeros > 0 {
 		line("zeros", "%d datasets with the count 0, which the replaced report had", r.Zeros)

@@ -64,11 +64,11 @@ func readSettings(p *program.Program) (s settings, err error) {
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
-	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
+	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of the report to be replaced that this one lacks, which DOI records continue to show: keep, or zero (send the count 0; only possible now)")
 	flags.BoolVar(&s.compareOthers, "compare-others", false, "read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")
-	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose response was lost; nothing is sent before")
+	flags.DurationVar(&s.maxProcessing, "max-processing", 5*time.Minute, "how long the service may still work on a request whose response was lost; until then nothing else is sent")
 	files, given, err := p.Parse(usage)
 	if err != nil {
 		return s, err
@@ -102,7 +102,8 @@ Environment:
 Input: a report as JSON, or a table as CSV, plain or compressed with gzip; "-" is
 standard input. A table is in UTF-8, separated by commas, semicolons or tabs. Its first
 row names the columns: doi, metric, access and count have to be there; title, year, uri,
-publisher, platform and country may be.
+publisher, platform and country may be; without the column, -platform and
+-publisher are needed.
   metric   total-dataset-requests, unique-dataset-requests,
            total-dataset-investigations or unique-dataset-investigations
   access   regular or machine

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,8 +50,8 @@ func TestReadmeProgramsCompile(t *testing.T) {
 // account are its own.
 func TestReadmeProgramsRun(t *testing.T) {
 	root, programs := readmePrograms(t)
-	var srv *datacitetest.Server
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { srv.ServeHTTP(w, r) }))
+	var current atomic.Pointer[datacitetest.Server]
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
 	defer host.Close()
 	service := fmt.Sprintf("datacite.Service{API: %[1]q, MDS: %[1]q}", host.URL)
 	own := strings.NewReplacer("datacite.Test", service, "datacite.Production", service, "ORG.REPO", datacitetest.Username)
@@ -67,8 +68,9 @@ func TestReadmeProgramsRun(t *testing.T) {
 	}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(behaviour), func(t *testing.T) {
-			srv = datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 			defer srv.Close()
+			current.Store(srv)
 			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n", " 1 datasets stored as report "} {
 				program := exec.Command(built[i])
 				program.Env = append(os.Environ(), "DATACITE_PASSWORD="+datacitetest.Password,

@@ -109,7 +109,7 @@ var columns = []column{
 	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
 		func(r *Row) string { return r.State }},
 	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle},
-	{Column{"creators", "persons as Family, Given, organizations with org: in front; after a | an ORCID (for organizations a ROR), and affiliations, each with its ROR if it has one", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
+	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
 		true, "creators", readCreators, writeCreators},
 	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher},
 	{Column{"year", "year of publication, four digits", "2026"}, true, "publicationYear", readYear,

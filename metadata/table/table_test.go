@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -343,6 +344,20 @@ func randomRow(random *rand.Rand) *table.Row {
 		r.Dates = metadata.List[metadata.Date]{{Date: "2020/2021", DateType: "Collected"}, {Date: "2020", DateType: "Issued", DateInformation: text()}}
 	}
 	return &table.Row{DOI: r.DOI, URL: "https://a.example/" + fmt.Sprint(random.IntN(9)), Record: r}
+}
+
+// The description of the creators is a pattern: a cell that follows it can be read.
+func TestCreatorsFollowTheirDescription(t *testing.T) {
+	i := slices.IndexFunc(table.Columns(), func(c table.Column) bool { return c.Name == "creators" })
+	pattern, _, _ := strings.Cut(table.Columns()[i].Description, ". Only the name")
+	cell := strings.NewReplacer("next creator. An organization is ", "", "ORCID", "0000-0001-5727-2427", "affiliation and its ROR", "Ice Group https://ror.org/04wxnsj81", "ROR", "https://ror.org/04wxnsj81").Replace(pattern)
+	rows := read(t, "a.csv", "title,creators,publisher,year,type\nT,\""+cell+"\",P,2026,Dataset\n")
+	require.Len(t, rows, 1)
+	assert.Empty(t, rows[0].Findings)
+	assert.Equal(t, metadata.List[metadata.Creator]{
+		metadata.Person("Family", "Given").ORCID("0000-0001-5727-2427").AffiliatedWith("Ice Group", "04wxnsj81"),
+		metadata.Organization("Name").ROR("04wxnsj81"),
+	}, rows[0].Record.Creators)
 }
 
 // The example of each column is a cell that can be read, and makes a valid record.
