@@ -159,7 +159,7 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 		for i := range 1 + random.IntN(3) {
 			d := counted(fmt.Sprintf(names[random.IntN(len(names))*random.IntN(2)], i))
 			for range 1 + random.IntN(4)*random.IntN(4) {
-				n := views(int64(random.IntN(3) * random.IntN(1<<random.IntN(33))))
+				n := views(random.Int64N(3) * random.Int64N(1<<random.IntN(33)))
 				n.MetricType = []reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests, reports.TotalDatasetInvestigations}[random.IntN(3)]
 				n.AccessMethod = []reports.AccessMethod{reports.Regular, reports.Regular, reports.Machine}[random.IntN(3)]
 				d.Performance[0].Instance = append(d.Performance[0].Instance, n)
@@ -234,7 +234,7 @@ func TestDisplayIsWhatTheServerShows(t *testing.T) {
 			for range random.IntN(6) {
 				d := counted(spellings[random.IntN(len(spellings))])
 				for range 1 + random.IntN(3)*random.IntN(3)*random.IntN(3) {
-					n := views(int64(random.IntN(4) * random.IntN(1<<random.IntN(33))))
+					n := views(random.Int64N(4) * random.Int64N(1<<random.IntN(33)))
 					n.MetricType = []reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests, reports.TotalDatasetInvestigations}[random.IntN(3)]
 					n.AccessMethod = []reports.AccessMethod{reports.Regular, reports.Regular, reports.Machine}[random.IntN(3)]
 					d.Performance[0].Instance = append(d.Performance[0].Instance, n)

@@ -348,6 +348,9 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	if err := in.print(summary, header, totals); err != nil {
 		return err
 	}
+	if s.quiet && receipt != nil && receipt.Kept > 0 {
+		fmt.Fprintln(p.stderr, "warning:", keptText(receipt))
+	}
 	return printEnd(summary, s, receipt)
 }
 

@@ -281,12 +281,19 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 		_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
 	}
 	if r.Kept > 0 && err == nil {
-		_, err = fmt.Fprintf(out, "  kept: %s of the replaced report, which DOI records continue to show; -dropped zero removes them\n", several(r.Kept, "number"))
+		_, err = fmt.Fprintln(out, " ", keptText(r))
 	}
 	if r.Zeros > 0 && err == nil {
 		_, err = fmt.Fprintf(out, "  zeros: %s with the count 0, which the replaced report had\n", several(r.Zeros, "dataset"))
 	}
 	return err
+}
+
+// keptText says what is to be done about numbers that stay. By now the service no longer
+// holds the report that had them.
+func keptText(r *reports.Receipt) string {
+	return fmt.Sprintf("kept: %s of the replaced report, which DOI records continue to show. To remove them, submit a report with the count 0 for each; "+
+		"-dropped zero does so only if it is given when the report is replaced", several(r.Kept, "number"))
 }
 
 // short cuts a long title.
