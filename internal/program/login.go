@@ -7,18 +7,22 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/dois"
 )
 
 // refusal is how long a login may take to be refused. The request takes longer only if the
 // login is accepted, since then the service looks for the names of the account.
 const refusal = 20 * time.Second
 
+// A Sender sends requests with the login of a client of the DOI query.
+type Sender interface {
+	Do(context.Context, *datacite.Request) (*datacite.Response, error)
+}
+
 // CheckLogin is an error if the service refuses the login of a client. The deployed
 // service ignores a wrong login when records are read, and shows what everybody may see.
 //
 // CheckLogin sends HEAD /dois/get-dois, which needs a login.
-func CheckLogin(ctx context.Context, client *dois.Client) error {
+func CheckLogin(ctx context.Context, client Sender) error {
 	short, cancel := context.WithTimeout(ctx, refusal)
 	defer cancel()
 	_, err := client.Do(short, &datacite.Request{Method: "HEAD", Path: "/dois/get-dois"})
