@@ -337,10 +337,10 @@ func TestProcess(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
-	var command *exec.Cmd
+	var running atomic.Pointer[os.Process]
 	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 		if n == 8 {
-			_ = command.Process.Signal(syscall.SIGTERM)
+			_ = running.Load().Signal(syscall.SIGTERM)
 		}
 		if n >= 8 && n < 20 {
 			return &datacitetest.Fault{Kind: datacitetest.Status}
@@ -349,7 +349,9 @@ func TestInterrupted(t *testing.T) {
 	}})
 	args := []string{"-live", "-mds", srv.URL, "-prefix", "10.5072", "-workers", "1", "-pause", "10ms", filepath.Join(path, "items.csv")}
 	command, stdout, stderr := process(args...)
-	assert.Equal(t, 1, exitCode(t, command.Run()))
+	require.NoError(t, command.Start())
+	running.Store(command.Process)
+	assert.Equal(t, 1, exitCode(t, command.Wait()))
 	assert.Contains(t, stdout.String(), "2 of 8 rows registered, 2 of them now")
 	assert.Contains(t, stderr.String(), "interrupted with 6 rows left; run the same command again, and it goes on")
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
