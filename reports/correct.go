@@ -116,6 +116,9 @@ func (s *submission) warn(f Finding) {
 // compareOthers warns of other reports of the account that count datasets of the plan in
 // the same month: records add up the counts of all reports (rule 7).
 func (s *submission) compareOthers(ctx context.Context) error {
+	if s.account == "" { // the list would be that of everybody's reports
+		return &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs a token that names its account"}
+	}
 	var others []*Summary
 	for r, err := range s.client.All(ctx, &ListOptions{ClientID: s.account}) {
 		if err != nil {
@@ -135,7 +138,10 @@ func (s *submission) compareOthers(ctx context.Context) error {
 	}
 	for i, r := range others {
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
-		if err != nil && !errors.Is(err, errDamaged) {
+		switch {
+		case errors.Is(err, errDamaged):
+			s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month, which is damaged", r.ID), Rule: 7, Warning: true})
+		case err != nil:
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func (a *Accounts) Change(ctx context.Context, name, old, password, address stri
 	return a.Add(ctx, name, password)
 }
 
-// Curator returns whose session a token is, "" if it is none's.
+// Curator returns the name of the curator whose session has this token, "" if there is no such session.
 func (a *Accounts) Curator(ctx context.Context, token string) (name string, err error) {
 	err = a.db.QueryRowContext(ctx, `SELECT curator FROM session WHERE token = ? AND expires >= ?`, hash(token), time.Now().Unix()).Scan(&name)
 	if errors.Is(err, sql.ErrNoRows) {
