@@ -128,6 +128,8 @@ type rules struct {
 	Options
 	zone       *time.Location
 	begin, end int64 // days of the period, since 1970
+
+	only map[int64]bool // days that are counted, each by itself; nil means the months of the period
 }
 
 func newRules(opts *Options) (*rules, error) {
@@ -153,7 +155,7 @@ func newRules(opts *Options) (*rules, error) {
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
 		return nil, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)}
 	}
-	r.begin, r.end = begin.Unix()/(24*60*60), end.Unix()/(24*60*60)
+	r.begin, r.end = begin.Unix()/secondsOfDay, end.Unix()/secondsOfDay
 	return r, nil
 }
 
@@ -166,8 +168,16 @@ func (r *rules) local(sec int64) int64 {
 	return sec + int64(offset)
 }
 
+const secondsOfDay = 24 * 60 * 60
+
+// day is the day of a time, since 1970.
+func (r *rules) day(sec int64) int64 { return floor(r.local(sec), secondsOfDay) }
+
 func (r *rules) inPeriod(sec int64) bool {
-	day := floor(r.local(sec), 24*60*60)
+	day := r.day(sec)
+	if r.only != nil {
+		return r.only[day]
+	}
 	return r.Period == (reports.Period{}) || r.begin <= day && day <= r.end
 }
 

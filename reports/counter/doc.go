@@ -12,7 +12,10 @@
 // repository has the rules, with examples, and what the package decides where the
 // code of practice leaves it open.
 //
-// [Count] takes any number of events in constant memory. [Key] and [CountKey] are the
+// [Handler] stores the events of a platform while it serves them, with [Pseudonyms] for addresses.
+//
+// [Count] takes any number of events in constant memory. [Days] keeps counts of single days,
+// so that a night counts what is new. [Key] and [CountKey] are the
 // same rules for systems that sort and distribute by themselves.
 //
 // [ReadLog] reads the log that Dataverse and Dryad write, [ReadAccessLog] that of a

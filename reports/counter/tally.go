@@ -22,7 +22,7 @@ type tally struct {
 
 	seen   map[visit]byte // what was counted in each session, by flags
 	counts counts         // of the dataset
-	month  month          // of the last click
+	span   span           // of the last click
 
 	summary Summary
 }
@@ -45,7 +45,7 @@ type visit struct {
 
 // A cell has the counts of a dataset that differ in their metric alone.
 type cell struct {
-	month   int32 // 12 a year
+	begin   int32 // of the month, or of the day: days since 1970
 	machine byte
 	country [2]byte
 }
@@ -63,16 +63,18 @@ func (c counts) of(at cell) *[len(metrics)]int64 {
 	return n
 }
 
-// A month is when it begins and ends, as the clocks of the platform show it.
-type month struct {
-	begin, end int64
-	number     int32 // 12 a year
-}
+// A span is a month, or a day, as the clocks of the platform show it.
+type span struct{ begin, end int64 }
 
-func monthOf(local int64) month {
+// spanOf is the span of which the counts are those of one row.
+func (r *rules) spanOf(local int64) span {
+	if r.only != nil {
+		day := floor(local, secondsOfDay) * secondsOfDay
+		return span{day, day + secondsOfDay}
+	}
 	year, m, _ := time.Unix(local, 0).UTC().Date()
 	first := func(m time.Month) int64 { return time.Date(year, m, 1, 0, 0, 0, 0, time.UTC).Unix() }
-	return month{first(m), first(m + 1), int32(year)*12 + int32(m) - 1}
+	return span{first(m), first(m + 1)}
 }
 
 // A metric is an index of metrics.
@@ -130,11 +132,11 @@ func (t *tally) close(c *click) {
 		return
 	}
 	t.summary.Counted++
-	if local := t.local(c.sec); local < t.month.begin || local >= t.month.end {
-		t.month = monthOf(local)
+	if local := t.local(c.sec); local < t.span.begin || local >= t.span.end {
+		t.span = t.spanOf(local)
 	}
 	machine := c.flags & machineFlag
-	count := t.counts.of(cell{t.month.number, machine, c.country})
+	count := t.counts.of(cell{int32(t.span.begin / secondsOfDay), machine, c.country})
 	v := visit{t.sessionOf(c), machine}
 	seen, visited := t.seen[v]
 	count[totalInvestigations]++
@@ -207,7 +209,7 @@ func (o *openClicks) remove(i int) {
 func (t *tally) sessionOf(c *click) session {
 	local := t.local(c.sec)
 	if c.user == bySession {
-		return session{start: floor(local, 24*60*60)}
+		return session{start: floor(local, secondsOfDay)}
 	}
 	return session{floor(local, 60*60), int(local - c.sec)}
 }
@@ -225,12 +227,12 @@ func rows(doi string, all counts) []reports.Row {
 	cells := slices.SortedFunc(maps.Keys(all), compareCells)
 	var list []reports.Row
 	for len(cells) > 0 {
-		month := cells[0].month
-		later := slices.IndexFunc(cells, func(at cell) bool { return at.month != month })
+		begin := cells[0].begin
+		later := slices.IndexFunc(cells, func(at cell) bool { return at.begin != begin })
 		if later < 0 {
 			later = len(cells)
 		}
-		row := reports.Row{DOI: doi, Date: firstDay(month)}
+		row := reports.Row{DOI: doi, Date: dateOf(int64(begin))}
 		for m, name := range metrics {
 			row.Metric = name
 			for _, at := range cells[:later] {
@@ -251,11 +253,7 @@ func rows(doi string, all counts) []reports.Row {
 	return list
 }
 
-func firstDay(month int32) reports.Date {
-	return reports.Day(time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC))
-}
-
-// compareCells sorts by month, access method and country.
+// compareCells sorts by month or day, access method and country.
 func compareCells(a, b cell) int {
-	return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
+	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
 }

@@ -3,14 +3,9 @@ package usage
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"iter"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
@@ -28,7 +23,7 @@ type Counter struct {
 	Folder  string         // for what Submit remembers from one run to the next
 	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
 
-	visitors visitors
+	visitors counter.Pseudonyms
 }
 
 // Access notes an access to a published version: a request if a file was downloaded.
@@ -39,7 +34,7 @@ func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, reques
 		return nil
 	}
 	e.Request = request
-	e.Address = c.visitors.pseudonym(e.Address, e.Time)
+	e.Address = c.visitors.Address(e.Address, e.Time)
 	return c.Store.Accessed(context.WithoutCancel(r.Context()), v, e)
 }
 
@@ -47,27 +42,6 @@ func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, reques
 func (c *Counter) Address(r *http.Request) string {
 	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
 	return e.Address
-}
-
-// visitors stand for the addresses of a day. The key is in memory only and lives for
-// the day, so that nobody can find out later whose address it was.
-type visitors struct {
-	mu  sync.Mutex
-	day string
-	key []byte
-}
-
-// pseudonym returns the same text for the same address, during one day.
-func (v *visitors) pseudonym(address string, at time.Time) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if day := at.UTC().Format(time.DateOnly); day > v.day {
-		v.day, v.key = day, make([]byte, 32)
-		_, _ = rand.Read(v.key) // never fails
-	}
-	hash := hmac.New(sha256.New, v.key)
-	hash.Write([]byte(address))
-	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
 // rows yields the counts of a month, with what the report says of the datasets.

@@ -1,0 +1,736 @@
+package counter
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// Days keeps the counts of single days in a folder. No session is longer than a day, so
+// the counts of its days add up to those of a month: each night only the days are
+// counted whose logs are new.
+//
+//	days, err := counter.OpenDays(folder, nil)
+//	…
+//	defer days.Close()
+//	added, err := days.Add(sources, nil)      // of all servers
+//	rows := days.Rows(reports.Month(2026, time.November))
+//
+// A day is a file of a few bytes for each dataset. The folder holds counts, names of logs
+// and checksums of DOIs, times, URLs and user agents, but nothing of who accessed a dataset.
+type Days struct {
+	folder string
+	rules  Options
+	lock   *flock.Flock
+	index  daysIndex
+}
+
+// A Source is a log, or a part of one, that [Days.Add] counts.
+type Source struct {
+	Name    string                  // for messages, and to know it again, such as its path
+	Version string                  // changes whenever the content does, such as its checksum; "" means that the log is always read
+	Events  iter.Seq2[Event, error] // can be ranged over again
+}
+
+// AddOptions are the optional settings of [Days.Add].
+type AddOptions struct {
+	// Replace says that the sources given are all there are for their days: what
+	// other logs counted for these days before is forgotten.
+	Replace bool
+	// Summary is set to what became of the events of the days that were counted; nil is ignored.
+	Summary *Summary
+}
+
+// Added is what [Days.Add] did.
+type Added struct {
+	Counted   []reports.Date // days that were counted, or counted again
+	Unchanged []string       // names of sources that were not read, since they were added before
+}
+
+// A Day is what is known of a day.
+type Day struct {
+	Date    reports.Date
+	Events  int64    // accesses to datasets, robots and double clicks included
+	Sources []string // names of the logs, as they were given
+}
+
+// daysIndex says what the folder holds. It is written last: files that it does not name are
+// left from a run that was interrupted.
+type daysIndex struct {
+	Rules   string                   `json:"rules"` // time zone and lists of user agents
+	Sources map[string]addedSource   `json:"sources"`
+	Days    map[reports.Date]*dayLog `json:"days"`
+}
+
+// An addedSource is a log as it was when it was added.
+type addedSource struct {
+	Version string                `json:"version"`
+	Days    map[reports.Date]part `json:"days"`
+}
+
+// A dayLog is a day that was counted.
+type dayLog struct {
+	File  string          `json:"file"`
+	Parts map[string]part `json:"parts"` // by name of the source
+}
+
+// A part is what a log has of a day. Two that are equal are the same accesses, also under
+// another name or compressed: logs are rotated.
+type part struct {
+	Events int64  `json:"events"` // of the day, and of the 30 seconds after it, which may be double clicks
+	Sum    uint64 `json:"sum"`
+	Within int64  `json:"within"` // those of the day
+}
+
+const (
+	indexFile = "days.json"
+	lockFile  = "days.lock"
+
+	mostDays   = 10_000 // in a source
+	daysAtOnce = 62     // files that are open together
+)
+
+// OpenDays opens a folder of counts of days, and makes it if it is not there. Of
+// opts, Location, Robots, Machines, Memory and TempDir count; the first three must be those of
+// the first time, since days that were counted differently do not add up. It fails while another
+// process has the folder open.
+func OpenDays(folder string, opts *Options) (*Days, error) {
+	r, err := newRules(opts)
+	if err != nil {
+		return nil, err
+	}
+	if r.Period != (reports.Period{}) {
+		return nil, &datacite.FieldError{Path: "Options.Period", Reason: "has no meaning for OpenDays; give it to Rows"}
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, err
+	}
+	d := &Days{folder: folder, rules: r.Options, lock: flock.New(filepath.Join(folder, lockFile))}
+	switch taken, err := d.lock.TryLock(); {
+	case err != nil:
+		return nil, err
+	case !taken:
+		return nil, fmt.Errorf("counter: %s is in use by another run", folder)
+	}
+	if err := d.read(rulesOf(r)); err != nil {
+		return nil, errors.Join(err, d.lock.Close())
+	}
+	return d, nil
+}
+
+// Close lets other runs open the folder.
+func (d *Days) Close() error { return d.lock.Close() }
+
+// rulesOf identifies the rules by which days are counted.
+func rulesOf(r *rules) string {
+	sum := sha256.New()
+	for _, list := range []*Agents{r.Robots, r.Machines} {
+		for _, pattern := range list.Patterns() {
+			fmt.Fprintf(sum, "%q\n", pattern)
+		}
+		fmt.Fprintln(sum)
+	}
+	return fmt.Sprintf("%s %x", r.zone, sum.Sum(nil)[:8])
+}
+
+// read reads the index, and removes what an interrupted run left.
+func (d *Days) read(rules string) error {
+	path := filepath.Join(d.folder, indexFile)
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.index = daysIndex{Rules: rules}
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(data, &d.index); err != nil {
+			return fmt.Errorf("counter: %s is damaged: %w; count into an empty folder", path, err)
+		}
+	}
+	if d.index.Rules != rules {
+		return &datacite.FieldError{Path: "Options", Reason: fmt.Sprintf("have another time zone or other lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)}
+	}
+	if d.index.Sources == nil {
+		d.index.Sources = map[string]addedSource{}
+	}
+	if d.index.Days == nil {
+		d.index.Days = map[reports.Date]*dayLog{}
+	}
+	return d.sweep()
+}
+
+// sweep removes files that the index does not name.
+func (d *Days) sweep() error {
+	named := map[string]bool{indexFile: true, lockFile: true}
+	for _, day := range d.index.Days {
+		named[day.File] = true
+	}
+	entries, err := os.ReadDir(d.folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if name := e.Name(); !named[name] && strings.HasPrefix(name, "day-") {
+			if err := os.Remove(filepath.Join(d.folder, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// List returns the days that were counted, in order. A day without a file, between two that
+// have one, had no access, or its log is missing.
+func (d *Days) List() []Day {
+	var list []Day
+	for _, date := range slices.Sorted(maps.Keys(d.index.Days)) {
+		day := Day{Date: date}
+		for name, p := range d.index.Days[date].Parts {
+			if p.Within > 0 {
+				day.Events += p.Within
+				day.Sources = append(day.Sources, name)
+			}
+		}
+		if slices.Sort(day.Sources); day.Events > 0 {
+			list = append(list, day)
+		}
+	}
+	return list
+}
+
+// Add counts the days of logs that are new or have changed, and stores their counts.
+//
+// A visitor may use several servers, so a day is counted from all of its logs at once: if a
+// log is late, those of the same day must be given again, and an error says which are
+// missing. So give all logs that are still there, each time; one whose version is known is read
+// only if a day needs it. A log that was rotated or compressed is known by its accesses. The same
+// accesses in two logs of one call are an error.
+//
+// All is stored, or nothing is. An error of a source ends Add.
+func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
+	if opts == nil {
+		opts = &AddOptions{}
+	}
+	a := &adding{days: d, options: *opts, sources: sources, given: map[string]addedSource{}}
+	if err := a.scan(); err != nil {
+		return nil, err
+	}
+	if err := a.compare(); err != nil {
+		return nil, err
+	}
+	if err := a.count(); err != nil {
+		return nil, err
+	}
+	return &a.added, nil
+}
+
+// An adding is one call of Add.
+type adding struct {
+	days    *Days
+	options AddOptions
+	sources []Source
+	given   map[string]addedSource             // by name
+	parts   map[reports.Date]map[string]part   // of the days that a source has
+	grown   map[reports.Date]map[string]string // parts that a source continues, by name, and its name
+	anew    map[reports.Date]bool              // days to count
+	added   Added
+}
+
+// scan finds the days of each source.
+func (a *adding) scan() error {
+	a.parts, a.grown = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}
+	for i, s := range a.sources {
+		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
+			return &datacite.FieldError{Path: fmt.Sprintf("sources[%d]", i), Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)}
+		}
+		found, known := a.days.index.Sources[s.Name]
+		if known = known && s.Version != "" && s.Version == found.Version; known {
+			a.added.Unchanged = append(a.added.Unchanged, s.Name)
+		} else {
+			days, err := a.scanned(&s)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.Name, err)
+			}
+			found = addedSource{s.Version, days}
+		}
+		for name, other := range a.given {
+			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
+				return &datacite.FieldError{Path: fmt.Sprintf("sources[%d]", i), Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)}
+			}
+		}
+		a.given[s.Name] = found
+		for date, p := range found.Days {
+			if a.parts[date] == nil {
+				a.parts[date] = map[string]part{}
+			}
+			a.parts[date][s.Name] = p
+		}
+	}
+	return nil
+}
+
+// scanned reads a source and returns its days. It notes where the source begins as a part
+// that was counted before: a log that was growing then.
+func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
+	r, err := newRules(&a.days.rules)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int64]*part{}
+	of := func(day int64) *part {
+		p := found[day]
+		if p == nil {
+			p = new(part)
+			found[day] = p
+		}
+		return p
+	}
+	add := func(day int64, within int64, sum uint64) {
+		p := of(day)
+		*p = part{p.Events + 1, p.Sum + sum, p.Within + within}
+		a.continues(dateOf(day), s.Name, p)
+	}
+	n := 0
+	for e, err := range s.Events {
+		if err != nil {
+			return nil, err
+		}
+		n++
+		name, err := parse(&e)
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", n, err)
+		}
+		if name == "" {
+			continue
+		}
+		sec, sum := e.Time.Unix(), sumOf(name, &e)
+		day := r.day(sec)
+		add(day, 1, sum)
+		if before := r.day(sec - doubleClick); before != day {
+			add(before, 0, sum)
+		}
+		if len(found) > mostDays {
+			return nil, fmt.Errorf("has accesses of more than %d days", mostDays)
+		}
+	}
+	days := make(map[reports.Date]part, len(found))
+	for day, p := range found {
+		days[dateOf(day)] = *p
+	}
+	return days, nil
+}
+
+// continues notes the parts of a day that are the beginning of a source.
+func (a *adding) continues(date reports.Date, source string, p *part) {
+	counted := a.days.counted(date)
+	if counted == nil {
+		return
+	}
+	for name, before := range counted.Parts {
+		if before == *p {
+			if a.grown[date] == nil {
+				a.grown[date] = map[string]string{}
+			}
+			a.grown[date][name] = source
+		}
+	}
+}
+
+// sumOf is a number that is the same for the same access. Sums of it do not depend on order.
+func sumOf(name string, e *Event) uint64 {
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%s\n%d\n%s\n%s\n%t", jsonlex.AppendLower(nil, name), e.Time.UnixNano(), e.URL, e.Agent, e.Request)
+	return sum.Sum64()
+}
+
+// compare finds the days that must be counted, and refuses those for which a log is missing.
+func (a *adding) compare() error {
+	a.anew = map[reports.Date]bool{}
+	var faults []error
+	for _, date := range slices.Sorted(maps.Keys(a.parts)) {
+		now, counted := a.parts[date], a.days.counted(date)
+		if counted == nil {
+			a.anew[date] = true
+			continue
+		}
+		missing := a.missing(date, counted)
+		if len(missing) == 0 && sameParts(now, counted.Parts) || len(missing) > 0 && a.adds(now, counted) == 0 {
+			continue // nothing new: what is missing was counted
+		}
+		if len(missing) > 0 && !a.options.Replace {
+			faults = append(faults, fmt.Errorf("%s was counted from %s, which %s not among the sources: give all logs of the day, or set AddOptions.Replace if these are all",
+				date, strings.Join(missing, ", "), is(len(missing))))
+			continue
+		}
+		a.anew[date] = true
+	}
+	return errors.Join(faults...)
+}
+
+func accesses(n int64) string {
+	if n == 1 {
+		return "1 access"
+	}
+	return fmt.Sprint(n, " accesses")
+}
+
+func is(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// missing are the logs from which a day was counted, and whose accesses no source has.
+func (a *adding) missing(date reports.Date, counted *dayLog) []string {
+	var names []string
+	for name, before := range counted.Parts {
+		_, continued := a.grown[date][name]
+		same := slices.Contains(slices.Collect(maps.Values(a.parts[date])), before)
+		if !continued && !same {
+			names = append(names, fmt.Sprintf("%s (%s)", name, accesses(before.Events)))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// counted is what is known of a day, or nil if it must be counted: its file was removed.
+func (d *Days) counted(date reports.Date) *dayLog {
+	day := d.index.Days[date]
+	if day == nil || day.File == "" {
+		return day
+	}
+	if _, err := os.Stat(filepath.Join(d.folder, day.File)); err != nil {
+		return nil
+	}
+	return day
+}
+
+// adds is how many parts are new.
+func (a *adding) adds(now map[string]part, counted *dayLog) (n int) {
+	before := slices.Collect(maps.Values(counted.Parts))
+	for _, p := range now {
+		if !slices.Contains(before, p) {
+			n++
+		}
+	}
+	return n
+}
+
+// sameParts tells whether two sets of logs have the same accesses of a day.
+func sameParts(a, b map[string]part) bool {
+	sorted := func(m map[string]part) []part {
+		return slices.SortedFunc(maps.Values(m), func(a, b part) int {
+			return cmp.Or(cmp.Compare(a.Sum, b.Sum), cmp.Compare(a.Events, b.Events))
+		})
+	}
+	return slices.Equal(sorted(a), sorted(b))
+}
+
+// count counts the days, and stores all that is new.
+func (a *adding) count() error {
+	d := a.days
+	index := daysIndex{Rules: d.index.Rules, Sources: maps.Clone(d.index.Sources), Days: maps.Clone(d.index.Days)}
+	for name, s := range a.given {
+		index.Sources[name] = s
+	}
+	a.added.Counted = slices.Sorted(maps.Keys(a.anew))
+	sum := Summary{}
+	for some := range slices.Chunk(a.added.Counted, daysAtOnce) {
+		files, counted, err := a.write(some)
+		if err != nil {
+			return err
+		}
+		sum.add(counted)
+		for _, date := range some {
+			index.Days[date] = &dayLog{files[date], a.parts[date]}
+		}
+	}
+	if a.options.Summary != nil {
+		*a.options.Summary = sum
+	}
+	data, err := json.MarshalIndent(index, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := store(d.folder, indexFile, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+		return err
+	}
+	d.index = index
+	return d.sweep()
+}
+
+// write writes a file for each of some days, and returns their names. Rows come by DOI, so
+// the files are open together.
+func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum Summary, err error) {
+	r, err := newRules(&a.days.rules)
+	if err != nil {
+		return nil, sum, err
+	}
+	r.Summary, r.only = &sum, map[int64]bool{}
+	needed := map[string]bool{}
+	for _, date := range dates {
+		day, err := date.Time()
+		if err != nil {
+			return nil, sum, err
+		}
+		r.only[day.Unix()/secondsOfDay] = true
+		for name := range a.parts[date] {
+			needed[name] = true
+		}
+	}
+	writers := map[reports.Date]*dayFile{}
+	defer func() {
+		for _, w := range writers {
+			err = errors.Join(err, w.remove())
+		}
+	}()
+	var failed error
+	err = r.count(a.events(needed), func(row reports.Row) bool {
+		w := writers[row.Date]
+		if w == nil {
+			if w, failed = a.days.create(); failed != nil {
+				return false
+			}
+			writers[row.Date] = w
+		}
+		failed = w.rows.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country, strconv.FormatInt(row.Count, 10)})
+		return failed == nil
+	})
+	if err := cmp.Or(failed, err); err != nil {
+		return nil, sum, err
+	}
+	files = map[reports.Date]string{} // a day of robots alone has none
+	for date, w := range writers {
+		if files[date], err = w.finish(a.days.folder, date); err != nil {
+			return nil, sum, err
+		}
+	}
+	return files, sum, nil
+}
+
+// events are those of the sources of the days that are counted.
+func (a *adding) events(needed map[string]bool) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for _, s := range a.sources {
+			if !needed[s.Name] {
+				continue
+			}
+			for e, err := range s.Events {
+				if err != nil {
+					err = fmt.Errorf("%s: %w", s.Name, err)
+				}
+				if !yield(e, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A dayFile is the file of a day while it is written, before it is compressed.
+type dayFile struct {
+	file *os.File
+	out  *bufio.Writer
+	rows *csv.Writer
+}
+
+func (d *Days) create() (*dayFile, error) {
+	file, err := os.CreateTemp(d.folder, "day-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	w := &dayFile{file: file, out: bufio.NewWriter(file)}
+	w.rows = csv.NewWriter(w.out)
+	return w, nil
+}
+
+// finish compresses the file under a name that ends with the checksum of its text.
+func (w *dayFile) finish(folder string, date reports.Date) (name string, err error) {
+	w.rows.Flush()
+	if err := errors.Join(w.rows.Error(), w.out.Flush()); err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err := w.file.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(sum, w.file); err != nil {
+		return "", err
+	}
+	name = fmt.Sprintf("day-%s-%x.csv.gz", date, sum.Sum(nil)[:8])
+	return name, store(folder, name, func(out io.Writer) error {
+		_, err := w.file.Seek(0, io.SeekStart)
+		zip := gzip.NewWriter(out)
+		if err == nil {
+			_, err = io.Copy(zip, w.file)
+		}
+		return errors.Join(err, zip.Close())
+	})
+}
+
+func (w *dayFile) remove() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }
+
+// store writes a file in the place of an earlier one, or leaves that one as it is.
+func store(folder, name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(folder, "day-*.tmp")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), filepath.Join(folder, name))
+}
+
+// Rows yields the counts of the days from the first to the last of a period, added up by month, in the
+// order that [reports.Group] wants with GroupOptions.Sorted. They are those that [Count] makes
+// of all events at once. A file that is damaged is an error.
+func (d *Days) Rows(period reports.Period) iter.Seq2[reports.Row, error] {
+	return func(yield func(reports.Row, error) bool) {
+		if _, err := newRules(&Options{Period: period}); err != nil {
+			yield(reports.Row{}, err)
+			return
+		}
+		var open []*dayRows
+		defer func() {
+			for _, r := range open {
+				_ = r.file.Close() // it was only read
+			}
+		}()
+		for date, day := range d.index.Days {
+			if date < period.BeginDate || date > period.EndDate && period.EndDate != "" || day.File == "" {
+				continue
+			}
+			r, err := d.open(date, day.File)
+			if err != nil {
+				yield(reports.Row{}, err)
+				return
+			}
+			open = append(open, r)
+		}
+		if err := mergeDays(open, func(row reports.Row) bool { return yield(row, nil) }); err != nil {
+			yield(reports.Row{}, err)
+		}
+	}
+}
+
+// mergeDays adds up rows of days, all of which are sorted.
+func mergeDays(open []*dayRows, yield func(reports.Row) bool) error {
+	var reading []*dayRows
+	for _, r := range open {
+		ended, err := r.next()
+		if err != nil {
+			return err
+		}
+		if !ended {
+			reading = append(reading, r)
+		}
+	}
+	for len(reading) > 0 {
+		sum := slices.MinFunc(reading, func(a, b *dayRows) int { return compareRows(&a.row, &b.row) }).row
+		sum.Count = 0
+		still := reading[:0]
+		for _, r := range reading {
+			ended := false
+			if compareRows(&r.row, &sum) == 0 {
+				sum.Count += r.row.Count
+				var err error
+				if ended, err = r.next(); err != nil {
+					return err
+				}
+			}
+			if !ended {
+				still = append(still, r)
+			}
+		}
+		if reading = still; !yield(sum) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// compareRows sorts rows as Count does.
+func compareRows(a, b *reports.Row) int {
+	return cmp.Or(cmp.Compare(a.DOI, b.DOI), cmp.Compare(a.Date, b.Date), cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Access, b.Access), cmp.Compare(a.Country, b.Country))
+}
+
+// dayRows are the rows of a day while they are read.
+type dayRows struct {
+	path  string
+	want  string // checksum
+	file  *os.File
+	rows  *csv.Reader
+	sum   hash.Hash
+	month reports.Date
+	row   reports.Row
+}
+
+func (d *Days) open(date reports.Date, name string) (*dayRows, error) {
+	r := &dayRows{path: filepath.Join(d.folder, name), month: date[:len("2026-10")] + "-01", sum: sha256.New()}
+	_, r.want, _ = strings.Cut(strings.TrimSuffix(name, ".csv.gz"), string(date)+"-")
+	var err error
+	if r.file, err = os.Open(r.path); err != nil {
+		return nil, err
+	}
+	zip, err := gzip.NewReader(r.file)
+	if err != nil {
+		return nil, errors.Join(r.damaged(err), r.file.Close())
+	}
+	r.rows = csv.NewReader(io.TeeReader(zip, r.sum))
+	r.rows.FieldsPerRecord, r.rows.ReuseRecord = 5, true
+	return r, nil
+}
+
+func (r *dayRows) damaged(err error) error {
+	return fmt.Errorf("counter: %s is damaged: %w; remove it, and add the logs of the day again", r.path, err)
+}
+
+// next reads a row.
+func (r *dayRows) next() (ended bool, err error) {
+	cells, err := r.rows.Read()
+	if errors.Is(err, io.EOF) {
+		if got := hex.EncodeToString(r.sum.Sum(nil)[:8]); got != r.want {
+			return true, r.damaged(fmt.Errorf("its checksum is %s", got))
+		}
+		return true, nil
+	}
+	if err != nil {
+		return true, r.damaged(err)
+	}
+	count, err := strconv.ParseInt(cells[4], 10, 64)
+	if err != nil {
+		return true, r.damaged(err)
+	}
+	r.row = reports.Row{DOI: cells[0], Date: r.month, Metric: reports.MetricType(cells[1]), Access: reports.AccessMethod(cells[2]), Country: cells[3], Count: count}
+	return false, nil
+}
+
+// dateOf is the date of a day since 1970.
+func dateOf(day int64) reports.Date { return reports.Day(time.Unix(day*secondsOfDay, 0).UTC()) }

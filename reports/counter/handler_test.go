@@ -1,0 +1,183 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+// A platform stores the accesses that count, whichever way its handlers respond.
+func TestHandlerStoresAccessesThatCount(t *testing.T) {
+	file := t.TempDir() + "/table.csv"
+	require.NoError(t, os.WriteFile(file, []byte("a,b\n"), 0o600))
+	page := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
+	for name, c := range map[string]struct {
+		method  string
+		serve   http.HandlerFunc
+		counted bool
+	}{
+		"page":              {serve: page, counted: true},
+		"nothing written":   {serve: func(http.ResponseWriter, *http.Request) {}, counted: true},
+		"file":              {serve: func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) }, counted: true},
+		"not modified":      {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, counted: true},
+		"search by POST":    {method: http.MethodPost, serve: page, counted: true},
+		"HEAD":              {method: http.MethodHead, serve: page},
+		"missing":           {serve: http.NotFound},
+		"redirect":          {serve: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusSeeOther) }},
+		"failed afterwards": {serve: func(w http.ResponseWriter, r *http.Request) { page(w, r); w.WriteHeader(http.StatusBadGateway) }, counted: true},
+		"failed at once":    {serve: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadGateway); page(w, r) }},
+		"hints before": {serve: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			http.NotFound(w, r)
+		}},
+		"flushed":            {serve: func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, counted: true},
+		"flushed, the newer": {serve: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, counted: true},
+		"broken off":         {serve: func(w http.ResponseWriter, r *http.Request) { page(w, r); panic(http.ErrAbortHandler) }},
+		"taken over": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			conn, buffered, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = buffered.WriteString("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+				_ = errors.Join(buffered.Flush(), conn.Close())
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stored []counter.Event
+			handler := counter.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				assert.True(t, counter.Accessed(r, func(e *counter.Event) { e.DOI, e.Request = "10.5072/a", true }))
+				c.serve(w, r)
+			}), func(_ context.Context, e counter.Event) error {
+				stored = append(stored, e)
+				return nil
+			}, nil)
+			srv := httptest.NewUnstartedServer(handler)
+			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+			srv.Start()
+			method := c.method
+			if method == "" {
+				method = http.MethodGet
+			}
+			request, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/a?b=c", nil)
+			require.NoError(t, err)
+			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			if response, err := client.Do(request); err == nil {
+				_ = response.Body.Close()
+			}
+			srv.Close() // waits for the handler
+			if !c.counted {
+				assert.Empty(t, stored)
+				return
+			}
+			require.Len(t, stored, 1)
+			e := stored[0]
+			assert.Equal(t, []any{"10.5072/a", true, "127.0.0.1", "Go-http-client/1.1"}, []any{e.DOI, e.Request, e.Address, e.Agent})
+			assert.True(t, strings.HasSuffix(e.URL, "/a?b=c"), e.URL)
+		})
+	}
+}
+
+// Files go out without being copied through the program.
+func TestHandlerLetsTheServerSendFiles(t *testing.T) {
+	w := &sender{ResponseRecorder: httptest.NewRecorder()}
+	counter.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.Copy(w, io.LimitReader(strings.NewReader("a,b\n"), 4))
+		assert.NoError(t, err)
+	}), nil, nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	assert.True(t, w.sent)
+}
+
+type sender struct {
+	*httptest.ResponseRecorder
+	sent bool
+}
+
+func (s *sender) ReadFrom(r io.Reader) (int64, error) {
+	s.sent = true
+	return io.Copy(s.ResponseRecorder, r)
+}
+
+// An access that cannot be stored is not forgotten without a word.
+func TestAnAccessThatCannotBeStoredIsSaid(t *testing.T) {
+	var failed []error
+	handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		counter.Accessed(r, func(e *counter.Event) { e.DOI = "10.5072/a" })
+	}), func(context.Context, counter.Event) error { return errors.New("disk full") }, &counter.HandlerOptions{
+		Failed: func(e counter.Event, err error) { failed = append(failed, errors.New(e.DOI+": "+err.Error())) },
+	})
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
+	require.Len(t, failed, 1)
+	assert.EqualError(t, failed[0], "10.5072/a: disk full")
+}
+
+func TestAccessedOutsideAHandler(t *testing.T) {
+	assert.False(t, counter.Accessed(httptest.NewRequest(http.MethodGet, "/a", nil), func(*counter.Event) {}))
+}
+
+// Behind a proxy, what is stored is a pseudonym of the visitor, not of the proxy.
+func TestHandlerStoresPseudonyms(t *testing.T) {
+	var stored []string
+	var names counter.Pseudonyms
+	handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		counter.Accessed(r, func(e *counter.Event) { e.DOI = "10.5072/a" })
+	}), func(_ context.Context, e counter.Event) error {
+		stored = append(stored, e.Address)
+		return nil
+	}, &counter.HandlerOptions{Trusted: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Pseudonyms: &names})
+	for _, visitor := range []string{"203.0.113.1", "203.0.113.2", "203.0.113.1"} {
+		r := httptest.NewRequest(http.MethodGet, "/a", nil) // from 192.0.2.1
+		r.Header.Set("X-Forwarded-For", visitor)
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	assert.Equal(t, []string{names.Address("203.0.113.1", time.Now()), names.Address("203.0.113.2", time.Now()), stored[0]}, stored)
+}
+
+func TestAPseudonymLastsADay(t *testing.T) {
+	var p counter.Pseudonyms
+	noon := time.Date(2026, 10, 14, 12, 0, 0, 0, time.UTC)
+	first := p.Address("192.0.2.1", noon)
+	require.NotNil(t, net.ParseIP(first), "an address, so that it can stand in a log")
+	assert.Equal(t, first, p.Address("192.0.2.1", noon.Add(11*time.Hour)))
+	assert.NotEqual(t, first, p.Address("192.0.2.2", noon))
+	assert.NotEqual(t, first, p.Address("192.0.2.1", noon.Add(12*time.Hour)))
+	assert.Equal(t, first, p.Address("192.0.2.1", noon), "a request that began before midnight")
+	p.Address("192.0.2.1", noon.Add(48*time.Hour))
+	assert.NotEqual(t, first, p.Address("192.0.2.1", noon), "its key is gone")
+	assert.NotEqual(t, first, new(counter.Pseudonyms).Address("192.0.2.1", noon))
+	assert.Empty(t, p.Address("", noon), "nobody is nobody")
+
+	one, two := &counter.Pseudonyms{Key: []byte("secret")}, &counter.Pseudonyms{Key: []byte("secret")}
+	assert.Equal(t, one.Address("192.0.2.1", noon), two.Address("192.0.2.1", noon), "on two servers, or after a restart")
+	assert.NotEqual(t, one.Address("192.0.2.1", noon), two.Address("192.0.2.1", noon.Add(24*time.Hour)))
+	berlin := &counter.Pseudonyms{Location: zone(t, "Europe/Berlin"), Key: []byte("secret")}
+	assert.NotEqual(t, berlin.Address("192.0.2.1", noon), berlin.Address("192.0.2.1", noon.Add(10*time.Hour)), "midnight in Berlin")
+}
+
+// Counted by pseudonyms, the numbers are those of the addresses.
+func TestPseudonymsCountAsAddresses(t *testing.T) {
+	zones := zones(t)
+	for seed := range uint64(max(1, *logs/20)) {
+		l := makeLog(rand.New(rand.NewPCG(seed, 11)), zones)
+		p := counter.Pseudonyms{Location: l.zone, Key: []byte("secret")}
+		opts := &counter.Options{Location: l.zone, Period: l.period}
+		want := count(t, l.events, opts)
+		for i := range l.events {
+			l.events[i].Address = p.Address(l.events[i].Address, l.events[i].Time)
+		}
+		require.Equal(t, want, count(t, l.events, opts), "seed %d", seed)
+	}
+}
