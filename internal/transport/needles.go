@@ -6,41 +6,47 @@ import (
 	"slices"
 )
 
-// A needle is a text to look for, with so many bytes of base64 before and after it that
-// stand for a part of it and of something else.
+// A needle is a text to look for. Its first bytes are enough: who repeats a secret may cut
+// it off, and so do messages.
 type needle struct {
 	text       []byte
-	head, tail int
+	enough     int // how many bytes are
+	head, tail int // characters of base64 before and after it that stand for a part of it and of something else
 }
+
+// cutOff is how many of its first bytes a secret is found by where it does not go on.
+const cutOff = 16
+
+func newNeedle(text []byte) needle { return needle{text: text, enough: min(len(text), cutOff)} }
 
 // A search looks for needles in one pass, however many they are.
 type search struct {
 	needles []needle
-	ends    map[uint32][]needle // by their last bytes: the first ones of tokens are all alike
-	some    [1 << 16]bool       // whether any has last bytes of this hash: most of a text is passed over
+	by      map[uint32][]needle // the last ones of the bytes that are enough
+	some    [1 << 16]bool       // whether there is any of this hash: most of a text is passed over
 }
 
-// window is how many of its last bytes a needle is found by. A shorter text would be
-// found everywhere.
+// window is how many bytes a needle is found by. A shorter one would be found everywhere.
 const window = 4
 
 func (s *search) add(needles []needle) {
-	if s.ends == nil {
-		s.ends = map[uint32][]needle{}
+	if s.by == nil {
+		s.by = map[uint32][]needle{}
 	}
 	for _, n := range needles {
-		if len(n.text) < window || s.has(n) {
+		if len(n.text) < window {
 			continue
 		}
-		key := lastBytes(n.text)
-		s.needles, s.ends[key], s.some[hash(key)] = append(s.needles, n), append(s.ends[key], n), true
+		key := lastBytes(n.text[:n.enough])
+		if slices.ContainsFunc(s.by[key], n.same) {
+			continue
+		}
+		s.needles, s.by[key], s.some[hash(key)] = append(s.needles, n), append(s.by[key], n), true
 	}
 }
 
-func (s *search) has(n needle) bool {
-	return slices.ContainsFunc(s.ends[lastBytes(n.text)], func(other needle) bool {
-		return bytes.Equal(other.text, n.text) && other.head == n.head && other.tail == n.tail
-	})
+func (n needle) same(other needle) bool {
+	return bytes.Equal(n.text, other.text) && n.enough == other.enough && n.head == other.head && n.tail == other.tail
 }
 
 func lastBytes(text []byte) uint32 { return binary.LittleEndian.Uint32(text[len(text)-window:]) }
@@ -54,16 +60,16 @@ func (s *search) in(text []byte) (found []span) {
 		if !s.some[hash(key)] {
 			continue
 		}
-		for _, n := range s.ends[key] {
-			if bytes.HasSuffix(text[:end], n.text) {
-				found = merged(found, n.widened(text, span{end - len(n.text), end}))
+		for _, n := range s.by[key] {
+			if bytes.HasSuffix(text[:end], n.text[:n.enough]) {
+				found = merged(found, n.whole(text, end-n.enough))
 			}
 		}
 	}
 	return found
 }
 
-// merged adds a span that ends behind the others.
+// merged adds a span to others in their order.
 func merged(all []span, next span) []span {
 	for n := len(all); n > 0 && all[n-1].end > next.start; n-- {
 		next = span{min(all[n-1].start, next.start), max(all[n-1].end, next.end)}
@@ -72,14 +78,19 @@ func merged(all []span, next span) []span {
 	return append(all, next)
 }
 
-func (n needle) widened(text []byte, s span) span {
-	if s.start >= n.head && isBase64(text[s.start-n.head:s.start]) {
-		s.start -= n.head
+// whole is how much of a text is the needle that begins there.
+func (n needle) whole(text []byte, start int) span {
+	end := start + n.enough
+	for end < len(text) && end-start < len(n.text) && text[end] == n.text[end-start] {
+		end++
 	}
-	if s.end+n.tail <= len(text) && isBase64(text[s.end:s.end+n.tail]) {
-		s.end += n.tail
+	if start >= n.head && isBase64(text[start-n.head:start]) {
+		start -= n.head
 	}
-	return s
+	if end+n.tail <= len(text) && isBase64(text[end:end+n.tail]) {
+		end += n.tail
+	}
+	return span{start, end}
 }
 
 // isBase64 reports whether all characters are those of base64 in plain text, which has

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,10 +113,13 @@ func (s *secrets) known() *searches {
 func spellingsOf(header string) (all spellings) {
 	for _, secret := range append(secretsOf(header), header) {
 		if secret != header {
-			all.sent = append(all.sent, needle{text: []byte(secret)})
+			all.sent = append(all.sent, needle{text: []byte(secret), enough: len(secret)})
 		}
 		for _, text := range misread(secret) {
-			all.plain = append(all.plain, encoded(text, text != header)...)
+			all.plain = append(all.plain, encoded(text)...)
+			if secret != header {
+				all.plain = append(all.plain, itself(text, strings.Contains(secret, ":"))...)
+			}
 		}
 	}
 	return all
@@ -164,21 +168,28 @@ func misread(text string) []string {
 	return slices.Compact(all) // mostly the text alone
 }
 
-// encoded are the encodings of a text, as they read in plain text, and the text itself.
-func encoded(text string, itself bool) (all []needle) {
+// itself is a text as it reads in plain text. The beginning of a login is a user name,
+// which may be shown.
+func itself(text string, login bool) []needle {
+	p := plain(text).bytes
+	if len(p) < shortestSecret && len(p) < len(text) {
+		return nil // of hardly more than escapes, it would be found everywhere
+	}
+	n := newNeedle(p)
+	if login {
+		n.enough = len(p)
+	}
+	return []needle{n}
+}
+
+// encoded are the encodings of a text, as they read in plain text.
+func encoded(text string) (all []needle) {
 	data := []byte(text)
-	whole := []string{
+	for _, text := range []string{
 		hex.EncodeToString(data), base64.StdEncoding.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
 		base64.URLEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data),
-	}
-	if itself {
-		whole = append(whole, text)
-	}
-	for _, text := range whole {
-		// One of hardly more than escapes would be found everywhere.
-		if p := plain(text).bytes; len(p) >= shortestSecret || len(p) == len(text) {
-			all = append(all, needle{text: p})
-		}
+	} {
+		all = append(all, newNeedle(plain(text).bytes))
 	}
 	for _, base64 := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
@@ -195,9 +206,9 @@ func encoded(text string, itself bool) (all []needle) {
 // other bytes, too, are left out.
 func within64(base64 *base64.Encoding, data []byte, before int) needle {
 	text := base64.EncodeToString(append(make([]byte, before), data...))
-	bits := 8 * (before + len(data))
-	n := needle{head: min(before, 1), tail: min(bits%6, 1)}
-	n.text = plain(text[before+n.head : bits/6]).bytes
+	bits, head := 8*(before+len(data)), min(before, 1)
+	n := newNeedle(plain(text[before+head : bits/6]).bytes)
+	n.head, n.tail = head, min(bits%6, 1)
 	return n
 }
 
@@ -247,36 +258,53 @@ func (s *secrets) longest() (most int) {
 
 // cause returns an error whose text has no secrets, and is bounded and clean.
 func (s *secrets) cause(err error) error {
-	if err == nil {
-		return nil
+	return showing(err, func(text string) string {
+		shown := s.in(text)
+		if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
+			return line
+		}
+		return shown
+	})
+}
+
+// Text is a text that has words of the service in it, without secrets.
+func (c *Client) Text(text string) string { return c.hidden.in(text) }
+
+// Shown is an error that has words of the service in its text, without secrets. That of a
+// request has none already.
+func (c *Client) Shown(err error) error { return showing(err, c.hidden.in) }
+
+func showing(err error, shown func(string) string) error {
+	if err == nil || shown(err.Error()) == err.Error() {
+		return err
 	}
-	text := err.Error()
-	shown := s.in(text)
-	if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
-		shown = line
-	}
-	if shown != text {
-		return &hiddenError{err, shown}
-	}
-	return err
+	return &hiddenError{err, shown}
 }
 
 // A hiddenError is another error, with a text that may be shown. What it hides
 // cannot be unwrapped, but be asked for.
 type hiddenError struct {
-	err  error
-	text string
+	err   error
+	shown func(string) string
 }
 
-func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Error() string { return e.shown(e.err.Error()) }
 
 // Is asks the error that is hidden.
 func (e *hiddenError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As asks the error that is hidden, but not for an error that shows its text.
+// As asks the error that is hidden, but not for one whose own text must not be shown.
 func (e *hiddenError) As(target any) bool {
-	if _, ok := target.(*interface{ Timeout() bool }); ok {
-		return errors.As(e.err, target)
+	if !errors.As(e.err, target) {
+		return false
 	}
-	return false
+	found := reflect.ValueOf(target).Elem()
+	if err, ok := found.Interface().(error); ok && reflect.TypeOf(target) != timeout && e.shown(err.Error()) != err.Error() {
+		found.SetZero()
+		return false
+	}
+	return true
 }
+
+// timeout shows no text.
+var timeout = reflect.TypeFor[*interface{ Timeout() bool }]()
