@@ -205,7 +205,7 @@ func (w *Walk) checkTurn(r *Results) error {
 }
 
 func (w *Walk) incomplete(format string, args ...any) error {
-	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: fmt.Sprintf(format, args...)}
+	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: w.client.core.Text(fmt.Sprintf(format, args...))}
 }
 
 // page reads one page: again if it breaks off, and in smaller parts if it takes the

@@ -123,6 +123,7 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 	var done Repaired
 	if diffs[0].Kind != Extra || len(diffs) > 1 {
 		done.Draft, done.Changed, done.Err = c.repair(ctx, diffs, dry)
+		done.Err = c.core.Shown(done.Err)
 	}
 	all := make([]*Repaired, 0, len(diffs))
 	for _, d := range diffs {

@@ -103,7 +103,8 @@ type EventOptions struct {
 // the record is read first.
 //
 // ChangeState sends GET and PUT /dois/{doi}. nil options mean the defaults.
-func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, opts *EventOptions) (*Record, error) {
+func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, opts *EventOptions) (_ *Record, err error) {
+	defer func() { err = c.core.Shown(err) }()
 	change, known := transitions[event]
 	if !known {
 		return nil, &datacite.FieldError{Path: "event", Reason: event.fault()}

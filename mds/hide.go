@@ -58,7 +58,7 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 	default:
 		err = garbledError(op, name)
 	}
-	return err
+	return c.core.Shown(err) // it may quote what is stored
 }
 
 // DeleteDraft removes a draft for good. Only drafts can be deleted

@@ -166,7 +166,11 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	return compareMetadata(r.doc.Data, data), nil
+	c := compareMetadata(r.doc.Data, data)
+	for i, text := range c.altered {
+		c.altered[i] = r.client.core.Text(text)
+	}
+	return c, nil
 }
 
 // write takes the steps that are needed.
@@ -236,7 +240,7 @@ func (r *registration) readBack(ctx context.Context) error {
 			break
 		}
 		if pause > 4*time.Second {
-			return fmt.Errorf("its URL is %.500q, not %q", address, r.done.URL)
+			return r.client.core.Shown(fmt.Errorf("its URL is %.500q, not %q", address, r.done.URL))
 		}
 		if err := r.client.core.Sleep(ctx, pause); err != nil {
 			return err

@@ -45,7 +45,8 @@ type Stored struct {
 // error matches [datacite.ErrUnclear]. Look for the report with List.
 //
 // Create sends POST /reports (specification §4.1).
-func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
+func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
+	defer func() { err = c.core.Shown(err) }()
 	const op = "reports.Create"
 	body, err := newBody(r)
 	if err != nil {
@@ -116,7 +117,8 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // never change.
 //
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
-func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
+func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err error) {
+	defer func() { err = c.core.Shown(err) }()
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (s *submission) explain(i int, err error) error {
 
 // stopped makes the error of a run that cannot continue.
 func (s *submission) stopped(d delivery, state SubmitState, err error) error {
-	err = transport.Within("reports.Submit", err)
+	err = s.client.core.Shown(transport.Within("reports.Submit", err))
 	switch {
 	case state == Broken:
 		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.failing).Round(time.Second), err)

@@ -176,7 +176,8 @@ type Subset struct {
 // Submit adds exception 69 to the header, which compressed reports carry. An invalid or
 // expired token and an unusable TempDir or LockDir are errors before src is read. All
 // callbacks run on the caller's goroutine.
-func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (*Receipt, error) {
+func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (_ *Receipt, err error) {
+	defer func() { err = c.core.Shown(err) }()
 	o, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -184,6 +185,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if src == nil {
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
+	c.redact(&o)
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
 	account, err := c.token.account(ctx)
 	if err != nil {
@@ -213,6 +215,13 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, err
 	}
 	return s.receipt(), nil
+}
+
+// redact takes secrets out of what callbacks are told in words of the service.
+func (c *Client) redact(o *SubmitOptions) {
+	if warn := o.Warn; warn != nil {
+		o.Warn = func(f Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
+	}
 }
 
 func (s *submission) receipt() *Receipt {

@@ -21,7 +21,8 @@ import (
 //
 // Verify sends GET /reports/{id} (specification §4.1). It hashes the response while
 // reading it, in constant memory.
-func (c *Client) Verify(ctx context.Context, r *Receipt) error {
+func (c *Client) Verify(ctx context.Context, r *Receipt) (err error) {
+	defer func() { err = c.core.Shown(err) }()
 	const op = "reports.Verify"
 	if r == nil {
 		return &datacite.FieldError{Path: "r", Reason: "is nil"}

@@ -27,7 +27,7 @@ func Bearer(source TokenSource) Authorizer {
 		if err := CheckToken(token); err != nil {
 			return err
 		}
-		h.Set("Authorization", "Bearer "+token)
+		h.Set("Authorization", bearerHeader(token))
 		return nil
 	}
 }
@@ -40,12 +40,18 @@ func Basic(cfg datacite.Config) (Authorizer, error) {
 	if err := errors.Join(checkUsername(cfg.Username), checkPassword(cfg.Password)); err != nil {
 		return nil, err
 	}
-	value := "Basic " + base64.StdEncoding.EncodeToString([]byte(cfg.Username+":"+cfg.Password))
+	value := basicHeader(cfg.Username, cfg.Password)
 	return func(_ context.Context, h http.Header) error {
 		h.Set("Authorization", value)
 		return nil
 	}, nil
 }
+
+func basicHeader(username, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))
+}
+
+func bearerHeader(token string) string { return "Bearer " + token }
 
 func checkUsername(name string) error {
 	switch {

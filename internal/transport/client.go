@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -55,8 +54,8 @@ type Client struct {
 	authorize   Authorizer
 	relays      bool
 	explain     func(*datacite.Error)
-	embedded    bool                   // the service is, and pauses are short
-	hidden      atomic.Pointer[hiding] // of the last request
+	embedded    bool // the service is, and pauses are short
+	hidden      secrets
 }
 
 // New checks cfg and makes a Client. The error has a [*datacite.FieldError] for each
@@ -84,6 +83,7 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 		relays:      i.Relays,
 		explain:     i.Explain,
 	}
+	c.hidden.give(cfg)
 	c.embedded = isEmbedded(cfg.HTTPClient, address)
 	c.maxWait = c.Pause(cmp.Or(cfg.MaxWait, DefaultMaxWait))
 	if c.explain == nil {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -63,8 +64,8 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 
 func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
 	return &datacite.Error{
-		Op: r.Op, Method: r.Method, URL: c.url(r), StatusCode: res.StatusCode, Message: Line(res.hidden.in(message)),
-		Body: []byte(res.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: res.hidden.cause(cause),
+		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: Line(c.hidden.in(message)),
+		Body: []byte(c.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
 	}
 }
 
@@ -80,12 +81,17 @@ func (c *Client) url(r Request) string {
 	return c.base + r.Path + "?" + r.Query
 }
 
+// shownURL is the address in errors and logs. The service chooses a part of some, such as
+// the cursor of the next page.
+func (c *Client) shownURL(r Request) string {
+	return c.base + c.hidden.in(strings.TrimPrefix(c.url(r), c.base))
+}
+
 // An exchange is one Do: its attempts and their outcome.
 type exchange struct {
 	client    *Client
 	request   Request
 	requestID string
-	hidden    *hiding // what the request carries and no text may
 
 	attempts int
 	started  time.Time
@@ -124,6 +130,7 @@ func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) 
 	if err := x.authorize(ctx, req.Header); err != nil {
 		return nil, err
 	}
+	c.hidden.send(req.Header)
 	return req, nil
 }
 
@@ -143,7 +150,6 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	if err := authorize(ctx, h); err != nil {
 		return fmt.Errorf("%w: %w", errNoLogin, err)
 	}
-	x.hidden = x.client.hiding(h.Get("Authorization"))
 	return nil
 }
 
@@ -183,7 +189,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 // lost handles an attempt that brought no response.
 func (x *exchange) lost(err error) {
 	x.failure = x.newError(0, "", causeText(err))
-	x.failure.Err = x.hidden.cause(err)
+	x.failure.Err = x.client.hidden.cause(err)
 	if neverSent(err) {
 		x.failure.RequestID = "" // the service never saw it
 	}
@@ -208,7 +214,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		body.limit = min(body.limit, maxShort)
 	}
 	defer res.Body.Close()
-	excerpt := maxErrorBody + x.hidden.longest()
+	excerpt := maxErrorBody + x.client.hidden.longest()
 	if !ok {
 		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
 		x.refused(res, id, o.page)
@@ -267,7 +273,7 @@ func (c *Client) Decode(body io.Reader, read Reader) error {
 }
 
 func (x *exchange) newResponse(res *http.Response, id string) *Response {
-	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: x.id(id), Attempts: x.attempts, hidden: x.hidden}
+	return &Response{StatusCode: res.StatusCode, Header: res.Header, RequestID: x.id(id), Attempts: x.attempts}
 }
 
 // wrongKind recognises the pages that gateways send instead of a response.
@@ -277,23 +283,25 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
 		return nil
 	}
-	text, _ := explain(res.Header.Get("Content-Type"), data)
+	text, _ := explain(res.Header.Get("Content-Type"), []byte(x.client.hidden.cut(string(data), math.MaxInt)))
 	return errors.New(text)
 }
 
 // refused handles a status other than success.
 func (x *exchange) refused(res *http.Response, id string, data []byte) {
-	message, details := explain(res.Header.Get("Content-Type"), data)
+	// Before it is read: what is left of a page without its tags would hide a secret with some.
+	shown := x.client.hidden.cut(string(data), math.MaxInt)
+	message, details := explain(res.Header.Get("Content-Type"), []byte(shown))
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
-		message = "redirect to " + Line(x.hidden.in(location)) + " not followed"
+		message = "redirect to " + Line(x.client.hidden.in(location)) + " not followed"
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
 	for _, d := range details {
-		d.Path, d.Reason = Line(x.hidden.in(d.Path)), Line(x.hidden.in(d.Reason))
+		d.Path, d.Reason = Line(x.client.hidden.in(d.Path)), Line(x.client.hidden.in(d.Reason))
 		d.Line, d.Column = Position(d.Reason)
 		x.failure.Details = append(x.failure.Details, d)
 	}
-	x.failure.Body = []byte(x.hidden.cut(string(data), maxErrorBody))
+	x.failure.Body = []byte(shown[:min(len(shown), maxErrorBody)])
 	if res.StatusCode/100 == 3 {
 		x.failure.Err = datacite.ErrRedirect
 	}
@@ -302,16 +310,16 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 // garbled handles a success status whose body is malformed.
 func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
-	x.failure.Body = []byte(x.hidden.cut(string(data[:min(len(data), maxErrorBody+x.hidden.longest())]), maxErrorBody))
-	x.failure.Err = x.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
+	x.failure.Body = []byte(x.client.hidden.cut(string(data[:min(len(data), maxErrorBody+x.client.hidden.longest())]), maxErrorBody))
+	x.failure.Err = x.client.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
 }
 
 // newError makes every error of an exchange. Whatever the service or the network
 // said is in one line, of bounded length, and without secrets.
 func (x *exchange) newError(status int, id, message string) *datacite.Error {
 	return &datacite.Error{
-		Op: x.request.Op, Method: x.request.Method, URL: x.client.url(x.request),
-		StatusCode: status, Message: Line(x.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
+		Op: x.request.Op, Method: x.request.Method, URL: x.client.shownURL(x.request),
+		StatusCode: status, Message: Line(x.client.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
 	}
 }
 
@@ -321,7 +329,7 @@ func (x *exchange) id(given string) string {
 	if given == x.requestID {
 		return given // most services repeat ours
 	}
-	id := Line(x.hidden.in(given))
+	id := Line(x.client.hidden.in(given))
 	if id == "" {
 		return x.requestID
 	}
@@ -335,13 +343,13 @@ func (x *exchange) fail(err error) error {
 	switch {
 	case e == nil:
 		e = x.newError(0, "", causeText(err))
-		e.Err = x.hidden.cause(err)
+		e.Err = x.client.hidden.cause(err)
 		if x.attempts == 0 {
 			e.RequestID = "" // the service never saw it
 		}
 	case err != nil && !errors.Is(e.Err, err):
-		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, Line(x.hidden.in(err.Error())))
-		e.Err = errors.Join(e.Err, x.hidden.cause(err))
+		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, Line(x.client.hidden.in(err.Error())))
+		e.Err = errors.Join(e.Err, x.client.hidden.cause(err))
 	}
 	e.Attempts = x.attempts
 	e.Unclear = x.unclear

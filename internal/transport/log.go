@@ -18,9 +18,12 @@ func (x *exchange) log(ctx context.Context) {
 			level = slog.LevelDebug
 		}
 	}
+	if !x.client.logger.Enabled(ctx, level) {
+		return
+	}
 	attrs := []slog.Attr{
 		slog.String("method", x.request.Method),
-		slog.String("url", x.client.url(x.request)),
+		slog.String("url", x.client.shownURL(x.request)),
 		slog.Int("attempt", x.attempts),
 		slog.Int("status", status),
 		slog.Duration("duration", time.Since(x.started)),

@@ -89,6 +89,4 @@ type Response struct {
 	Body       io.ReadCloser // the body when Stream was asked for; the caller closes it
 	RequestID  string
 	Attempts   int
-
-	hidden *hiding // for errors that are made of it
 }

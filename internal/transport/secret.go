@@ -1,182 +1,310 @@
 package transport
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/apikey"
 )
 
-// shortestSecret is the length from which a password is looked for by itself. The
-// letters of a shorter one are those of common words, and taking them out would
-// leave no text readable. With its user name, and encoded, it is looked for always.
+// shortestSecret is the length from which a password is looked for by itself.
+// Redacting shorter ones would remove ordinary words. With its user name, and encoded,
+// a password is looked for always.
 const shortestSecret = 8
 
-// hiding is the value of an Authorization header, which it takes out of every text
-// that may repeat it, however the server spells what it received. Without a value, or
-// nil, it hides nothing.
-type hiding struct {
-	header  string
-	secrets func() secrets // made once, when first needed
-}
+// remembered is how many of the credentials that a client has sent it redacts, beside
+// those of its Config. A source of tokens may bring a new one for each request; the one
+// whose last use is the longest ago is forgotten first.
+const remembered = 64
 
-// secrets are the texts to look for, the longest first.
+// secrets redacts the credentials of a client in every text that may repeat them,
+// however the server spells what it received, and whenever it does: a server, a cache or
+// a log that is shown may repeat those of an earlier request.
 type secrets struct {
-	sent  []string // as they were sent
-	plain [][]byte // as all their spellings read
+	mu    sync.Mutex
+	given []*credential // of the Config
+	sent  []*credential // the last one at the end
+	all   *searches     // for all of them; nil until needed
 }
 
-// hiding is what hides a header, which is mostly that of the request before.
-func (c *Client) hiding(header string) *hiding {
-	if h := c.hidden.Load(); h != nil && h.header == header {
-		return h
-	}
-	h := &hiding{header, sync.OnceValue(func() secrets { return secretsOf(header) })}
-	c.hidden.Store(h)
-	return h
+// A credential is the value of an Authorization header.
+type credential struct {
+	header    string
+	spellings func() spellings // made once, when first needed
 }
 
-// secretsOf are the secrets of a header. Its scheme may be shown.
-func secretsOf(header string) (all secrets) {
-	scheme, credentials, ok := strings.Cut(header, " ")
-	if !ok {
-		return all
+func newCredential(header string) *credential {
+	return &credential{header, sync.OnceValue(func() spellings { return spellingsOf(header) })}
+}
+
+// spellings are the texts to look for.
+type spellings struct {
+	sent  []needle // as they were sent
+	plain []needle // as all their spellings read
+}
+
+// give adds the credentials of a Config, also those that this client does not send:
+// another client of the same Config may, to the same service.
+func (s *secrets) give(cfg datacite.Config) {
+	if cfg.Username != "" || cfg.Password != "" {
+		s.given = append(s.given, newCredential(basicHeader(cfg.Username, cfg.Password)))
 	}
-	all.sent = []string{credentials}
-	if plain, err := base64.StdEncoding.DecodeString(credentials); err == nil && scheme == "Basic" {
-		username, password, _ := strings.Cut(string(plain), ":")
-		all.sent = append(all.sent, string(plain))
-		if name := strings.TrimSpace(username); apikey.Is(name) {
-			all.sent = append(all.sent, name)
-		}
-		if len(password) >= shortestSecret {
-			all.sent = append(all.sent, password)
+	if cfg.Token != "" {
+		s.given = append(s.given, newCredential(bearerHeader(cfg.Token)))
+	}
+}
+
+// send adds the credentials of a request.
+func (s *secrets) send(h http.Header) {
+	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
+		for _, header := range h.Values(name) {
+			s.remember(header)
 		}
 	}
-	for _, secret := range append(all.sent, header) {
-		data := []byte(secret)
-		for _, text := range []string{
-			secret, hex.EncodeToString(data), base64.StdEncoding.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
-			base64.URLEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data),
-		} {
-			// One of hardly more than escapes would be found everywhere.
-			p := plain(text).bytes
-			if text != header && (len(p) >= shortestSecret || len(p) == len(text)) {
-				all.plain = append(all.plain, p)
+}
+
+func (s *secrets) remember(header string) {
+	same := func(c *credential) bool { return c.header == header }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(s.given, same) {
+		return
+	}
+	if i := slices.IndexFunc(s.sent, same); i >= 0 {
+		again := s.sent[i]
+		s.sent = append(slices.Delete(s.sent, i, i+1), again)
+		return
+	}
+	if len(s.sent) == remembered {
+		s.sent = slices.Delete(s.sent, 0, 1)
+	}
+	s.sent, s.all = append(s.sent, newCredential(header)), nil
+}
+
+// searches look for all spellings, as they were sent and in plain text.
+type searches struct{ sent, plain search }
+
+func (s *secrets) known() *searches {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = &searches{}
+		for _, c := range slices.Concat(s.given, s.sent) {
+			spelt := c.spellings()
+			s.all.sent.add(spelt.sent)
+			s.all.plain.add(spelt.plain)
+		}
+	}
+	return s.all
+}
+
+// spellingsOf are those of the secrets of a header. Its scheme may be shown.
+func spellingsOf(header string) (all spellings) {
+	for _, secret := range append(secretsOf(header), header) {
+		if secret != header {
+			all.sent = append(all.sent, needle{text: []byte(secret), enough: len(secret)})
+		}
+		for _, text := range misread(secret) {
+			all.plain = append(all.plain, encoded(text)...)
+			if secret != header {
+				all.plain = append(all.plain, itself(text, strings.Contains(secret, ":"))...)
 			}
 		}
 	}
-	slices.SortFunc(all.sent, longestFirst)
-	slices.SortFunc(all.plain, func(a, b []byte) int { return longestFirst(string(a), string(b)) })
-	all.plain = slices.CompactFunc(all.plain, bytes.Equal)
 	return all
 }
 
-func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+// secretsOf are the credentials of a header and their parts.
+func secretsOf(header string) []string {
+	scheme, credentials, ok := strings.Cut(header, " ")
+	if !ok {
+		credentials = header
+	}
+	plain, err := base64.StdEncoding.DecodeString(credentials)
+	if err != nil || scheme != "Basic" {
+		if len(credentials) < shortestSecret {
+			return nil
+		}
+		return []string{credentials}
+	}
+	all := []string{credentials, string(plain)}
+	username, password, _ := strings.Cut(string(plain), ":")
+	if name := strings.TrimSpace(username); apikey.Is(name) {
+		all = append(all, name)
+	}
+	// Blanks at either end are easily lost.
+	for _, text := range []string{password, strings.TrimSpace(password)} {
+		if len(text) >= shortestSecret {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// misread are a text and what becomes of it where somebody takes UTF-8 for Latin-1 or
+// Windows-1252, or writes it so.
+func misread(text string) []string {
+	all := []string{text}
+	for _, c := range []encoding.Encoding{charmap.ISO8859_1, charmap.Windows1252} {
+		if read, err := c.NewDecoder().String(text); err == nil {
+			all = append(all, read)
+		}
+		if written, err := c.NewEncoder().String(text); err == nil {
+			all = append(all, written)
+		}
+	}
+	slices.Sort(all[1:])
+	return slices.Compact(all) // mostly the text alone
+}
+
+// itself is a text as it reads in plain text. The beginning of a login is a user name,
+// which may be shown.
+func itself(text string, login bool) []needle {
+	p := plain(text).bytes
+	if len(p) < shortestSecret && len(p) < len(text) {
+		return nil // of hardly more than escapes, it would be found everywhere
+	}
+	n := newNeedle(p)
+	if login {
+		n.enough = len(p)
+	}
+	return []needle{n}
+}
+
+// encoded are the encodings of a text, as they read in plain text.
+func encoded(text string) (all []needle) {
+	data := []byte(text)
+	for _, text := range []string{
+		hex.EncodeToString(data), base64.StdEncoding.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
+		base64.URLEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data),
+	} {
+		all = append(all, newNeedle(plain(text).bytes))
+	}
+	for _, base64 := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for before := range 3 {
+			if n := within64(base64, data, before); len(n.text) >= shortestSecret {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// within64 is what stands for data within the base64 of a longer text, where the number
+// of bytes before them is a multiple of three and so many more. Characters that stand for
+// other bytes, too, are left out.
+func within64(base64 *base64.Encoding, data []byte, before int) needle {
+	text := base64.EncodeToString(append(make([]byte, before), data...))
+	bits, head := 8*(before+len(data)), min(before, 1)
+	n := newNeedle(plain(text[before+head : bits/6]).bytes)
+	n.head, n.tail = head, min(bits%6, 1)
+	return n
+}
 
 // login is what stands in front of the host in an address, as of a proxy.
 var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
 
 // in returns a text without the secrets.
-func (h *hiding) in(text string) string { return h.without(text, false) }
+func (s *secrets) in(text string) string { return s.without(text, false) }
 
-// cut returns the beginning of a text that may go on, of at most limit bytes,
-// without the secrets, nor the beginning of one at its end.
-func (h *hiding) cut(text string, limit int) string {
-	text = h.without(text, true)
+// cut returns the beginning of a text that may go on, of at most limit bytes, without
+// the secrets, nor the beginning of one at its end.
+func (s *secrets) cut(text string, limit int) string {
+	text = s.without(text, true)
 	return text[:min(len(text), limit)]
 }
 
-// without takes out the secrets, and the beginning of one in an unfinished text.
-func (h *hiding) without(text string, unfinished bool) string {
+// without redacts the secrets, and the beginning of one in an unfinished text.
+func (s *secrets) without(text string, unfinished bool) string {
 	if strings.Contains(text, "@") {
 		text = login.ReplaceAllString(text, "://REDACTED@")
 	}
-	if h == nil {
+	known := s.known()
+	if len(known.plain.needles) == 0 {
 		return text
 	}
-	var found []span
-	look := func(text, secret []byte, original func(start, end int) span) {
-		for at := 0; ; at += len(secret) {
-			next := bytes.Index(text[at:], secret)
-			if next < 0 {
-				return
-			}
-			at += next
-			found = append(found, original(at, at+len(secret)))
-		}
+	found := known.sent.in([]byte(text)) // whatever escape they make with what stands beside them
+	p := plain(text)
+	for _, part := range known.plain.in(p.bytes) {
+		found = append(found, p.original(part.start, part.end))
 	}
-	s, data, p := h.secrets(), []byte(text), plain(text)
-	for _, secret := range s.sent { // whatever escape it makes with what stands beside it
-		look(data, []byte(secret), func(start, end int) span { return span{start, end} })
-	}
-	for _, secret := range s.plain {
-		look(p.bytes, secret, p.original)
-		if n := beginning(secret, p.bytes); unfinished && n > 0 {
-			found = append(found, p.original(len(p.bytes)-n, len(p.bytes)))
-		}
+	if n := known.plain.beginning(p.bytes); unfinished && n > 0 {
+		found = append(found, p.original(len(p.bytes)-n, len(p.bytes)))
 	}
 	return without(text, found)
 }
 
-// beginning is how much of a secret a text ends with, if that is not a common word.
-func beginning(secret, text []byte) int {
-	for n := min(len(secret)-1, len(text)); n >= shortestSecret; n-- {
-		if bytes.HasSuffix(text, secret[:n]) {
-			return n
-		}
-	}
-	return 0
-}
-
 // longest is how much is read beyond what is shown, so that a secret in usual spelling
 // is whole: JSON takes the most, six bytes for one.
-func (h *hiding) longest() int {
-	if h == nil {
-		return 0
+func (s *secrets) longest() (most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range slices.Concat(s.given, s.sent) {
+		most = max(most, 6*len(c.header))
 	}
-	return 6 * len(h.header)
+	return most
 }
 
 // cause returns an error whose text has no secrets, and is bounded and clean.
-func (h *hiding) cause(err error) error {
-	if err == nil {
-		return nil
+func (s *secrets) cause(err error) error {
+	return showing(err, func(text string) string {
+		shown := s.in(text)
+		if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
+			return line
+		}
+		return shown
+	})
+}
+
+// Text is a text that has words of the service in it, without secrets.
+func (c *Client) Text(text string) string { return c.hidden.in(text) }
+
+// Shown is an error that has words of the service in its text, without secrets. That of a
+// request has none already.
+func (c *Client) Shown(err error) error { return showing(err, c.hidden.in) }
+
+func showing(err error, shown func(string) string) error {
+	if err == nil || shown(err.Error()) == err.Error() {
+		return err
 	}
-	text := err.Error()
-	shown := h.in(text)
-	if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
-		shown = line
-	}
-	if shown != text {
-		return &hiddenError{err, shown}
-	}
-	return err
+	return &hiddenError{err, shown}
 }
 
 // A hiddenError is another error, with a text that may be shown. What it hides
 // cannot be unwrapped, but be asked for.
 type hiddenError struct {
-	err  error
-	text string
+	err   error
+	shown func(string) string
 }
 
-func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Error() string { return e.shown(e.err.Error()) }
 
 // Is asks the error that is hidden.
 func (e *hiddenError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// As asks the error that is hidden, but not for an error that shows its text.
+// As asks the error that is hidden, but not for one whose own text must not be shown.
 func (e *hiddenError) As(target any) bool {
-	if _, ok := target.(*interface{ Timeout() bool }); ok {
-		return errors.As(e.err, target)
+	if !errors.As(e.err, target) {
+		return false
 	}
-	return false
+	found := reflect.ValueOf(target).Elem()
+	if err, ok := found.Interface().(error); ok && reflect.TypeOf(target) != timeout && e.shown(err.Error()) != err.Error() {
+		found.SetZero()
+		return false
+	}
+	return true
 }
+
+// timeout shows no text.
+var timeout = reflect.TypeFor[*interface{ Timeout() bool }]()
