@@ -392,7 +392,10 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 		check: func(c *checker, p *path, v *T) {
 			p = p.dot(name)
 			for i, items := 0, *field(v); i < len(items); i++ {
-				e.check(c, p.item(i), &items[i])
+				before := len(c.findings)
+				if e.check(c, p.item(i), &items[i]); len(c.findings) == before && !e.present(&items[i]) {
+					c.warn(CodeLossy, p.item(i), "", "nothing is set here; leave it out")
+				}
 			}
 		},
 		members: []member[T]{listMember(name, field, e.jsonItem())},
