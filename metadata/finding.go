@@ -27,7 +27,7 @@ const (
 	CodeURI        Code = "uri"        // not a URI; as a warning: a relative one
 	CodeText       Code = "text"       // characters that XML cannot contain
 	CodeLimit      Code = "limit"      // too many or too long
-	CodeJSON       Code = "json"       // refused as JSON, which package dois sends, and accepted as XML
+	CodeJSON       Code = "json"       // refused as JSON, which package dois sends, and accepted as XML; as a warning, dropped as JSON
 )
 
 // Codes of warnings.

@@ -80,6 +80,9 @@ func (c *checker) value(p *path, member, value string, d datatype) {
 	if f == nil && d.warning != nil {
 		f = d.warning(value)
 	}
+	if f == nil && value != "" && xmlscan.Trim(value) == "" {
+		f = warning(CodeLossy, "this is only white space, which the service drops; leave it out")
+	}
 	if f != nil {
 		c.add(p.dot(member), value, f)
 	}
@@ -102,6 +105,14 @@ func (c *checker) add(p *path, value string, f *fault) {
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(xmlscan.Trim(value)); message != "" {
 		c.warn(CodeScheme, p, value, "%s", message)
+	}
+}
+
+// padded warns of a DOI that the service does not recognise in XML, where it removes white
+// space only from some values.
+func (c *checker) padded(p *path, value string) {
+	if bare := xmlscan.Trim(value); bare != "" && bare != value {
+		c.warn(CodeLossy, p, value, "if the record is sent as XML, the service drops a DOI with white space around it")
 	}
 }
 

@@ -204,11 +204,9 @@ func (e *element[T]) jsonItem() func(*decoder, *T) bool {
 func newValue[T any, S ~string](rule *valueRule, d datatype, field func(*T) *S) (get func(*T) string, p part[T]) {
 	rule.fault = d.fault
 	get = func(v *T) string { return string(*field(v)) }
-	if d.fault != nil || d.warning != nil {
-		p.check = func(c *checker, at *path, v *T) {
-			if value := get(v); value != "" || rule.mandatory {
-				c.value(at, rule.member, value, d)
-			}
+	p.check = func(c *checker, at *path, v *T) {
+		if value := get(v); value != "" || rule.mandatory {
+			c.value(at, rule.member, value, d)
 		}
 	}
 	return get, p
