@@ -177,7 +177,7 @@ func (d *Draft) check() error {
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
 	}
-	return nil
+	return d.checkJSON()
 }
 
 // checkName refuses a draft that names another DOI.

@@ -36,10 +36,10 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, transport.Request{
 		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
-	})
+	}))
 }
 
 // Update changes a DOI: each property in draft replaces the stored one. Sending it twice
@@ -74,10 +74,10 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, transport.Request{
 		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
-	})
+	}))
 }
 
 // flags are the parameters of a write. They change only the response (specification §4.2).

@@ -47,10 +47,8 @@ func NewDocument(record *metadata.Record) (Document, error) {
 	if record == nil {
 		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
 	}
-	if invalid, ok := errors.AsType[*metadata.ValidationError](record.Validate()); ok {
-		if err := invalid.Except(metadata.CodeJSON); err != nil {
-			return Document{}, recordError(err)
-		}
+	if err := record.Validate(); err != nil {
+		return Document{}, recordError(err)
 	}
 	data, err := record.XML()
 	if err != nil {

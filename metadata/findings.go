@@ -14,9 +14,8 @@ import (
 // service would refuse and all mandatory values that are missing as one
 // [*ValidationError].
 //
-// A record without a DOI is valid, since the path of the request may name it. What the
-// service refuses only as JSON has [CodeJSON]; before sending XML, leave it out with
-// [ValidationError.Except].
+// A record without a DOI is valid, since the path of the request may name it. So is one
+// that the service accepts as XML only; Findings warns of that ([CodeJSON]).
 func (r *Record) Validate() error { return faults(r.Findings()) }
 
 // Findings returns the errors of [Record.Validate], and warnings: values that the service
@@ -108,11 +107,11 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 	}
 }
 
-// padded warns of a DOI that the service does not recognise in XML, where it removes white
-// space only from some values.
+// padded warns of an identifier that the service does not recognise in XML, where it removes
+// white space only from some values.
 func (c *checker) padded(p *path, value string) {
 	if bare := xmlscan.Trim(value); bare != "" && bare != value {
-		c.warn(CodeLossy, p, value, "if the record is sent as XML, the service drops a DOI with white space around it")
+		c.warn(CodeLossy, p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
 	}
 }
 

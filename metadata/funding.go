@@ -21,7 +21,7 @@ var fundingElement = newElement("fundingReference", anyOrder,
 			if s, ok := agentSchemes[fold(string(f.FunderIdentifierType))]; ok && f.FunderIdentifier != "" {
 				c.scheme(p.dot("funderIdentifier"), f.FunderIdentifier, s)
 			}
-			if f.FunderIdentifierType == FunderCrossref {
+			if f.FunderIdentifierType == FunderCrossref || f.FunderIdentifierType == FunderROR {
 				c.padded(p.dot("funderIdentifier"), f.FunderIdentifier)
 			}
 		}),
