@@ -82,7 +82,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 
 // flags are the parameters of a write. They change only the response (specification §4.2).
 func (d *Draft) flags() string {
-	return parameters(cmp.Or(d.Response, &GetOptions{Affiliation: true, Publisher: true}))
+	return cmp.Or(d.Response, &GetOptions{}).query()
 }
 
 // EventOptions are the optional settings of [Client.ChangeState].
@@ -109,7 +109,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 		return nil, &datacite.FieldError{Path: "event", Reason: event.fault()}
 	}
 	const op = "dois.ChangeState"
-	found, err := c.Get(ctx, doiName, &GetOptions{Affiliation: true, Publisher: true})
+	found, err := c.Get(ctx, doiName, nil)
 	if err != nil {
 		return nil, err
 	}
