@@ -138,7 +138,7 @@ func TestWriteBack(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				ctx, client := t.Context(), srv.DOIs()
 				seed(t, srv, attributes)
-				all := &dois.GetOptions{Affiliation: true, Publisher: true}
+				var all *dois.GetOptions
 				before, err := client.Get(ctx, "10.5072/full", all)
 				require.NoError(t, err)
 
@@ -170,12 +170,16 @@ func TestWriteBack(t *testing.T) {
 func TestWriteBackLosesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, fullRecord)
-		for _, opts := range []*dois.GetOptions{nil, {Affiliation: true}, {Publisher: true}} {
-			r, err := srv.DOIs().Get(t.Context(), "10.5072/full", opts)
+		for _, opts := range []*dois.ListOptions{nil, {Affiliation: true}, {Publisher: true}} {
+			found, err := srv.DOIs().List(t.Context(), opts)
 			require.NoError(t, err)
-			_, err = r.Draft()
+			_, err = found.Records[0].Draft()
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		}
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Affiliation: true, Publisher: true})
+		require.NoError(t, err)
+		_, err = found.Records[0].Draft()
+		require.NoError(t, err)
 	})
 }
 

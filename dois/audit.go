@@ -387,7 +387,7 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 // look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a
 // path is looked up in the list.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
-	found, err := c.Get(ctx, name, &GetOptions{Affiliation: true, Publisher: true})
+	found, err := c.Get(ctx, name, nil)
 	switch {
 	case errors.Is(err, datacite.ErrNotFound):
 		return nil, nil

@@ -33,7 +33,7 @@ type Draft struct {
 	Extra    map[string]any // other attributes, sent as they are; not those with a field
 	ClientID string         // the repository account, if the login is not that of one
 
-	Response *GetOptions // shape of the returned record; nil means with all identifiers
+	Response *GetOptions // what is returned of the record
 }
 
 // clearable are the attributes that the service removes. It ignores null for others.
@@ -84,17 +84,17 @@ func (e Event) fault() string {
 // Draft returns a copy of the record to change and to give to [Client.Update]: its metadata,
 // URL, ContentURL and Container.
 //
-// The record must have been read with Affiliation and Publisher; otherwise the error is a
-// [*datacite.FieldError], because writing it back would remove the identifiers that were
-// not read.
+// The record must have been read with Get, or listed with Affiliation and Publisher;
+// otherwise the error is a [*datacite.FieldError], because writing it back would remove the
+// identifiers that were not read.
 func (r *Record) Draft() (*Draft, error) {
-	for _, name := range []string{"creators", "contributors"} {
-		if r.plainAffiliations(name) {
-			return nil, &datacite.FieldError{Path: "Record." + name, Reason: "has affiliations without their identifiers; read the record with Affiliation"}
-		}
-	}
-	if raw := r.member("publisher"); len(raw) > 0 && raw[0] == '"' {
-		return nil, &datacite.FieldError{Path: "Record.publisher", Reason: "has no identifier; read the record with Publisher"}
+	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
+		raw := r.member(name)
+		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
+	})
+	if len(plain) > 0 {
+		return nil, &datacite.FieldError{Path: "Record", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
+			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"}
 	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL)}
 	if err := copyRecord(&d.Record, r.Record); err != nil {
@@ -177,7 +177,12 @@ func (d *Draft) check() error {
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
 	}
-	return nil
+	if d.Response != nil {
+		if err := d.Response.check("Draft.Response"); err != nil {
+			return err
+		}
+	}
+	return d.checkJSON()
 }
 
 // checkName refuses a draft that names another DOI.

@@ -122,7 +122,7 @@ func ExampleClient_Get() {
 	srv := exampleService()
 	defer srv.Close()
 
-	record, err := srv.DOIs().Get(context.Background(), "https://doi.org/10.5072/length", &dois.GetOptions{Publisher: true})
+	record, err := srv.DOIs().Get(context.Background(), "https://doi.org/10.5072/length", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func ExampleClient_Update() {
 	defer srv.Close()
 	ctx, client := context.Background(), srv.DOIs()
 
-	record, err := client.Get(ctx, "10.5072/length", &dois.GetOptions{Affiliation: true, Publisher: true})
+	record, err := client.Get(ctx, "10.5072/length", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

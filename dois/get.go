@@ -1,20 +1,23 @@
 package dois
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// GetOptions choose what the service sends of a record. Identifiers of affiliations and
-// of the publisher come only with their options.
+// GetOptions choose what the service sends of a record.
 type GetOptions struct {
-	Affiliation bool     `url:"affiliation"`             // affiliations with their identifiers
-	Publisher   bool     `url:"publisher"`               // publisher with its identifier
+	// Affiliations and the publisher always come with their identifiers, so that Record.Draft
+	// has all that an update writes: that costs the service nothing. These need not be set.
+	Affiliation, Publisher bool `url:"-"`
+
 	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
 	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
 	IfNoneMatch string   `url:"-"`                       // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
@@ -33,8 +36,9 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if opts == nil {
-		opts = &GetOptions{}
+	opts = cmp.Or(opts, &GetOptions{})
+	if err := opts.check("GetOptions"); err != nil {
+		return nil, err
 	}
 	// The deployed service gives a compressed response no ETag.
 	header := http.Header{"Accept-Encoding": {"identity"}}
@@ -42,10 +46,23 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 		header.Set("If-None-Match", opts.IfNoneMatch)
 	}
 	request := transport.Request{
-		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters(opts),
+		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: opts.query(),
 		Access: transport.Optional, Header: header,
 	}
 	return c.doRecord(ctx, request)
+}
+
+func (o *GetOptions) check(path string) error {
+	var f faults
+	f.names(path+".Include", o.Include, []string{"client", "media"})
+	return errors.Join(f...)
+}
+
+func (o *GetOptions) query() string {
+	v, _ := params.Values(o) // of texts, flags and lists
+	v.Set("affiliation", "true")
+	v.Set("publisher", "true")
+	return params.Encode(v)
 }
 
 // Exists reports whether a DOI exists and the client may see it, without reading its

@@ -131,6 +131,6 @@ func TestGetUnknown(t *testing.T) {
 		assert.Equal(t, "dois.Get", e.Op)
 		assert.Equal(t, 404, e.StatusCode)
 		assert.NotEmpty(t, e.RequestID)
-		assert.ErrorContains(t, err, "/dois/10.5072/nothing?affiliation=false&publisher=false: 404 Not Found")
+		assert.ErrorContains(t, err, "/dois/10.5072/nothing?affiliation=true&publisher=true: 404 Not Found")
 	})
 }

@@ -100,7 +100,7 @@ type ListOptions struct {
 	From     Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
 	InBody bool       `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
-	Extra  url.Values `url:"-"` // other parameters, sent as they are; not those with a field above
+	Extra  url.Values `url:"-"` // other parameters, sent as they are; of those with a field above only fields[dois], include and facets, for names that are unknown here
 }
 
 // An Overflow says how to read more than the 10,000 records that page numbers reach. A
@@ -271,13 +271,16 @@ var (
 )
 
 func (o *ListOptions) checkNames(f *faults) {
-	for field, list := range inOrder(map[string]struct{ given, known []string }{
-		"Fields": {o.Fields, knownFields}, "Include": {o.Include, []string{"client"}}, "Facets": {o.Facets, knownFacets},
-	}) {
-		for _, name := range list.given {
-			if !slices.ContainsFunc(list.known, func(known string) bool { return known == name || snake(known) == name }) {
-				f.add("ListOptions."+field, "%q is not a name that the service knows; Extra takes any", name)
-			}
+	f.names("ListOptions.Fields", o.Fields, knownFields)
+	f.names("ListOptions.Include", o.Include, []string{"client"})
+	f.names("ListOptions.Facets", o.Facets, knownFacets)
+}
+
+// names refuses names that are not known, in either spelling that the service accepts.
+func (f *faults) names(path string, given, known []string) {
+	for _, name := range given {
+		if !slices.ContainsFunc(known, func(known string) bool { return known == name || snake(known) == name }) {
+			f.add(path, "%q is not a name that the service knows", name)
 		}
 	}
 }

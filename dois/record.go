@@ -73,6 +73,10 @@ type Record struct {
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 
+	// Warnings are what is doubtful about the metadata that Create or Update sent, such as
+	// values that the service drops: metadata.Record.Findings, at most 100.
+	Warnings []metadata.Finding `json:"-"`
+
 	Fields   []string   `json:"-"` // the attributes that ListOptions.Fields asked for; nil means all of them
 	Included []Resource `json:"-"` // what GetOptions.Include asked for
 	ETag     string     `json:"-"` // of the response to Get, for GetOptions.IfNoneMatch

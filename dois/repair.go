@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
@@ -33,6 +32,8 @@ type Repaired struct {
 	Draft      *Draft // what was sent, or with DryRun would be sent; nil for nothing
 	Changed    bool   // the service accepted it; never with DryRun
 	Err        error
+
+	Warnings []metadata.Finding // about the wanted metadata; see Record.Warnings
 }
 
 // Repair writes DOIs as they are wanted where an audit found differences, and returns the
@@ -124,6 +125,9 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 	if diffs[0].Kind != Extra || len(diffs) > 1 {
 		done.Draft, done.Changed, done.Err = c.repair(ctx, diffs, dry)
 		done.Err = c.core.Shown(done.Err)
+		if w := diffs[0].Wanted; done.Draft != nil && w != nil && w.Metadata != nil {
+			done.Warnings = (&Draft{Record: *w.Metadata}).warnings()
+		}
 	}
 	all := make([]*Repaired, 0, len(diffs))
 	for _, d := range diffs {
@@ -231,8 +235,7 @@ func (d *Draft) properties(changes []metadata.Change, wanted *metadata.Record) e
 	}
 	chosen := map[string]any{}
 	for _, c := range changes {
-		name, _, _ := strings.Cut(c.Path, "[")
-		name, _, _ = strings.Cut(name, ".")
+		name := property(c.Path)
 		switch value, there := all[name]; {
 		case there && string(value.(json.RawMessage)) != "[]":
 			chosen[name] = value

@@ -203,6 +203,9 @@ func TestDraftNamesIdentifiersOnce(t *testing.T) {
 func TestDraftSendsEveryField(t *testing.T) {
 	r := filled()
 	r.DOI, r.Raw = "10.5072/x", nil
+	for i := range r.GeoLocations {
+		r.GeoLocations[i].Polygons = r.GeoLocations[i].Polygons[:1] // JSON has one
+	}
 	d, err := r.Draft()
 	require.NoError(t, err)
 	r.MetadataXML = []byte("<resource/>")

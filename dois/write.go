@@ -36,10 +36,10 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, transport.Request{
 		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
-	})
+	}))
 }
 
 // Update changes a DOI: each property in draft replaces the stored one. Sending it twice
@@ -74,15 +74,15 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, transport.Request{
 		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
-	})
+	}))
 }
 
 // flags are the parameters of a write. They change only the response (specification §4.2).
 func (d *Draft) flags() string {
-	return parameters(cmp.Or(d.Response, &GetOptions{Affiliation: true, Publisher: true}))
+	return cmp.Or(d.Response, &GetOptions{}).query()
 }
 
 // EventOptions are the optional settings of [Client.ChangeState].
@@ -110,7 +110,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 		return nil, &datacite.FieldError{Path: "event", Reason: event.fault()}
 	}
 	const op = "dois.ChangeState"
-	found, err := c.Get(ctx, doiName, &GetOptions{Affiliation: true, Publisher: true})
+	found, err := c.Get(ctx, doiName, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func TestClear(t *testing.T) {
 		for _, name := range names {
 			seed(t, srv, everything)
 			if !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
-				before, err := client.Get(ctx, "10.5072/full", &dois.GetOptions{Publisher: true})
+				before, err := client.Get(ctx, "10.5072/full", nil)
 				require.NoError(t, err)
 				var value any
 				_, err = before.Decode(name, &value)
@@ -173,7 +173,7 @@ func TestClear(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err, name)
-			after, err := client.Get(ctx, "10.5072/full", &dois.GetOptions{Publisher: true})
+			after, err := client.Get(ctx, "10.5072/full", nil)
 			require.NoError(t, err)
 			var value any
 			_, err = after.Decode(name, &value)

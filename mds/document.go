@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"mime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,6 +26,8 @@ import (
 type Document struct {
 	ContentType string
 	Data        []byte
+
+	findings []metadata.Finding // of the record that NewDocument was given
 }
 
 // XMLType is the content type of metadata XML (specification §4.3).
@@ -44,16 +47,38 @@ func NewDocument(record *metadata.Record) (Document, error) {
 	if record == nil {
 		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
 	}
-	if invalid, ok := errors.AsType[*metadata.ValidationError](record.Validate()); ok {
-		if err := invalid.Except(metadata.CodeJSON); err != nil {
-			return Document{}, recordError(err)
-		}
+	if err := record.Validate(); err != nil {
+		return Document{}, recordError(err)
 	}
 	data, err := record.XML()
 	if err != nil {
 		return Document{}, recordError(err)
 	}
-	return XML(data), nil
+	doc := XML(data)
+	doc.findings = record.Findings()
+	return doc, nil
+}
+
+// Findings are what is known to be wrong with the metadata: those of
+// [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
+// [metadata.FindingsXML], with line and column. The identifier does not count, because the
+// DOI of the request does. Nothing is known of other formats.
+func (d Document) Findings() []metadata.Finding {
+	found := slices.Clone(d.findings)
+	if found == nil && d.isXML() {
+		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
+	}
+	return slices.DeleteFunc(found, func(f metadata.Finding) bool {
+		return f.Code == metadata.CodeIdentifier || f.Code == metadata.CodeJSON
+	})
+}
+
+const maxWarnings = 100
+
+// warnings are the first of the findings, for a result that is kept for each of many DOIs.
+func (d Document) warnings() []metadata.Finding {
+	found := d.Findings()
+	return slices.Clip(found[:min(len(found), maxWarnings)])
 }
 
 func recordError(err error) error {

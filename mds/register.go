@@ -8,6 +8,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Registration is the result of [Client.Register] or [Client.Ensure].
@@ -18,6 +19,10 @@ type Registration struct {
 	Before  State    // StateNone, StateDraft or StateRegisteredOrFindable
 	State   State    // StateFindable; StateRegisteredOrFindable if Ensure did not write the metadata of such a DOI
 	Altered []string // where the stored metadata differ from those given, for people to read
+
+	// Warnings are what is doubtful about the metadata given, such as values that the service
+	// keeps in XML and drops from the record that it shows: Document.Findings, at most 100.
+	Warnings []metadata.Finding
 }
 
 // A Change is the effect of a registration.
@@ -119,7 +124,7 @@ func (c *Client) registration(doiName, address string, doc Document, opts *Ensur
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
-	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address}}
+	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address, Warnings: doc.warnings()}}
 	if opts != nil {
 		r.options = *opts
 	}

@@ -27,7 +27,6 @@ const (
 	CodeURI        Code = "uri"        // not a URI; as a warning: a relative one
 	CodeText       Code = "text"       // characters that XML cannot contain
 	CodeLimit      Code = "limit"      // too many or too long
-	CodeJSON       Code = "json"       // refused as JSON, which package dois sends, and accepted as XML
 )
 
 // Codes of warnings.
@@ -36,6 +35,7 @@ const (
 	CodeScheme   Code = "scheme"   // an identifier without a scheme, or one whose form, check digits or list it does not fit
 	CodeConflict Code = "conflict" // values that do not go together, such as an organization with a given name
 	CodeLossy    Code = "lossy"    // the service drops or changes it
+	CodeJSON     Code = "json"     // refused or dropped as JSON, and accepted as XML; package dois refuses it
 )
 
 // A Finding is one fault of a record.
@@ -100,9 +100,8 @@ func (e *ValidationError) Error() string {
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalid }
 
 // Except returns the error without the findings of these codes, and nil if none are left.
-// Use it with [CodeIdentifier] for a document whose DOI is in the path of the request,
-// with [CodeJSON] for a record that is sent as XML, and with [CodeVocabulary] for values
-// that are newer than this package.
+// Use it with [CodeIdentifier] for a document whose DOI is in the path of the request, and
+// with [CodeVocabulary] for values that are newer than this package.
 func (e *ValidationError) Except(codes ...Code) error {
 	return faults(slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool {
 		return slices.Contains(codes, f.Code)

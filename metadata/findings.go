@@ -14,9 +14,8 @@ import (
 // service would refuse and all mandatory values that are missing as one
 // [*ValidationError].
 //
-// A record without a DOI is valid, since the path of the request may name it. What the
-// service refuses only as JSON has [CodeJSON]; before sending XML, leave it out with
-// [ValidationError.Except].
+// A record without a DOI is valid, since the path of the request may name it. So is one
+// that the service accepts as XML only; Findings warns of that ([CodeJSON]).
 func (r *Record) Validate() error { return faults(r.Findings()) }
 
 // Findings returns the errors of [Record.Validate], and warnings: values that the service
@@ -80,6 +79,9 @@ func (c *checker) value(p *path, member, value string, d datatype) {
 	if f == nil && d.warning != nil {
 		f = d.warning(value)
 	}
+	if f == nil && value != "" && xmlscan.Trim(value) == "" {
+		f = warning(CodeLossy, "this is only white space, which the service drops; leave it out")
+	}
 	if f != nil {
 		c.add(p.dot(member), value, f)
 	}
@@ -102,6 +104,14 @@ func (c *checker) add(p *path, value string, f *fault) {
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(xmlscan.Trim(value)); message != "" {
 		c.warn(CodeScheme, p, value, "%s", message)
+	}
+}
+
+// padded warns of an identifier that the service does not recognise in XML, where it removes
+// white space only from some values.
+func (c *checker) padded(p *path, value string) {
+	if bare := xmlscan.Trim(value); bare != "" && bare != value {
+		c.warn(CodeLossy, p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
 	}
 }
 

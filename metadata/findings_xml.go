@@ -437,13 +437,17 @@ func (x *xmlChecker) remember(p *path, member string, offset int) {
 
 // warnings adds the warnings of the record.
 func (x *xmlChecker) warnings() {
-	rec, err := ParseXML(strings.NewReader(x.Source()))
+	s, err := openXML(strings.NewReader(x.Source()))
+	if err != nil {
+		return // of no document that was read
+	}
+	rec, err := (&parser{Scanner: s, padded: true}).record()
 	if err != nil {
 		return // root has reported it
 	}
 	for _, f := range rec.Findings() {
-		if !f.Warning {
-			continue // found in the document already
+		if !f.Warning || f.Code == CodeJSON {
+			continue // found in the document already, or not of XML
 		}
 		where := x.placeOf(f.Path)
 		f.XPath = where.xpath

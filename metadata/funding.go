@@ -21,6 +21,9 @@ var fundingElement = newElement("fundingReference", anyOrder,
 			if s, ok := agentSchemes[fold(string(f.FunderIdentifierType))]; ok && f.FunderIdentifier != "" {
 				c.scheme(p.dot("funderIdentifier"), f.FunderIdentifier, s)
 			}
+			if f.FunderIdentifierType == FunderCrossref || f.FunderIdentifierType == FunderROR {
+				c.padded(p.dot("funderIdentifier"), f.FunderIdentifier)
+			}
 		}),
 		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
 	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },

@@ -160,7 +160,7 @@ func polygonsPart() part[GeoLocation] {
 			c.polygon(p.item(i), &g.Polygons[i])
 		}
 		if len(g.Polygons) > 1 {
-			c.fault(CodeJSON, p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(CodeJSON, p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
 			c.warn(CodePolygon, p, "", "in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
 		}
 	}

@@ -25,7 +25,7 @@ var alternateElement = newElement("alternateIdentifier", textOnly,
 		func(a *AlternateIdentifier) *string { return &a.AlternateIdentifierType }).always(),
 	also(func(c *checker, p *path, a *AlternateIdentifier) {
 		switch {
-		case xmlscan.Trim(a.AlternateIdentifier) == "":
+		case a.AlternateIdentifier == "":
 			c.warn(CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
 		case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
 			c.warn(CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,

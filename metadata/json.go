@@ -103,7 +103,7 @@ func yearElement() part[Record] {
 	p.check = func(c *checker, at *path, r *Record) {
 		check(c, at, r)
 		if year := xmlscan.Trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
-			c.fault(CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
+			c.warn(CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
 		}
 	}
 	return p

@@ -26,6 +26,10 @@ func ParseXML(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	p := &parser{Scanner: s}
+	return p.record()
+}
+
+func (p *parser) record() (*Record, error) {
 	rec := p.document()
 	if err := p.Err(); err != nil {
 		return nil, (*SyntaxError)(err)
@@ -56,6 +60,7 @@ func (e *SyntaxError) Error() string { return "metadata: " + (*xmlscan.Error)(e)
 type parser struct {
 	*xmlscan.Scanner
 	kernel string // the namespace of the record's elements
+	padded bool   // keep white space around values
 	loose  string // text beside the children of the element read last
 	breaks []int  // offsets of the <br/> elements in the content read last
 }
@@ -146,7 +151,7 @@ func (p *parser) content() string {
 // textOf is the content of an element without insignificant white space.
 func (p *parser) textOf(s spaces) string {
 	text := p.content()
-	if s == preserved {
+	if s == preserved || p.padded {
 		return text
 	}
 	value := xmlscan.Trim(text)
@@ -160,6 +165,9 @@ func (p *parser) textOf(s spaces) string {
 func (p *parser) attributeValue(space, name string) string {
 	for i := range p.Attrs {
 		if p.Attrs[i].Name == name && p.Attrs[i].Space == space {
+			if p.padded {
+				return p.Attrs[i].Value
+			}
 			return xmlscan.Trim(p.Attrs[i].Value)
 		}
 	}

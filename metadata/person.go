@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -168,16 +169,25 @@ func (c *checker) agent(p *path, member, value, scheme string) {
 }
 
 // Person returns a creator that is a person, with the name "Family, Given" and its parts.
+// Empty values add nothing, here and to the other functions that build a creator; blanks
+// around values are left out.
 func Person(family, given string) Creator {
-	name := family
-	if given != "" {
-		name += ", " + given
+	c := Creator{FamilyName: strings.TrimSpace(family), GivenName: strings.TrimSpace(given)}
+	c.Name = cmp.Or(c.FamilyName, c.GivenName)
+	if c.FamilyName != "" && c.GivenName != "" {
+		c.Name += ", " + c.GivenName
 	}
-	return Creator{Name: name, NameType: NamePersonal, FamilyName: family, GivenName: given}
+	if c.Name != "" {
+		c.NameType = NamePersonal
+	}
+	return c
 }
 
 // Organization returns a creator that is an organization.
 func Organization(name string) Creator {
+	if name = strings.TrimSpace(name); name == "" {
+		return Creator{}
+	}
 	return Creator{Name: name, NameType: NameOrganizational}
 }
 
@@ -189,18 +199,21 @@ const (
 
 // ORCID returns the creator with an ORCID added: 0000-0001-5727-2427, or its URL.
 func (c Creator) ORCID(id string) Creator {
-	return c.identified("ORCID", orcidURI, orcidURI+"/"+orcidRule.bare(id))
+	return c.identified("ORCID", orcidURI, orcidRule.bare(strings.TrimSpace(id)))
 }
 
 // ROR returns an organization with its ROR added: 04wxnsj81, or its URL. For the employer
 // of a person use [Creator.AffiliatedWith].
 func (c Creator) ROR(id string) Creator {
-	return c.identified("ROR", rorURI, rorURI+"/"+rorRule.bare(id))
+	return c.identified("ROR", rorURI, rorRule.bare(strings.TrimSpace(id)))
 }
 
 func (c Creator) identified(scheme, schemeURI, id string) Creator {
+	if id == "" {
+		return c
+	}
 	c.NameIdentifiers = append(slices.Clip(c.NameIdentifiers), NameIdentifier{
-		NameIdentifier: id, NameIdentifierScheme: scheme, SchemeURI: schemeURI,
+		NameIdentifier: schemeURI + "/" + id, NameIdentifierScheme: scheme, SchemeURI: schemeURI,
 	})
 	return c
 }
@@ -208,13 +221,15 @@ func (c Creator) identified(scheme, schemeURI, id string) Creator {
 // AffiliatedWith returns the creator with an affiliation added. ror is the ROR of the
 // organization or its URL, or empty.
 func (c Creator) AffiliatedWith(organization, ror string) Creator {
-	a := Affiliation{Name: organization}
-	if ror != "" {
-		a.AffiliationIdentifier = rorURI + "/" + rorRule.bare(ror)
+	a := Affiliation{Name: strings.TrimSpace(organization)}
+	if ror = rorRule.bare(strings.TrimSpace(ror)); ror != "" {
+		a.AffiliationIdentifier = rorURI + "/" + ror
 		a.AffiliationIdentifierScheme = "ROR"
 		a.SchemeURI = rorURI
 	}
-	c.Affiliation = append(slices.Clip(c.Affiliation), a)
+	if a.Name != "" || ror != "" {
+		c.Affiliation = append(slices.Clip(c.Affiliation), a)
+	}
 	return c
 }
 

@@ -1,9 +1,5 @@
 package metadata
 
-import (
-	"github.com/datacite-go/datacite-go/internal/xmlscan"
-)
-
 // RelatedIdentifier is an identifier of a related resource. RelatedMetadataScheme,
 // SchemeURI and SchemeType are for the relations HasMetadata and IsMetadataFor.
 type RelatedIdentifier struct {
@@ -51,10 +47,13 @@ func (c *checker) relation(p *path, t RelationType, information string) {
 
 // related checks the identifier of a related resource by its type.
 func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
-	if xmlscan.Trim(value) == "" {
+	if value == "" {
 		c.warn(CodeRequired, p, value, "the related identifier is empty")
 	} else if s, ok := relatedSchemes[t]; ok {
 		c.scheme(p, value, s)
+	}
+	if t == IdentifierDOI {
+		c.padded(p, value)
 	}
 }
 

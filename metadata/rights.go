@@ -41,8 +41,11 @@ func rightsRule(value string) *fault {
 
 // SPDX returns the licence with an identifier of the SPDX list, such as CC-BY-4.0. The
 // service has an older list, and fills in the name of licences that are on it.
-// [Record.Findings] warns of unknown identifiers.
+// [Record.Findings] warns of unknown identifiers. Without an identifier it is empty.
 func SPDX(id string) Rights {
+	if id = strings.TrimSpace(id); id == "" {
+		return Rights{}
+	}
 	return Rights{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: spdxURI, RightsURI: spdxURI + id}
 }
 

@@ -39,7 +39,7 @@ var (
 	anyText       = datatype{}
 	anyWord       = datatype{word: true}
 	unescapedText = datatype{warning: referenceWarning}
-	languageTag   = datatype{fault: languageRule, word: true}
+	languageTag   = datatype{fault: languageRule, warning: paddedLanguage, word: true}
 	year          = datatype{fault: yearRule, word: true}
 	uri           = datatype{fault: uriRule, warning: relativeURI}
 	schemeAddress = datatype{fault: uriRule, warning: relativeURI, word: true}
@@ -78,6 +78,13 @@ func languageRule(value string) *fault {
 		return newFault(CodeLanguage, "language tags have a hyphen: %s", fixed)
 	}
 	return newFault(CodeLanguage, "a language tag looks like en or pt-BR")
+}
+
+func paddedLanguage(value string) *fault {
+	if xmlscan.Trim(value) == value {
+		return nil
+	}
+	return warning(CodeJSON, "if the record is sent as JSON, the service drops a language with white space around it")
 }
 
 // langRule is that of xml:lang, which may be empty.

@@ -204,11 +204,9 @@ func (e *element[T]) jsonItem() func(*decoder, *T) bool {
 func newValue[T any, S ~string](rule *valueRule, d datatype, field func(*T) *S) (get func(*T) string, p part[T]) {
 	rule.fault = d.fault
 	get = func(v *T) string { return string(*field(v)) }
-	if d.fault != nil || d.warning != nil {
-		p.check = func(c *checker, at *path, v *T) {
-			if value := get(v); value != "" || rule.mandatory {
-				c.value(at, rule.member, value, d)
-			}
+	p.check = func(c *checker, at *path, v *T) {
+		if value := get(v); value != "" || rule.mandatory {
+			c.value(at, rule.member, value, d)
 		}
 	}
 	return get, p
@@ -392,7 +390,10 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 		check: func(c *checker, p *path, v *T) {
 			p = p.dot(name)
 			for i, items := 0, *field(v); i < len(items); i++ {
-				e.check(c, p.item(i), &items[i])
+				before := len(c.findings)
+				if e.check(c, p.item(i), &items[i]); len(c.findings) == before && !e.present(&items[i]) {
+					c.warn(CodeLossy, p.item(i), "", "nothing is set here; leave it out")
+				}
 			}
 		},
 		members: []member[T]{listMember(name, field, e.jsonItem())},

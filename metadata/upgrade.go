@@ -33,11 +33,7 @@ func Upgrade(old *Record) (*Record, error) {
 	}
 	r.upgradeFunders()
 	r.upgradeDates()
-	invalid, _ := errors.AsType[*ValidationError](r.Validate())
-	if invalid == nil {
-		return &r, nil
-	}
-	return &r, invalid.Except(CodeJSON)
+	return &r, r.Validate()
 }
 
 const oldFunder ContributorType = "Funder"

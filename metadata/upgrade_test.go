@@ -133,7 +133,7 @@ func TestUpgradeFunders(t *testing.T) {
 // A valid record of kernel 4 is upgraded already.
 func TestUpgradeLeavesKernel4Alone(t *testing.T) {
 	r, _ := fullRecord(t)
-	require.NoError(t, asXML(r))
+	require.NoError(t, r.Validate())
 	upgraded, err := metadata.Upgrade(r)
 	require.NoError(t, err)
 	r.SchemaVersion = metadata.Namespace

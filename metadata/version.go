@@ -54,10 +54,16 @@ func relatedDOI(name string, relation RelationType) RelatedIdentifier {
 // is public from another day on. The schema marks the beginning of an embargo by
 // [DateAccepted] and its end by [DateAvailable]. Only the days count, in the time zone of
 // the arguments. The dates stay true when the embargo is over, so the record need not be
-// changed then.
+// changed then. A zero time adds no date.
 func Embargo(accepted, available time.Time) []Date {
-	return []Date{
-		{Date: accepted.Format(time.DateOnly), DateType: DateAccepted},
-		{Date: available.Format(time.DateOnly), DateType: DateAvailable},
+	var dates []Date
+	for _, d := range []struct {
+		day  time.Time
+		kind DateType
+	}{{accepted, DateAccepted}, {available, DateAvailable}} {
+		if !d.day.IsZero() {
+			dates = append(dates, Date{Date: d.day.Format(time.DateOnly), DateType: d.kind})
+		}
 	}
+	return dates
 }

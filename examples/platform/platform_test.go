@@ -241,7 +241,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 		path := c.publish("Glacier length")
 		d, v := c.settled(path)
 		assert.Equal(t, "published", v.Status())
-		record, err := srv.DOIs().Get(t.Context(), v.DOI, &dois.GetOptions{Affiliation: true})
+		record, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateFindable, record.State)
 		assert.Equal(t, "http://repository.example.org"+path, record.URL)

@@ -24,7 +24,7 @@ func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
 	_, err = store.Register(t.Context(), "10.5072/first", address, mds.XML(xml))
 	require.NoError(t, err)
 
-	all := &dois.GetOptions{Affiliation: true, Publisher: true, Detail: true}
+	all := &dois.GetOptions{Detail: true}
 	first, err := reader.Get(t.Context(), "10.5072/first", all)
 	require.NoError(t, err)
 	doc, err := mds.NewDocument(&first.Record)

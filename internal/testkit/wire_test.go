@@ -132,7 +132,7 @@ func TestWireDOIs(t *testing.T) {
 	_, err := all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)))
 	require.NoError(t, err)
 
-	one, err := all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Affiliation: true, Publisher: true, Detail: true})
+	one, err := all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Detail: true})
 	require.NoError(t, err)
 	assert.Equal(t, "Glacier length", one.Titles[0].Title)
 	_, err = all.reader.Get(ctx, "10.5072/wire#a b?c%d//e", nil)

@@ -1,0 +1,125 @@
+package dois_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// eachText calls do with every text below v that is not empty.
+func eachText(v reflect.Value, do func(text reflect.Value)) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.String() != "" {
+			do(v)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			eachText(v.Index(i), do)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			eachText(field, do)
+		}
+	}
+}
+
+func everything(t *testing.T) *metadata.Record {
+	document, err := os.ReadFile("../testdata/records/full.xml")
+	require.NoError(t, err)
+	rec, err := metadata.ParseXML(bytes.NewReader(document))
+	require.NoError(t, err)
+	rec.DOI, rec.SchemaVersion = "", ""
+	inItem := rec.RelatedItems[0]
+	inItem.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "10.5072/book", RelatedItemIdentifierType: metadata.IdentifierDOI}
+	rec.RelatedItems = append(rec.RelatedItems, inItem)
+	rec.FundingReferences = append(rec.FundingReferences, metadata.FundingReference{
+		FunderName: "Other Foundation", FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+	})
+	return rec
+}
+
+// White space around a value, as forms and tables have it, does not lose the value: it is
+// stored without, refused, or a finding names it.
+func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		written := 0
+		// taken is what is stored of a record, and what was said of it; nil if it was refused.
+		taken := func(write func(name string) ([]metadata.Finding, error)) (*metadata.Record, []metadata.Finding) {
+			written++
+			name := fmt.Sprintf("10.5072/blank-%d", written)
+			said, err := write(name)
+			if err != nil {
+				return nil, nil
+			}
+			found, err := srv.DOIs().Get(t.Context(), name, nil)
+			require.NoError(t, err)
+			found.DOI = ""
+			return &found.Record, said
+		}
+		asJSON := func(rec *metadata.Record) func(string) ([]metadata.Finding, error) {
+			return func(name string) ([]metadata.Finding, error) {
+				made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: *rec})
+				if err != nil {
+					return nil, err
+				}
+				return made.Warnings, nil
+			}
+		}
+		asXML := func(doc mds.Document, err error) func(string) ([]metadata.Finding, error) {
+			return func(name string) ([]metadata.Finding, error) {
+				if err == nil {
+					_, err = srv.MDS().PutMetadata(t.Context(), name, doc)
+				}
+				return doc.Findings(), err
+			}
+		}
+		check := func(plain, spaced *metadata.Record, usual, said []metadata.Finding, what string) {
+			if spaced != nil && len(said) == len(usual) {
+				assert.Empty(t, metadata.Diff(plain, spaced), what)
+			}
+		}
+		rec := everything(t)
+		plainJSON, usualJSON := taken(asJSON(rec))
+		plainXML, usualXML := taken(asXML(mds.NewDocument(rec)))
+		eachText(reflect.ValueOf(rec).Elem(), func(text reflect.Value) {
+			value := text.String()
+			for _, spaced := range []string{" " + value, value + " \t\n", "\u00a0" + value} {
+				text.SetString(spaced)
+				found, said := taken(asJSON(rec))
+				check(plainJSON, found, usualJSON, said, fmt.Sprintf("as JSON %q", spaced))
+				found, said = taken(asXML(mds.NewDocument(rec)))
+				check(plainXML, found, usualXML, said, fmt.Sprintf("as XML %q", spaced))
+			}
+			text.SetString(value)
+		})
+
+		document, err := rec.XML()
+		require.NoError(t, err)
+		for _, at := range valueInXML.FindAllSubmatchIndex(document, -1) {
+			if bytes.Contains(document[at[0]:at[1]], []byte(`xmlns`)) || at[2] < bytes.Index(document, []byte("<identifier")) {
+				continue
+			}
+			for _, pad := range [][2]string{{" ", ""}, {"\n    ", "\n  "}} {
+				spaced := slices.Concat(document[:at[2]], []byte(pad[0]), document[at[2]:at[3]], []byte(pad[1]), document[at[3]:])
+				found, said := taken(asXML(mds.XML(spaced), nil))
+				check(plainXML, found, usualXML, said, fmt.Sprintf("in XML %q", spaced[at[0]:at[1]+4]))
+			}
+		}
+	})
+}
+
+// valueInXML is a text without elements, or an attribute.
+var valueInXML = regexp.MustCompile(`(?:>|=")([^<>"]*[^<>"\s][^<>"]*)[<"]`)

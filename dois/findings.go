@@ -1,0 +1,59 @@
+package dois
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+const maxWarnings = 100
+
+// warned adds what is known to be wrong with the metadata of a draft to the response.
+func (d *Draft) warned(r *Record, err error) (*Record, error) {
+	if err == nil {
+		r.Warnings = d.warnings()
+	}
+	return r, err
+}
+
+func (d *Draft) warnings() []metadata.Finding {
+	found := d.findings()
+	return slices.Clip(found[:min(len(found), maxWarnings)])
+}
+
+// findings are those of the metadata that are sent. What is not sent is not missing: an
+// update leaves it as it is.
+func (d *Draft) findings() []metadata.Finding {
+	sent, _ := members(d.Record) // body has returned the error
+	ofRecord := slices.DeleteFunc(d.Record.Findings(), func(f metadata.Finding) bool {
+		return f.Code == metadata.CodeRequired && !taken(sent, property(f.Path))
+	})
+	if len(d.MetadataXML) == 0 {
+		return ofRecord
+	}
+	inXML, _ := metadata.FindingsXML(bytes.NewReader(d.MetadataXML)) // the error is that of a reader
+	return append(ofRecord, slices.DeleteFunc(inXML, func(f metadata.Finding) bool {
+		return f.Code == metadata.CodeIdentifier || taken(sent, property(f.Path)) // the record overrides it
+	})...)
+}
+
+// property is the property of a record that a path begins with.
+func property(path string) string {
+	if end := strings.IndexAny(path, "[."); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// checkJSON refuses what the service takes as XML only.
+func (d *Draft) checkJSON() error {
+	for _, f := range d.Record.Findings() {
+		if f.Code == metadata.CodeJSON {
+			return &datacite.FieldError{Path: "Draft." + f.Path, Reason: f.Message + "; package mds sends XML"}
+		}
+	}
+	return nil
+}
