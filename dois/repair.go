@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
@@ -230,8 +229,7 @@ func (d *Draft) properties(changes []metadata.Change, wanted *metadata.Record) e
 	}
 	chosen := map[string]any{}
 	for _, c := range changes {
-		name, _, _ := strings.Cut(c.Path, "[")
-		name, _, _ = strings.Cut(name, ".")
+		name := property(c.Path)
 		switch value, there := all[name]; {
 		case there && string(value.(json.RawMessage)) != "[]":
 			chosen[name] = value

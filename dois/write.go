@@ -32,7 +32,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := d.body()
+	body, err := d.body(true)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if len(d.MetadataXML) > 0 {
 		d.DOI = name // for XML, the service ignores the name in the path
 	}
-	body, err := d.body()
+	body, err := d.body(false)
 	if err != nil {
 		return nil, err
 	}

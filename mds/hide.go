@@ -52,7 +52,9 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 	case err != nil:
 		return err
 	case !garbled(doc.Data):
-		_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+		again := XML(doc.Data)
+		again.OtherDOI = true // they are what is stored for this one
+		_, err = c.putMetadata(ctx, op, name, again)
 	case !garbled(address):
 		_, err = c.putURL(ctx, name, address)
 	default:

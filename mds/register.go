@@ -123,7 +123,7 @@ func (c *Client) registration(doiName, address string, doc Document, opts *Ensur
 	if opts != nil {
 		r.options = *opts
 	}
-	return r, doc.check()
+	return r, doc.checkFor(name)
 }
 
 // compare reads what is stored and compares it with what is wanted.

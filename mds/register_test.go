@@ -330,7 +330,7 @@ func relaid(doc mds.Document) mds.Document {
 		"\n", "", "  ", "", "<resource ", "<d:resource ", `xmlns="http`, `xmlns:d="http`, "</", "</d:", "<creator", "<d:creator", "<title", "<d:title",
 		"<publ", "<!-- a comment --><d:publ", "<resourceType", "<d:resourceType", "<identifier ", "<d:identifier ",
 	).Replace(string(doc.Data))
-	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">10.5072/x</d:identifier>")
+	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">"+strings.ToUpper(name)+"</d:identifier>")
 	return mds.XML([]byte(text))
 }
 
