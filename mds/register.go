@@ -8,6 +8,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // A Registration is the result of [Client.Register] or [Client.Ensure].
@@ -61,9 +62,10 @@ type EnsureOptions struct {
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
 	// Before is called before the first write for a DOI, with the state that it has. If it
-	// returns an error, nothing is written, and the error is that of the registration. It
-	// is the place to keep a name on disk before it is sent, and to refuse a name that is
-	// taken. RegisterAll calls it from several goroutines. nil allows every write.
+	// returns an error, nothing is written, and the registration fails with that error,
+	// which is final, not Temporary. It is the place to keep a name on disk before it is
+	// sent, and to refuse a name that is taken. RegisterAll calls it from several
+	// goroutines, once for each DOI in a run. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
 
 	// Stored reads the stored XML of a DOI in another way, as Client.XML of package
@@ -169,11 +171,15 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	return compareMetadata(r.doc.Data, data), nil
 }
 
+// errBefore: EnsureOptions.Before did not allow the write. That is final, whatever kind of
+// error it returned.
+var errBefore error = &transport.Condition{Text: "mds: refused by EnsureOptions.Before"}
+
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
 	if before := r.options.Before; before != nil && !(r.sameMetadata && r.sameURL) {
 		if err := before(ctx, r.done.DOI, r.done.Before); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %s: %w", errBefore, r.done.DOI, err)
 		}
 	}
 	if !r.sameMetadata {
