@@ -24,7 +24,7 @@ type Draft struct {
 	Prefix string // for Create: the service chooses a suffix under this prefix
 	URL    string // required for a registered or findable DOI
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
-	Reason string // why the DOI is hidden, with Hide
+	Reason string // why the DOI is hidden, with Hide; Publish removes it
 
 	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
 	MetadataXML     []byte     // metadata XML instead of the record, whose properties override it; well formed, and naming the DOI or none

@@ -240,6 +240,57 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 	})
 }
 
+// The reason of a removal is that of the last one, and is gone when the DOI is findable again.
+func TestReasonFollowsTheState(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		const name = "10.5072/ice"
+		_, err := client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.Publish, Record: complete("Ice cores")})
+		require.NoError(t, err)
+		change := func(event dois.Event, reason string) {
+			t.Helper()
+			returned, err := client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason})
+			require.NoError(t, err)
+			stored, err := client.Get(ctx, name, nil)
+			require.NoError(t, err)
+			assert.Equal(t, stored.State, returned.State)
+			assert.Equal(t, stored.Reason, returned.Reason)
+		}
+		reason := func() string {
+			t.Helper()
+			r, err := client.Get(ctx, name, nil)
+			require.NoError(t, err)
+			return r.Reason
+		}
+		change(dois.Hide, "")
+		change(dois.Hide, "out of date")
+		assert.Equal(t, "out of date", reason(), "of a DOI that is hidden already")
+		change(dois.Hide, "")
+		assert.Equal(t, "out of date", reason(), "no reason is given")
+		sent := len(srv.Requests())
+		change(dois.Hide, "out of date")
+		assert.Len(t, srv.Requests(), sent+2, "only read")
+		change(dois.Hide, "wrong")
+		assert.Equal(t, "wrong", reason())
+		change(dois.Publish, "")
+		assert.Empty(t, reason(), "the DOI is shown")
+
+		change(dois.Hide, "out of date")
+		shown, err := client.Update(ctx, name, &dois.Draft{Event: dois.Publish})
+		require.NoError(t, err)
+		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
+
+		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
+		require.NoError(t, err)
+		change(dois.Publish, "")
+		assert.Empty(t, reason(), "a DOI that is findable already")
+		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"})
+		require.NoError(t, err)
+		change(dois.Hide, "")
+		assert.Empty(t, reason(), "it is not the reason of this removal")
+	})
+}
+
 // Each attribute of a record can be removed from a draft, or is refused before anything is sent.
 func TestClear(t *testing.T) {
 	refused := []string{"doi", "schemaVersion"}
