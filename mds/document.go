@@ -134,7 +134,8 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 }
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
-// becomes a draft, a registered one becomes findable again (specification §3.1).
+// becomes a draft, a hidden one becomes findable again (specification §3.1), which
+// [Client.Ensure] prevents.
 // Sending it twice has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).

@@ -152,6 +152,14 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
 	w.sound()
+	if before.state == datacitetest.StateRegistered {
+		assert.True(t, errors.Is(err, mds.ErrHidden) || datacite.Temporary(err), "%v", err)
+		assert.Equal(t, before, look(t, w.Server, name), "a hidden DOI stays as it is: %v", err)
+		_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
+		require.NoError(t, err)
+		assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
+		return
+	}
 	maybe(t, err)
 	honest(t, before, look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
@@ -163,26 +171,29 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 }
 
 // ensureStory finds a DOI that has all, the URL, the metadata, or nothing of what
-// it shall have.
+// it shall have, and may be hidden: then it is to be shown.
 func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.MDS()
 	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
 	if r.IntN(5) > 0 {
 		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
 		require.NoError(t, err)
+		if r.IntN(3) == 0 {
+			require.NoError(t, clean.Hide(ctx, name))
+		}
 	}
 	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
-	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
+	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0, Show: true})
 	w.sound()
 	maybe(t, err)
 	after := look(t, w.Server, name)
-	if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
+	if before.title == wanted.title && before.state != datacitetest.StateRegistered && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
 		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
 		assert.True(t, after == before || errors.Is(err, datacite.ErrUnclear), "%v", err)
 	} else {
 		honest(t, before, after, wanted, err)
 	}
-	_, err = clean.Ensure(ctx, name, address, record("New"), nil)
+	_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
@@ -329,7 +340,7 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	for i := range items {
 		want := []mds.State{mds.StateNone}
 		if i < taken {
-			want[0] = mds.StateRegisteredOrFindable
+			want[0] = mds.StateFindable
 			assert.Equal(t, "Glacier length", look(t, w.Server, item(i).DOI).title, "it is somebody else's")
 		}
 		if asked := seen[item(i).DOI]; asked != nil { // it may have failed before
