@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/document"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -22,10 +24,11 @@ type Draft struct {
 	Prefix string // for Create: the service chooses a suffix under this prefix
 	URL    string // required for a registered or findable DOI
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
-	Reason string // why the DOI is hidden, with Hide
+	Reason string // why the DOI is hidden, with Hide; Publish removes it
 
 	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
-	MetadataXML     []byte     // metadata XML instead of the record, whose properties override it; the service writes the DOI into the XML
+	MetadataXML     []byte     // metadata XML instead of the record, whose properties override it; well formed, and naming the DOI or none
+	OtherDOI        bool       // Record or MetadataXML may name another DOI, which the service replaces; without it they are refused, as they are nearly always those of the other DOI
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 
@@ -188,7 +191,7 @@ func (d *Draft) check() error {
 // checkName refuses a draft that names another DOI.
 func (d *Draft) checkName(name string) error {
 	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
-		if text == "" {
+		if text == "" || path != "Draft.DOI" && d.OtherDOI {
 			continue
 		}
 		other, err := parseName(path, text)
@@ -202,9 +205,12 @@ func (d *Draft) checkName(name string) error {
 	return nil
 }
 
-// body is the draft as the service reads it.
-func (d *Draft) body() ([]byte, error) {
+// body is the draft as the service reads it, or the reason why it would not read it so.
+func (d *Draft) body(isNew bool) ([]byte, error) {
 	attributes, err := d.attributes()
+	if err == nil {
+		err = d.checkRecord(attributes, isNew)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -264,25 +270,60 @@ func (d *Draft) attributes() (map[string]any, error) {
 	return attributes, nil
 }
 
-// inXML are the attributes in the XML. The XML must name a DOI: otherwise the service does
-// not find the DOI that it is to create.
+// inXML are the attributes in the XML. The XML must name a DOI where the draft does not:
+// otherwise the service does not find the DOI that it is to create.
 func (d *Draft) inXML() (map[string]any, error) {
-	text := bytes.TrimSpace(bytes.TrimPrefix(d.MetadataXML, []byte("\ufeff")))
-	switch {
-	case len(d.MetadataXML) == 0:
+	const path = "Draft.MetadataXML"
+	if len(d.MetadataXML) == 0 {
 		return nil, nil
-	case !bytes.HasPrefix(text, []byte("<")):
-		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "is not XML; package mds writes other formats"}
+	}
+	if !document.IsXML(d.MetadataXML) {
+		return nil, &datacite.FieldError{Path: path, Reason: "is not XML; package mds writes other formats"}
+	}
+	if err := document.Check(path, d.MetadataXML); err != nil {
+		return nil, err
 	}
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
-	if err != nil {
-		r = &metadata.Record{} // the service repairs XML that is not well-formed
-	}
-	if _, err := doi.Parse(r.DOI); err != nil && d.DOI == "" {
-		return nil, &datacite.FieldError{Path: "Draft.MetadataXML", Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
+	switch {
+	case err != nil:
+		return nil, &datacite.FieldError{Path: path, Reason: "is not a DataCite record: " + err.Error(), Err: err}
+	case d.DOI == "" && document.Name(d.MetadataXML) == "":
+		return nil, &datacite.FieldError{Path: path, Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
 			"write any DOI under the prefix into its identifier: the service replaces it"}
+	case d.DOI != "" && !d.OtherDOI:
+		err = document.CheckName(path, d.MetadataXML, d.DOI)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return members(r)
+}
+
+// checkRecord refuses what package mds refuses of a record: texts that XML cannot contain
+// and, if the DOI is to be registered, all that is wrong. Of a new DOI, whose record
+// nothing stored completes, that includes what is missing.
+func (d *Draft) checkRecord(attributes map[string]any, isNew bool) error {
+	invalid, ok := errors.AsType[*metadata.ValidationError](d.Record.Validate())
+	if !ok {
+		return nil
+	}
+	registers, whole := d.Event == Publish || d.Event == Register, isNew && len(d.MetadataXML) == 0
+	invalid.Findings = slices.DeleteFunc(invalid.Findings, func(f metadata.Finding) bool {
+		_, sent := attributes[property(f.Path)]
+		_, elsewhere := d.Extra[property(f.Path)]
+		return f.Code != metadata.CodeText && !(registers && (sent || whole) && !elsewhere)
+	})
+	if len(invalid.Findings) == 0 {
+		return nil
+	}
+	return &datacite.FieldError{Path: "Draft.Record", Reason: strings.TrimPrefix(invalid.Error(), "metadata: record "), Err: invalid}
+}
+
+// property is the attribute of a record in which a path begins.
+func property(path string) string {
+	name, _, _ := strings.Cut(path, "[")
+	name, _, _ = strings.Cut(name, ".")
+	return name
 }
 
 // taken reports whether an attribute is present. The alternate identifiers have two names,

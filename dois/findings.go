@@ -3,7 +3,6 @@ package dois
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -38,14 +37,6 @@ func (d *Draft) findings() []metadata.Finding {
 	return append(ofRecord, slices.DeleteFunc(inXML, func(f metadata.Finding) bool {
 		return f.Code == metadata.CodeIdentifier || taken(sent, property(f.Path)) // the record overrides it
 	})...)
-}
-
-// property is the property of a record that a path begins with.
-func property(path string) string {
-	if end := strings.IndexAny(path, "[."); end >= 0 {
-		return path[:end]
-	}
-	return path
 }
 
 // checkJSON refuses what the service takes as XML only.

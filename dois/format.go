@@ -97,7 +97,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	if err != nil {
 		return nil, err
 	}
-	body := &document{Reader: bufio.NewReader(res.Body), Closer: res.Body}
+	body := &opened{Reader: bufio.NewReader(res.Body), Closer: res.Body}
 	if _, err := body.Reader.Peek(1); err != nil {
 		body.Close()
 		if err == io.EOF {
@@ -112,8 +112,8 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	return body, nil
 }
 
-// A document is a response whose first byte was read ahead.
-type document struct {
+// opened is a response whose first byte was read ahead.
+type opened struct {
 	*bufio.Reader
 	io.Closer
 }

@@ -32,7 +32,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := d.body()
+	body, err := d.body(true)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +67,13 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	d := *draft
+	if _, given := d.Extra["reason"]; d.Event == Publish && d.Reason == "" && !given && !slices.Contains(d.Clear, "reason") {
+		d.Clear = append(slices.Clone(d.Clear), "reason")
+	}
 	if len(d.MetadataXML) > 0 {
 		d.DOI = name // for XML, the service ignores the name in the path
 	}
-	body, err := d.body()
+	body, err := d.body(false)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +90,7 @@ func (d *Draft) flags() string {
 
 // EventOptions are the optional settings of [Client.ChangeState].
 type EventOptions struct {
-	Reason string // shown in Record.Reason, such as why a DOI is hidden
+	Reason string // shown in Record.Reason, such as why a DOI is hidden; "" removes that of an earlier change
 }
 
 // ChangeState takes a DOI to another state:
@@ -98,7 +101,7 @@ type EventOptions struct {
 //
 // Publish and Register need a URL and complete metadata; what is missing is in the
 // Details of the [*datacite.Error]. A DOI that is in the new state already is left as it
-// is. An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
+// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
 // [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
 // the record is read first.
 //
@@ -114,15 +117,20 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 	if err != nil {
 		return nil, err
 	}
-	if found.State == change.to {
-		return found, nil
-	}
-	if !slices.Contains(change.from, found.State) {
-		return nil, notAllowed(op, found, change.to)
-	}
-	draft := &Draft{Event: event}
+	draft := &Draft{}
 	if opts != nil {
 		draft.Reason = opts.Reason
+	}
+	switch there := found.State == change.to; {
+	case there && (found.Reason == draft.Reason || draft.Reason == "" && event != Publish):
+		return found, nil
+	case !there && !slices.Contains(change.from, found.State):
+		return nil, notAllowed(op, found, change.to)
+	case !there:
+		draft.Event = event
+	}
+	if draft.Reason == "" && found.Reason != "" {
+		draft.Clear = []string{"reason"}
 	}
 	changed, err := c.update(ctx, op, found.DOI, draft)
 	if err == nil && changed.State != change.to {

@@ -118,7 +118,7 @@ func TestXMLWithoutADOI(t *testing.T) {
 			for _, name := range []string{"10.5072/there", "10.5072/new" + fmt.Sprint(len(identifier))} {
 				_, err := client.Update(ctx, "10.5072/there", &dois.Draft{Record: complete("Before")})
 				require.NoError(t, err)
-				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml})
+				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml, OtherDOI: true})
 				require.NoError(t, err, identifier)
 				assert.Equal(t, "From XML", r.Titles[0].Title)
 				if identifier != "" && deployed(t) {
@@ -136,6 +136,158 @@ func TestXMLWithoutADOI(t *testing.T) {
 			require.ErrorContains(t, err, "Draft.MetadataXML names no DOI")
 			assert.Len(t, srv.Requests(), sent, "something was sent")
 		}
+	})
+}
+
+// Metadata that name another DOI are nearly always a mistake, such as a loop that is one off.
+func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		theirs := complete("Theirs")
+		theirs.DOI = "10.5072/somebody-else"
+		xml := []byte(strings.Replace(xmlRecord, "10.5072/xml", " https://doi.org/10.5072/Somebody-Else ", 1))
+		for path, draft := range map[string]dois.Draft{"Draft.Record.DOI": {Record: theirs}, "Draft.MetadataXML": {MetadataXML: xml}} {
+			sent, create := len(srv.Requests()), draft
+			create.DOI = "10.5072/new"
+			_, errUpdate := client.Update(ctx, "10.5072/mine", &draft)
+			_, errCreate := client.Create(ctx, &create)
+			for _, err := range []error{errUpdate, errCreate} {
+				field, ok := errors.AsType[*datacite.FieldError](err)
+				require.True(t, ok, "%v", err)
+				assert.Equal(t, path, field.Path)
+			}
+			assert.Len(t, srv.Requests(), sent, "something was sent")
+
+			draft.OtherDOI = true
+			r, err := client.Update(ctx, "10.5072/mine", &draft)
+			require.NoError(t, err)
+			assert.Equal(t, "10.5072/mine", r.DOI)
+			assert.Empty(t, srv.State("10.5072/somebody-else"))
+		}
+		_, err := client.Update(ctx, "10.5072/mine", &dois.Draft{DOI: "10.5072/other", OtherDOI: true})
+		require.ErrorIs(t, err, datacite.ErrInvalid, "the draft's own name is no metadata")
+	})
+}
+
+// The service repairs XML by dropping parts. What package mds refuses to send, so does this one.
+func TestWhatTheStoreRefusesIsRefused(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		_, err := client.Update(ctx, "10.5072/xml", &dois.Draft{MetadataXML: []byte(xmlRecord), URL: "https://example.org/xml", Event: dois.Publish})
+		require.NoError(t, err)
+		for name, text := range map[string]string{
+			"an ampersand":            strings.Replace(xmlRecord, "From XML", "R&D Lab", 1),
+			"a less-than sign":        strings.Replace(xmlRecord, "From XML", "a < b", 1),
+			"broken off":              xmlRecord[:len(xmlRecord)-20],
+			"text after the root":     xmlRecord + "and more",
+			"an undeclared entity":    strings.Replace(xmlRecord, "From XML", "&auml;", 1),
+			"Latin-1":                 strings.Replace(xmlRecord, "From XML", "\xe4", 1),
+			"a control character":     strings.Replace(xmlRecord, "From XML", "\x01", 1),
+			"an attribute twice":      strings.Replace(xmlRecord, `identifierType="DOI"`, `identifierType="DOI" identifierType="DOI"`, 1),
+			"a document type":         strings.Replace(xmlRecord, "<resource", "<!DOCTYPE resource><resource", 1),
+			"only blanks":             " \n",
+			"another record's format": "TY  - DATA\nDO  - 10.5072/xml\n",
+			"another root":            `<doi_records/>`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				sent := len(srv.Requests())
+				_, errUpdate := client.Update(ctx, "10.5072/xml", &dois.Draft{MetadataXML: []byte(text)})
+				_, errCreate := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", MetadataXML: []byte(text)})
+				for _, err := range []error{errUpdate, errCreate} {
+					require.ErrorIs(t, err, datacite.ErrInvalid)
+					require.ErrorContains(t, err, "Draft.MetadataXML is not")
+				}
+				assert.Len(t, srv.Requests(), sent, "something was sent")
+			})
+		}
+		r, err := client.Get(ctx, "10.5072/xml", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "From XML", r.Titles[0].Title)
+	})
+}
+
+// A record that the service would refuse, or of which JSON would replace characters, costs no
+// request; what a draft lacks can come later.
+func TestRecordsAreValidatedBeforeSending(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		wrong := complete("Ice cores")
+		wrong.Creators, wrong.PublicationYear, wrong.Types.ResourceTypeGeneral = nil, "MMXX", "Datset"
+		garbled := metadata.Record{Titles: []metadata.Title{{Title: "Ice \xe4"}}}
+		for _, event := range []dois.Event{dois.Publish, dois.Register} {
+			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event, Record: wrong})
+			invalid, ok := errors.AsType[*metadata.ValidationError](err)
+			require.True(t, ok, "%v", err)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Len(t, invalid.Findings, 3)
+			_, err = client.Update(ctx, "10.5072/a", &dois.Draft{Event: event, Record: metadata.Record{PublicationYear: "MMXX"}})
+			require.ErrorContains(t, err, "publicationYear")
+			assert.NotContains(t, err.Error(), "titles", "which may be stored")
+		}
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})
+		require.ErrorContains(t, err, "titles[0].title")
+		assert.Empty(t, srv.Requests(), "something was sent")
+
+		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Titles: []metadata.Title{{Title: "So far"}}}})
+		require.NoError(t, err, "a draft may lack anything")
+		whole := complete("Ice cores")
+		creators := whole.Creators
+		whole.Creators = nil
+		_, err = client.Create(ctx, &dois.Draft{
+			DOI: "10.5072/b", URL: "https://example.org/b", Event: dois.Publish, Record: whole, Extra: map[string]any{"creators": creators},
+		})
+		require.NoError(t, err, "what comes in Extra is not missing")
+	})
+}
+
+// The reason of a removal is that of the last one, and is gone when the DOI is findable again.
+func TestReasonFollowsTheState(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, client := t.Context(), srv.DOIs()
+		const name = "10.5072/ice"
+		_, err := client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.Publish, Record: complete("Ice cores")})
+		require.NoError(t, err)
+		change := func(event dois.Event, reason string) {
+			t.Helper()
+			returned, err := client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason})
+			require.NoError(t, err)
+			stored, err := client.Get(ctx, name, nil)
+			require.NoError(t, err)
+			assert.Equal(t, stored.State, returned.State)
+			assert.Equal(t, stored.Reason, returned.Reason)
+		}
+		reason := func() string {
+			t.Helper()
+			r, err := client.Get(ctx, name, nil)
+			require.NoError(t, err)
+			return r.Reason
+		}
+		change(dois.Hide, "")
+		change(dois.Hide, "out of date")
+		assert.Equal(t, "out of date", reason(), "of a DOI that is hidden already")
+		change(dois.Hide, "")
+		assert.Equal(t, "out of date", reason(), "no reason is given")
+		sent := len(srv.Requests())
+		change(dois.Hide, "out of date")
+		assert.Len(t, srv.Requests(), sent+2, "only read")
+		change(dois.Hide, "wrong")
+		assert.Equal(t, "wrong", reason())
+		change(dois.Publish, "")
+		assert.Empty(t, reason(), "the DOI is shown")
+
+		change(dois.Hide, "out of date")
+		shown, err := client.Update(ctx, name, &dois.Draft{Event: dois.Publish})
+		require.NoError(t, err)
+		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
+
+		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
+		require.NoError(t, err)
+		change(dois.Publish, "")
+		assert.Empty(t, reason(), "a DOI that is findable already")
+		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"})
+		require.NoError(t, err)
+		change(dois.Hide, "")
+		assert.Empty(t, reason(), "it is not the reason of this removal")
 	})
 }
 

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,15 @@ import (
 // CheckAccess asks to register a random name of the prefix, which has no metadata. The
 // service checks the login, the prefix and the domain, and then refuses
 // (specification §7, 412). The deployed one refuses before it checks the domain, so a
-// wrong domain is not found.
+// wrong domain is not found, and the address may be "". Of a service that checks the
+// domain, "" tests whether https://example.org/ may be registered.
 //
 // CheckAccess sends PUT /doi/{doi}.
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {
 	if err := doi.CheckPrefix(prefix); err != nil {
 		return doi.At("prefix", err)
 	}
+	address = cmp.Or(address, "https://example.org/")
 	if err := checkAddress(address); err != nil {
 		return err
 	}

@@ -199,6 +199,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, mds.Unchanged, again.Change)
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
+	opts.Show = true
 	again, err = c.Ensure(ctx, name, address, jessica, opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change)

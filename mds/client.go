@@ -11,11 +11,14 @@ import (
 // A Client registers DOIs. Many goroutines may use it at once.
 type Client struct {
 	core     *transport.Client
+	records  *transport.Client // of the DOI API; nil without its address
 	oldNames bool
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent
-// yet.
+// yet. [Client.Register] and [Client.Ensure] ask cfg.Service.API whether a DOI is hidden,
+// which the store does not show; without that address they refuse to change a DOI that may be
+// ([ErrHidden]).
 //
 // Username and Password are required; the password may be an API key of the deployed
 // service. The service repeats a user name in its responses, so a key is refused as one.
@@ -30,7 +33,15 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	if err := errors.Join(noLogin, err); err != nil {
 		return nil, err
 	}
-	return &Client{core: core}, nil
+	c := &Client{core: core}
+	if cfg.Service.API != "" {
+		// The API has 404 for what an account may not see, so a 403 passes.
+		c.records, err = transport.New(cfg, transport.Interface{Name: "API", Login: login, Relays: true})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Do sends a request that this package has no method for, with the client's login,

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/document"
 )
 
 // Detect makes a Document of metadata in one of the formats that the service keeps. It
@@ -38,7 +39,7 @@ import (
 // The service turns other formats into XML. What the new text does not have, such
 // as a description, stays as it was registered before.
 func Detect(data []byte) (Document, error) {
-	text := trimFront(data)
+	text := document.Trim(data)
 	contentType, reason := "", "is in no format that the service accepts"
 	switch {
 	case len(text) == 0:

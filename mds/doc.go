@@ -47,6 +47,11 @@
 // A draft is not public. A registered DOI resolves, a findable one is found by
 // searching, too; neither can be deleted (specification §3.1).
 //
+// Every write of this interface shows a hidden DOI, which the interface itself does not
+// recognise. Register, Ensure and RegisterAll therefore ask the DOI API (Service.API) and
+// refuse to change a hidden DOI ([ErrHidden]) unless EnsureOptions.Show asks for it.
+// PutMetadata and PutURL do what the diagram says.
+//
 // # Errors
 //
 // A [*datacite.FieldError] is a fault in what was given; nothing was sent. A refusal is

@@ -8,12 +8,11 @@ import (
 	"mime"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/document"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
-	"github.com/datacite-go/datacite-go/internal/xmlscan"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -27,6 +26,11 @@ type Document struct {
 	ContentType string
 	Data        []byte
 
+	// OtherDOI permits metadata that name another DOI than the one they are stored for. The
+	// service replaces that name. Without OtherDOI they are refused, since such metadata
+	// are nearly always those of the other DOI.
+	OtherDOI bool
+
 	findings []metadata.Finding // of the record that NewDocument was given
 }
 
@@ -34,11 +38,13 @@ type Document struct {
 const XMLType = "application/xml;charset=UTF-8"
 
 // XML makes a Document of metadata XML, without a byte order mark and blanks in
-// front. The identifier in it may be empty: the DOI of the request counts. The
-// methods that write refuse XML that is not well formed, before anything is sent.
+// front. The identifier in it may be empty. The methods that write refuse XML that is
+// not well formed or names another DOI, before anything is sent.
 // [metadata.ValidateXML] finds what else the service would refuse; leave out
 // its CodeIdentifier.
-func XML(data []byte) Document { return Document{ContentType: XMLType, Data: trimFront(data)} }
+func XML(data []byte) Document {
+	return Document{ContentType: XMLType, Data: document.Trim(data)}
+}
 
 // NewDocument validates a record and makes a Document of it. An error is a
 // [*datacite.FieldError], and a [*metadata.ValidationError] with all faults of the
@@ -100,24 +106,21 @@ func (d Document) check() error {
 		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
 		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
-	case d.isXML() || kind == "application/xml" || kind == "text/xml":
-		if err := xmlscan.Check(bytes.NewReader(d.Data)); err != nil {
-			return &datacite.FieldError{Path: "doc.Data", Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()}
-		}
-	case !utf8.Valid(d.Data):
-		return &datacite.FieldError{Path: "doc.Data", Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"}
+	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
+		return &datacite.FieldError{Path: "doc.Data", Reason: "is not XML, as doc.ContentType says"}
 	}
-	return nil
+	return document.Check("doc.Data", d.Data)
 }
 
-// isXML looks at the bytes, as the service does.
-func (d Document) isXML() bool { return bytes.HasPrefix(trimFront(d.Data), []byte("<")) }
-
-// trimFront leaves out a byte order mark and blanks, with which the service does not
-// recognise some formats.
-func trimFront(data []byte) []byte {
-	return bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+// checkFor refuses, beside what check does, metadata that name another DOI.
+func (d Document) checkFor(name string) error {
+	if err := d.check(); err != nil || d.OtherDOI {
+		return err
+	}
+	return document.CheckName("doc.Data", d.Data, name)
 }
+
+func (d Document) isXML() bool { return document.IsXML(d.Data) }
 
 // Metadata returns the metadata that are registered for a DOI, as the service stores
 // them: it replaces the identifier, and turns other formats into XML. A DOI without
@@ -156,7 +159,8 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 }
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
-// becomes a draft, a registered one becomes findable again (specification §3.1).
+// becomes a draft, a hidden one becomes findable again (specification §3.1), which
+// [Client.Ensure] prevents.
 // Sending it twice has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).
@@ -169,7 +173,7 @@ func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) 
 }
 
 func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document) (Status, error) {
-	if err := doc.check(); err != nil {
+	if err := doc.checkFor(name); err != nil {
 		return "", err
 	}
 	request := transport.Request{

@@ -175,3 +175,77 @@ func TestNewDocument(t *testing.T) {
 	_, err = newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
 	require.NoError(t, err)
 }
+
+// naming is a document of each format that names a DOI.
+func naming(t *testing.T, format, doi string) mds.Document {
+	t.Helper()
+	text := strings.NewReplacer(
+		`identifierType="DOI"></`, `identifierType="DOI"> https://doi.org/`+doi+" </", "10.5072/glacier-7", doi,
+		`"@type":"Dataset"`, `"@type":"Dataset","@id":"https://doi.org/`+doi+`"`, `"@type":"SoftwareSourceCode"`, `"@type":"SoftwareSourceCode","identifier":"`+doi+`"`,
+		`"types":`, `"doi":"`+doi+`","types":`,
+	).Replace(formats[format].text)
+	require.Contains(t, text, doi)
+	doc, err := mds.Detect([]byte(text))
+	require.NoError(t, err)
+	return doc
+}
+
+// A caller's loop that is one off writes the metadata of each DOI to the next.
+func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.MDS()
+		for format := range formats {
+			doc, since := naming(t, format, "10.5072/somebody-else"), len(srv.Requests())
+			_, errPut := c.PutMetadata(ctx, name, doc)
+			_, errRegister := c.Register(ctx, name, address, doc)
+			_, errEnsure := c.Ensure(ctx, name, address, doc, nil)
+			faults := []error{errPut, errRegister, errEnsure}
+			for o, err := range c.RegisterAll(ctx, each([]mds.Item{{DOI: name, URL: address, Document: doc}}), nil) {
+				require.NoError(t, err)
+				faults = append(faults, o.Err)
+			}
+			require.Len(t, faults, 4)
+			for _, err := range faults {
+				require.ErrorIs(t, err, datacite.ErrInvalid, format)
+				require.EqualError(t, err, "datacite: doc.Data names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; OtherDOI permits that")
+			}
+			assert.Len(t, srv.Requests(), since, "something was sent")
+
+			if srv.Behaviour == datacitetest.Documented && (format == "DataCite JSON" || format == "Crosscite") {
+				continue // specification §4.3 does not have them
+			}
+			own := naming(t, format, strings.ToUpper(name))
+			_, err := c.PutMetadata(ctx, name, own)
+			require.NoError(t, err, "%s: the case of a name does not count", format)
+			doc.OtherDOI = true
+			_, err = c.Ensure(ctx, name, address, doc, nil)
+			require.NoError(t, err, "%s: for those who mean it", format)
+			minted, err := c.Mint(ctx, datacitetest.Prefix, naming(t, format, "10.5072/somebody-else"))
+			require.NoError(t, err, "%s: the identifier is overwritten", format)
+			assert.Empty(t, srv.State("10.5072/somebody-else"))
+			assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
+		}
+		r := &metadata.Record{DOI: "10.5072/somebody-else", Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: "A"}},
+			Publisher: metadata.Publisher{Name: "R"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText}}
+		doc, err := mds.NewDocument(r)
+		require.NoError(t, err)
+		_, err = c.Register(ctx, name, address, doc)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+	})
+}
+
+// Names that only look like another DOI are no reason to refuse.
+func TestWhatNamesNoOtherDOI(t *testing.T) {
+	for _, text := range []string{
+		strings.Replace(string(record("A").Data), `DOI"></`, `DOI">(:tba)</`, 1),
+		strings.Replace(string(record("A").Data), `DOI"></`, `DOI"><!-- 10.5072/b -->10.5072/<![CDATA[GLACIER-7]]></`, 1),
+		strings.Replace(string(record("A").Data), "</resource>", `<alternateIdentifiers><alternateIdentifier alternateIdentifierType="DOI">10.5072/b</alternateIdentifier></alternateIdentifiers></resource>`, 1),
+		strings.Replace(formats["schema.org"].text, `"name"`, `"@id":"https://repo.example.org/glacier/7","isPartOf":{"@id":"https://doi.org/10.5072/b"},"name"`, 1),
+		strings.Replace(formats["BibTeX"].text, "10.5072/glacier-7", `https://doi.org/10.5072/GLACIER\-7`, 1),
+	} {
+		doc, err := mds.Detect([]byte(text))
+		require.NoError(t, err)
+		_, err = newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
+		require.NoError(t, err, text)
+	}
+}

@@ -31,6 +31,10 @@ var (
 	// failed. If the error matches [datacite.ErrUnclear], too, the URL may be stored all
 	// the same.
 	ErrHalfRegistered = errors.New("mds: the metadata are stored, setting the URL failed")
+	// ErrHidden: the DOI is hidden, or nothing shows whether it is, and the change would
+	// make it findable again. EnsureOptions.Show asks for that. Update of package dois
+	// changes a hidden DOI and keeps it hidden. It matches [datacite.ErrNotAllowed], too.
+	ErrHidden error = &transport.Condition{Text: "mds: the change would show a hidden DOI", General: datacite.ErrNotAllowed}
 	// ErrUnconfirmed: the service accepted a registration, and reading the DOI back
 	// failed or showed something else. The service may be slow.
 	ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}

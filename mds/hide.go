@@ -32,7 +32,8 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 // Show makes a registered DOI findable again. It stores the DOI's metadata once more,
 // or its URL if the service garbles the metadata. If it garbles both, Show writes
 // nothing and returns [ErrGarbled]. A draft is [ErrNoURL]: [Client.PutURL] makes it
-// findable. The DOI must not be changed by anybody else meanwhile.
+// findable. The DOI must not be changed by anybody else meanwhile. A reason for hiding
+// that package dois stored stays; ChangeState of package dois removes it.
 //
 // Show sends GET /doi/{doi}, GET /metadata/{doi} and PUT /metadata/{doi}
 // (specification §3.1, §4.3), or PUT /doi/{doi}, which has the same effect on the
@@ -52,7 +53,9 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 	case err != nil:
 		return err
 	case !garbled(doc.Data):
-		_, err = c.putMetadata(ctx, op, name, XML(doc.Data))
+		again := XML(doc.Data)
+		again.OtherDOI = true // they are what is stored for this one
+		_, err = c.putMetadata(ctx, op, name, again)
 	case !garbled(address):
 		_, err = c.putURL(ctx, name, address)
 	default:

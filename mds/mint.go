@@ -38,6 +38,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if err != nil {
 		return "", err
 	}
+	doc.OtherDOI = true // whatever they name, the name is new
 	_, err = c.putMetadata(ctx, op, name, doc)
 	if err == nil {
 		return name, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -16,8 +17,8 @@ type Registration struct {
 	DOI     string
 	URL     string
 	Change  Change
-	Before  State    // StateNone, StateDraft or StateRegisteredOrFindable
-	State   State    // StateFindable; StateRegisteredOrFindable if Ensure did not write the metadata of such a DOI
+	Before  State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
+	State   State    // StateFindable; Before if Ensure did not write the metadata of a DOI that is not known to be findable
 	Altered []string // where the stored metadata differ from those given, for people to read
 
 	// Warnings are what is doubtful about the metadata given, such as values that the service
@@ -39,8 +40,8 @@ const (
 // metadata, then its URL. It looks at the DOI first, and reads it back at the
 // end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
 // Running it again, after success or failure, is safe: both steps replace what
-// is there, and a hidden DOI becomes findable again. [Client.Ensure] writes only
-// what differs.
+// is there. [Client.Ensure] writes only what differs. A DOI that is hidden, or may be, is
+// [ErrHidden]: it is not shown unless that is asked for (EnsureOptions.Show).
 //
 // All input is checked before anything is sent. If the first step fails, the second
 // is not tried: the DOI is as it was, unless the error matches
@@ -65,10 +66,15 @@ type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
+	// Show makes a hidden DOI findable again. Without it, a change of a DOI that is hidden,
+	// or may be, is refused ([ErrHidden]), as every write of this interface shows it.
+	Show bool
+
 	// Before is called before the first write for a DOI, with the state that it has. If it
-	// returns an error, nothing is written, and the error is that of the registration. It
-	// is the place to keep a name on disk before it is sent, and to refuse a name that is
-	// taken. RegisterAll calls it from several goroutines. nil allows every write.
+	// returns an error, nothing is written, and the registration fails with that error,
+	// which is final, not Temporary. It is the place to keep a name on disk before it is
+	// sent, and to refuse a name that is taken. RegisterAll calls it from several
+	// goroutines, once for each DOI in a run. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
 
 	// Stored reads the stored XML of a DOI in another way, as Client.XML of package
@@ -88,9 +94,11 @@ type EnsureOptions struct {
 // characters beyond ASCII, which the deployed service garbles ([ErrGarbled]), unless
 // EnsureOptions.Stored reads them.
 //
-// A hidden DOI stays hidden if its metadata are not written, since the interface does
-// not show that it is hidden; [Client.Show] makes it findable in any case. Errors are
-// those of [Client.Register].
+// A hidden DOI stays hidden: a change of it is [ErrHidden], unless EnsureOptions.Show asks
+// to make it findable. Other errors are those of [Client.Register].
+//
+// Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
+// /metadata/{doi}, the PUTs that are needed, and the first and the third again.
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, opts)
 	if err != nil {
@@ -128,7 +136,7 @@ func (c *Client) registration(doiName, address string, doc Document, opts *Ensur
 	if opts != nil {
 		r.options = *opts
 	}
-	return r, doc.check()
+	return r, doc.checkFor(name)
 }
 
 // compare reads what is stored and compares it with what is wanted.
@@ -137,12 +145,17 @@ func (r *registration) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if state == StateRegisteredOrFindable {
+		if state, err = r.client.visibility(ctx, opRegister, r.done.DOI); err != nil {
+			return err
+		}
+	}
 	r.done.Before = state
-	r.sameURL = state == StateRegisteredOrFindable && sameURL(address, r.done.URL)
+	r.sameURL = state != StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state
 	if state != StateNone {
 		var c comparison
 		c, err = r.stored(ctx)
-		r.sameMetadata, r.done.Altered = c.same, c.altered
+		r.sameMetadata, r.done.Altered = c.same && !(r.mayBeHidden() && r.options.Show), c.altered
 	}
 	switch {
 	case err != nil:
@@ -155,6 +168,10 @@ func (r *registration) compare(ctx context.Context) error {
 		r.done.Change = Updated
 	}
 	return nil
+}
+
+func (r *registration) mayBeHidden() bool {
+	return r.done.Before == StateRegistered || r.done.Before == StateRegisteredOrFindable
 }
 
 // stored compares the metadata that the service has with those that are to be
@@ -178,11 +195,19 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	return c, nil
 }
 
+// errBefore: EnsureOptions.Before did not allow the write. That is final, whatever kind of
+// error it returned.
+var errBefore error = &transport.Condition{Text: "mds: refused by EnsureOptions.Before"}
+
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
-	if before := r.options.Before; before != nil && !(r.sameMetadata && r.sameURL) {
+	writes := !r.sameMetadata || !r.sameURL
+	if writes && r.mayBeHidden() && !r.options.Show {
+		return nil, r.hidden()
+	}
+	if before := r.options.Before; before != nil && writes {
 		if err := before(ctx, r.done.DOI, r.done.Before); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %s: %w", errBefore, r.done.DOI, err)
 		}
 	}
 	if !r.sameMetadata {
@@ -199,10 +224,10 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 		}
 	}
 	r.done.State = StateFindable
-	if r.done.Before == StateRegisteredOrFindable && r.sameMetadata {
-		r.done.State = StateRegisteredOrFindable
+	if r.mayBeHidden() && r.sameMetadata {
+		r.done.State = r.done.Before
 	}
-	if !(r.sameMetadata && r.sameURL) && !r.options.NoReadBack {
+	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
 			return nil, r.unconfirmed(err)
 		}
@@ -213,6 +238,15 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 		}
 	}
 	return &r.done, nil
+}
+
+// hidden is the error for a change that would show a DOI.
+func (r *registration) hidden() error {
+	remedy := "set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden"
+	if r.done.Before != StateRegistered {
+		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or EnsureOptions.Show"
+	}
+	return fmt.Errorf("%w: %s: %s", ErrHidden, r.done.DOI, remedy)
 }
 
 // unconfirmed is the error after a failure to read back, which is wrapped first: it

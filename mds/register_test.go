@@ -16,6 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -102,17 +103,13 @@ func TestRegister(t *testing.T) {
 		again, err := c.Register(ctx, name, address, record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Unchanged, again.Change)
-		assert.Equal(t, mds.StateRegisteredOrFindable, again.Before)
+		assert.Equal(t, mds.StateFindable, again.Before)
 
 		moved, err := c.Register(ctx, name, address+"/new", record("A"))
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, moved.Change)
 
-		require.NoError(t, c.Hide(ctx, name))
-		shown, err := c.Register(ctx, name, address+"/new", record("B"))
-		require.NoError(t, err)
-		assert.Equal(t, mds.Updated, shown.Change)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+		assert.Equal(t, mds.StateFindable, moved.State)
 	})
 }
 
@@ -285,21 +282,25 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"all there", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier length"), nil, mds.Unchanged, mds.StateRegisteredOrFindable},
+		}, record("Glacier length"), nil, mds.Unchanged, mds.StateFindable},
 		{"all there, laid out differently", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.StateRegisteredOrFindable},
+		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.StateFindable},
 		{"another title", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
 		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
 			_, err := srv.MDS().Register(t.Context(), name, address+"/old", record("A"))
 			require.NoError(t, err)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateRegisteredOrFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		{"a draft with this URL", func(t *testing.T, srv *datacitetest.Server) {
+			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data})
+			require.NoError(t, err)
+		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"hidden, otherwise right", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
 			require.NoError(t, srv.MDS().Hide(t.Context(), name))
-		}, record("Glacier length"), nil, mds.Unchanged, mds.StateRegisteredOrFindable},
+		}, record("Glacier length"), nil, mds.Unchanged, mds.StateRegistered},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -316,6 +317,7 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 				assert.Equal(t, tt.writes, writes)
 				assert.Equal(t, tt.want, done.Change)
 				assert.Equal(t, tt.state, done.State)
+				assert.Equal(t, string(tt.state), srv.State(name))
 				got, err := srv.MDS().URL(t.Context(), name)
 				require.NoError(t, err)
 				assert.Equal(t, address, got)
@@ -324,13 +326,110 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
+// Every write of the metadata store shows a hidden DOI. A correction alone is no reason to.
+func TestAHiddenDOIStaysHidden(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.MDS()
+		findable(t, srv, name)
+		require.NoError(t, c.Hide(ctx, name))
+		since, asked := len(srv.Requests()), false
+		opts := &mds.EnsureOptions{Before: func(context.Context, string, mds.State) error { asked = true; return nil }}
+		_, errTitle := c.Ensure(ctx, name, address, record("A better title"), opts)
+		_, errURL := c.Ensure(ctx, name, address+"/new", record("Glacier length"), opts)
+		_, errRegister := c.Register(ctx, name, address, record("Glacier length"))
+		faults := []error{errTitle, errURL, errRegister}
+		for o, err := range c.RegisterAll(ctx, each([]mds.Item{{DOI: name, URL: address, Document: record("A better title")}}), nil) {
+			require.NoError(t, err)
+			assert.Equal(t, 1, o.Tries, "the refusal is final")
+			faults = append(faults, o.Err)
+		}
+		for _, err := range faults {
+			require.ErrorIs(t, err, mds.ErrHidden)
+			require.ErrorIs(t, err, datacite.ErrNotAllowed)
+			assert.False(t, datacite.Temporary(err))
+			assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
+		}
+		assert.EqualError(t, errTitle, "mds: the change would show a hidden DOI: 10.5072/glacier-7: set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden")
+		assert.False(t, asked, "nothing is about to be written")
+		assert.Zero(t, puts(srv, since))
+		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
+
+		unchanged, err := c.Ensure(ctx, name, address, record("Glacier length"), nil)
+		require.NoError(t, err)
+		assert.Equal(t, mds.StateRegistered, unchanged.Before)
+		assert.Equal(t, mds.StateRegistered, unchanged.State)
+
+		kept, err := srv.DOIs().Update(ctx, name, &dois.Draft{MetadataXML: record("A better title").Data})
+		require.NoError(t, err)
+		assert.Equal(t, dois.StateRegistered, kept.State, "the other interface keeps it hidden")
+
+		for _, title := range []string{"A better title", "The best title"} { // the first is stored already
+			shown, err := c.Ensure(ctx, name, address, record(title), &mds.EnsureOptions{Show: true})
+			require.NoError(t, err)
+			assert.Equal(t, mds.Updated, shown.Change)
+			assert.Equal(t, mds.StateRegistered, shown.Before)
+			assert.Equal(t, mds.StateFindable, shown.State)
+			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+			require.NoError(t, c.Hide(ctx, name))
+		}
+	})
+}
+
+// Without the address of the DOI API, nothing shows whether a DOI is hidden.
+func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx := t.Context()
+		cfg := srv.Config()
+		cfg.Service.API, cfg.HTTPClient = "", srv.HTTPClient()
+		c, err := mds.NewClient(cfg)
+		require.NoError(t, err)
+		made, err := c.Register(ctx, name, address, record("Glacier length"))
+		require.NoError(t, err, "a new DOI is not hidden")
+		assert.Equal(t, mds.StateFindable, made.State)
+		same, err := c.Ensure(ctx, name, address, record("Glacier length"), nil)
+		require.NoError(t, err)
+		assert.Equal(t, mds.StateRegisteredOrFindable, same.Before)
+		assert.Equal(t, mds.StateRegisteredOrFindable, same.State)
+		_, err = c.Ensure(ctx, name, address, record("A better title"), nil)
+		require.ErrorIs(t, err, mds.ErrHidden)
+		require.ErrorContains(t, err, "set Config.Service.API")
+
+		require.NoError(t, c.Hide(ctx, name))
+		shown, err := c.Ensure(ctx, name, address, record("Glacier length"), &mds.EnsureOptions{Show: true})
+		require.NoError(t, err)
+		assert.Equal(t, mds.StateFindable, shown.State)
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name), "it is written, as it may be hidden")
+	})
+}
+
+// If the DOI API fails, nothing is written on a guess.
+func TestTheStateIsNotGuessed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		findable(t, srv, name)
+		for _, res := range []*http.Response{response(500, plain, ""), response(200, "application/json", `{"data":`)} {
+			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+				if strings.HasPrefix(req.URL.Path, "/dois/") {
+					return res, nil
+				}
+				return next.RoundTrip(req)
+			})
+			since := len(srv.Requests())
+			_, err := c.Ensure(t.Context(), name, address, record("A better title"), nil)
+			assert.True(t, datacite.Temporary(err), "%v", err)
+			assert.NotErrorIs(t, err, datacite.ErrUnclear)
+			assert.Zero(t, puts(srv, since))
+		}
+	})
+}
+
 // relaid says the same with other blanks, prefixes, comments and order.
 func relaid(doc mds.Document) mds.Document {
 	text := strings.NewReplacer(
 		"\n", "", "  ", "", "<resource ", "<d:resource ", `xmlns="http`, `xmlns:d="http`, "</", "</d:", "<creator", "<d:creator", "<title", "<d:title",
 		"<publ", "<!-- a comment --><d:publ", "<resourceType", "<d:resourceType", "<identifier ", "<d:identifier ",
 	).Replace(string(doc.Data))
-	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">10.5072/x</d:identifier>")
+	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">"+strings.ToUpper(name)+"</d:identifier>")
 	return mds.XML([]byte(text))
 }
 

@@ -31,7 +31,8 @@ type Outcome struct {
 	Err          error         // as of Client.Ensure, or that of the item
 	Tries        int           // how often the item was tried
 
-	left error // of a try that may have changed something
+	left  error // of a try that may have changed something
+	asked bool  // EnsureOptions.Before, by an earlier try
 }
 
 // leavesChanges reports whether something may have been changed in spite of an error.
@@ -165,7 +166,7 @@ func (b *bulkRun) round(ctx context.Context, todo iter.Seq2[Outcome, error]) err
 		switch {
 		case !b.take(ctx, o):
 			return bulk.ErrLeft
-		case errors.Is(o.Err, datacite.ErrUnauthorized) && o.Item.Err == nil:
+		case errors.Is(o.Err, datacite.ErrUnauthorized) && o.Item.Err == nil && !errors.Is(o.Err, errBefore):
 			return o.Err
 		}
 		return nil
@@ -179,7 +180,17 @@ func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
 	name, _ := doi.Parse(o.Item.DOI)
 	if o.Err = b.refusals.of(name); o.Err == nil {
 		o.Tries++
-		o.Registration, o.Err = b.client.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, &b.opts.Ensure)
+		opts := b.opts.Ensure
+		if before := opts.Before; before != nil {
+			opts.Before = func(ctx context.Context, doi string, found State) error {
+				if o.asked {
+					return nil // found is what the earlier try made
+				}
+				o.asked = true
+				return before(ctx, doi, found)
+			}
+		}
+		o.Registration, o.Err = b.client.Ensure(ctx, o.Item.DOI, o.Item.URL, o.Item.Document, &opts)
 		b.refusals.note(name, o.Err)
 	}
 	switch {

@@ -150,7 +150,7 @@ func TestBefore(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, o.Item.DOI == item(1).DOI, errors.Is(o.Err, taken), o.Err)
 		}
-		assert.Equal(t, map[string]mds.State{item(0).DOI: mds.StateNone, item(1).DOI: mds.StateRegisteredOrFindable}, seen)
+		assert.Equal(t, map[string]mds.State{item(0).DOI: mds.StateNone, item(1).DOI: mds.StateFindable}, seen)
 		doc, err := c.Metadata(t.Context(), item(1).DOI)
 		require.NoError(t, err)
 		assert.Contains(t, string(doc.Data), "Of somebody else")

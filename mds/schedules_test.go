@@ -1,12 +1,14 @@
 package mds_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +28,7 @@ var schedules = flag.Int("schedules", 250, "random fault schedules that each beh
 // store and between the store and the service behind it, and looks at what the
 // service has at the end. The seed in a test's name brings its schedule back.
 func TestFaultSchedules(t *testing.T) {
-	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, bulkStory, deleteStory, hideStory}
+	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, bulkStory, beforeStory, deleteStory, hideStory}
 	for seed := range uint64(*schedules) {
 		for _, b := range behaviours() {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
@@ -150,6 +152,14 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
 	w.sound()
+	if before.state == datacitetest.StateRegistered {
+		assert.True(t, errors.Is(err, mds.ErrHidden) || datacite.Temporary(err), "%v", err)
+		assert.Equal(t, before, look(t, w.Server, name), "a hidden DOI stays as it is: %v", err)
+		_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
+		require.NoError(t, err)
+		assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
+		return
+	}
 	maybe(t, err)
 	honest(t, before, look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
@@ -161,26 +171,29 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 }
 
 // ensureStory finds a DOI that has all, the URL, the metadata, or nothing of what
-// it shall have.
+// it shall have, and may be hidden: then it is to be shown.
 func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.MDS()
 	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
 	if r.IntN(5) > 0 {
 		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
 		require.NoError(t, err)
+		if r.IntN(3) == 0 {
+			require.NoError(t, clean.Hide(ctx, name))
+		}
 	}
 	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
-	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0})
+	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0, Show: true})
 	w.sound()
 	maybe(t, err)
 	after := look(t, w.Server, name)
-	if before.title == wanted.title && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
+	if before.title == wanted.title && before.state != datacitetest.StateRegistered && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
 		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
 		assert.True(t, after == before || errors.Is(err, datacite.ErrUnclear), "%v", err)
 	} else {
 		honest(t, before, after, wanted, err)
 	}
-	_, err = clean.Ensure(ctx, name, address, record("New"), nil)
+	_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
@@ -293,4 +306,45 @@ func bulkStory(t *testing.T, w *world, r *rand.Rand) {
 		assert.Equal(t, stored{datacitetest.StateFindable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
 	}
 	assert.Len(t, w.Names(), items)
+}
+
+// beforeStory refuses names that are taken. A run never refuses what it made itself.
+func beforeStory(t *testing.T, w *world, r *rand.Rand) {
+	const items, taken = 6, 2 // the first ones
+	ctx := t.Context()
+	for i := range taken {
+		findable(t, w.Server, item(i).DOI)
+	}
+	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
+	var mu sync.Mutex
+	seen := map[string][]mds.State{}
+	opts := &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4)}
+	opts.Ensure.Before = func(_ context.Context, doi string, found mds.State) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if seen[doi] = append(seen[doi], found); found != mds.StateNone {
+			return refused
+		}
+		return nil
+	}
+	for o, err := range w.broken(t, r).RegisterAll(ctx, batch(items), opts) {
+		require.NoError(t, err)
+		if errors.Is(o.Err, refused) {
+			assert.False(t, datacite.Temporary(o.Err), "%v", o.Err)
+			continue
+		}
+		maybe(t, o.Err)
+		assert.True(t, o.Err != nil || len(seen[o.Item.DOI]) == 1, "%s was written without asking", o.Item.DOI)
+	}
+	w.sound()
+	for i := range items {
+		want := []mds.State{mds.StateNone}
+		if i < taken {
+			want[0] = mds.StateFindable
+			assert.Equal(t, "Glacier length", look(t, w.Server, item(i).DOI).title, "it is somebody else's")
+		}
+		if asked := seen[item(i).DOI]; asked != nil { // it may have failed before
+			assert.Equal(t, want, asked, item(i).DOI)
+		}
+	}
 }

@@ -2,23 +2,26 @@ package mds
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A State is what this interface shows of the state of a DOI (specification §3.1). The
-// package documentation shows which call leads from one to another.
+// A State is the state of a DOI (specification §3.1). The package documentation shows
+// which call leads from one to another.
 type State string
 
-// The states. StateFindable is that of a registration that has just been written: by
-// reading, this interface does not tell registered DOIs from findable ones.
+// The states. The metadata store itself does not tell registered DOIs from findable ones.
 const (
-	StateNone                 State = ""      // the service does not know the DOI
-	StateDraft                State = "draft" // has metadata and no URL, is not public, can be deleted
+	StateNone                 State = ""           // the service does not know the DOI
+	StateDraft                State = "draft"      // is not public, can be deleted
+	StateRegistered           State = "registered" // hidden: resolves, and is not found by searching
+	StateFindable             State = "findable"   // resolves and is found by searching
 	StateRegisteredOrFindable State = "registered or findable"
-	StateFindable             State = "findable" // resolves and is found by searching
 )
 
 // State returns [StateNone], [StateDraft] or [StateRegisteredOrFindable]. A draft that
@@ -47,4 +50,35 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 		return StateNone, "", err
 	}
 	return StateRegisteredOrFindable, address, nil
+}
+
+// visibility tells registered from findable, and a draft that was given a URL through
+// another interface from both. It asks the DOI API; without its address, or if the API does
+// not show the DOI, the result is [StateRegisteredOrFindable].
+func (c *Client) visibility(ctx context.Context, op, name string) (State, error) {
+	if c.records == nil || doi.API.Check(name) != nil {
+		return StateRegisteredOrFindable, nil
+	}
+	request := transport.Request{
+		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType,
+		Access: transport.Required, Long: true, Expected: http.StatusNotFound,
+	}
+	res, err := c.records.Do(ctx, request)
+	if errors.Is(err, datacite.ErrNotFound) {
+		return StateRegisteredOrFindable, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var record struct {
+		Data struct{ Attributes struct{ State State } }
+	}
+	if err := json.Unmarshal(res.Data, &record); err != nil {
+		return "", c.records.Unreadable(request, res, err)
+	}
+	switch state := record.Data.Attributes.State; state {
+	case StateDraft, StateRegistered, StateFindable:
+		return state, nil
+	}
+	return StateRegisteredOrFindable, nil
 }

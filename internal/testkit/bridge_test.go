@@ -21,7 +21,9 @@ func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
 	xml, err := os.ReadFile("../../testdata/records/full.xml")
 	require.NoError(t, err)
 	const address = "https://repository.example.org/1"
-	_, err = store.Register(t.Context(), "10.5072/first", address, mds.XML(xml))
+	given := mds.XML(xml)
+	given.OtherDOI = true
+	_, err = store.Register(t.Context(), "10.5072/first", address, given)
 	require.NoError(t, err)
 
 	all := &dois.GetOptions{Detail: true}
@@ -29,6 +31,7 @@ func TestARecordGoesFromOneInterfaceToTheOther(t *testing.T) {
 	require.NoError(t, err)
 	doc, err := mds.NewDocument(&first.Record)
 	require.NoError(t, err)
+	doc.OtherDOI = true
 	_, err = store.Register(t.Context(), "10.5072/second", address, doc)
 	require.NoError(t, err)
 	second, err := reader.Get(t.Context(), "10.5072/second", all)
