@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/internal/spelling"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -42,7 +42,7 @@ type field struct {
 // that of the file, for messages. An unknown column is an error, which suggests the name
 // that was probably meant. The error is a [*datacite.FieldError] or that of src.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
-	rows := csvrows.NewReader(src)
+	rows := sheet.NewReader(src)
 	r := &Reader{name: name, line: rows.Line}
 	r.next = func() ([]string, error) {
 		cells, err := rows.Read()
@@ -72,7 +72,7 @@ func FromRows(name string, next func() ([]string, error), opts *Options) (*Reade
 		for _, cell := range cells {
 			size += len(cell)
 		}
-		if size > csvrows.MaxSize {
+		if size > sheet.MaxSize {
 			return nil, fmt.Errorf("line %d: the row is longer than 256 KiB", n)
 		}
 		if missing := len(r.header) - len(cells); missing > 0 && !empty(cells) {
