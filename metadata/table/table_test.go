@@ -152,6 +152,13 @@ func TestFaults(t *testing.T) {
 		{"title", "a\x01b", "XML cannot contain"},
 		{"creators", "Ada Lovelace", `write persons as "Family, Given" or "Name,", organizations as "org: Name"`},
 		{"creators", ", Ada", `write persons as`},
+		{"creators", "Groß, Änne & Weiß, Öl", `"Groß, Änne & Weiß, Öl" looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"`},
+		{"creators", "Müller J., Weiß A., Groß B.", "looks like several persons: write a semicolon between them"},
+		{"creators", "Groß, Änne und Öl Weiß", "looks like several persons"},
+		{"creators", "Lovelace, Ada AND Noether, Emmy", "looks like several persons"},
+		{"creators", "Curie, Marie et Pierre", "looks like several persons"},
+		{"creators", "\"Lovelace,\nNoether,\"", "looks like several persons"},
+		{"creators", "Lovelace, Ada; Groß, Änne&Weiß, Öl", "looks like several persons"},
 		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
 		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
 		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR id that does not follow the name of its organization"},
@@ -195,6 +202,15 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells for 2 columns")
 	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells for 2 columns")
 	require.NoError(t, rows[2].Err())
+}
+
+// What joins several persons is a part of these names.
+func TestOneCreator(t *testing.T) {
+	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans", "org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
+		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
+		require.NoError(t, rows[0].Err(), name)
+		assert.Equal(t, strings.TrimPrefix(name, "org: "), rows[0].Record.Creators[0].Name)
+	}
 }
 
 // Nothing of a faulty row is lost when it is written again, to be corrected there.
@@ -324,7 +340,7 @@ func randomRow(random *rand.Rand) *table.Row {
 		c := metadata.Person(word(), "")
 		switch random.IntN(3) {
 		case 0:
-			c = metadata.Person(word(), text())
+			c = metadata.Person(word(), word())
 		case 1:
 			c = metadata.Organization(text()).ROR("04wxnsj81")
 		}
