@@ -334,7 +334,7 @@ func TestWrongSources(t *testing.T) {
 		"h.csv: record on line 3; parse error on line 23834, column 1: the row is longer":                     file(t, "h.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
 		`i.csv: parse error on line 2, column 42: the text is not UTF-8; save the table again as "CSV UTF-8"`: file(t, "i.csv", "doi,url,title,creators,publisher,year,type\n10.5072/moved,https://example.org/moved,M\xfcller,\"Lovelace, Ada\",P,2026,Dataset\n"),
 		`did you mean "title"?`:                                                                               file(t, "j.csv", "doi,tilte\n"),
-		"this is a spreadsheet, not CSV":                                                                      file(t, "k.xlsx", "PK\x03\x04"),
+		"k.xlsx: the spreadsheet cannot be read":                                                              file(t, "k.xlsx", "PK\x03\x04"),
 		"has no column doi":                                                                                   file(t, "l.csv", "url\nhttps://example.org/\n"),
 		"empty":                                                                                               filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {

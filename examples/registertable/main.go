@@ -1,12 +1,8 @@
 // Command registertable registers the items of a table, CSV or .xlsx, thousands at a time.
 //
-//	registertable -template > items.csv                            an empty table
-//	registertable -dry-run -prefix 10.12345 items.csv              all faults, nothing is sent
-//	registertable -live -prefix 10.12345 items.csv                 writes items.registered.csv
-//
-// It is a module of its own, because a reader of spreadsheets is large:
-//
-//	go -C examples/registertable install .
+//	go run ./examples/registertable -template > items.csv                    an empty table
+//	go run ./examples/registertable -dry-run -prefix 10.12345 items.csv      all faults, nothing is sent
+//	go run ./examples/registertable -live -prefix 10.12345 items.csv         writes items.registered.csv
 //
 // -h lists all flags.
 package main
@@ -42,15 +38,15 @@ const usage = `Register the items of a table: one row, one DOI.
   registertable -template                    print an empty table
 
 The table is CSV in UTF-8, separated by commas, semicolons or tabs, or the first sheet of
-an .xlsx file. Rows without a DOI get one under -prefix; each needs an address of its own.
+an .xlsx file that is not hidden. Rows without a DOI get one under -prefix; each needs an address of its own.
 DOIs become findable; a row with another state is refused: audit -fix makes drafts and
 registered DOIs.
 
 Nothing is sent before the whole table was read. If rows have faults, nothing is sent at
 all, unless -leave-out is given.
 
-With -live, the results are in the file of -result: the same table with the DOIs, and the
-columns result (created, updated, unchanged, failed), error and registered. Run the same
+With -live, the results are in the file of -result, CSV or .xlsx as its name says: the same
+table with the DOIs, and the columns result (created, updated, unchanged, failed), error and registered. Run the same
 command again, or run it with the result table, which you may correct, to try what failed
 and to register what was changed: what is registered is not sent again. A run that was
 interrupted or killed goes on in the same way. A new name is in a file beside the result
@@ -78,7 +74,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	s := &settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
 	flags := p.Flags()
 	flags.StringVar(&s.prefix, "prefix", "", "`prefix` for rows without a DOI")
-	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv")
+	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv, and .xlsx beside .xlsx")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults as with -live, and send nothing")
@@ -118,12 +114,17 @@ func readSettings(p *program.Program) (*settings, error) {
 
 // resultOf is the file for the results of a table: a result table is replaced.
 func resultOf(file string) string {
-	const end = ".registered.csv"
+	end := ".registered.csv"
+	if isSpreadsheet(file) {
+		end = ".registered.xlsx"
+	}
 	if strings.HasSuffix(file, end) {
 		return file
 	}
 	return strings.TrimSuffix(file, filepath.Ext(file)) + end
 }
+
+func isSpreadsheet(file string) bool { return strings.EqualFold(filepath.Ext(file), ".xlsx") }
 
 func run(ctx context.Context, p *program.Program) error {
 	s, err := readSettings(p)

@@ -19,10 +19,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/xuri/excelize/v2"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
 var (
@@ -255,35 +255,90 @@ func TestTakenNames(t *testing.T) {
 	require.NoError(t, j.before(t.Context(), "10.5072/a", "draft"), "it is ours from here on")
 }
 
+// spreadsheet writes an .xlsx file.
+func spreadsheet(t *testing.T, name string, rows [][]string) {
+	t.Helper()
+	file, err := os.Create(name)
+	require.NoError(t, err)
+	defer file.Close()
+	w, err := sheet.NewWriter(file)
+	require.NoError(t, err)
+	for _, cells := range rows {
+		require.NoError(t, w.Write(cells))
+	}
+	require.NoError(t, w.Close())
+}
+
+// The result of an .xlsx is an .xlsx, with which a run can go on.
 func TestSpreadsheet(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header)
-	book := excelize.NewFile()
-	for cell, value := range map[string]any{
-		"A1": "URL", "B1": "Title", "C1": "Creators", "D1": "Publisher", "E1": "Year", "F1": "Type", "G1": "Dates",
-		"A2": "https://repository.example.org/1", "B2": "Länge; Fläche", "C2": "Lovelace, Ada", "D2": "Repository", "E2": 2026, "F2": "Dataset",
-		"A4": "https://repository.example.org/2", "B4": "Area", "C4": "org: Ice", "D4": "Repository", "E4": "2026", "F4": "Dataset", "G4": "Issued 2026-01-31",
-	} {
-		require.NoError(t, book.SetCellValue("Sheet1", cell, value))
+	file, result := filepath.Join(path, "items.xlsx"), filepath.Join(path, "items.registered.xlsx")
+	rows := [][]string{
+		{"URL", "Title", "Creators", "Publisher", "Year", "Type", "Dates"},
+		{"https://repository.example.org/1", "Länge; Fläche", "Lovelace, Ada", "Repository", "2026", "Dataset"},
+		{},
+		{"https://repository.example.org/2", "=1+1", "org: Ice", "Repository", "26", "Dataset", "Issued 2026-01-31"},
 	}
-	_, err := book.NewSheet("Notes")
-	require.NoError(t, err)
-	file := filepath.Join(path, "items.xlsx")
-	require.NoError(t, book.SaveAs(file))
-	code, out, notes := start(t, "-live", "-mds", srv.URL, "-prefix", "10.5072", file)
-	require.Equal(t, 0, code, notes)
-	assert.Contains(t, out, "items.registered.csv: 2 of 2 rows registered")
-	assert.Equal(t, 1, strings.Count(notes, `items.xlsx: only the sheet "Sheet1" is read; 1 other ignored`))
-	rows := read(t, filepath.Join(path, "items.registered.csv"))
-	assert.Equal(t, "Länge; Fläche", rows[0]["title"])
-	assert.Equal(t, "2026", rows[0]["year"])
-	assert.Equal(t, "Issued 2026-01-31", rows[1]["dates"])
-
-	require.NoError(t, book.SetCellValue("Sheet1", "E4", 26))
-	require.NoError(t, book.SaveAs(file))
-	code, _, notes = start(t, "-dry-run", file)
+	spreadsheet(t, file, rows)
+	args := []string{"-live", "-mds", srv.URL, "-prefix", "10.5072"}
+	code, _, notes := start(t, append(args, file)...)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, `error: items.xlsx, line 4, year: "26" is not a year of four digits`)
+	code, out, notes := start(t, append(args, "-leave-out", file)...)
+	assert.Equal(t, 1, code, notes)
+	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 rows registered, 1 of them now")
+
+	// The fault is corrected in the result table.
+	table, err := os.Open(result)
+	require.NoError(t, err)
+	defer table.Close()
+	r, corrected := sheet.NewReader(table), [][]string{}
+	for cells, err := r.Read(); err == nil; cells, err = r.Read() {
+		for i, cell := range cells {
+			if cell == "26" {
+				cells[i] = "2026"
+			}
+		}
+		corrected = append(corrected, cells)
+	}
+	require.Len(t, corrected, 3)
+	assert.Equal(t, "=1+1", corrected[2][3])
+	assert.Contains(t, corrected[2], `items.xlsx, line 4, year: "26" is not a year of four digits`)
+	spreadsheet(t, result, corrected)
+	code, out, notes = start(t, append(args, result)...)
+	assert.Equal(t, 0, code, notes)
+	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 rows registered, 1 of them now")
+	assert.Len(t, srv.Names(), 2)
+	code, out, _ = start(t, file)
+	assert.Equal(t, 2, code, "the table itself still has its fault: %s", out)
+}
+
+// Of a damaged .xlsx nothing is registered, and the exit code says so.
+func TestDamagedSpreadsheet(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header)
+	file := filepath.Join(path, "items.xlsx")
+	rows := [][]string{{"url", "title", "creators", "publisher", "year", "type"}}
+	for i := range 10 {
+		rows = append(rows, []string{fmt.Sprintf("https://repository.example.org/%d", i), "T", "Lovelace, Ada", "P", "2026", "Dataset"})
+	}
+	spreadsheet(t, file, rows)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for i := range 40 {
+		damaged := bytes.Clone(whole)
+		if at := rand.IntN(len(whole)); i%2 == 0 {
+			damaged = damaged[:at]
+		} else {
+			clear(damaged[at:min(at+8, len(whole))])
+		}
+		require.NoError(t, os.WriteFile(file, damaged, 0o600))
+		before := len(srv.Names())
+		code, _, notes := start(t, "-live", "-mds", srv.URL, "-prefix", "10.5072", "-result", filepath.Join(path, fmt.Sprintf("%d.csv", i)), file)
+		made := len(srv.Names()) - before
+		assert.True(t, code == 2 && made == 0 && strings.Contains(notes, "items.xlsx") || code == 0 && made == 10, "%d, %d made: %s", code, made, notes)
+	}
 }
 
 // process starts the program as a process.

@@ -216,7 +216,7 @@ func (r *results) replace(s *source) error {
 
 // write writes each row of the table with its entry.
 func (r *results) write(s *source, out *os.File) error {
-	w := table.NewWriter(out, &table.WriterOptions{Others: resultColumns, Separator: s.separator})
+	w := table.NewWriter(out, &table.WriterOptions{Others: resultColumns, Separator: s.separator, Spreadsheet: isSpreadsheet(r.path)})
 	for row, err := range s.rows() {
 		if err != nil {
 			return err
@@ -233,13 +233,17 @@ func (r *results) write(s *source, out *os.File) error {
 	return w.Flush()
 }
 
-// faults are the faults of a row in one cell.
+// faults are the faults of a row in one cell, which has room for so many.
 func faults(row *table.Row) string {
+	const most = 20
 	var all []string
 	for _, f := range row.Findings {
 		if !f.Warning {
-			all = append(all, f.String())
+			all = append(all, fmt.Sprintf("%.500s", f))
 		}
+	}
+	if n := len(all) - most; n > 0 {
+		all = append(all[:most], fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(all, "; ")
 }

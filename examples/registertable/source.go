@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
-
-	"github.com/xuri/excelize/v2"
 
 	"github.com/datacite-go/datacite-go/doi"
 	names "github.com/datacite-go/datacite-go/internal/doi"
@@ -36,68 +32,17 @@ type source struct {
 	note      func(text string) // about the table as a whole
 }
 
-// open returns a reader of the table, CSV or the first sheet of an .xlsx.
+// open returns a reader of the table, and its file.
 func (s *source) open() (*table.Reader, io.Closer, error) {
 	file, err := os.Open(s.file)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts, name := &table.Options{Others: resultColumns}, filepath.Base(s.file)
-	buffer := bufio.NewReader(file)
-	if start, _ := buffer.Peek(4); bytes.Equal(start, []byte("PK\x03\x04")) {
-		_ = file.Close() // it was only read
-		return openSheet(s.file, name, opts, s.note)
-	}
-	r, err := table.NewReader(name, buffer, opts)
+	r, err := table.NewReader(filepath.Base(s.file), file, &table.Options{Others: resultColumns})
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return r, file, nil
-}
-
-// Limits of a spreadsheet. Sheets beyond the second limit are unpacked into a temporary
-// folder.
-const (
-	maxUnzipped = 1 << 30
-	maxInMemory = 16 << 20
-)
-
-// openSheet reads the first sheet.
-func openSheet(path, name string, opts *table.Options, note func(string)) (*table.Reader, io.Closer, error) {
-	book, err := excelize.OpenFile(path, excelize.Options{UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxInMemory})
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	sheets := book.GetSheetList()
-	if len(sheets) > 1 && note != nil {
-		note(fmt.Sprintf("%s: only the sheet %q is read; %s ignored", name, sheets[0], program.Count(len(sheets)-1, "other")))
-	}
-	rows, err := book.Rows(sheets[0])
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s: %w", name, err), book.Close())
-	}
-	r, err := table.FromRows(name, func() ([]string, error) {
-		if !rows.Next() {
-			if err := rows.Error(); err != nil {
-				return nil, err
-			}
-			return nil, io.EOF
-		}
-		return rows.Columns()
-	}, opts)
-	if err != nil {
-		return nil, nil, errors.Join(err, rows.Close(), book.Close())
-	}
-	return r, closers{rows, book}, nil
-}
-
-type closers []io.Closer
-
-func (c closers) Close() (err error) {
-	for _, each := range c {
-		err = errors.Join(err, each.Close())
-	}
-	return err
 }
 
 // rows returns the rows, with additional findings about what a registration needs. An error
@@ -111,6 +56,9 @@ func (s *source) rows() iter.Seq2[*table.Row, error] {
 		}
 		defer file.Close()
 		s.separator = r.Separator()
+		if sheets := r.Sheets(); len(sheets) > 1 && s.note != nil {
+			s.note(fmt.Sprintf("%s: only the sheet %q is read; %s ignored", filepath.Base(s.file), sheets[0], program.Count(len(sheets)-1, "other")))
+		}
 		if !r.HasRecords() || !r.Has("url") {
 			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; -columns describes them", filepath.Base(s.file)))
 			return

@@ -12,7 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -33,7 +33,7 @@ func readPaths(name string) (map[string]counter.Target, error) {
 		return nil, fmt.Errorf("-paths: %w", err)
 	}
 	defer file.Close()
-	t := &pathTable{name: name, rows: csvrows.NewReader(file), targets: map[string]counter.Target{}}
+	t := &pathTable{name: name, rows: sheet.NewReader(file), targets: map[string]counter.Target{}}
 	if err := t.read(); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func readPaths(name string) (map[string]counter.Target, error) {
 // A pathTable is a table with the columns path, doi and kind.
 type pathTable struct {
 	name    string
-	rows    *csvrows.Reader
+	rows    *sheet.Reader
 	targets map[string]counter.Target
 	faults  []*datacite.FieldError
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/internal/spelling"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -119,12 +119,12 @@ func (t *table) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 }
 
 // reader returns a reader that stands after the first row, and what that says.
-func (t *table) reader() (*csvrows.Reader, []column, error) {
+func (t *table) reader() (*sheet.Reader, []column, error) {
 	content, err := t.open()
 	if err != nil {
 		return nil, nil, t.broken(err)
 	}
-	r := csvrows.NewReader(content)
+	r := sheet.NewReader(content)
 	names, err := r.Names()
 	if errors.Is(err, io.EOF) {
 		err = errors.New("is empty; the first row has to name the columns")
@@ -142,7 +142,7 @@ func (t *table) reader() (*csvrows.Reader, []column, error) {
 func (t *table) broken(err error) error { return &inputError{fmt.Errorf("%s: %w", t.name, err)} }
 
 // next reads one row, which may have too few cells, or too many.
-func (t *table) next(ctx context.Context, r *csvrows.Reader) ([]string, error) {
+func (t *table) next(ctx context.Context, r *sheet.Reader) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

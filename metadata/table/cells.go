@@ -109,7 +109,9 @@ func writeType(r *Row) string {
 
 var (
 	orcidPattern = regexp.MustCompile(`(?i)^(https?://(www\.)?orcid\.org/.*|[\dx-]{16,})$`)
-	rorPattern   = regexp.MustCompile(`(?i)^(https?://)?ror\.org/\S+$`)
+	// severalPattern is what joins names. A family name may have "y" and "e".
+	severalPattern = regexp.MustCompile(`(?i)&|＆|\s(und|and|et|u\.|sowie)\s`)
+	rorPattern     = regexp.MustCompile(`(?i)^(https?://)?ror\.org/\S+$`)
 )
 
 func isROR(text string) bool { return rorPattern.MatchString(text) }
@@ -157,6 +159,8 @@ func named(text string) (metadata.Creator, error) {
 	switch {
 	case len(text) > len(mark) && strings.EqualFold(text[:len(mark)], mark):
 		return metadata.Organization(strings.TrimSpace(text[len(mark):])), nil
+	case strings.Contains(given, ","), severalPattern.MatchString(text):
+		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma`, text)
 	case isPerson && strings.TrimSpace(family) != "":
 		return metadata.Person(strings.TrimSpace(family), strings.TrimSpace(given)), nil
 	case strings.HasPrefix(text, ":"), strings.HasPrefix(text, "(:"): // a code of the schema such as :unkn

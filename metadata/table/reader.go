@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/internal/spelling"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -25,9 +25,11 @@ type Reader struct {
 	name    string
 	next    func() (cells []string, err error)
 	line    func(cell int) int
-	others  []string // known to the caller
+	number  func(cell int) string // behind a date, "" of other cells
+	others  []string              // known to the caller
 	header  []field
 	comma   rune
+	sheets  []string
 	records bool // the table has metadata
 }
 
@@ -38,12 +40,16 @@ type field struct {
 	blank bool // without a name
 }
 
-// NewReader reads the header of a CSV table and returns a reader of its rows. The name is
-// that of the file, for messages. An unknown column is an error, which suggests the name
-// that was probably meant. The error is a [*datacite.FieldError] or that of src.
+// NewReader reads the header of a table, CSV or .xlsx, and returns a reader of its rows. The
+// name is that of the file, for messages. An unknown column is an error, which suggests the
+// name that was probably meant. The error is a [*datacite.FieldError] or that of src.
+//
+// All of an .xlsx is read before its first row is returned, so a damaged file gives an error
+// and no rows. It is read again for its rows: src must stay open, and is best a file; without
+// Seek and ReadAt it may have at most 64 MiB.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
-	rows := csvrows.NewReader(src)
-	r := &Reader{name: name, line: rows.Line}
+	rows := sheet.NewReader(src)
+	r := &Reader{name: name, line: rows.Line, number: rows.Number}
 	r.next = func() ([]string, error) {
 		cells, err := rows.Read()
 		if errors.Is(err, csv.ErrFieldCount) {
@@ -52,7 +58,7 @@ func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 		return cells, err
 	}
 	err := r.readHeader(opts)
-	r.comma = rows.Separator()
+	r.comma, r.sheets = rows.Separator(), rows.Sheets()
 	return r, err
 }
 
@@ -61,7 +67,7 @@ func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 // count as lines, but are not returned. Cells at the end of a row may be missing.
 func FromRows(name string, next func() ([]string, error), opts *Options) (*Reader, error) {
 	n := 0
-	r := &Reader{name: name, line: func(int) int { return n }, comma: ','}
+	r := &Reader{name: name, line: func(int) int { return n }, number: func(int) string { return "" }, comma: ','}
 	r.next = func() ([]string, error) {
 		cells, err := next()
 		if err != nil {
@@ -72,7 +78,7 @@ func FromRows(name string, next func() ([]string, error), opts *Options) (*Reade
 		for _, cell := range cells {
 			size += len(cell)
 		}
-		if size > csvrows.MaxSize {
+		if size > sheet.MaxSize {
 			return nil, fmt.Errorf("line %d: the row is longer than 256 KiB", n)
 		}
 		if missing := len(r.header) - len(cells); missing > 0 && !empty(cells) {
@@ -160,8 +166,13 @@ func (r *Reader) Has(name string) bool {
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
 
-// Separator is what separates the cells of a CSV table: a comma, a semicolon or a tab.
+// Separator is what separates the cells of CSV: a comma, a semicolon or a tab. It is 0 of
+// .xlsx.
 func (r *Reader) Separator() rune { return r.comma }
+
+// Sheets returns the names of the sheets of an .xlsx, and nil of CSV. Only the first of them
+// is read; it is the first one in the file that is not hidden.
+func (r *Reader) Sheets() []string { return slices.Clone(r.sheets) }
 
 // All returns the rows. Faults of a row are its findings. An error ends the rows: the
 // table cannot be read further.
@@ -210,6 +221,9 @@ func (r *Reader) row(cells []string) *Row {
 		case f.other >= 0:
 			row.Others[f.other] = text
 		default:
+			if number := r.number(i); number != "" && f.member == yearMember {
+				text = r.year(row, place, text, number)
+			}
 			if err := f.read(text, row); err != nil {
 				row.spoilt(f.Name, text)
 				row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place, Value: text, Message: err.Error()})
@@ -224,6 +238,17 @@ func (r *Reader) row(cells []string) *Row {
 		r.check(row, len(cells))
 	}
 	return row
+}
+
+// year is the year in a cell that a spreadsheet shows as a date: the number behind it, or that
+// of the date. A number that could be either is taken for the year, with a warning.
+func (r *Reader) year(row *Row, place, date, number string) string {
+	if readYear(number, &Row{Record: &metadata.Record{}}) != nil {
+		return date[:min(len(date), len("2026"))]
+	}
+	row.add(metadata.Finding{Code: metadata.CodeDate, Path: place, Value: date, Warning: true,
+		Message: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the cell as a number", date, number)})
+	return number
 }
 
 // spoilt keeps a cell that cannot be read.

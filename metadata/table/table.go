@@ -29,8 +29,12 @@
 // record needs: title, creators, publisher, year and type.
 //
 // CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
-// UTF-8; a byte order mark is allowed. A row has at most 256 KiB. [FromRows] reads
-// other spreadsheets.
+// UTF-8; a byte order mark is allowed. A row has at most 256 KiB.
+//
+// An .xlsx is read in the same way: the first sheet that is not hidden, and of each cell its
+// value and not its looks. A date is 2026-01-31, also where the sheet shows Jan-26. What
+// cannot be read for certain is an error: a formula without a result, cells that are one.
+// The texts of an .xlsx may have 64 MiB. [FromRows] reads other spreadsheets.
 package table
 
 import (
@@ -101,6 +105,8 @@ type column struct {
 	write  func(r *Row) string
 }
 
+const yearMember = "publicationYear"
+
 var columns = []column{
 	{Column{"doi", "name of the item; empty for an item that is to get one", "10.5072/glacier-1"}, false, "", readDOI,
 		func(r *Row) string { return r.DOI }},
@@ -112,7 +118,7 @@ var columns = []column{
 	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
 		true, "creators", readCreators, writeCreators},
 	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher},
-	{Column{"year", "year of publication, four digits", "2026"}, true, "publicationYear", readYear,
+	{Column{"year", "year of publication, four digits", "2026"}, true, yearMember, readYear,
 		func(r *Row) string { return string(r.Record.PublicationYear) }},
 	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType},
 	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription},

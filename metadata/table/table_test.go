@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"flag"
@@ -121,7 +122,7 @@ func TestHeaders(t *testing.T) {
 		"doi,url,DOI":                   `column 3 is named "doi", like another column`,
 		"doi,url,title":                 "a.csv also needs the columns creators, publisher, year, type",
 		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
-		"PK\x03\x04\x14":                "a.csv: this is a spreadsheet, not CSV",
+		"PK\x03\x04\x14":                "a.csv: the spreadsheet cannot be read: zip: not a valid zip file",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
 		"doi|url":                       `column 1 is named "doi|url"`,
 	} {
@@ -151,6 +152,13 @@ func TestFaults(t *testing.T) {
 		{"title", "a\x01b", "XML cannot contain"},
 		{"creators", "Ada Lovelace", `write persons as "Family, Given" or "Name,", organizations as "org: Name"`},
 		{"creators", ", Ada", `write persons as`},
+		{"creators", "Groß, Änne & Weiß, Öl", `"Groß, Änne & Weiß, Öl" looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"`},
+		{"creators", "Müller J., Weiß A., Groß B.", "looks like several persons: write a semicolon between them"},
+		{"creators", "Groß, Änne und Öl Weiß", "looks like several persons"},
+		{"creators", "Lovelace, Ada AND Noether, Emmy", "looks like several persons"},
+		{"creators", "Curie, Marie et Pierre", "looks like several persons"},
+		{"creators", "\"Lovelace,\nNoether,\"", "looks like several persons"},
+		{"creators", "Lovelace, Ada; Groß, Änne&Weiß, Öl", "looks like several persons"},
 		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
 		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
 		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR id that does not follow the name of its organization"},
@@ -194,6 +202,15 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells for 2 columns")
 	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells for 2 columns")
 	require.NoError(t, rows[2].Err())
+}
+
+// What joins several persons is a part of these names.
+func TestOneCreator(t *testing.T) {
+	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans", "org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
+		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
+		require.NoError(t, rows[0].Err(), name)
+		assert.Equal(t, strings.TrimPrefix(name, "org: "), rows[0].Record.Creators[0].Name)
+	}
 }
 
 // Nothing of a faulty row is lost when it is written again, to be corrected there.
@@ -290,8 +307,8 @@ func TestRoundTrip(t *testing.T) {
 	for range *rounds {
 		rows = append(rows, randomRow(random))
 	}
-	for _, separator := range []rune{',', ';', '\t'} {
-		got := read(t, "a.csv", written(t, rows, &table.WriterOptions{Separator: separator}))
+	for _, opts := range []*table.WriterOptions{nil, {Separator: ';'}, {Separator: '\t'}, {Spreadsheet: true}} {
+		got := read(t, "a.csv", written(t, rows, opts))
 		require.Len(t, got, len(rows))
 		for i, row := range rows {
 			assert.Equal(t, row.Record, got[i].Record)
@@ -323,7 +340,7 @@ func randomRow(random *rand.Rand) *table.Row {
 		c := metadata.Person(word(), "")
 		switch random.IntN(3) {
 		case 0:
-			c = metadata.Person(word(), text())
+			c = metadata.Person(word(), word())
 		case 1:
 			c = metadata.Organization(text()).ROR("04wxnsj81")
 		}
@@ -370,4 +387,78 @@ func TestColumnsHaveExamples(t *testing.T) {
 	rows := read(t, "a.csv", strings.Join(names, "\t")+"\n"+strings.Join(cells, "\t")+"\n")
 	require.Len(t, rows, 1)
 	assert.Empty(t, rows[0].Findings)
+}
+
+// book is an .xlsx with a sheet of these rows. Its style 1 shows a number as a date.
+func book(t *testing.T, rows string) string {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	for name, text := range map[string]string{
+		"_rels/.rels":     `<Relationships><Relationship Type="` + office + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml": `<workbook xmlns:r="` + office + `"><sheets><sheet name="Items" r:id="r1"/><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Type="` + office + `/worksheet" Target="sheet.xml"/>` +
+			`<Relationship Type="` + office + `/styles" Target="styles.xml"/></Relationships>`,
+		"xl/styles.xml": `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="17"/></cellXfs></styleSheet>`,
+		"xl/sheet.xml":  `<worksheet><sheetData>` + rows + `</sheetData></worksheet>`,
+	} {
+		part, err := w.Create(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(part, text)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return out.String()
+}
+
+// cellsOf are a row of an .xlsx. A cell that begins with # is a number shown as a date.
+func cellsOf(cells ...string) string {
+	row := "<row>"
+	for _, cell := range cells {
+		if number, ok := strings.CutPrefix(cell, "#"); ok {
+			row += `<c s="1"><v>` + number + `</v></c>`
+		} else {
+			row += `<c t="str"><v>` + cell + `</v></c>`
+		}
+	}
+	return row + "</row>"
+}
+
+// A date in a spreadsheet is a date, and a year that is shown as a date is a year.
+func TestDatesOfSpreadsheets(t *testing.T) {
+	for cell, want := range map[string]struct{ year, title string }{
+		"#2026":  {"2026", "1905-07-18"},
+		"#46023": {"2026", "2026-01-01"},
+		"#45047": {"2023", "2023-05-01"}, // a spreadsheet shows May-23
+		"2026":   {"2026", "2026"},
+	} {
+		r, err := table.NewReader("a.xlsx", strings.NewReader(book(t, cellsOf("Title", "Creators", "Publisher", "Year", "Type")+cellsOf(cell, "Lovelace, Ada", "P", cell, "Dataset"))), nil)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"Items", "Notes"}, r.Sheets())
+		for row, err := range r.All() {
+			require.NoError(t, err)
+			require.NoError(t, row.Err())
+			assert.Equal(t, want.title, row.Record.Titles[0].Title)
+			assert.EqualValues(t, want.year, row.Record.PublicationYear)
+			if cell == "#2026" {
+				require.Len(t, row.Findings, 1)
+				assert.Equal(t, `warning: a.xlsx, line 2, year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
+			} else {
+				assert.Empty(t, row.Findings)
+			}
+		}
+	}
+}
+
+// Faults are where people see them in a spreadsheet, and a damaged one gives no rows.
+func TestFaultsOfSpreadsheets(t *testing.T) {
+	good := cellsOf("DOI", "URL") + cellsOf("10.5072/a", "https://a.example/")
+	rows := read(t, "a.xlsx", book(t, `<row/>`+good+`<row r="7"><c t="str"><v>x</v></c></row><row><c r="C8"><v>1</v></c></row>`))
+	require.Len(t, rows, 3)
+	require.NoError(t, rows[0].Err())
+	assert.Equal(t, "a.xlsx, line 3", rows[0].Place)
+	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 7, doi: ")
+	assert.ErrorContains(t, rows[2].Err(), "a.xlsx, line 8: there are 3 cells for 2 columns")
+	_, err := table.NewReader("a.xlsx", strings.NewReader(book(t, good+`<row><c t="str"><v>x</v></c></rwo>`)), nil)
+	assert.ErrorContains(t, err, "a.xlsx: the spreadsheet cannot be read: xl/sheet.xml: XML syntax error")
 }

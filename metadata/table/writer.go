@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
@@ -9,21 +8,37 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // WriterOptions are the optional settings of a Writer.
 type WriterOptions struct {
-	Others    []string // further columns, after those of this package
-	Separator rune     // between cells; 0 means a comma
+	Others      []string // further columns, after those of this package
+	Separator   rune     // between cells of CSV; 0 means a comma
+	Spreadsheet bool     // write an .xlsx, in which all cells are texts, instead of CSV
 }
 
-// A Writer writes a CSV table with all columns. It begins with a byte order mark, so that
+// A Writer writes a table with all columns. CSV begins with a byte order mark, so that
 // spreadsheet programs read it as UTF-8.
 type Writer struct {
-	buffer *bufio.Writer
-	csv    *csv.Writer
+	rows   rowWriter
 	others int
+	err    error // of the first fault
+}
+
+// rowWriter writes the rows of a table in one format.
+type rowWriter interface {
+	Write(cells []string) error
+	Close() error // after the last row
+}
+
+// csvRows are a table as CSV.
+type csvRows struct{ *csv.Writer }
+
+func (c csvRows) Close() error {
+	c.Flush()
+	return c.Error()
 }
 
 // NewWriter returns a writer that has written the header.
@@ -31,21 +46,33 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	if opts == nil {
 		opts = &WriterOptions{}
 	}
-	w := &Writer{buffer: bufio.NewWriter(out), others: len(opts.Others)}
-	w.csv = csv.NewWriter(w.buffer)
-	w.csv.Comma = cmp.Or(opts.Separator, ',')
-	_, _ = w.buffer.WriteString("\ufeff") // Flush returns the error
+	w := &Writer{others: len(opts.Others)} // Flush returns the errors
+	if opts.Spreadsheet {
+		w.rows, w.err = sheet.NewWriter(out)
+	} else {
+		rows := csvRows{csv.NewWriter(out)}
+		rows.Comma = cmp.Or(opts.Separator, ',')
+		_, w.err = io.WriteString(out, "\ufeff")
+		w.rows = rows
+	}
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Name)
 	}
-	_ = w.csv.Write(append(names, opts.Others...)) // Flush returns the error
+	w.write(append(names, opts.Others...))
 	return w
+}
+
+func (w *Writer) write(cells []string) {
+	if w.err == nil {
+		w.err = w.rows.Write(cells)
+	}
 }
 
 // Write writes a row. lost are the members of the record, in the JSON form, that the
 // columns cannot represent completely, such as contributors: reading the row back gives a
-// different record. Place and Findings are not written.
+// different record. Place and Findings are not written. The error is that of the first row
+// that could not be written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
 	whole := *row
 	if whole.Record == nil {
@@ -63,16 +90,16 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	}
 	others := slices.Clone(row.Others[:min(len(row.Others), w.others)])
 	cells = append(cells, append(others, make([]string, w.others-len(others))...)...)
-	return differing(whole.Record, read.Record), w.csv.Write(cells)
+	w.write(cells)
+	return differing(whole.Record, read.Record), w.err
 }
 
-// Flush writes what is buffered. Call it after the last row.
+// Flush writes what is buffered, and ends the table. Call it once, after the last row.
 func (w *Writer) Flush() error {
-	w.csv.Flush()
-	if err := w.csv.Error(); err != nil {
-		return err
+	if w.err == nil {
+		w.err = w.rows.Close()
 	}
-	return w.buffer.Flush()
+	return w.err
 }
 
 // differing returns the members of two records that are not the same. The DOI has a column

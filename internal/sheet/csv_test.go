@@ -1,4 +1,4 @@
-package csvrows_test
+package sheet_test
 
 import (
 	"encoding/csv"
@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/csvrows"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
-func readAll(r *csvrows.Reader) (all [][]string, err error) {
+func readAll(r *sheet.Reader) (all [][]string, err error) {
 	for {
 		row, err := r.Read()
 		if err != nil {
@@ -52,7 +52,7 @@ func TestTables(t *testing.T) {
 				}
 			}
 			for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
-				got, err := readAll(csvrows.NewReader(src))
+				got, err := readAll(sheet.NewReader(src))
 				assert.Equal(t, want, got)
 				assert.Equal(t, fault, err)
 			}
@@ -61,7 +61,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestNamesAndLines(t *testing.T) {
-	r := csvrows.NewReader(strings.NewReader("\ufeff DOI ,State\n\n\"10.5072/a\n\",findable\n10.5072/b,\n"))
+	r := sheet.NewReader(strings.NewReader("\ufeff DOI ,State\n\n\"10.5072/a\n\",findable\n10.5072/b,\n"))
 	names, err := r.Names()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"doi", "state"}, names)
@@ -71,7 +71,7 @@ func TestNamesAndLines(t *testing.T) {
 	_, err = r.Read()
 	require.NoError(t, err)
 	assert.Equal(t, 5, r.Line(0))
-	_, err = readAll(csvrows.NewReader(io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
+	_, err = readAll(sheet.NewReader(io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
@@ -87,7 +87,7 @@ func TestMakes(t *testing.T) {
 		"an empty line":      "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 	} {
 		for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			got, err := readAll(csvrows.NewReader(src))
+			got, err := readAll(sheet.NewReader(src))
 			require.ErrorIs(t, err, io.EOF, name)
 			assert.Equal(t, want, got, name)
 		}
@@ -103,9 +103,10 @@ func TestOtherEncodings(t *testing.T) {
 		"doi,title\na,b\nc,d,gr\xfcn\n":         "parse error on line 3, column 7: the text is not UTF-8",
 		"\xff\xfed\x00o\x00i\x00\n\x00":         "parse error on line 1, column 1: the text is not UTF-8",
 		"d\x00o\x00i\x00,\x00u\x00\n\x00":       "parse error on line 1, column 2: the text is not UTF-8",
-		"PK\x03\x04\x14\x00\x06\x00xl/workbook": "this is a spreadsheet, not CSV",
+		"PK\x03\x04\x14\x00\x06\x00xl/workbook": "the spreadsheet cannot be read",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":      "an old .xls file, or protected by a password",
 	} {
-		_, err := readAll(csvrows.NewReader(strings.NewReader(text)))
+		_, err := readAll(sheet.NewReader(strings.NewReader(text)))
 		assert.ErrorContains(t, err, says, "%q", text)
 	}
 }
@@ -138,14 +139,14 @@ func TestRowsWithoutEnd(t *testing.T) {
 			src := &endless{text: tt.goes}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := readAll(csvrows.NewReader(io.MultiReader(strings.NewReader(tt.start), src)))
+			_, err := readAll(sheet.NewReader(io.MultiReader(strings.NewReader(tt.start), src)))
 			runtime.ReadMemStats(&after)
-			require.ErrorIs(t, err, csvrows.ErrTooLong)
+			require.ErrorIs(t, err, sheet.ErrTooLong)
 			assert.ErrorContains(t, err, tt.says)
 			_, isParse := errors.AsType[*csv.ParseError](err)
 			assert.True(t, isParse)
-			assert.Less(t, src.read, 2*csvrows.MaxSize)
-			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200*csvrows.MaxSize))
+			assert.Less(t, src.read, 2*sheet.MaxSize)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200*sheet.MaxSize))
 		})
 	}
 }
