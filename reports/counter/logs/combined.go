@@ -117,9 +117,12 @@ func (w *webLog) split(line string, f *fields) bool {
 	return false
 }
 
-// plausible tells whether a usual layout is that of the line: each of them could be taken
-// for another but for the addresses.
+// plausible tells whether a usual layout is that of the line. By marks alone each could be
+// taken for another, with one field more or less before the time.
 func (w *webLog) plausible(f *fields) bool {
+	if _, shifted := readAddress(f[ident]); shifted && f[ident] != "-" || strings.HasPrefix(f[user], "- ") {
+		return false
+	}
 	if list := present(f[forwarded]); list != "" {
 		for text := range strings.SplitSeq(list, ",") {
 			if _, ok := readAddress(strings.TrimSpace(text)); !ok {
@@ -174,7 +177,7 @@ func (o *Options) address(name, text string) (string, error) {
 	switch {
 	case !ok:
 		return "", &Fault{Class: BadAddress, Reason: fmt.Sprintf("%s is %.100q, not an IP address", name, text)}
-	case len(text) <= len("255.255.255.255") && ip.Is4():
+	case !strings.Contains(text, ":"):
 		return text, nil // without making another
 	}
 	return ip.String(), nil

@@ -16,6 +16,7 @@ const (
 	ignored field = iota
 	address
 	forwarded // list of addresses: X-Forwarded-For
+	ident     // of identd, which nobody uses any more
 	user
 	clock
 	request // method, target and protocol
@@ -130,7 +131,7 @@ var nginxFields = map[string]field{
 
 // apacheFields are the letters of Apache that are read, without what stands in braces.
 var apacheFields = map[string]field{
-	"h": address, "a": address, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query, "s": status, "v": host, "V": host,
+	"h": address, "a": address, "l": ident, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query, "s": status, "v": host, "V": host,
 }
 
 // apacheHeaders are the headers of requests that are read.
@@ -347,8 +348,8 @@ var usual = func() (list []*layout) {
 		combined + ` "%{X-Forwarded-For}i"`,
 		combined,
 		strings.Replace(combined, "%h", "%v:%p %h", 1),
-		strings.Replace(combined, "%h", "%v %h", 1),
 		strings.Replace(combined, "%h", "%{X-Forwarded-For}i", 1),
+		strings.Replace(combined, "%h", "%v %h", 1),
 	} {
 		l, err := readLayout(text)
 		if err != nil {
