@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"reflect"
 	"strconv"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 func init() {
@@ -92,17 +94,13 @@ func (f *readFn) Setup() (err error) {
 }
 
 func (f *readFn) ProcessElement(ctx context.Context, log fileio.ReadableFile, emit func(string, counter.Event)) error {
-	content, err := log.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", log.Metadata.Path, err)
-	}
-	defer content.Close()
-	read := counter.ReadLog
+	from := logs.Source{Name: log.Metadata.Path, Open: func() (io.ReadCloser, error) { return log.Open(ctx) }}
+	format := logs.Dataverse
 	if f.JSON {
-		read = counter.ReadJSON
+		format = logs.JSON
 	}
-	var lines counter.LogSummary
-	for e, err := range read(content, &counter.LogOptions{Name: log.Metadata.Path, Summary: &lines}) {
+	var lines logs.Summary
+	for e, err := range logs.Read([]logs.Source{from}, format, &logs.Options{Summary: &lines}) {
 		if err != nil {
 			return err
 		}

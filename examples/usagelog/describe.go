@@ -17,17 +17,9 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// describe fills in what the logs say, if they say something.
-func (in *logs) describe(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
-	if in.format != "dataverse" {
-		return datasets
-	}
-	return in.descriptions.Describe(datasets)
-}
-
 // complete fills in -publisher. A report without a dataset is a fault: the wrong logs, or
 // the wrong month.
-func (in *logs) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+func (in *input) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
 		n := 0
 		for d, err := range datasets {
@@ -46,7 +38,7 @@ func (in *logs) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[r
 }
 
 // nothing says why no access was counted.
-func (in *logs) nothing() error {
+func (in *input) nothing() error {
 	l, e := in.lines, in.events
 	return fmt.Errorf("no access is to be counted: of %d lines, %d are comments or empty, %d neither investigations nor requests, %d cannot be read; of %d accesses, %d are in other months than %s, %d without a dataset, %d by robots",
 		l.Lines(), l.Comments, l.Other, l.Faulty, l.Events, e.OtherMonths, in.month.Format("2006-01"), e.NoDataset, e.Robots)

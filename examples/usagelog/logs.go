@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"compress/bzip2"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,41 +11,43 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/oschwald/maxminddb-golang/v2"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// logs are the log files and what became of their lines.
-type logs struct {
+// input is the log files, and what became of their lines.
+type input struct {
 	*settings
 	ctx   context.Context
-	stdin io.Reader
 	notes io.Writer
 	meter *meter
 
-	lines        counter.LogSummary
+	sources      []logs.Source
+	lines        logs.Summary
 	events       counter.Summary
 	countries    *countries
-	descriptions *counter.Descriptions
+	descriptions *logs.Descriptions
 
-	size, done int64 // bytes of the files
-	accesses   int64 // read so far
-	leftOut    int   // faults that were told
+	size     int64        // bytes of the files
+	done     atomic.Int64 // bytes that were read
+	accesses int64        // read so far
 }
 
 // openLogs looks at the files: a name that is wrong is told before hours of counting.
-func openLogs(ctx context.Context, s *settings, p *program) (*logs, error) {
-	in := &logs{settings: s, ctx: ctx, stdin: p.stdin, notes: p.stderr, meter: &meter{out: p.stderr, on: !s.quiet && isTerminal(p.stderr)}}
+func openLogs(ctx context.Context, s *settings, p *program) (*input, error) {
+	in := &input{settings: s, ctx: ctx, notes: p.stderr, meter: &meter{out: p.stderr, on: !s.quiet && isTerminal(p.stderr)}}
 	if s.quiet {
 		in.notes = io.Discard
 	}
 	for _, name := range s.files {
 		if name == "-" {
+			in.sources = append(in.sources, logs.Source{Name: "standard input", Open: func() (io.ReadCloser, error) {
+				return watched{io.NopCloser(p.stdin), &in.done}, nil
+			}})
 			continue
 		}
 		info, err := os.Stat(name)
@@ -60,24 +58,40 @@ func openLogs(ctx context.Context, s *settings, p *program) (*logs, error) {
 			return nil, fmt.Errorf("%s is a folder; name the logs in it", name)
 		}
 		in.size += info.Size()
+		in.sources = append(in.sources, logs.Source{Name: name, Open: func() (io.ReadCloser, error) {
+			file, err := os.Open(name)
+			return watched{file, &in.done}, err
+		}})
 	}
 	var err error
 	if in.countries, err = openCountries(s.geoip); err != nil {
 		return nil, err
 	}
-	in.descriptions = &counter.Descriptions{Memory: s.memory / 2}
+	in.descriptions = &logs.Descriptions{Memory: s.memory / 2}
 	return in, nil
 }
 
-func (in *logs) close() {
+// watched adds up what is read.
+type watched struct {
+	io.ReadCloser
+	done *atomic.Int64
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	w.done.Add(int64(n))
+	return n, err
+}
+
+func (in *input) close() {
 	in.countries.close()
 	_ = in.descriptions.Close() // what it held has been read
 }
 
 // rows are the counts.
-func (in *logs) rows() iter.Seq2[reports.Row, error] {
+func (in *input) rows() iter.Seq2[reports.Row, error] {
 	opts := &counter.Options{
-		Period: reports.Month(in.month.Year(), in.month.Month()), Location: in.zone,
+		Period: in.reading.Period, Location: in.reading.Location,
 		Robots: in.robots, Machines: in.machines, Summary: &in.events, Memory: in.memory,
 	}
 	return func(yield func(reports.Row, error) bool) {
@@ -91,133 +105,67 @@ func (in *logs) rows() iter.Seq2[reports.Row, error] {
 }
 
 // all are the events of all files.
-func (in *logs) all() iter.Seq2[counter.Event, error] {
-	return func(yield func(counter.Event, error) bool) {
-		for _, name := range in.files {
-			for e, err := range in.file(name) {
-				if err == nil {
-					err = in.ctx.Err()
-				}
-				if err != nil {
-					yield(e, err)
-					return
-				}
-				e.Country = in.countries.of(e.Address)
-				if !yield(e, nil) {
-					return
-				}
-			}
-		}
+func (in *input) all() iter.Seq2[counter.Event, error] {
+	opts := *in.reading
+	opts.Summary, opts.Descriptions = &in.lines, in.descriptions
+	if in.countries.db != nil {
+		opts.Country = in.countries.of
 	}
-}
-
-// file are the events of one file.
-func (in *logs) file(name string) iter.Seq2[counter.Event, error] {
 	return func(yield func(counter.Event, error) bool) {
-		r, size, err := in.open(name)
-		if err != nil {
-			yield(counter.Event{}, err)
-			return
-		}
-		defer r.Close()
-		for e, err := range in.read(r, name) {
+		for e, err := range logs.Read(in.sources, in.format, &opts) {
+			if err == nil {
+				err = in.ctx.Err()
+			}
 			in.accesses++
-			in.meter.reading(in.done+r.at.Load(), in.size, in.accesses)
+			in.meter.reading(in.done.Load(), in.size, in.accesses)
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
-		in.done += r.at.Load()
-		if size == 0 {
-			in.meter.clear()
-			fmt.Fprintln(in.notes, "usagelog:", name, "is empty")
+		if err := in.checkZone(); err != nil {
+			yield(counter.Event{}, err)
 		}
 	}
 }
 
-func (in *logs) read(r io.Reader, name string) iter.Seq2[counter.Event, error] {
-	opts := &counter.LogOptions{Name: name, Summary: &in.lines, Paths: in.paths, Descriptions: in.descriptions}
-	if in.leaveOut {
-		opts.LeaveOut = in.leave
+// checkZone refuses to take UTC for the time zone of a repository whose logs have another
+// one, if nobody said so: the first or last hours of each month would go to another month.
+func (in *input) checkZone() error {
+	if in.logs.Zone != "" || len(in.lines.Offsets) == 0 {
+		return nil
 	}
-	switch in.format {
-	case "combined":
-		return counter.ReadAccessLog(r, in.paths, opts)
-	case "json":
-		return counter.ReadJSON(r, opts)
+	o := in.lines.Offsets[0]
+	return fmt.Errorf("in which time zone does the month begin? %s have the offset %s from UTC, the first in %s, line %d: "+
+		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
+		several(o.Lines, "line"), o, o.First.File, o.First.Line, o)
+}
+
+// warn prints what was left out, with -quiet, too.
+func (in *input) warn(out io.Writer) {
+	if in.lines.Faulty > 0 {
+		fmt.Fprintf(out, "warning: %s of %s left out, since they cannot be read\n", several(in.lines.Faulty, "line"), thousands(in.lines.Lines()-in.lines.Comments))
+		printFaults(out, "  ", in.lines.Faults)
 	}
-	return counter.ReadLog(r, opts)
-}
-
-// leave tells the first lines that are left out; the summary has their number.
-func (in *logs) leave(f *datacite.FieldError) {
-	if in.leftOut++; in.leftOut <= 100 {
-		in.meter.clear()
-		fmt.Fprintln(in.notes, "left out:", f.Path, f.Reason)
-	}
-}
-
-// A logFile is a file, inflated if it is compressed.
-type logFile struct {
-	io.Reader
-	file io.ReadCloser
-	at   atomic.Int64 // bytes of the file that were read
-}
-
-func (f *logFile) Close() error { return f.file.Close() }
-
-// A countedReader adds up what is read.
-type countedReader struct {
-	io.Reader
-	at *atomic.Int64
-}
-
-func (c countedReader) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.at.Add(int64(n))
-	return n, err
-}
-
-// open opens a file, and tells its size; -1 if that is not known.
-func (in *logs) open(name string) (f *logFile, size int64, err error) {
-	f, size = &logFile{file: io.NopCloser(in.stdin)}, -1
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, 0, err
-		}
-		f.file = file
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
+	for _, f := range in.lines.Files {
+		switch {
+		case f.Cut:
+			fmt.Fprintf(out, "warning: %s is cut after line %d; what followed is not counted\n", f.Name, f.Lines())
+		case f.Lines() == 0:
+			fmt.Fprintf(out, "warning: %s is empty\n", f.Name)
 		}
 	}
-	if f.Reader, err = inflated(bufio.NewReaderSize(countedReader{f.file, &f.at}, 256<<10)); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", name, errors.Join(err, f.Close()))
+	for _, o := range in.lines.Offsets {
+		fmt.Fprintf(in.notes, "note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d\n", several(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
-	return f, size, nil
-}
-
-// inflated tells by the first bytes how a file is compressed.
-func inflated(r *bufio.Reader) (io.Reader, error) {
-	start, _ := r.Peek(4) // an error comes again when it is read
-	switch {
-	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
-		return gzip.NewReader(r)
-	case bytes.HasPrefix(start, []byte("BZh")):
-		return bzip2.NewReader(r), nil
-	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
-		unzip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) // no goroutine
-		return unzip, err
-	}
-	return r, nil
 }
 
 // countries tells the countries of addresses.
 type countries struct {
-	db    *maxminddb.Reader // nil without -geoip
-	known map[string]string // of addresses that were looked up
+	db *maxminddb.Reader // nil without -geoip
 }
 
+// openCountries opens a database of the countries of addresses. One that is damaged, or is
+// of something else, is refused: a report without countries looks like any other.
 func openCountries(name string) (*countries, error) {
 	if name == "" {
 		return &countries{}, nil
@@ -226,7 +174,31 @@ func openCountries(name string) (*countries, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-geoip %s: %w", name, err)
 	}
-	return &countries{db, map[string]string{}}, nil
+	c := &countries{db}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("-geoip %s: %w", name, errors.Join(err, db.Close()))
+	}
+	return c, nil
+}
+
+// check reads all of a database.
+func (c *countries) check() error {
+	some := false
+	for network := range c.db.Networks() {
+		err := network.Err()
+		if err == nil {
+			var code string
+			code, err = c.code(network)
+			some = some || code != ""
+		}
+		if err != nil {
+			return fmt.Errorf("it is damaged: %w", err)
+		}
+	}
+	if !some {
+		return errors.New("it has no country of any address; give one with countries, such as GeoLite2-Country.mmdb")
+	}
+	return nil
 }
 
 func (c *countries) close() {
@@ -236,24 +208,21 @@ func (c *countries) close() {
 }
 
 // of is the country of an address; "" if it is not known, or has no ISO code.
-func (c *countries) of(address string) string {
-	if c.db == nil {
-		return ""
+func (c *countries) of(address string) (string, error) {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return "", nil // a pseudonym
 	}
-	code, ok := c.known[address]
-	if ok {
-		return code
-	}
-	if ip, err := netip.ParseAddr(address); err == nil {
-		_ = c.db.Lookup(ip).DecodePath(&code, "country", "iso_code") // an address that is not there
+	return c.code(c.db.Lookup(ip))
+}
+
+// code is the country that a result has.
+func (c *countries) code(result maxminddb.Result) (code string, err error) {
+	if err := result.DecodePath(&code, "country", "iso_code"); err != nil {
+		return "", err
 	}
 	if code = strings.ToLower(code); country.Pair(code) == 0 {
-		code = ""
+		return "", nil
 	}
-	const most = 1 << 16 // of addresses held
-	if len(c.known) >= most {
-		clear(c.known)
-	}
-	c.known[strings.Clone(address)] = code
-	return code
+	return code, nil
 }

@@ -16,8 +16,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +25,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 const usage = `Count the accesses in log files, and make the usage report of a month.
@@ -40,10 +39,9 @@ Give the logs of all servers, in any order, and that of the first day of the nex
 double clicks across midnight need it. Other months in the logs are not counted.
 
 Formats:
-  dataverse  what Dataverse and Dryad write for counter-processor
-  combined   access log of a web server; -investigations and -requests find the DOI in
-             the path, as the first group, or -paths has it
-  json       events as JSON, one a line (package reports/counter, type Event)
+FORMATS
+With -format combined, -investigations and -requests find the DOI in the path, as the
+first group, or a name whose DOI is in the table of -dois; or -paths has it.
 
 Environment:
   DATACITE_TOKEN                         with -send: the token for usage reports
@@ -110,9 +108,10 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 		for _, f := range faults.Faults {
 			fmt.Fprintln(p.stderr, " ", f.Path, f.Reason)
 		}
-		if s != nil && strings.Contains(faults.Faults[0].Path, ", line ") {
-			fmt.Fprintln(p.stderr, "  -bad-lines leave-out counts the other lines")
-		}
+		return 2
+	}
+	if faults, ok := errors.AsType[*logs.FaultsError](err); ok {
+		p.explainFaults(faults)
 		return 2
 	}
 	fmt.Fprintln(p.stderr, name, err)
@@ -130,6 +129,36 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 	return 2
 }
 
+// explainFaults prints which lines cannot be read.
+func (p *program) explainFaults(err *logs.FaultsError) {
+	limit := ""
+	if err.Allowed > 0 {
+		limit = fmt.Sprintf(", more than %.3g%% of them or of the accesses", 100*err.Allowed)
+	}
+	var classes []string
+	n := int64(0)
+	for _, c := range err.Faults {
+		n += c.Lines
+		classes = append(classes, string(c.Class))
+	}
+	fmt.Fprintf(p.stderr, "usagelog: %s of %s cannot be read%s; nothing was written or sent\n", several(n, "line"), thousands(err.Lines), limit)
+	printFaults(p.stderr, "  ", err.Faults)
+	fmt.Fprintf(p.stderr, "  -bad-lines leave-out counts the other lines if these are at most 1%%, -leave-out %s in any case\n", strings.Join(classes, ","))
+}
+
+// printFaults prints the classes of faults, each with the first lines that have it.
+func printFaults(out io.Writer, before string, faults []logs.ClassFaults) {
+	for _, c := range faults {
+		fmt.Fprintf(out, "%s%s: %s\n", before, c.Class, several(c.Lines, "line"))
+		for _, f := range c.First {
+			fmt.Fprintf(out, "%s  %v\n", before, f)
+		}
+		if more := c.Lines - int64(len(c.First)); more > 0 {
+			fmt.Fprintf(out, "%s  and %s more\n", before, thousands(more))
+		}
+	}
+}
+
 // A serviceError is a request that failed.
 type serviceError struct{ error }
 
@@ -145,58 +174,40 @@ func (e *unverifiedError) Unwrap() error { return e.error }
 
 // settings are what the command line says.
 type settings struct {
-	files               []string
-	format              string
-	name, platform      string
-	publisher           string
-	month               time.Time // first day
-	zone                *time.Location
-	paths               *counter.Paths // nil: of Dataverse
-	robots, machines    *counter.Agents
-	geoip, describe     string
-	leaveOut            bool
-	output, api         string
-	send, quiet         bool
-	zeroDropped         bool
-	memory              int // bytes for each thing that is sorted
-	investigs, requests expressions
+	files            []string
+	logs             logs.Settings
+	format           logs.Format
+	reading          *logs.Options
+	name, platform   string
+	publisher        string
+	month            time.Time // first day
+	robots, machines *counter.Agents
+	geoip, describe  string
+	output, api      string
+	send, quiet      bool
+	zeroDropped      bool
+	memory           int // bytes for each thing that is sorted
 }
 
-// expressions are a flag that may be repeated.
-type expressions []*regexp.Regexp
-
-func (e *expressions) String() string {
-	var all []string
-	for _, r := range *e {
-		all = append(all, r.String())
+// formats are those of logs, for -h.
+func formats() string {
+	var b strings.Builder
+	for _, f := range logs.Formats() {
+		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.Summary)
 	}
-	return strings.Join(all, " ")
-}
-
-func (e *expressions) Set(text string) error {
-	r, err := regexp.Compile(text)
-	if err != nil {
-		return err
-	}
-	*e = append(*e, r)
-	return nil
+	return b.String()
 }
 
 func readSettings(args []string, out io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("usagelog", flag.ContinueOnError)
+	s.logs.AddFlags(flags)
 	month := flags.String("month", "", "the month to count, as `YYYY-MM`")
-	zone := flags.String("zone", "UTC", "time zone of the repository, in which months, days and hours begin, such as Europe/Berlin")
 	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	machines := flags.String("machines", "", "`file` of user agents that are programs, likewise")
-	badLines := flags.String("bad-lines", "stop", "lines that cannot be read: stop, or leave-out")
-	flags.StringVar(&s.format, "format", "dataverse", "format of the logs: dataverse, combined or json")
 	flags.StringVar(&s.name, "name", "", "`name` of the repository, as in all of its reports")
 	flags.StringVar(&s.platform, "platform", "", "`platform` of the datasets; -name without it")
 	flags.StringVar(&s.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
-	flags.Var(&s.investigs, "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
-	flags.Var(&s.requests, "requests", "`pattern` that is found in paths of requests, likewise")
-	table := flags.String("paths", "", "CSV `file` with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
 	flags.StringVar(&s.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
 	flags.StringVar(&s.describe, "describe", "", "where titles and publishers come from that the logs do not have: `URL` of a DOI query service such as "+datacite.Production.API+", or an archive, a file or a folder of records")
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
@@ -205,11 +216,11 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	dropped := flags.String("dropped", "keep", "with -send: numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
 	flags.BoolVar(&s.quiet, "quiet", false, "no summary, warnings and progress, unless something goes wrong")
 	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
-	words, given, err := arguments.Parse(flags, usage, args, out)
+	words, given, err := arguments.Parse(flags, strings.Replace(usage, "FORMATS\n", formats(), 1), args, out)
 	if err != nil {
 		return nil, err
 	}
-	s.files, s.leaveOut, s.zeroDropped = words, *badLines == "leave-out", *dropped == "zero"
+	s.files, s.zeroDropped = words, *dropped == "zero"
 	if s.platform == "" {
 		s.platform = s.name
 	}
@@ -218,43 +229,23 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 		return nil, errors.New("-month and -name are needed; -h shows the flags")
 	case len(words) == 0:
 		return nil, errors.New("no log is given; - is standard input")
-	case !slices.Contains([]string{"dataverse", "combined", "json"}, s.format):
-		return nil, fmt.Errorf("-format is %q, not dataverse, combined or json", s.format)
-	case *badLines != "stop" && *badLines != "leave-out":
-		return nil, fmt.Errorf("-bad-lines is %q, not stop or leave-out", *badLines)
 	case s.send != given["api"]:
 		return nil, errors.New("-send and -api belong together: -send -api " + datacite.Test.API)
 	case *dropped != "keep" && *dropped != "zero":
 		return nil, fmt.Errorf("-dropped is %q, not keep or zero", *dropped)
 	case given["dropped"] && !s.send:
 		return nil, errors.New("-dropped has no effect without -send")
-	case given["investigations"] != given["requests"]:
-		return nil, errors.New("-investigations and -requests belong together")
-	case s.format == "combined" && !given["requests"] && !given["paths"]:
-		return nil, errors.New("-format combined needs -investigations and -requests, which find the DOI in a path, or -paths")
-	case s.format == "json" && (given["requests"] || given["paths"]):
-		return nil, errors.New("-investigations, -requests and -paths have no effect with -format json, which says what a request is")
 	case s.memory < 1 || s.memory > 2000:
 		return nil, fmt.Errorf("-memory is %d, not between 1 and 2000", s.memory)
 	}
 	s.memory <<= 20
-	switch {
-	case given["requests"] || s.format == "combined":
-		s.paths = &counter.Paths{Investigations: s.investigs, Requests: s.requests}
-	case given["paths"]:
-		s.paths = counter.DataversePaths()
-	}
-	if given["paths"] {
-		if s.paths.Table, err = readPaths(*table); err != nil {
-			return nil, err
-		}
-	}
 	if s.month, err = time.Parse("2006-01", *month); err != nil {
 		return nil, fmt.Errorf("-month is %q, not YYYY-MM", *month)
 	}
-	if s.zone, err = time.LoadLocation(*zone); err != nil {
-		return nil, fmt.Errorf("-zone: %w", err)
+	if s.format, s.reading, err = s.logs.Options(); err != nil {
+		return nil, inFlag(err)
 	}
+	s.reading.Period = reports.Month(s.month.Year(), s.month.Month())
 	if s.robots, err = readAgents("-robots", *robots); err != nil {
 		return nil, err
 	}
@@ -263,6 +254,17 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	}
 	s.machines, err = readAgents("-machines", *machines)
 	return s, err
+}
+
+// inFlag names the flag of a setting that is wrong. Faults in tables have their place.
+func inFlag(err error) error {
+	if f, ok := err.(*datacite.FieldError); ok {
+		return fmt.Errorf("-%s %s", f.Path, f.Reason)
+	}
+	if _, ok := errors.AsType[*reports.ValidationError](err); ok {
+		return err
+	}
+	return fmt.Errorf("-%w", err)
 }
 
 // readAgents reads a list of user agents; nil is the one that is built in.
@@ -289,7 +291,7 @@ func readAgents(flag, name string) (*counter.Agents, error) {
 // again changes nothing: the report of a month that is over is from the day after it.
 func (s *settings) header(now time.Time) reports.Header {
 	created := s.month.AddDate(0, 1, 0)
-	if today := now.In(s.zone); reports.Day(today) < reports.Day(created) {
+	if today := now.In(s.reading.Location); reports.Day(today) < reports.Day(created) {
 		created = today
 	}
 	return reports.Header{
@@ -322,7 +324,7 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	defer out.discard()
 
 	totals := &totals{}
-	datasets := in.describe(reports.Group(in.rows(), &reports.GroupOptions{Sorted: true}))
+	datasets := in.descriptions.Describe(reports.Group(in.rows(), &reports.GroupOptions{Sorted: true}))
 	datasets = about.describe(ctx, datasets)
 	datasets = out.write(totals.add(in.complete(datasets)))
 	var receipt *reports.Receipt
@@ -338,6 +340,7 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 		return err
 	}
 	warned.print(in.notes)
+	in.warn(p.stderr)
 	summary := p.stdout
 	switch {
 	case s.quiet:

@@ -224,11 +224,15 @@ func TestDroppedDatasets(t *testing.T) {
 
 // TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
 func TestQuiet(t *testing.T) {
-	log := write(t, t.TempDir(), "counter.log", view("2026-10-14T10:01:00Z", "s1", "10.5072/a")+"x\n")
-	done := runs(t.Context(), nil, "", args(log, "-quiet", "-bad-lines", "leave-out", "-o", "-")...)
+	good := view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
+	done := runs(t.Context(), nil, good, args("-", "-quiet", "-o", "-")...)
 	assert.Equal(t, 0, done.code)
 	assert.True(t, json.Valid([]byte(done.out)), done.out)
 	assert.Empty(t, done.errors)
+	log := write(t, t.TempDir(), "counter.log", good+"x\n"+strings.Repeat(good, 98))
+	some := runs(t.Context(), nil, "", args(log, "-quiet", "-bad-lines", "leave-out", "-o", "-")...)
+	assert.Equal(t, 0, some.code)
+	assert.Equal(t, "warning: 1 line of 100 left out, since they cannot be read\n  layout: 1 line\n    "+log+", line 2, fields are 1, not 19 separated by tabs\n", some.errors)
 	wrong := runs(t.Context(), nil, "", args(log, "-quiet")...)
 	assert.Equal(t, 2, wrong.code)
 	assert.Contains(t, wrong.errors, "line 2, fields are 1")
@@ -396,9 +400,60 @@ func TestCountries(t *testing.T) {
 		"198.51.100.1": "", // a code that is no country
 		"203.0.113.1":  "", "": "", "unknown": "",
 	} {
-		assert.Equal(t, want, known.of(address), address)
-		assert.Equal(t, want, known.of(address), address)
+		code, err := known.of(address)
+		require.NoError(t, err)
+		assert.Equal(t, want, code, address)
 	}
+}
+
+// TestCountriesThatAPlatformLookedUp: it had the address, and forgot it. -geoip looks up the
+// others.
+func TestCountriesThatAPlatformLookedUp(t *testing.T) {
+	const log = `{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a","cookie":"c","country":"FR"}` + "\n" +
+		`{"doi":"10.5072/a","time":"2026-10-14T11:00:00Z","url":"/a","address":"192.0.2.1","country":"fr"}` + "\n" +
+		`{"doi":"10.5072/a","time":"2026-10-14T12:00:00Z","url":"/a","address":"192.0.2.1"}` + "\n"
+	for _, tt := range []struct {
+		more []string
+		want string
+	}{
+		{nil, `"country-counts":{"fr":2}`},
+		{[]string{"-geoip", database(t)}, `"country-counts":{"de":1,"fr":2}`},
+	} {
+		done := runs(t.Context(), nil, log, args(append(tt.more, "-format", "json", "-o", "-", "-")...)...)
+		require.Equal(t, 0, done.code, done.errors)
+		assert.Contains(t, done.out, tt.want)
+	}
+}
+
+// TestDatabasesWithoutCountries: no countries in the report would be the only sign of them.
+func TestDatabasesWithoutCountries(t *testing.T) {
+	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "GeoLite2-ASN", IncludeReservedNetworks: true})
+	require.NoError(t, err)
+	_, prefix, err := net.ParseCIDR("192.0.2.0/24")
+	require.NoError(t, err)
+	require.NoError(t, tree.Insert(prefix, mmdbtype.Map{"autonomous_system_number": mmdbtype.Uint32(64496)}))
+	var other bytes.Buffer
+	_, err = tree.WriteTo(&other)
+	require.NoError(t, err)
+	whole, err := os.ReadFile(database(t))
+	require.NoError(t, err)
+	folder, log := t.TempDir(), view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
+	asn := runs(t.Context(), nil, log, args("-geoip", write(t, folder, "asn.mmdb", other.String()), "-quiet", "-")...)
+	assert.Equal(t, 2, asn.code)
+	assert.Contains(t, asn.errors, "asn.mmdb: it has no country of any address")
+
+	damaged := 0
+	for at := 0; at < len(whole); at += 41 {
+		broken := bytes.Clone(whole)
+		broken[at] ^= 0xff
+		known, err := openCountries(write(t, folder, "broken.mmdb", string(broken)))
+		if err != nil {
+			damaged++
+			continue
+		}
+		known.close()
+	}
+	assert.Greater(t, damaged, 5, "a letter of a code is not told from another")
 }
 
 // TestAccessLogsAreDescribed: the log of a web server has no titles. They come from the
@@ -503,7 +558,7 @@ func TestBadInput(t *testing.T) {
 		"18 fields":           {good + good[strings.IndexByte(good, '\t')+1:], nil, "line 2, fields are 18, not 19 separated by tabs"},
 		"no zone":             {view("2026-10-14T10:01:00", "s1", "10.5072/a"), nil, "line 1, event_time is \"2026-10-14T10:01:00\", without an offset"},
 		"no DOI":              {view("2026-10-14T10:01:00Z", "s1", "hdl:1902.1/1"), nil, "line 1, identifier is \"doi:hdl:1902.1/1\", not a DOI"},
-		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1, identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only; leave such lines out\n  -bad-lines leave-out counts the other lines\n"},
+		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1, identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only\n  -bad-lines leave-out counts the other lines if these are at most 1%, -leave-out handle in any case\n"},
 		"empty":               {"", nil, "no access is to be counted: of 0 lines"},
 		"truncated":           {zipped.String()[:zipped.Len()-9], nil, "unexpected EOF"},
 		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are in other months than 2026-10"},
@@ -514,7 +569,7 @@ func TestBadInput(t *testing.T) {
 		"empty list":          {good, []string{"-machines", write(t, folder, "empty", "# nothing\n")}, "has no pattern"},
 		"no archive":          {good, []string{"-describe", folder + "/none"}, "-describe: stat " + folder + "/none: no such file"},
 		"not an archive":      {good, []string{"-describe", write(t, folder, "archive.jsonl", "x")}, "archive.jsonl: "},
-		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv: the first row has to name the columns path, doi and kind"},
+		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv, line 1 has to name the columns path, doi and kind"},
 		"wrong paths": {good, []string{"-paths", write(t, folder, "b.csv", "\ufeffkind,path,DOI\nrequest,a,10.5072/a\nview,/a,10.5072/a\nrequest,/a,a\nrequest,/a\nrequest,/a?x,10.5072/a\nrequest,/a,10.5072/a\nrequest,/%61,10.5072/b\n")},
 			"b.csv, line 2, path is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, kind is \"view\", neither investigation nor request\n  " +
 				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells for 3 columns\n  " +
@@ -546,13 +601,69 @@ func TestAClockThatJumpsBack(t *testing.T) {
 
 func TestLinesAreLeftOutIfToldTo(t *testing.T) {
 	folder := t.TempDir()
-	log := write(t, folder, "counter.log", strings.Repeat("x\n", 150)+view("2026-10-14T10:01:00Z", "s1", "10.5072/a"))
-	done := runs(t.Context(), nil, "", args(log, write(t, folder, "empty.log", ""), "-bad-lines", "leave-out")...)
-	require.Equal(t, 0, done.code, done.errors)
-	assert.Contains(t, done.out, "150 could not be read")
-	assert.Equal(t, 100, strings.Count(done.errors, "left out: "))
-	assert.Contains(t, done.errors, "counter.log, line 100, fields are 1, not 19 separated by tabs")
-	assert.Contains(t, done.errors, "empty.log is empty")
+	good := view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
+	handle := strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1)
+	logs := []string{
+		write(t, folder, "counter.log", strings.Repeat("x\n", 3)+strings.Repeat(good, 200)), write(t, folder, "empty.log", ""),
+		write(t, folder, "other.log", strings.Repeat("x\n", 3)+strings.Repeat(handle, 100)+strings.Repeat(good, 300)),
+	}
+	for _, tt := range []struct {
+		flags []string
+		code  int
+	}{
+		{nil, 2}, {[]string{"-bad-lines", "leave-out"}, 2}, // too many handles
+		{[]string{"-bad-lines", "17%"}, 0}, {[]string{"-bad-lines", "16%"}, 2},
+		{[]string{"-leave-out", "handle"}, 2}, {[]string{"-leave-out", "handle,layout"}, 0},
+		{[]string{"-leave-out", "handle", "-bad-lines", "leave-out"}, 0}, {[]string{"-leave-out", "handle", "-bad-lines", "0.5%"}, 2},
+	} {
+		for _, more := range [][]string{nil, {"-quiet"}} {
+			done := runs(t.Context(), nil, "", append(args(logs...), append(more, tt.flags...)...)...)
+			require.Equal(t, tt.code, done.code, "%q: %s", tt.flags, done.errors)
+			if tt.code == 0 {
+				assert.Contains(t, done.errors, "warning: 106 lines of 606 left out, since they cannot be read\n  handle: 100 lines\n    "+logs[2]+", line 4, identifier is \"hdl:1902.1/1\"")
+				assert.Contains(t, done.errors, "and 97 more\n  layout: 6 lines\n    "+logs[0]+", line 1, fields are 1, not 19 separated by tabs\n")
+				assert.Contains(t, done.errors, "empty.log is empty")
+			}
+		}
+	}
+}
+
+// TestALogThatWasCut: a copy that ended too soon is read as far as it goes, if that is meant.
+func TestALogThatWasCut(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	for i := range 2000 {
+		io.WriteString(w, view(fmt.Sprintf("2026-10-14T%02d:%02d:%02dZ", i/100, i%60, i%60), fmt.Sprint(i*7919), fmt.Sprint("10.5072/a", i)))
+	}
+	w.Close()
+	log := write(t, t.TempDir(), "counter.log.gz", zipped.String()[:zipped.Len()/2])
+	refused := runs(t.Context(), nil, "", args(log)...)
+	assert.Equal(t, 2, refused.code)
+	assert.Contains(t, refused.errors, "unexpected EOF")
+	read := runs(t.Context(), nil, "", args(log, "-cut", "-quiet")...)
+	assert.Equal(t, 0, read.code, read.errors)
+	assert.Regexp(t, `warning: .*counter.log.gz is cut after line \d+; what followed is not counted`, read.errors)
+}
+
+// TestTheZoneOfTheLines: west of Greenwich the evenings of the last day are of the next month
+// in UTC. Nobody means that who does not say so.
+func TestTheZoneOfTheLines(t *testing.T) {
+	var log strings.Builder
+	newYork, err := time.LoadLocation("America/New_York")
+	require.NoError(t, err)
+	from, until := time.Date(2026, 10, 1, 0, 10, 0, 0, newYork), time.Date(2026, 11, 1, 0, 0, 0, 0, newYork)
+	for at := from; at.Before(until); at = at.Add(time.Hour) {
+		log.WriteString(view(at.Format("2006-01-02T15:04:05-0700"), "s", "10.5072/a"))
+	}
+	unsaid := runs(t.Context(), nil, log.String(), args("-quiet", "-")...)
+	assert.Equal(t, 2, unsaid.code)
+	assert.Contains(t, unsaid.errors, "744 lines have the offset -04:00 from UTC, the first in standard input, line 1: name the zone of the repository, such as -zone America/New_York; or -zone -04:00; or -zone UTC")
+	for zone, want := range map[string]string{"America/New_York": "744 counted", "-04:00": "744 counted", "UTC": "740 counted"} {
+		done := runs(t.Context(), nil, log.String(), args("-zone", zone, "-")...)
+		require.Equal(t, 0, done.code, done.errors)
+		assert.Contains(t, done.out, want)
+		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "note: 744 lines have the offset -04:00 from UTC, which UTC has not at that time"))
+	}
 }
 
 func TestWrongUse(t *testing.T) {
@@ -572,9 +683,9 @@ func TestWrongUse(t *testing.T) {
 		{"-dropped is \"remove\", not keep or zero", args(log, "-dropped", "remove")},
 		{"-dropped has no effect without -send", args(log, "-dropped", "zero")},
 		{"-send needs a token", args(log, "-send", "-api", "https://api.test.datacite.org")},
-		{"-investigations and -requests belong together", args(log, "-requests", "x")},
-		{"-format combined needs -investigations and -requests", args(log, "-format", "combined")},
-		{"-format json", args(log, "-format", "json", "-requests", "x", "-investigations", "y")},
+		{"-investigations and requests belong together", args(log, "-requests", "x")},
+		{"-paths, or -investigations and -requests, are missing", args(log, "-format", "combined")},
+		{"have no effect on events as JSON", args(log, "-format", "json", "-requests", "x", "-investigations", "y")},
 		{"missing closing )", args(log, "-requests", "(")},
 		{"-memory is 0", args(log, "-memory", "0")},
 		{"no such file", args(log + "x")},

@@ -226,7 +226,7 @@ func (t *totals) addOne(d *reports.Dataset) {
 }
 
 // print prints what became of the lines, and the most used datasets.
-func (in *logs) print(out io.Writer, header reports.Header, t *totals) error {
+func (in *input) print(out io.Writer, header reports.Header, t *totals) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(n int64, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t %s\n", thousands(n), fmt.Sprintf(format, args...))

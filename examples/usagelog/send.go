@@ -12,7 +12,7 @@ import (
 )
 
 // send submits the report, and compares what is stored with it.
-func (in *logs) send(ctx context.Context, client *reports.Client, header reports.Header, datasets iter.Seq2[reports.Dataset, error], warned *warnings) (*reports.Receipt, error) {
+func (in *input) send(ctx context.Context, client *reports.Client, header reports.Header, datasets iter.Seq2[reports.Dataset, error], warned *warnings) (*reports.Receipt, error) {
 	var broken error // what ended the datasets
 	receipt, err := client.Submit(ctx, header, func(yield func(reports.Dataset, error) bool) {
 		for d, err := range datasets {

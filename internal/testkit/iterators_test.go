@@ -14,7 +14,6 @@ import (
 	"maps"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -38,6 +37,7 @@ import (
 	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -149,20 +149,11 @@ func event(i int) counter.Event {
 	}
 }
 
-// eventLines, accessLog and dataverseLog are the same events in three formats.
+// eventLines and dataverseLog are the same events in two formats.
 func eventLines() string {
 	var lines strings.Builder
 	for i := range looped {
 		_ = json.NewEncoder(&lines).Encode(event(i))
-	}
-	return lines.String()
-}
-
-func accessLog() string {
-	var lines strings.Builder
-	for i := range looped {
-		e := event(i)
-		fmt.Fprintf(&lines, "192.0.2.1 - %s [%s] \"GET /doi/%s HTTP/1.1\" 200 5 \"-\" \"-\"\n", e.User, e.Time.Format("02/Jan/2006:15:04:05 -0700"), e.DOI)
 	}
 	return lines.String()
 }
@@ -320,18 +311,14 @@ var loops = map[string]loop{
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
 	},
-	"counter.ReadJSON": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(counter.ReadJSON(watched{strings.NewReader(eventLines()), watch}, nil))
+	"logs.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		return over(logs.Read([]logs.Source{
+			logs.FromReader("a", watched{strings.NewReader(eventLines()), watch}), logs.FromReader("b", watched{strings.NewReader(eventLines()), watch}),
+		}, logs.JSON, nil))
 	},
-	"counter.ReadAccessLog": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(counter.ReadAccessLog(watched{strings.NewReader(accessLog()), watch}, &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.*)`)}}, nil))
-	},
-	"counter.ReadLog": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(counter.ReadLog(watched{strings.NewReader(dataverseLog()), watch}, nil))
-	},
-	"counter.Descriptions.Describe": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		var about counter.Descriptions
-		if err := last(over(counter.ReadLog(strings.NewReader(dataverseLog()), &counter.LogOptions{Descriptions: &about}))); err != nil {
+	"logs.Descriptions.Describe": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		var about logs.Descriptions
+		if err := last(over(logs.Read([]logs.Source{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
 		return over(about.Describe(source(watch, func(i int) reports.Dataset { return report(0).Datasets[i] })))

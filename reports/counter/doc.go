@@ -1,7 +1,7 @@
 // Package counter counts accesses to datasets by the COUNTER Code of Practice for
 // Research Data, release RD1, and makes the rows of a usage report.
 //
-//	events := counter.ReadLog(file, nil) // or ReadAccessLog, ReadJSON, or your own
+//	events := logs.Read(logs.Files(names...), logs.Dataverse, nil) // or of your own
 //	rows := counter.Count(events, &counter.Options{Period: reports.Month(2026, time.October)})
 //	datasets := reports.Group(rows, &reports.GroupOptions{Sorted: true})
 //	receipt, err := client.Submit(ctx, header, datasets, nil)
@@ -18,7 +18,7 @@
 // so that a night counts what is new. [Key] and [CountKey] are the
 // same rules for systems that sort and distribute by themselves.
 //
-// [ReadLog] reads the log that Dataverse and Dryad write, [ReadAccessLog] that of a
-// web server, [ReadJSON] what a platform stored of the events that [FromRequest]
-// makes while it serves them.
+// Package logs, below this one, reads log files: those of Dataverse and Dryad, those of
+// web servers, and what a platform stored of the events that [FromRequest] makes while it
+// serves them.
 package counter

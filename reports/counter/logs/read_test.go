@@ -1,4 +1,4 @@
-package counter_test
+package logs_test
 
 import (
 	"bytes"
@@ -8,9 +8,6 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,6 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 const header = "#Fields: event_time	client_ip	session_cookie_id	user_cookie_id	user_id	request_url	identifier	filename	size	user-agent	title	publisher	publisher_id	authors	publication_date	version	other_id	target_url	publication_year\n"
@@ -45,6 +43,14 @@ func line(replace ...string) string {
 	return strings.Join(fields, "\t") + "\n"
 }
 
+// read reads one log.
+func read(format logs.Format, r io.Reader, opts *logs.Options) iter.Seq2[counter.Event, error] {
+	return logs.Read([]logs.Source{logs.FromReader("", r)}, format, opts)
+}
+
+// all lines that cannot be read are left out.
+var all = logs.LeaveOut{Share: 1}
+
 func collect(events iter.Seq2[counter.Event, error]) (all []counter.Event, err error) {
 	for e, err := range events {
 		if err != nil {
@@ -55,14 +61,33 @@ func collect(events iter.Seq2[counter.Event, error]) (all []counter.Event, err e
 	return all, nil
 }
 
+func source(events []counter.Event) iter.Seq2[counter.Event, error] {
+	return func(yield func(counter.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func count(t testing.TB, events []counter.Event, opts *counter.Options) (rows []reports.Row) {
+	t.Helper()
+	for row, err := range counter.Count(source(events), opts) {
+		require.NoError(t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 func TestDataversesLog(t *testing.T) {
 	log := "\ufeff#Version: 0.0.1\n" + header + line() +
 		line("request_url", "/api/access/datafile/5#x", "user_id", "@doe", "session_cookie_id", "????") +
 		line("event_time", "2026-10-14T15:01:00.5Z", "request_url", "/api/v1/datasets/:persistentId/versions", "identifier", "-", "user-agent", "") +
 		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
 		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
-	var sum counter.LogSummary
-	events, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Summary: &sum}))
+	var sum logs.Summary
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.NoDataset}}}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -72,12 +97,11 @@ func TestDataversesLog(t *testing.T) {
 		DOI: "10.5072/FK2/ABC", Time: at, URL: "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
 		Session: "b94999cb", Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)",
 	}
-	file, none, last := page, page, page
+	file, last := page, page
 	file.URL, file.User, file.Session, file.Request = "/api/access/datafile/5#x", "@doe", "", true
-	none.URL, none.DOI, none.Agent, none.Time = "/api/v1/datasets/:persistentId/versions", "", "", at.Add(time.Second/2)
 	last.Cookie = "c"
-	assert.Equal(t, []counter.Event{page, file, none, last}, events)
-	assert.Equal(t, counter.LogSummary{Events: 4, Comments: 3, Other: 1}, sum)
+	assert.Equal(t, []counter.Event{page, file, last}, events)
+	assert.Equal(t, logs.Counts{Events: 3, Comments: 3, Other: 1, Faulty: 1}, sum.Counts)
 }
 
 // TestGuestsAreNotOneUser: Dataverse writes ":guest" for everybody who did not log
@@ -123,11 +147,7 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 			}
 		}
 		var got []int
-		events, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{LeaveOut: func(f *datacite.FieldError) {
-			number := 0
-			_, _ = fmt.Sscanf(f.Path, "line %d", &number)
-			got = append(got, number)
-		}}))
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{LeaveOut: all, Faulty: func(f *logs.Fault) { got = append(got, f.Line) }}))
 		require.NoError(t, err)
 		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
 		require.Len(t, events, len(want))
@@ -144,7 +164,7 @@ func TestGuestsAreNotOneUser(t *testing.T) {
 	for i := range 10 {
 		log.WriteString(line("event_time", time.Date(2026, 10, 14, 10, 0, 2*i, 0, time.UTC).Format(time.RFC3339), "session_cookie_id", "-", "client_ip", "192.0.2."+string(rune('0'+i))))
 	}
-	events, err := collect(counter.ReadLog(strings.NewReader(log.String()), nil))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), nil))
 	require.NoError(t, err)
 	for _, row := range count(t, events, nil) {
 		assert.EqualValues(t, 10, row.Count, row.Metric)
@@ -163,7 +183,7 @@ func TestFaultyLines(t *testing.T) {
 		`counter.log, line 1, #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
 		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
-		_, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Name: "counter.log"}))
+		_, err := collect(logs.Read([]logs.Source{logs.FromReader("counter.log", strings.NewReader(log))}, logs.Dataverse, nil))
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, want)
 	}
@@ -171,29 +191,30 @@ func TestFaultyLines(t *testing.T) {
 
 func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
 	log := line() + "a\tb\n" + line() + line("event_time", "now")
-	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), nil))
 	assert.Len(t, events, 2)
 	assert.ErrorContains(t, err, "line 2, fields are 2")
 	assert.ErrorContains(t, err, "line 4, event_time")
-	for row, err := range counter.Count(counter.ReadLog(strings.NewReader(log), nil), nil) {
+	for row, err := range counter.Count(read(logs.Dataverse, strings.NewReader(log), nil), nil) {
 		assert.Zero(t, row)
 		assert.ErrorContains(t, err, "line 4, event_time")
 	}
 
-	var left []*datacite.FieldError
-	var sum counter.LogSummary
-	events, err = collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{
-		LeaveOut: func(f *datacite.FieldError) { left = append(left, f) }, Summary: &sum,
+	var left []*logs.Fault
+	var sum logs.Summary
+	events, err = collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{
+		LeaveOut: all, Faulty: func(f *logs.Fault) { left = append(left, f) }, Summary: &sum,
 	}))
 	require.NoError(t, err)
 	assert.Len(t, events, 2)
 	assert.Len(t, left, 2)
-	assert.Equal(t, counter.LogSummary{Events: 2, Faulty: 2}, sum)
+	assert.Equal(t, logs.Counts{Events: 2, Faulty: 2}, sum.Counts)
 
-	_, err = collect(counter.ReadLog(strings.NewReader(strings.Repeat("x\n", 1000)), nil))
-	invalid := &reports.ValidationError{}
-	require.ErrorAs(t, err, &invalid)
-	assert.Len(t, invalid.Faults, 100)
+	_, err = collect(read(logs.Dataverse, strings.NewReader(strings.Repeat("x\n", 1000)), nil))
+	faults := &logs.FaultsError{}
+	require.ErrorAs(t, err, &faults)
+	assert.EqualValues(t, 1000, faults.Faults[0].Lines)
+	assert.Len(t, faults.Faults[0].First, 3)
 }
 
 // TestLongLogs are read in several chunks at the same time. Events keep the order of
@@ -203,7 +224,7 @@ func TestLongLogs(t *testing.T) {
 	var log strings.Builder
 	var want, faults []string
 	for n := 1; n <= lines; n++ {
-		address := fmt.Sprint("192.0.2.", n)
+		address := fmt.Sprintf("192.0.%d.%d", n/256, n%256)
 		switch {
 		case n%1000 == 7:
 			log.WriteString("x\n")
@@ -224,8 +245,8 @@ func TestLongLogs(t *testing.T) {
 		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "end with data": iotest.DataErrReader(strings.NewReader(text)),
 	} {
 		var left []string
-		var sum counter.LogSummary
-		events, err := collect(counter.ReadLog(r, &counter.LogOptions{Summary: &sum, LeaveOut: func(f *datacite.FieldError) { left = append(left, f.Error()) }}))
+		var sum logs.Summary
+		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, LeaveOut: all, Faulty: func(f *logs.Fault) { left = append(left, f.Error()) }}))
 		require.NoError(t, err, name)
 		var got []string
 		for _, e := range events {
@@ -236,9 +257,9 @@ func TestLongLogs(t *testing.T) {
 		for i := range faults {
 			assert.Contains(t, left[i], faults[i], name)
 		}
-		assert.Equal(t, counter.LogSummary{Events: int64(len(want)), Faulty: int64(len(faults))}, sum, name)
+		assert.Equal(t, logs.Counts{Events: int64(len(want)), Faulty: int64(len(faults))}, sum.Counts, name)
 	}
-	for _, err := range counter.ReadLog(io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &counter.LogOptions{LeaveOut: func(*datacite.FieldError) {}}) {
+	for _, err := range read(logs.Dataverse, io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &logs.Options{LeaveOut: all}) {
 		if err != nil {
 			assert.EqualError(t, err, "line 5000: io: read/write on closed pipe")
 		}
@@ -248,12 +269,12 @@ func TestLongLogs(t *testing.T) {
 // TestReadersThatPanic: the panic is the caller's, who can recover.
 func TestReadersThatPanic(t *testing.T) {
 	r := io.MultiReader(strings.NewReader(strings.Repeat(line(), 1000)), readerFunc(func([]byte) (int, error) { panic("no more") }))
-	assert.PanicsWithValue(t, "no more", func() { collect(counter.ReadLog(r, nil)) })
+	assert.PanicsWithValue(t, "no more", func() { collect(read(logs.Dataverse, r, nil)) })
 }
 
 // TestLogsAtTheSameTime describe the same datasets.
 func TestLogsAtTheSameTime(t *testing.T) {
-	about := &counter.Descriptions{Memory: 1 << 10, TempDir: t.TempDir()}
+	about := &logs.Descriptions{Memory: 1 << 10, TempDir: t.TempDir()}
 	var reading sync.WaitGroup
 	for server := range 4 {
 		reading.Go(func() {
@@ -261,7 +282,7 @@ func TestLogsAtTheSameTime(t *testing.T) {
 			for n := range 500 {
 				fmt.Fprint(&log, line("event_time", fmt.Sprintf("2026-10-14T10:%02d:00Z", server), "identifier", fmt.Sprintf("doi:10.5072/%03d", n), "title", fmt.Sprint("server ", server)))
 			}
-			_, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{Descriptions: about}))
+			_, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{Descriptions: about}))
 			assert.NoError(t, err)
 		})
 	}
@@ -286,14 +307,14 @@ func TestALogThatEndsTooSoon(t *testing.T) {
 	w.Close()
 	r, err := gzip.NewReader(bytes.NewReader(packed.Bytes()[:packed.Len()-20]))
 	require.NoError(t, err)
-	_, err = collect(counter.ReadLog(r, &counter.LogOptions{Name: "october.log.gz"}))
+	_, err = collect(logs.Read([]logs.Source{logs.FromReader("october.log.gz", r)}, logs.Dataverse, nil))
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	assert.ErrorContains(t, err, "october.log.gz, line ")
 
-	events, err := collect(counter.ReadLog(strings.NewReader(""), nil))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(""), nil))
 	assert.NoError(t, err)
 	assert.Empty(t, events)
-	_, err = collect(counter.ReadLog(iotest.ErrReader(io.ErrClosedPipe), nil))
+	_, err = collect(read(logs.Dataverse, iotest.ErrReader(io.ErrClosedPipe), nil))
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
@@ -301,7 +322,7 @@ func TestALogThatEndsTooSoon(t *testing.T) {
 // other months, or other hours; nothing is lost.
 func TestClocksThatAreWrong(t *testing.T) {
 	log := line() + line("event_time", "1970-01-01T00:00:07Z") + line("event_time", "2026-10-14T10:00:50-0500") + line("event_time", "2038-10-01T00:00:00Z")
-	events, err := collect(counter.ReadLog(strings.NewReader(log), nil))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), nil))
 	require.NoError(t, err)
 	var sum counter.Summary
 	count(t, events, &counter.Options{Period: reports.Month(2026, time.October), Summary: &sum})
@@ -314,16 +335,16 @@ func TestDescriptions(t *testing.T) {
 		line("event_time", "2026-10-14T11:00:00Z", "title", "Not so old") +
 		line("identifier", "doi:10.5072/zzz", "title", "-", "publisher_id", "tbd", "authors", "-", "publication_date", "????", "publication_year", "", "target_url", "/z")
 	for _, memory := range []int{0, 1} { // in memory and in a file
-		about := &counter.Descriptions{Memory: memory, TempDir: t.TempDir()}
-		events, err := collect(counter.ReadLog(strings.NewReader(log), &counter.LogOptions{Descriptions: about}))
+		about := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Descriptions: about}))
 		require.NoError(t, err)
 		events = append(events, counter.Event{DOI: "10.5072/mmm", Time: time.Now()})
-		var all []reports.Dataset
+		var datasets []reports.Dataset
 		for d, err := range about.Describe(reports.Group(counter.Count(source(events), nil), &reports.GroupOptions{Sorted: true})) {
 			require.NoError(t, err)
 			assert.NotEmpty(t, d.Performance)
 			d.Performance = nil
-			all = append(all, d)
+			datasets = append(datasets, d)
 		}
 		require.NoError(t, about.Close())
 		assert.Equal(t, []reports.Dataset{{
@@ -337,15 +358,15 @@ func TestDescriptions(t *testing.T) {
 		}, {
 			Publisher: "Example University", URI: "/z",
 			DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/zzz"}},
-		}}, all)
+		}}, datasets)
 	}
 }
 
 // TestDataverseNamesNoPublisher: for every dataset it writes the publisher "grid" with
 // the id "tbd" (MakeDataCountLoggingServiceBean.java).
 func TestDataverseNamesNoPublisher(t *testing.T) {
-	about := &counter.Descriptions{}
-	events := counter.ReadLog(strings.NewReader(line("publisher", "grid", "publisher_id", "tbd")), &counter.LogOptions{Descriptions: about})
+	about := &logs.Descriptions{}
+	events := read(logs.Dataverse, strings.NewReader(line("publisher", "grid", "publisher_id", "tbd")), &logs.Options{Descriptions: about})
 	for d, err := range about.Describe(reports.Group(counter.Count(events, nil), &reports.GroupOptions{Sorted: true})) {
 		require.NoError(t, err)
 		assert.Equal(t, "Rain in Spain", d.Title)
@@ -359,7 +380,7 @@ func TestDescriptionsNeedDatasetsInOrder(t *testing.T) {
 		{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}},
 	}
 	var err error
-	for _, err = range new(counter.Descriptions).Describe(reports.Source(datasets)) {
+	for _, err = range new(logs.Descriptions).Describe(reports.Source(datasets)) {
 	}
 	assert.ErrorContains(t, err, "datasets have 10.5072/a after 10.5072/b; sort them by DOI")
 }
@@ -373,12 +394,12 @@ func TestAccessLogs(t *testing.T) {
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "\x16\x03\x01" 400 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET / HTTP/1.1" 200 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 304 0 "-" "-"` + "\n"
-	paths := &counter.Paths{
+	paths := &logs.Paths{
 		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/([^/]+(/[^/]+)?)$`)},
 		Requests:       []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)/file/\d+$`)},
 	}
-	var sum counter.LogSummary
-	events, err := collect(counter.ReadAccessLog(strings.NewReader(log), paths, &counter.LogOptions{Summary: &sum}))
+	var sum logs.Summary
+	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Summary: &sum}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -389,23 +410,27 @@ func TestAccessLogs(t *testing.T) {
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc/file/7", Request: true, Address: "2001:db8::1", User: "Jane Doe", Agent: `Mozilla/5.0 ("quoted")`},
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc", Address: "192.0.2.1"},
 	}, events)
-	assert.Equal(t, counter.LogSummary{Events: 3, Other: 4}, sum)
+	assert.Equal(t, logs.Counts{Events: 3, Other: 4}, sum.Counts)
 }
 
 func TestAccessLogsWithATable(t *testing.T) {
 	const log = `192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/17 HTTP/1.1" 200 1 "-" "-"` + "\n" +
-		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n"
-	paths := &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc"}}
-	events, err := collect(counter.ReadAccessLog(strings.NewReader(log), paths, nil))
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n"
+	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
+	var sum logs.Summary
+	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, LeaveOut: all, Summary: &sum}))
 	require.NoError(t, err)
-	require.Len(t, events, 2)
+	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
-	assert.Equal(t, "", events[1].DOI, "not in the table: counted as without dataset")
+	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 1}, sum.Counts, "19 is known to be none, of 18 nothing is known")
+	assert.Equal(t, logs.NoDataset, sum.Faults[0].Class)
+	assert.EqualError(t, sum.Faults[0].First[0], `line 2, path is "/records/18", whose dataset is not in the table`)
 
 	paths.DOIs = nil
-	_, err = collect(counter.ReadAccessLog(strings.NewReader(log+"common format\n"), paths, &counter.LogOptions{Name: "access.log"}))
-	assert.ErrorContains(t, err, `access.log, line 1, path "/records/17" has "17", which is not a DOI`)
-	assert.ErrorContains(t, err, `access.log, line 3, line is not in the combined format: "common format"`)
+	_, err = collect(logs.Read([]logs.Source{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
+	assert.ErrorContains(t, err, `access.log, line 1, path is "/records/17" and has "17", which is not a DOI`)
+	assert.ErrorContains(t, err, `access.log, line 4, line is not in the combined format, nor in another usual layout that begins with the address of the visitor: "common format"`)
 }
 
 // TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
@@ -414,17 +439,17 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 	for _, path := range []string{"/rain", "/files/ra%69n.csv?x=1", "/records/10.5072/abc", "/records/old", "/about", "/broken"} {
 		fmt.Fprintf(&log, "192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] \"GET %s HTTP/1.1\" 200 1 \"-\" \"-\"\n", path)
 	}
-	paths := &counter.Paths{
+	paths := &logs.Paths{
 		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(.+)$`)},
-		Table: map[string]counter.Target{
+		Table: map[string]logs.Target{
 			"/rain": {DOI: "10.5072/rain"}, "/files/rain.csv": {DOI: "https://doi.org/10.5072/RAIN", Request: true},
 			"/records/old": {DOI: "10.5072/old", Request: true}, "/broken": {DOI: "rain"},
 		},
 	}
-	var sum counter.LogSummary
+	var sum logs.Summary
 	var faults []string
-	events, err := collect(counter.ReadAccessLog(strings.NewReader(log.String()), paths, &counter.LogOptions{
-		Summary: &sum, LeaveOut: func(f *datacite.FieldError) { faults = append(faults, f.Path+" "+f.Reason) },
+	events, err := collect(read(logs.Combined, strings.NewReader(log.String()), &logs.Options{Paths: paths,
+		Summary: &sum, LeaveOut: all, Faulty: func(f *logs.Fault) { faults = append(faults, f.Error()) },
 	}))
 	require.NoError(t, err)
 	var got []string
@@ -435,12 +460,12 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 		"/rain 10.5072/rain false", "/files/ra%69n.csv?x=1 10.5072/RAIN true",
 		"/records/10.5072/abc 10.5072/abc false", "/records/old 10.5072/old true",
 	}, got)
-	assert.Equal(t, counter.LogSummary{Events: 4, Other: 1, Faulty: 1}, sum)
-	assert.Equal(t, []string{`line 6, path "/broken" has "rain", which is not a DOI`}, faults)
+	assert.Equal(t, logs.Counts{Events: 4, Other: 1, Faulty: 1}, sum.Counts)
+	assert.Equal(t, []string{`line 6, path is "/broken" and has "rain", which is not a DOI`}, faults)
 
-	paths = counter.DataversePaths()
-	paths.Table = map[string]counter.Target{"/api/files": {Request: true}}
-	events, err = collect(counter.ReadLog(strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &counter.LogOptions{Paths: paths}))
+	paths = logs.DataversePaths()
+	paths.Table = map[string]logs.Target{"/api/files": {Request: true}}
+	events, err = collect(read(logs.Dataverse, strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &logs.Options{Paths: paths}))
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	assert.True(t, events[0].Request)
@@ -456,8 +481,8 @@ func TestPatternsAreSearchedFor(t *testing.T) {
 		for _, path := range []string{"/data", "/data/1", "/d.ta", "/old/data"} {
 			log.WriteString(line("request_url", path))
 		}
-		paths := &counter.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(pattern)}}
-		events, err := collect(counter.ReadLog(strings.NewReader(log.String()), &counter.LogOptions{Paths: paths}))
+		paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(pattern)}}
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{Paths: paths}))
 		require.NoError(t, err)
 		var found []string
 		for _, e := range events {
@@ -470,61 +495,26 @@ func TestPatternsAreSearchedFor(t *testing.T) {
 func TestEventsAsJSON(t *testing.T) {
 	want := []counter.Event{
 		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.Machine, Country: "de"},
-		{Time: time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)},
+		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)},
 	}
 	var log bytes.Buffer
 	for _, e := range want {
 		require.NoError(t, json.NewEncoder(&log).Encode(e))
 	}
-	events, err := collect(counter.ReadJSON(&log, nil))
+	events, err := collect(read(logs.JSON, &log, nil))
 	require.NoError(t, err)
 	assert.Equal(t, want, events)
 
 	for text, reason := range map[string]string{
 		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `line 1, line is not an event: json: unknown field "cokie"`,
-		`{"doi":"10.5072/a"}`:                              "line 1, time is missing",
-		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:      `line 1, doi is "abc", not a DOI`,
-		`{"time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1, country is "USA", not a country code of two letters`,
-		`{"time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1, access is "human", neither regular nor machine`,
-		`{"time":"2026-10-14T10:01:00Z"}{}`:                "something follows it",
+		`{"doi":"10.5072/a"}`:                                                "line 1, time is missing",
+		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `line 1, doi is "abc", not a DOI`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1, country is "USA", not a country code of two letters`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1, access is "human", neither regular nor machine`,
+		`{"time":"2026-10-14T10:01:00Z"}`:                                    "line 1, doi is missing",
+		`{"time":"2026-10-14T10:01:00Z"}{}`:                                  "something follows it",
 	} {
-		_, err := collect(counter.ReadJSON(strings.NewReader(text), nil))
+		_, err := collect(read(logs.JSON, strings.NewReader(text), nil))
 		assert.ErrorContains(t, err, reason)
-	}
-}
-
-func TestFromRequest(t *testing.T) {
-	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}
-	for _, c := range []struct {
-		name, remote string
-		forwarded    []string
-		want         string
-	}{
-		{"no proxy", "192.0.2.1:4711", nil, "192.0.2.1"},
-		{"a header that anybody can send", "192.0.2.1:4711", []string{"198.51.100.7"}, "192.0.2.1"},
-		{"a proxy", "127.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
-		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
-		{"an address that is none", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
-		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
-	} {
-		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)
-		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "User-Agent": {"curl/8"}}
-		e, ok := counter.FromRequest(r, http.StatusOK, proxies)
-		require.True(t, ok, c.name)
-		assert.Equal(t, c.want, e.Address, c.name)
-		assert.Equal(t, "data.example.org/a?b=1", e.URL)
-		assert.Equal(t, "curl/8", e.Agent)
-		assert.WithinDuration(t, time.Now(), e.Time, time.Minute)
-	}
-	for _, c := range []struct {
-		method string
-		status int
-		ok     bool
-	}{
-		{"GET", 200, true}, {"GET", 206, true}, {"GET", 304, true}, {"POST", 200, true},
-		{"HEAD", 200, false}, {"OPTIONS", 200, false}, {"GET", 302, false}, {"GET", 404, false}, {"GET", 500, false},
-	} {
-		_, ok := counter.FromRequest(httptest.NewRequest(c.method, "/", nil), c.status, nil)
-		assert.Equal(t, c.ok, ok, "%s %d", c.method, c.status)
 	}
 }

@@ -1,4 +1,4 @@
-package counter
+package logs
 
 import (
 	"fmt"
@@ -6,30 +6,32 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // Paths tell from the path of a URL what an access to it is. The patterns are
 // searched for in the path, without scheme, host, query and fragment. What a request's
 // pattern matches is a request, what only an investigation's matches an investigation;
-// anything else is not counted.
+// anything else is not counted. A slash at the end of a path, and a session id in it
+// (;jsessionid=…), make no difference.
 type Paths struct {
 	Investigations, Requests []*regexp.Regexp
 
 	// DOIs has the DOI for what the first group of a pattern matches, or the whole
-	// pattern if it has no group, percent-decoded. If it is nil, that text is the DOI.
-	// Logs of Dataverse and Dryad have the DOI beside the URL, and ignore it.
+	// pattern if it has no group, percent-decoded. "" says that it is no dataset, such as
+	// a collection, and the access does not count; what is not in it is a fault of the
+	// class NoDataset. If it is nil, the text itself is the DOI. Logs of Dataverse and
+	// Dryad have the DOI beside the URL, and ignore it.
 	DOIs map[string]string
 
-	// Table has paths that are known one by one, percent-decoded. What it says of a path
-	// goes before the patterns.
+	// Table has paths that are known one by one, percent-decoded and without a slash at
+	// the end. It takes precedence over the patterns.
 	Table map[string]Target
 }
 
 // A Target is what a path in Paths.Table leads to.
 type Target struct {
-	DOI     string // of the dataset; "" if there is none. Logs of Dataverse and Dryad ignore it
+	DOI     string // of the dataset; "" if it is none. Logs of Dataverse and Dryad ignore it
 	Request bool   // content is retrieved; else it is an investigation
 }
 
@@ -80,28 +82,31 @@ func (p *pathPattern) matches(path string) bool {
 
 // find tells whether a path is counted, and if so whether it is a request.
 func (f *pathFinder) find(path string) (request, ok bool) {
-	if target, ok := f.inTable(path); ok {
+	if target, ok := f.inTable(tidy(path)); ok {
 		return target.Request, true
 	}
-	p := f.pattern(path)
+	p, _ := f.pattern(path)
 	return p != nil && p.request, p != nil
 }
 
 // target is find for logs that have the DOI in the path.
 func (f *pathFinder) target(path string) (target Target, ok bool, err error) {
-	if target, ok = f.inTable(path); !ok {
-		p := f.pattern(path)
+	if target, ok = f.inTable(tidy(path)); !ok {
+		p, path := f.pattern(path)
 		if p == nil {
 			return target, false, nil
 		}
-		target = Target{f.text(p, path), p.request}
+		target.Request = p.request
+		if target.DOI, ok = f.text(p, path); !ok {
+			return target, false, &Fault{Class: NoDataset, Reason: fmt.Sprintf("path is %.200q, whose dataset is not in the table", path)}
+		}
 	}
 	if target.DOI == "" {
-		return target, true, nil
+		return target, false, nil
 	}
 	name, err := doi.Parse(target.DOI)
 	if err != nil {
-		return target, false, &datacite.FieldError{Path: "path", Reason: fmt.Sprintf("%.200q has %.100q, which is not a DOI", path, target.DOI)}
+		return target, false, &Fault{Class: NotDOI, Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, target.DOI)}
 	}
 	target.DOI = name
 	return target, true, nil
@@ -115,25 +120,46 @@ func (f *pathFinder) inTable(path string) (target Target, ok bool) {
 	return target, ok
 }
 
-// pattern returns the pattern that decides about a path, or nil.
-func (f *pathFinder) pattern(path string) *pathPattern {
+// pattern returns the pattern that decides about a path, or nil, and the path as it
+// matches: tidied, or as it is logged.
+func (f *pathFinder) pattern(path string) (*pathPattern, string) {
+	tidied := tidy(path)
 	for i := range f.patterns {
-		if f.patterns[i].matches(path) {
-			return &f.patterns[i]
+		if p := &f.patterns[i]; p.matches(tidied) {
+			return p, tidied
+		} else if tidied != path && p.matches(path) {
+			return p, path
 		}
 	}
-	return nil
+	return nil, path
 }
 
-// text returns the text that a path has for a DOI by the pattern that matched it; "" if
+// text returns the text that a path has for a DOI by the pattern that matched it; false if
 // Paths.DOIs does not have it.
-func (f *pathFinder) text(p *pathPattern, path string) string {
+func (f *pathFinder) text(p *pathPattern, path string) (text string, ok bool) {
 	match := p.FindStringSubmatch(path)
-	text := decoded(match[min(1, len(match)-1)])
-	if f.DOIs != nil {
-		return f.DOIs[text]
+	text = decoded(match[min(1, len(match)-1)])
+	if f.DOIs == nil {
+		return text, true
 	}
-	return text
+	name, ok := f.DOIs[text]
+	return name, ok
+}
+
+// tidy takes off what makes no difference: a slash at the end, and the session id that
+// Java servers write into paths.
+func tidy(path string) string {
+	if i := strings.Index(path, ";jsessionid="); i >= 0 {
+		end := strings.IndexByte(path[i:], '/')
+		if end < 0 {
+			end = len(path) - i
+		}
+		path = path[:i] + path[i+end:]
+	}
+	for len(path) > 1 && path[len(path)-1] == '/' {
+		path = path[:len(path)-1]
+	}
+	return path
 }
 
 // decoded is a path or a part of one, percent-decoded if it can be.

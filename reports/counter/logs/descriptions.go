@@ -1,4 +1,4 @@
-package counter
+package logs
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 // Descriptions are the titles, publishers and so on of the datasets in the log of
 // Dataverse or Dryad. Of each dataset the description of its last event is taken,
 // whatever the order of lines and files. They are held in memory or in a temporary
-// file. The zero value is ready for use, by any number of [ReadLog]s at a time.
+// file. The zero value is ready for use, by any number of [Read]s at a time.
 type Descriptions struct {
 	Memory  int    // bytes held in memory; more go to a temporary file; 0 means 16 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -194,7 +194,7 @@ func (d *Descriptions) spill(s *shard) error {
 	for key, about := range s.latest {
 		value = about.append(value[:0])
 		if err := d.sorter.Add([]byte(key), value); err != nil {
-			return fmt.Errorf("counter: sorting descriptions: %w", err)
+			return fmt.Errorf("logs: sorting descriptions: %w", err)
 		}
 	}
 	clear(s.latest)
@@ -247,7 +247,7 @@ func (d *Descriptions) sorted() iter.Seq2[description, error] {
 		var last description
 		for value, err := range d.sorter.Values() {
 			if err != nil {
-				yield(last, fmt.Errorf("counter: sorting descriptions: %w", err))
+				yield(last, fmt.Errorf("logs: sorting descriptions: %w", err))
 				return
 			}
 			next := readDescription(value)

@@ -1,0 +1,208 @@
+package logs
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+// Combined is the access log of a web server such as Apache or nginx: the combined
+// format, with the virtual host before it ("vhost_combined"), with X-Forwarded-For in
+// place of the address or at the end, or with anything else after the user agent.
+// Options.Layout tells of any other.
+//
+// An access that was successful, by GET or POST, to one of Options.Paths is an event; all
+// others are Counts.Other.
+var Combined = Format{
+	Name:    "combined",
+	Summary: "access log of a web server, in a usual layout or the one that is told",
+	Parser: func(o *Options) (func() ParseLine, error) {
+		if o.Paths == nil {
+			return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "are missing: nothing else says which path is which dataset"}
+		}
+		statuses := o.Statuses
+		if statuses == nil {
+			statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
+		}
+		var texts []string
+		for _, s := range statuses {
+			texts = append(texts, strconv.Itoa(s))
+		}
+		layouts := usual
+		if o.Layout != "" {
+			own, err := readLayout(o.Layout)
+			if err != nil {
+				return nil, err
+			}
+			layouts = []*layout{own}
+		}
+		find := newPathFinder(o.Paths)
+		return func() ParseLine {
+			w := &webLog{Options: o, layouts: layouts, statuses: texts, paths: find}
+			for _, l := range layouts {
+				w.clocks = append(w.clocks, l.time(o))
+			}
+			return w.parse
+		}, nil
+	},
+}
+
+// A webLog reads lines of a web server.
+type webLog struct {
+	*Options
+	layouts  []*layout
+	clocks   []func(string) (time.Time, error) // of the layouts
+	last     int                               // layout of the last line
+	statuses []string
+	paths    *pathFinder
+}
+
+func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
+	if line[0] == '#' {
+		return e, false, nil
+	}
+	var f fields
+	if !w.split(line, &f) {
+		const told = "is not in the layout of the log"
+		const usual = "is not in the combined format, nor in another usual layout that begins with the address of the visitor"
+		return e, false, &Fault{Class: BadLayout, Reason: fmt.Sprintf("line %s: %.100q", map[bool]string{true: told, false: usual}[w.Layout != ""], line)}
+	}
+	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {
+		return e, false, err
+	}
+	if f[request] != "" {
+		f[method], f[target], _ = strings.Cut(f[request], " ")
+		f[target], _, _ = strings.Cut(f[target], " ")
+	} else if f[target] == "" {
+		f[target] = f[path]
+		if q := strings.TrimPrefix(present(f[query]), "?"); q != "" {
+			f[target] += "?" + q
+		}
+	}
+	if !slices.Contains(w.statuses, f[status]) || f[method] != http.MethodGet && f[method] != http.MethodPost {
+		return e, false, nil
+	}
+	found, ok, err := w.paths.target(pathOf(unescape(f[target])))
+	if err != nil || !ok {
+		return e, false, err
+	}
+	if e.Address, err = w.visitor(present(f[address]), present(f[forwarded])); err != nil {
+		return e, false, err
+	}
+	e.User = present(f[user])
+	if e.Address == "" && e.User == "" {
+		return e, false, &Fault{Class: BadAddress, Reason: "address is missing, and there is no login"}
+	}
+	e.DOI, e.Request, e.URL = found.DOI, found.Request, present(f[host])+f[target]
+	e.Agent = present(unescape(f[agent]))
+	return e, true, nil
+}
+
+// split splits a line by the layout of the last one, or by the first that fits.
+func (w *webLog) split(line string, f *fields) bool {
+	for range w.layouts {
+		if w.layouts[w.last].split(line, f) && (len(w.layouts) == 1 || w.plausible(f)) {
+			return true
+		}
+		w.last = (w.last + 1) % len(w.layouts)
+		*f = fields{}
+	}
+	return false
+}
+
+// plausible tells whether a usual layout is that of the line. By marks alone each could be
+// taken for another, with one field more or less before the time.
+func (w *webLog) plausible(f *fields) bool {
+	if _, shifted := readAddress(f[ident]); shifted && f[ident] != "-" || strings.HasPrefix(f[user], "- ") {
+		return false
+	}
+	if list := present(f[forwarded]); list != "" {
+		for text := range strings.SplitSeq(list, ",") {
+			if _, ok := readAddress(strings.TrimSpace(text)); !ok {
+				return false
+			}
+		}
+	}
+	if f[address] == "" {
+		return f[forwarded] != ""
+	}
+	_, ok := readAddress(f[address])
+	return ok || w.Pseudonyms
+}
+
+// visitor returns the address of the visitor: the last one of the list and the connection
+// that is of no proxy, or else the first. A proxy is what Options.Proxies has and, where
+// there is a list, any private address.
+func (o *Options) visitor(peer, list string) (string, error) {
+	if list == "" && peer == "" {
+		return "", nil
+	}
+	if list == "" {
+		return o.address("address", peer)
+	}
+	chain := strings.Split(list, ",")
+	if peer != "" && strings.TrimSpace(chain[len(chain)-1]) != peer {
+		chain = append(chain, peer)
+	}
+	client := ""
+	for _, text := range slices.Backward(chain) {
+		ip, ok := readAddress(strings.TrimSpace(text))
+		if !ok {
+			break // anybody can send such a header
+		}
+		client = ip.String()
+		if !ip.IsPrivate() && !ip.IsLoopback() && !ip.IsLinkLocalUnicast() && !slices.ContainsFunc(o.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+			break
+		}
+	}
+	if client == "" {
+		return o.address("X-Forwarded-For", list)
+	}
+	return client, nil
+}
+
+// address checks what stands where an address belongs, and returns it without a port.
+func (o *Options) address(name, text string) (string, error) {
+	if o.Pseudonyms {
+		return text, nil
+	}
+	ip, ok := readAddress(text)
+	switch {
+	case !ok:
+		return "", &Fault{Class: BadAddress, Reason: fmt.Sprintf("%s is %.100q, not an IP address", name, text)}
+	case !strings.Contains(text, ":"):
+		return text, nil // without making another
+	}
+	return ip.String(), nil
+}
+
+// readAddress reads an address with or without a port.
+func readAddress(text string) (netip.Addr, bool) {
+	ip, err := netip.ParseAddr(text)
+	if err == nil {
+		return ip.Unmap(), true
+	}
+	if both, err := netip.ParseAddrPort(text); err == nil {
+		return both.Addr().Unmap(), true
+	}
+	ip, err = netip.ParseAddr(strings.Trim(text, "[]"))
+	return ip.Unmap(), err == nil
+}
+
+// unescape undoes what servers do to quotation marks and control characters.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	if plain, err := strconv.Unquote(`"` + text + `"`); err == nil {
+		return plain
+	}
+	return text
+}

@@ -1,0 +1,149 @@
+package logs_test
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
+)
+
+// pages are paths with a DOI.
+func pages() *logs.Paths {
+	return &logs.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(10\..+)$`)}, Requests: []*regexp.Regexp{regexp.MustCompile(`^/files/(10\..+)$`)},
+	}
+}
+
+// TestLayoutsOfWebServers: in each, three visitors look at one page.
+func TestLayoutsOfWebServers(t *testing.T) {
+	const (
+		at   = `[14/Oct/2026:10:01:00 -0400]`
+		get  = `"GET /data/10.5072/a?x=1 HTTP/1.1"`
+		page = at + ` ` + get + ` 200 5 "-" "Mozilla/5.0 (X11; \"quoted\")"`
+	)
+	visitors := []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"}
+	for name, c := range map[string]struct{ layout, line, host string }{
+		"combined":                        {"", `%s - - ` + page, ""},
+		"combined with more":              {"", `%s - - ` + page + ` 1234 "-" TLSv1.3`, ""},
+		"with a virtual host":             {"", `data.example.org:443 %s - - ` + page, "data.example.org"},
+		"with a virtual host, no port":    {"", `data.example.org %s - - ` + page, "data.example.org"},
+		"with a virtual address":          {"", `198.51.100.1:443 %s - - ` + page, "198.51.100.1"},
+		"with a virtual address, no port": {"", `198.51.100.1 %s - - ` + page, "198.51.100.1"},
+		"behind a proxy":                  {"", `%s, 10.0.0.2 - - ` + page, ""},
+		"behind two proxies":              {"", `203.0.113.9, %s, 10.0.0.2, 10.0.0.3 - - ` + page, ""},
+		"as nginx proposes it":            {"", `10.0.0.2 - - ` + page + ` "%s"`, ""},
+		"as nginx proposes it, no proxy":  {"", `%s - - ` + page + ` "-"`, ""},
+		"a header that anybody can write": {"", `%s - - ` + page + ` "203.0.113.9"`, ""},
+		"told: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,
+			`data.example.org:443 %s - - ` + page + ` 7`, "data.example.org"},
+		"told: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" rt=$request_time';",
+			`2026-10-14T10:01:00-04:00 %s ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")" rt=0.001`, ""},
+		"told: parts of the request": {`%h|%{%Y-%m-%d %H:%M:%S %z}t|%m|%U|%q|%s|%{User-Agent}i`,
+			`%s|2026-10-14 10:01:00 -0400|GET|/data/10.5072/a|?x=1|200|Mozilla/5.0 (X11; "quoted")`, ""},
+		"told: milliseconds": {`%h %{msec}t %m %U?%q %s "%{User-Agent}i"`, `%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"told: nginx, JSON":  {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`, `{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
+		"told: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`, `%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			for _, v := range visitors {
+				log.WriteString(strings.Replace(c.line, "%s", v, 1) + "\n")
+			}
+			events, err := collect(read(logs.Combined, strings.NewReader(log.String()), &logs.Options{
+				Paths: pages(), Layout: c.layout, Proxies: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")},
+			}))
+			require.NoError(t, err)
+			require.Len(t, events, 3)
+			for i, e := range events {
+				assert.True(t, e.Time.Equal(time.Date(2026, 10, 14, 14, 1, 0, 0, time.UTC)), e.Time)
+				e.Time = time.Time{}
+				assert.Equal(t, counter.Event{DOI: "10.5072/a", URL: c.host + "/data/10.5072/a?x=1", Address: visitors[i], Agent: `Mozilla/5.0 (X11; "quoted")`}, e)
+			}
+		})
+	}
+}
+
+// TestLinesWithoutAnAddress are refused: what stands in its place would be one visitor.
+func TestLinesWithoutAnAddress(t *testing.T) {
+	const rest = ` - - [14/Oct/2026:10:01:00 +0000] "GET /data/10.5072/a HTTP/1.1" 200 5 "-" "Mozilla/5.0"`
+	for line, class := range map[string]logs.Class{
+		"data.example.org" + rest: logs.BadLayout, "-" + rest: logs.BadAddress, "192.0.2.999" + rest: logs.BadLayout,
+		"192.0.2.1, unknown" + rest: logs.BadLayout, "data.example.org:443 data.example.org" + rest: logs.BadLayout,
+	} {
+		var sum logs.Summary
+		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Summary: &sum, LeaveOut: all}))
+		require.NoError(t, err)
+		assert.Empty(t, events)
+		require.Len(t, sum.Faults, 1, line)
+		assert.Equal(t, class, sum.Faults[0].Class, line)
+	}
+	for _, name := range []string{"host.example.org", "9f86d081884c7d65"} {
+		events, err := collect(read(logs.Combined, strings.NewReader(name+rest), &logs.Options{Paths: pages(), Pseudonyms: true}))
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		assert.Equal(t, name, events[0].Address)
+	}
+	events, err := collect(read(logs.Dataverse, strings.NewReader(line("client_ip", "-", "session_cookie_id", "s")+line("client_ip", "192.0.2.1:4711")), nil))
+	require.NoError(t, err)
+	assert.Equal(t, "", events[0].Address)
+	assert.Equal(t, "192.0.2.1", events[1].Address, "a port is another one with each connection")
+	_, err = collect(read(logs.Dataverse, strings.NewReader(line("client_ip", "203.0.113.9, 10.0.0.2")), nil))
+	assert.ErrorContains(t, err, `line 1, client_ip is "203.0.113.9, 10.0.0.2", not an IP address`)
+}
+
+func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
+	for layout, want := range map[string]string{
+		`%h %l %u %t "%r" %>s %b`:                       "has no user agent",
+		`%h "%r" %>s "%{User-Agent}i"`:                  "has no time",
+		`%h %t %>s "%{User-Agent}i"`:                    "has no request",
+		`%h %t "%r" "%{User-Agent}i"`:                   "has no status",
+		`%t "%r" %s "%{User-Agent}i"`:                   "has nothing that tells visitors apart",
+		`%h%t "%r" %s "%{User-Agent}i"`:                 "",
+		`%h%u %t "%r" %s "%{User-Agent}i"`:              "has two fields with nothing between them",
+		`%h %a %t "%r" %s "%{User-Agent}i"`:             "has two fields of the same meaning",
+		`%h %{%H:%M}t "%r" %s "%{User-Agent}i"`:         "has the time",
+		`%h %t "%r" %s %w "%{User-Agent}i"`:             `has "%w"`,
+		`$remote_addr [$time_local] "$request" $status`: "has no user agent",
+		`combined`: "has no time",
+		`$remote_addr $msec "$request" $status $http_user_agent`: "",
+	} {
+		for _, err := range read(logs.Combined, strings.NewReader(""), &logs.Options{Paths: pages(), Layout: layout}) {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.ErrorContains(t, err, "Options.Layout "+want, layout)
+			if want == "" {
+				t.Errorf("%s: %v", layout, err)
+			}
+		}
+	}
+}
+
+// TestSlashesAndSessionsInPaths make no other dataset.
+func TestSlashesAndSessionsInPaths(t *testing.T) {
+	paths := &logs.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/handle/(\d+/\d+)$`), regexp.MustCompile(`^/data/(10\..+)$`), regexp.MustCompile(`^/set/(\d+)/$`)},
+		DOIs:           map[string]string{"1/17": "10.5072/a", "10.5072/1DB20": "10.5072/1DB20", "5": "10.5072/a"},
+		Table:          map[string]logs.Target{"/item/7": {DOI: "10.5072/a"}, "/": {DOI: "10.5072/a"}},
+	}
+	for path, want := range map[string]string{
+		"/handle/1/17": "10.5072/a", "/handle/1/17/": "10.5072/a", "/handle/1/17//": "10.5072/a", "/handle/1/17;jsessionid=AB12": "10.5072/a", "/handle/1/17;jsessionid=AB12/?x=1": "10.5072/a",
+		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/item/7/": "10.5072/a", "/": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "",
+	} {
+		log := fmt.Sprintf(`192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET %s HTTP/1.1" 200 5 "-" "Mozilla/5.0"`, path)
+		events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths}))
+		require.NoError(t, err)
+		got := ""
+		for _, e := range events {
+			got = e.DOI
+		}
+		assert.Equal(t, want, got, path)
+	}
+}

@@ -1,0 +1,133 @@
+package logs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+// Dataverse is what Dataverse and Dryad write for counter-processor: one event a line, in
+// 19 fields separated by tabs. Options.Paths says which URLs are investigations and
+// requests, DataversePaths() without it. The user ":guest" of Dataverse is nobody
+// who logged in.
+var Dataverse = Format{
+	Name:    "dataverse",
+	Summary: "what Dataverse and Dryad write for counter-processor",
+	Parser: func(o *Options) (func() ParseLine, error) {
+		paths := o.Paths
+		if paths == nil {
+			paths = DataversePaths()
+		}
+		find := newPathFinder(paths)
+		return func() ParseLine { return (&dataverse{Options: o, paths: find}).parse }, nil
+	},
+}
+
+// A dataverse reads lines of Dataverse.
+type dataverse struct {
+	*Options
+	paths *pathFinder
+	clock isoClock
+}
+
+func (d *dataverse) parse(line string) (e counter.Event, ok bool, err error) {
+	if line[0] == '#' {
+		return e, false, checkHeader(line)
+	}
+	var fields [titleField]string
+	describes, err := splitFields(line, &fields)
+	if err != nil {
+		return e, false, err
+	}
+	if e.Time, err = d.clock.read(fields[0]); err != nil {
+		return e, false, err
+	}
+	request, counted := d.paths.find(pathOf(fields[5]))
+	if !counted {
+		return e, false, nil
+	}
+	e.Session, e.Cookie, e.User = fields[2], fields[3], fields[4]
+	e.URL, e.Agent, e.Request = fields[5], fields[9], request
+	if e.User == ":guest" {
+		e.User = ""
+	}
+	if fields[1] != "" {
+		if e.Address, err = d.address("client_ip", fields[1]); err != nil {
+			return e, false, err
+		}
+	}
+	if e.DOI, err = readDOI(fields[6]); err != nil {
+		return e, false, err
+	}
+	if d.Descriptions != nil {
+		if err := d.Descriptions.add(e.DOI, e.Time, describes); err != nil {
+			return e, false, err
+		}
+	}
+	return e, true, nil
+}
+
+// fieldNames are the fields of a line that Dataverse or Dryad wrote.
+var fieldNames = [...]string{
+	"event_time", "client_ip", "session_cookie_id", "user_cookie_id", "user_id", "request_url", "identifier",
+	"filename", "size", "user_agent", "title", "publisher", "publisher_id", "authors", "publication_date", "version",
+	"other_id", "target_url", "publication_year",
+}
+
+// titleField is the first field that describes the dataset.
+const titleField = 10
+
+// splitFields splits a line. The fields from the title on, which describe the
+// dataset, are returned as they stand.
+func splitFields(line string, fields *[titleField]string) (describes string, err error) {
+	describes = line
+	for i := range fields {
+		field, rest, _ := strings.Cut(describes, "\t")
+		fields[i], describes = present(field), rest
+	}
+	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
+		return "", &Fault{Class: BadLayout, Reason: fmt.Sprintf("fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))}
+	}
+	return describes, nil
+}
+
+// present returns a field, or "" if it stands for nothing.
+func present(field string) string {
+	switch field = strings.TrimSpace(field); field {
+	case "-", "????":
+		return ""
+	}
+	return field
+}
+
+// checkHeader refuses a header that names other fields.
+func checkHeader(line string) error {
+	names, ok := strings.CutPrefix(line, "#Fields:")
+	if !ok {
+		return nil
+	}
+	list := strings.Fields(strings.ReplaceAll(names, "-", "_"))
+	for i := range max(len(list), len(fieldNames)) {
+		if i >= len(list) || i >= len(fieldNames) || list[i] != fieldNames[i] {
+			return &Fault{Class: BadLayout, Reason: "#Fields names other fields, or another order, than " + strings.Join(fieldNames[:], ", ")}
+		}
+	}
+	return nil
+}
+
+// readDOI returns the DOI of an identifier, bare.
+func readDOI(identifier string) (string, error) {
+	if identifier == "" {
+		return "", &Fault{Class: NoDataset, Reason: "identifier is missing, so the access is to no dataset"}
+	}
+	name, err := doi.Parse(identifier)
+	switch {
+	case err == nil:
+		return name, nil
+	case strings.HasPrefix(strings.ToLower(identifier), "hdl:"):
+		return "", &Fault{Class: Handle, Reason: fmt.Sprintf("identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)}
+	}
+	return "", &Fault{Class: NotDOI, Reason: fmt.Sprintf("identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
+}

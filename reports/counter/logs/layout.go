@@ -1,0 +1,362 @@
+package logs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+)
+
+// A field is what a part of a line in the log of a web server says.
+type field byte
+
+const (
+	ignored field = iota
+	address
+	forwarded // list of addresses: X-Forwarded-For
+	ident     // of identd, which nobody uses any more
+	user
+	clock
+	request // method, target and protocol
+	method
+	target // path and query
+	path
+	query
+	status
+	agent
+	host
+	numFields
+)
+
+// A part of a layout is a field and the text after it.
+type part struct {
+	field  field
+	quoted bool   // the field stands between quotation marks, and escapes those in it
+	after  string // up to the next field
+}
+
+// A layout is how the lines of a log are made.
+type layout struct {
+	before string
+	parts  []part
+	more   bool // something may follow
+	time   func(o *Options) func(text string) (time.Time, error)
+}
+
+// fields are those of a line, by field.
+type fields [numFields]string
+
+// split splits a line; false if it is not of this layout.
+func (l *layout) split(line string, into *fields) bool {
+	rest, ok := strings.CutPrefix(line, l.before)
+	if !ok {
+		return false
+	}
+	for i := range l.parts {
+		p := &l.parts[i]
+		end := p.end(rest)
+		if end < 0 {
+			return false
+		}
+		if p.field != ignored {
+			into[p.field] = rest[:end]
+		}
+		rest = rest[end:]
+		if len(rest) < len(p.after) || rest[:len(p.after)] != p.after {
+			return false
+		}
+		rest = rest[len(p.after):]
+	}
+	return rest == "" || l.more && rest[0] == ' '
+}
+
+// end returns where a field ends that begins a text; -1 if nowhere.
+func (p *part) end(text string) int {
+	switch {
+	case p.quoted:
+		return endOfQuoted(text)
+	case p.after == "":
+		return len(text)
+	case p.field == forwarded: // the addresses are separated by commas and blanks
+		end := strings.Index(text, p.after)
+		for from := 0; end > from && text[end-1] == ','; {
+			from = end + 1
+			next := strings.Index(text[from:], p.after)
+			if next < 0 {
+				return -1
+			}
+			end = from + next
+		}
+		return end
+	case len(p.after) == 1:
+		return strings.IndexByte(text, p.after[0])
+	}
+	return strings.Index(text, p.after)
+}
+
+// endOfQuoted returns where the first quotation mark is that no backslash escapes.
+func endOfQuoted(text string) int {
+	for from := 0; ; {
+		end := strings.IndexByte(text[from:], '"')
+		if end < 0 {
+			return -1
+		}
+		end += from
+		slashes := 0
+		for end-slashes > 0 && text[end-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return end
+		}
+		from = end + 1
+	}
+}
+
+// apacheWord is a word of Apache's LogFormat, nginxWord one of nginx's log_format.
+var (
+	apacheWord = regexp.MustCompile(`%(?:%|[!0-9,]*[<>]?(?:\{([^}]*)\})?(\^t[io]|[a-zA-Z]))`)
+	nginxWord  = regexp.MustCompile(`\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))`)
+)
+
+// nginxFields are the variables of nginx that are read; others are ignored.
+var nginxFields = map[string]field{
+	"remote_addr": address, "http_x_forwarded_for": forwarded, "proxy_add_x_forwarded_for": forwarded,
+	"remote_user": user, "time_local": clock, "time_iso8601": clock, "msec": clock,
+	"request": request, "request_method": method, "request_uri": target, "uri": path, "document_uri": path, "args": query, "query_string": query,
+	"status": status, "http_user_agent": agent, "host": host, "http_host": host, "server_name": host,
+}
+
+// apacheFields are the letters of Apache that are read, without what stands in braces.
+var apacheFields = map[string]field{
+	"h": address, "a": address, "l": ident, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query, "s": status, "v": host, "V": host,
+}
+
+// apacheHeaders are the headers of requests that are read.
+var apacheHeaders = map[string]field{"user-agent": agent, "x-forwarded-for": forwarded, "host": host}
+
+// readLayout reads a layout in the words of LogFormat or log_format: the layout alone, or the
+// whole directive.
+func readLayout(text string) (*layout, error) {
+	text = strings.TrimSpace(text)
+	if rest, ok := cutWord(text, "LogFormat"); ok {
+		text = firstQuoted(rest)
+	} else if rest, ok := cutWord(text, "log_format"); ok {
+		text = allQuoted(rest)
+	}
+	l := &layout{time: webClocks}
+	words, find := apacheWords(text), apacheWord
+	if !strings.Contains(text, "%") || nginxWord.MatchString(text) && !apacheWord.MatchString(text) {
+		words, find = nginxWords(text), nginxWord
+	}
+	before := 0
+	literal := &l.before
+	for i, at := range find.FindAllStringIndex(text, -1) {
+		*literal += strings.ReplaceAll(text[before:at[0]], "%%", "%")
+		before = at[1]
+		w, err := words[i]()
+		if err != nil {
+			return nil, err
+		}
+		if w.clock != nil {
+			l.time = w.clock
+		}
+		if w.escaped {
+			*literal += "%"
+			continue
+		}
+		*literal += w.before
+		if len(l.parts) > 0 && *literal == "" {
+			return nil, layoutError("has two fields with nothing between them, so nobody knows where the first ends")
+		}
+		l.parts = append(l.parts, part{field: w.field, after: w.after})
+		literal = &l.parts[len(l.parts)-1].after
+	}
+	*literal += text[before:]
+	return l, l.check()
+}
+
+// check marks the fields in quotation marks, and refuses a layout of which no usage can be
+// counted.
+func (l *layout) check() error {
+	var has [numFields]bool
+	before := l.before
+	for i := range l.parts {
+		p := &l.parts[i]
+		p.quoted = strings.HasSuffix(before, `"`) && strings.HasPrefix(p.after, `"`)
+		if p.field != ignored && has[p.field] {
+			return layoutError("has two fields of the same meaning; leave one out, or name it %{other}n or $other")
+		}
+		has[p.field], before = true, p.after
+	}
+	switch {
+	case !has[clock]:
+		return layoutError("has no time (%t, $time_local, $time_iso8601)")
+	case !has[request] && !(has[method] && (has[target] || has[path])):
+		return layoutError("has no request (%r, $request)")
+	case !has[status]:
+		return layoutError("has no status (%>s, $status)")
+	case !has[agent]:
+		return layoutError("has no user agent (%{User-Agent}i, $http_user_agent), without which robots cannot be left out")
+	case !has[address] && !has[forwarded] && !has[user]:
+		return layoutError("has nothing that tells visitors apart (%h, $remote_addr)")
+	}
+	return nil
+}
+
+func layoutError(reason string) error {
+	return &datacite.FieldError{Path: "Options.Layout", Reason: reason}
+}
+
+// A word is what stands for a field in a layout.
+type word struct {
+	field         field
+	before, after string // texts that belong to it
+	escaped       bool   // it is a percent sign
+	clock         func(o *Options) func(text string) (time.Time, error)
+}
+
+func apacheWords(text string) (words []func() (word, error)) {
+	for _, m := range apacheWord.FindAllStringSubmatch(text, -1) {
+		words = append(words, func() (word, error) { return apacheMeaning(m[0], m[1], m[2]) })
+	}
+	return words
+}
+
+func apacheMeaning(all, braces, letter string) (w word, err error) {
+	switch {
+	case all == "%%":
+		return word{escaped: true}, nil
+	case letter == "i":
+		w.field = apacheHeaders[strings.ToLower(braces)]
+	case letter == "t" && braces != "":
+		w.field = clock
+		w.clock, err = apacheClock(braces)
+	case letter == "t":
+		w = word{field: clock, before: "[", after: "]"}
+	case letter == "a" && braces != "" && braces != "c", letter == "s" && strings.Contains(all, "<"):
+	case strings.Contains("aAbBCDefhHiklLmnopPqrRsStTuUvVXIO^ti^to", letter):
+		w.field = apacheFields[letter]
+	default:
+		return w, layoutError(fmt.Sprintf("has %q, which LogFormat does not know", all))
+	}
+	return w, err
+}
+
+// apacheClock reads the time of %{…}t.
+func apacheClock(format string) (func(*Options) func(string) (time.Time, error), error) {
+	format = strings.TrimPrefix(strings.TrimPrefix(format, "begin:"), "end:")
+	if unit, ok := map[string]int64{"sec": 1, "msec": 1e3, "usec": 1e6}[format]; ok {
+		return epochs(unit), nil
+	}
+	text := strings.NewReplacer(
+		"%Y", "2006", "%m", "01", "%d", "02", "%e", "_2", "%b", "Jan", "%H", "15", "%M", "04", "%S", "05", "%z", "-0700", "%F", "2006-01-02", "%T", "15:04:05", "%%", "%",
+	).Replace(format)
+	if strings.Contains(text, "%") || !strings.Contains(text, "-0700") {
+		return nil, layoutError(fmt.Sprintf("has the time %q, not one of %%Y %%m %%d %%b %%H %%M %%S %%F %%T with %%z, or sec, msec, usec", format))
+	}
+	return func(*Options) func(string) (time.Time, error) {
+		return func(value string) (time.Time, error) {
+			t, err := time.Parse(text, value)
+			if err != nil {
+				err = &Fault{Class: BadTime, Reason: fmt.Sprintf("time is %.100q, not as %s", value, format)}
+			}
+			return t, err
+		}
+	}, nil
+}
+
+func nginxWords(text string) (words []func() (word, error)) {
+	for _, m := range nginxWord.FindAllStringSubmatch(text, -1) {
+		words = append(words, func() (w word, err error) {
+			name := m[1] + m[2]
+			w.field = nginxFields[name]
+			switch name {
+			case "time_iso8601":
+				w.clock = isoClocks
+			case "msec":
+				w.clock = epochs(1)
+			}
+			return w, nil
+		})
+	}
+	return words
+}
+
+func webClocks(*Options) func(string) (time.Time, error) { return new(webClock).read }
+
+func isoClocks(*Options) func(string) (time.Time, error) { return new(isoClock).read }
+
+// epochs reads seconds since 1970. They have no offset, so that of the platform is theirs.
+func epochs(unit int64) func(*Options) func(string) (time.Time, error) {
+	return func(o *Options) func(string) (time.Time, error) {
+		return func(text string) (time.Time, error) {
+			t, err := epoch(text, unit)
+			if err == nil && o.Location != nil {
+				t = t.In(o.Location)
+			}
+			return t, err
+		}
+	}
+}
+
+// cutWord cuts the name of a directive.
+func cutWord(text, name string) (rest string, ok bool) {
+	if len(text) > len(name) && strings.EqualFold(text[:len(name)], name) {
+		return strings.TrimSpace(text[len(name):]), true
+	}
+	return text, false
+}
+
+// firstQuoted is the first argument of a directive of Apache.
+func firstQuoted(text string) string {
+	if !strings.HasPrefix(text, `"`) {
+		first, _, _ := strings.Cut(text, " ")
+		return first
+	}
+	end := endOfQuoted(text[1:])
+	if end < 0 {
+		return text
+	}
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\t`, "\t").Replace(text[1 : end+1])
+}
+
+// allQuoted are the quoted arguments of a directive of nginx, which belong together.
+func allQuoted(text string) string {
+	var b strings.Builder
+	for {
+		begin := strings.IndexAny(text, `'"`)
+		if begin < 0 {
+			return b.String()
+		}
+		end := strings.IndexByte(text[begin+1:], text[begin])
+		if end < 0 {
+			return b.String()
+		}
+		b.WriteString(text[begin+1 : begin+1+end])
+		text = text[begin+end+2:]
+	}
+}
+
+// usual are the layouts that need not be told. In the first one, as nginx proposes it,
+// X-Forwarded-For comes last.
+var usual = func() (list []*layout) {
+	const combined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
+	for _, text := range []string{
+		combined + ` "%{X-Forwarded-For}i"`,
+		combined,
+		strings.Replace(combined, "%h", "%v:%p %h", 1),
+		strings.Replace(combined, "%h", "%{X-Forwarded-For}i", 1),
+		strings.Replace(combined, "%h", "%v %h", 1),
+	} {
+		l, err := readLayout(text)
+		if err != nil {
+			panic(err)
+		}
+		l.more = true
+		list = append(list, l)
+	}
+	return list
+}()

@@ -1,0 +1,516 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+// Options are the optional settings of [Read].
+type Options struct {
+	// Summary is set to what became of the lines, also if Read fails; nil is ignored.
+	Summary *Summary
+
+	// LeaveOut says which lines that cannot be read are left out; the zero value means
+	// none: each is an error.
+	LeaveOut LeaveOut
+
+	// Faulty is called for each line that cannot be read, in their order, left out or not;
+	// nil is ignored.
+	Faulty func(*Fault)
+
+	// AllowCut reads a compressed log that ends too soon as far as it goes, without the
+	// line in which it ends. FileSummary.Cut says so.
+	AllowCut bool
+
+	// Location is the time zone of the platform, for Summary.Offsets and FileSummary.Hours;
+	// nil means UTC. Period is the one that is counted, for FileSummary.Hours; the zero
+	// value leaves them out. Lines of other months are read all the same.
+	Location *time.Location
+	Period   reports.Period
+
+	// Country returns the country of an IP address: two letters, or "" if it is not
+	// known. Its error ends Read. Events that have a country keep it. nil looks none up.
+	Country func(address string) (string, error)
+
+	// Paths says which URLs are investigations and requests. [Combined] needs it;
+	// [Dataverse] takes DataversePaths() without it; [JSON] refuses it.
+	Paths *Paths
+
+	// Descriptions takes the descriptions of datasets in the log of Dataverse or Dryad;
+	// nil ignores them.
+	Descriptions *Descriptions
+
+	// Statuses are those of successful accesses in the log of a web server; nil means
+	// 200, 206 and 304. The code of practice names 200 and 304; a ranged download is a
+	// retrieval, too.
+	Statuses []int
+
+	// Layout is the layout of the log of a web server, in the words of its own
+	// configuration: Apache's LogFormat, or the log_format of nginx; "" means the usual
+	// ones (see [Combined]).
+	Layout string
+
+	// Proxies are public addresses of proxies, such as those of a network for content
+	// delivery. Where a log of a web server has X-Forwarded-For, the visitor is the last
+	// address that belongs to none of them and is not private.
+	Proxies []netip.Prefix
+
+	// Pseudonyms says that any text may stand where an address belongs, such as
+	// pseudonyms, or the host names of Apache's HostnameLookups.
+	Pseudonyms bool
+}
+
+// A Source is a log.
+type Source struct {
+	Name string // for messages
+	Open func() (io.ReadCloser, error)
+}
+
+// Files returns the sources of files.
+func Files(names ...string) []Source {
+	var list []Source
+	for _, name := range names {
+		list = append(list, Source{name, func() (io.ReadCloser, error) { return os.Open(name) }})
+	}
+	return list
+}
+
+// FromReader returns the source of what has been opened, once.
+func FromReader(name string, r io.Reader) Source {
+	return Source{name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+}
+
+// Read yields the events in logs, in their order. How a log is compressed is told by its
+// first bytes: gzip, bzip2, zstd or not at all.
+//
+// All logs are read before it is decided about lines that cannot be read: too many of
+// them are a [*FaultsError] after the last event. A log in which the first 10,000 lines
+// cannot be read, none excepted, is of another format and ends it at once. Any other error of a
+// source has the name of the log and the number of the line. A line may have at most 1 MiB.
+//
+// A log is read on all processors. The result can be ranged over as often as the sources
+// can be opened.
+func Read(sources []Source, format Format, opts *Options) iter.Seq2[counter.Event, error] {
+	return func(yield func(counter.Event, error) bool) {
+		r, err := newReader(format, opts)
+		if err == nil {
+			err = r.all(sources, func(e counter.Event) bool { return yield(e, nil) })
+		}
+		if err != nil && !errors.Is(err, errLeft) {
+			yield(counter.Event{}, err)
+		}
+	}
+}
+
+// errLeft ends a reading whose events nobody wants any more.
+var errLeft = errors.New("loop left")
+
+// A reader reads logs, each in chunks, which parsers read at the same time.
+type reader struct {
+	Options
+	parser  func() ParseLine
+	zone    *time.Location
+	begin   int64 // of the period, in seconds since 1970
+	hours   int   // of the period
+	sum     *Summary
+	file    *FileSummary // that is read
+	number  int          // of the next line
+	packed  bool         // the file is compressed
+	country map[string]string
+}
+
+func newReader(format Format, opts *Options) (*reader, error) {
+	r := &reader{sum: &Summary{}, country: map[string]string{}}
+	if opts != nil {
+		r.Options = *opts
+	}
+	if r.Summary != nil {
+		r.sum = r.Summary
+		*r.sum = Summary{}
+	}
+	r.zone = cmp.Or(r.Location, time.UTC)
+	begin, until, err := r.period()
+	if err != nil {
+		return nil, err
+	}
+	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
+	if l := r.LeaveOut; !(l.Share >= 0 && l.Share <= 1) {
+		return nil, &datacite.FieldError{Path: "Options.LeaveOut.Share", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)}
+	}
+	r.parser, err = format.Parser(&r.Options)
+	return r, err
+}
+
+// period returns the begin of its first day, and the end of its last.
+func (o *Options) period() (begin, until time.Time, err error) {
+	if o.Period == (reports.Period{}) {
+		return begin, begin, nil
+	}
+	first, err := o.Period.BeginDate.Time()
+	last, err2 := o.Period.EndDate.Time()
+	if err := cmp.Or(err, err2); err != nil || last.Before(first) || last.Sub(first) > 366*24*time.Hour {
+		return begin, until, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)}
+	}
+	day := func(t time.Time) time.Time {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, cmp.Or(o.Location, time.UTC))
+	}
+	return day(first), day(last.AddDate(0, 0, 1)), nil
+}
+
+// A Gap is a time without a line, from the begin of an hour to that of another.
+type Gap struct{ From, Until time.Time }
+
+// Gaps returns the times of Options.Period, of at least atLeast, in which none of the
+// logs has a line. Give it the logs of one server to find days that it lacks.
+func (o *Options) Gaps(atLeast time.Duration, files ...FileSummary) (gaps []Gap) {
+	begin, until, err := o.period()
+	if err != nil || begin.IsZero() {
+		return nil // Read returned the error
+	}
+	logged := func(hour int) bool {
+		for _, f := range files {
+			if hour < len(f.Hours) && f.Hours[hour] {
+				return true
+			}
+		}
+		return false
+	}
+	from := begin
+	for hour, at := 0, begin; !at.After(until); hour, at = hour+1, at.Add(time.Hour) {
+		if at.Before(until) && !logged(hour) {
+			continue
+		}
+		if length := at.Sub(from); length > 0 && length >= atLeast {
+			gaps = append(gaps, Gap{from, at})
+		}
+		from = at.Add(time.Hour)
+	}
+	return gaps
+}
+
+// all reads all logs.
+func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
+	defer r.sum.sort()
+	for _, s := range sources {
+		if err := r.source(s, yield); err != nil {
+			return err
+		}
+	}
+	return r.sum.check(r.LeaveOut)
+}
+
+// source reads a log.
+func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
+	file, err := s.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, file.Close()) }()
+	r.sum.Files = append(r.sum.Files, FileSummary{Name: s.Name})
+	r.file, r.number = &r.sum.Files[len(r.sum.Files)-1], 0
+	if r.hours > 0 {
+		r.file.Hours = make([]bool, r.hours)
+	}
+	content, packed, err := inflated(file)
+	r.packed = packed
+	if err != nil {
+		if r.cut(err) {
+			return nil
+		}
+		return r.at(1, err)
+	}
+	defer content.Close()
+	for c := range r.parsed(content) {
+		r.file.Counts.add(c.counts)
+		r.sum.Counts.add(c.counts)
+		r.seen(c)
+		for _, f := range c.faults {
+			f.File = r.file.Name
+			r.sum.fault(f)
+			if r.Faulty != nil {
+				r.Faulty(f)
+			}
+		}
+		for i := range c.events {
+			if err := r.locate(&c.events[i]); err != nil {
+				return err
+			}
+			r.file.Events++
+			r.sum.Events++
+			if !yield(c.events[i]) {
+				return errLeft
+			}
+		}
+		const hopeless = 10_000
+		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.check(r.LeaveOut) != nil {
+			return r.sum.check(r.LeaveOut)
+		}
+		if c.err != nil && !errors.Is(c.err, io.EOF) && !r.cut(c.err) {
+			return c.err
+		}
+	}
+	return nil
+}
+
+// at says where an error is.
+func (r *reader) at(line int, err error) error {
+	if r.file.Name == "" {
+		return fmt.Errorf("line %d: %w", line, err)
+	}
+	return fmt.Errorf("%s, line %d: %w", r.file.Name, line, err)
+}
+
+// cut tells whether an error is the end of a log that may be cut.
+func (r *reader) cut(err error) bool {
+	r.file.Cut = r.packed && r.AllowCut && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
+	return r.file.Cut
+}
+
+// seen takes the times of a chunk.
+func (r *reader) seen(c *chunk) {
+	if !c.first.IsZero() {
+		if r.file.First.IsZero() || c.first.Before(r.file.First) {
+			r.file.First = c.first
+		}
+		if c.last.After(r.file.Last) {
+			r.file.Last = c.last
+		}
+	}
+	for hour := range c.hours {
+		r.file.Hours[hour] = true
+	}
+	for _, o := range c.offsets {
+		o.First.File = r.file.Name
+		r.sum.offset(o)
+	}
+}
+
+// locate fills in the country of an event.
+func (r *reader) locate(e *counter.Event) (err error) {
+	if r.Country == nil || e.Country != "" || e.Address == "" {
+		return nil
+	}
+	code, known := r.country[e.Address]
+	if !known {
+		if code, err = r.Country(e.Address); err != nil {
+			return fmt.Errorf("the country of an address: %w", err)
+		}
+		const most = 1 << 16 // addresses held
+		if len(r.country) >= most {
+			clear(r.country)
+		}
+		r.country[strings.Clone(e.Address)] = code // it is a part of a line
+	}
+	e.Country = code
+	return nil
+}
+
+// longestLine is the most bytes of a line, with its end; chunkSize those of a chunk, if its first
+// line is not longer.
+const (
+	longestLine = 1 << 20
+	chunkSize   = 128 << 10
+)
+
+// A chunk is some lines of a log, and what they were found to be.
+type chunk struct {
+	number int // of the first line
+	text   string
+	long   bool  // the next line is too long
+	err    error // what ended the log after the text
+
+	events      []counter.Event
+	faults      []*Fault
+	counts      Counts // without events
+	first, last time.Time
+	hours       map[int]struct{} // of the period, in which lines are
+	offsets     []Offset
+	done        chan struct{}
+}
+
+// parsed yields the chunks of a log in their order. The reader is called here, and only
+// the parsers run in other goroutines.
+func (r *reader) parsed(content io.Reader) iter.Seq[*chunk] {
+	return func(yield func(*chunk) bool) {
+		parsers := runtime.GOMAXPROCS(0)
+		work := make(chan *chunk, 2*parsers)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer close(work)
+		for range parsers {
+			running.Go(func() {
+				p := &parser{reader: r, parse: r.parser()}
+				for c := range work {
+					p.read(c)
+					close(c.done)
+				}
+			})
+		}
+		in := bufio.NewReaderSize(content, longestLine)
+		var waiting []*chunk // in work
+		var spare [][]counter.Event
+		for more := true; more || len(waiting) > 0; {
+			for more && len(waiting) < cap(work) {
+				c := r.chunk(in)
+				more = c.err == nil
+				if n := len(spare); n > 0 {
+					c.events, spare = spare[n-1], spare[:n-1]
+				}
+				waiting = append(waiting, c)
+				work <- c
+			}
+			c := waiting[0]
+			waiting = waiting[1:]
+			<-c.done
+			if !yield(c) {
+				return
+			}
+			spare = append(spare, c.events[:0])
+		}
+	}
+}
+
+// chunk returns the next lines.
+func (r *reader) chunk(in *bufio.Reader) *chunk {
+	c := &chunk{number: r.number + 1, done: make(chan struct{})}
+	data, err := in.Peek(chunkSize)
+	end := bytes.LastIndexByte(data, '\n') + 1
+	if end == 0 && err == nil {
+		data, err = in.Peek(longestLine)
+		end = bytes.LastIndexByte(data, '\n') + 1
+	}
+	switch {
+	case end == 0 && err == nil:
+		r.number++
+		c.long = true
+		for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+			_, err = in.ReadSlice('\n')
+		}
+	case errors.Is(err, io.EOF) && end < len(data): // the last line has no end
+		r.number++
+		end = len(data)
+		fallthrough
+	default:
+		r.number += bytes.Count(data[:end], []byte{'\n'})
+		c.text = string(data[:end])
+		_, _ = in.Discard(end) // they are there
+	}
+	if c.err = err; err != nil && !errors.Is(err, io.EOF) {
+		c.err = r.at(r.number+1, err)
+	}
+	return c
+}
+
+// A parser reads lines, in a goroutine of its own.
+type parser struct {
+	*reader
+	parse ParseLine
+
+	// How long the zone of the platform has its offset, as the last time showed.
+	from, until int64
+	offset      int
+}
+
+// read reads the lines of a chunk.
+func (p *parser) read(c *chunk) {
+	valid := utf8.ValidString(c.text)
+	number := c.number - 1
+	fault := func(f *Fault) {
+		f.Line = number
+		c.counts.Faulty++
+		c.faults = append(c.faults, f)
+	}
+	if c.long {
+		number++
+		fault(&Fault{Class: TooLong, Reason: fmt.Sprintf("line has more than %d bytes", longestLine)})
+	}
+	for line := range strings.Lines(c.text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if number == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if line == "" {
+			c.counts.Comments++
+			continue
+		}
+		if !valid && !utf8.ValidString(line) {
+			fault(&Fault{Class: BadEncoding, Reason: "line is not valid UTF-8"})
+			continue
+		}
+		e, ok, err := p.parse(line)
+		if !e.Time.IsZero() {
+			p.see(c, e.Time, number)
+		}
+		found, faulty := errors.AsType[*Fault](err)
+		switch {
+		case faulty:
+			fault(found)
+		case err != nil:
+			c.err = p.at(number, err)
+			return
+		case ok:
+			c.events = append(c.events, e)
+		case line[0] == '#':
+			c.counts.Comments++
+		default:
+			c.counts.Other++
+		}
+	}
+}
+
+// see takes the time of a line.
+func (p *parser) see(c *chunk, t time.Time, number int) {
+	sec := t.Unix()
+	if c.first.IsZero() || t.Before(c.first) {
+		c.first = t
+	}
+	if t.After(c.last) {
+		c.last = t
+	}
+	if hour := int(sec-p.begin) / 3600; sec >= p.begin && hour < p.hours {
+		if _, known := c.hours[hour]; !known {
+			if c.hours == nil {
+				c.hours = map[int]struct{}{}
+			}
+			c.hours[hour] = struct{}{}
+		}
+	}
+	if sec < p.from || sec >= p.until {
+		local := t.In(p.zone)
+		from, until := local.ZoneBounds()
+		p.from, p.until = from.Unix(), until.Unix()
+		if from.IsZero() {
+			p.from = sec
+		}
+		if until.IsZero() {
+			p.until = sec + 1<<40
+		}
+		_, p.offset = local.Zone()
+	}
+	if _, offset := t.Zone(); offset != p.offset {
+		for i := range c.offsets {
+			if c.offsets[i].Seconds == offset {
+				c.offsets[i].Lines++
+				return
+			}
+		}
+		c.offsets = append(c.offsets, Offset{Seconds: offset, Lines: 1, First: Fault{Line: number}})
+	}
+}

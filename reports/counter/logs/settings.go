@@ -1,0 +1,194 @@
+package logs
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// Settings say in texts how logs are to be read, as the flags of a command do: all
+// programs that read logs have the same ones. They can be sent to other machines as JSON.
+type Settings struct {
+	Format                   string   // name of a [Format]; "" means Dataverse
+	Layout                   string   // as Options.Layout, or the name of a file that has it
+	Zone                     string   // as [ParseLocation] takes it; "" means UTC
+	Investigations, Requests []string // regular expressions, as in [Paths]
+	Paths                    string   // file for [ReadPaths]
+	DOIs                     string   // file for [ReadDOIs]
+	Proxies                  string   // prefixes or addresses, separated by commas
+	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
+	LeaveOut                 string   // classes, separated by commas, of lines that are left out however many they are
+	AllowCut, Pseudonyms     bool
+}
+
+// AddFlags adds a flag for each of the settings.
+func (s *Settings) AddFlags(to *flag.FlagSet) {
+	var formats []string
+	for _, f := range Formats() {
+		formats = append(formats, f.Name)
+	}
+	var classes []string
+	for _, c := range Classes() {
+		classes = append(classes, string(c))
+	}
+	to.StringVar(&s.Format, "format", Dataverse.Name, "format of the logs: "+strings.Join(formats, ", "))
+	to.StringVar(&s.Layout, "layout", "", "with -format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
+	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
+	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
+	to.Var((*patterns)(&s.Requests), "requests", "`pattern` that is found in paths of requests, likewise")
+	to.StringVar(&s.Paths, "paths", "", "CSV `file` with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
+	to.StringVar(&s.DOIs, "dois", "", "CSV `file` with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
+	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
+	to.StringVar(&s.BadLines, "bad-lines", "stop", "lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
+	to.StringVar(&s.LeaveOut, "leave-out", "", "`classes` of lines that are left out however many they are, separated by commas: "+strings.Join(classes, ", "))
+	to.BoolVar(&s.AllowCut, "cut", false, "read a compressed log that is cut as far as it goes")
+	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "pseudonyms or names of hosts may stand where an address belongs")
+}
+
+// patterns are a flag that may be repeated.
+type patterns []string
+
+func (p *patterns) String() string { return strings.Join(*p, " ") }
+
+func (p *patterns) Set(text string) error {
+	_, err := regexp.Compile(text)
+	*p = append(*p, text)
+	return err
+}
+
+// Options reads what the settings name, and returns the format and options for [Read]. An
+// error names the setting, as its flag is called.
+func (s *Settings) Options() (Format, *Options, error) {
+	o := &Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
+	format, err := FormatNamed(cmp.Or(s.Format, Dataverse.Name))
+	if err != nil {
+		return format, nil, err
+	}
+	if o.Location, err = ParseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
+		return format, nil, fmt.Errorf("zone: %w", err)
+	}
+	if o.LeaveOut, err = s.leaveOut(); err != nil {
+		return format, nil, err
+	}
+	if o.Proxies, err = s.proxies(); err != nil {
+		return format, nil, err
+	}
+	if o.Paths, err = s.readPaths(); err != nil {
+		return format, nil, err
+	}
+	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
+		text, err := os.ReadFile(s.Layout)
+		if err != nil {
+			return format, nil, fmt.Errorf("layout: %w", err)
+		}
+		o.Layout = string(text)
+	}
+	if o.Layout != "" && format.Name != Combined.Name {
+		return format, nil, &datacite.FieldError{Path: "layout", Reason: "has no effect without the format " + Combined.Name}
+	}
+	_, err = format.Parser(o) // before hours of counting
+	if f, ok := errors.AsType[*datacite.FieldError](err); ok {
+		path := map[string]string{"Options.Paths": "paths, or -investigations and -requests,", "Options.Layout": "layout"}[f.Path]
+		err = &datacite.FieldError{Path: cmp.Or(path, f.Path), Reason: f.Reason}
+	}
+	return format, o, err
+}
+
+func (s *Settings) leaveOut() (l LeaveOut, err error) {
+	for text := range strings.SplitSeq(s.LeaveOut, ",") {
+		class := Class(strings.TrimSpace(text))
+		if class != "" && !slices.Contains(Classes(), class) {
+			return l, &datacite.FieldError{Path: "leave-out", Reason: fmt.Sprintf("is %q, not one of %q", class, Classes())}
+		}
+		if class != "" {
+			l.Always = append(l.Always, class)
+		}
+	}
+	switch s.BadLines {
+	case "", "stop":
+	case "leave-out":
+		l.Share = 0.01
+	default:
+		number, ok := strings.CutSuffix(s.BadLines, "%")
+		share, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil || !(share > 0 && share <= 100) {
+			return l, &datacite.FieldError{Path: "bad-lines", Reason: fmt.Sprintf("is %q, not stop, leave-out or a share such as 2.5%%", s.BadLines)}
+		}
+		l.Share = share / 100
+	}
+	return l, nil
+}
+
+func (s *Settings) proxies() (list []netip.Prefix, err error) {
+	if s.Proxies == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(s.Proxies, ",") {
+		prefix, err := netip.ParsePrefix(strings.TrimSpace(text))
+		if ip, ok := readAddress(strings.TrimSpace(text)); err != nil && ok {
+			prefix, err = ip.Prefix(ip.BitLen())
+		}
+		if err != nil {
+			return nil, &datacite.FieldError{Path: "proxies", Reason: fmt.Sprintf("has %q, neither an address nor a prefix such as 198.51.100.0/24", text)}
+		}
+		list = append(list, prefix)
+	}
+	return list, nil
+}
+
+func (s *Settings) readPaths() (p *Paths, err error) {
+	if (s.Investigations == nil) != (s.Requests == nil) {
+		return nil, &datacite.FieldError{Path: "investigations and requests", Reason: "belong together"}
+	}
+	if s.Requests == nil && s.Paths == "" && s.DOIs == "" {
+		return nil, nil
+	}
+	p = &Paths{}
+	if s.Requests == nil && cmp.Or(s.Format, Dataverse.Name) == Dataverse.Name {
+		p = DataversePaths()
+	}
+	for _, of := range []struct {
+		from []string
+		to   *[]*regexp.Regexp
+	}{{s.Investigations, &p.Investigations}, {s.Requests, &p.Requests}} {
+		for _, text := range of.from {
+			r, err := regexp.Compile(text)
+			if err != nil {
+				return nil, &datacite.FieldError{Path: "investigations and requests", Reason: err.Error()}
+			}
+			*of.to = append(*of.to, r)
+		}
+	}
+	if p.Table, err = readTable("paths", s.Paths, ReadPaths); err == nil {
+		p.DOIs, err = readTable("dois", s.DOIs, ReadDOIs)
+	}
+	return p, err
+}
+
+// readTable reads the table in a file; nil without a name.
+func readTable[V any](setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	defer file.Close()
+	rows, err := read(file, name)
+	if _, told := errors.AsType[*reports.ValidationError](err); err != nil && !told {
+		err = fmt.Errorf("%s: %w", setting, err)
+	}
+	return rows, err
+}

@@ -1,0 +1,154 @@
+package logs
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// mostRows bounds a table, which is held in memory, and mostFaults the list of what is
+// wrong in it.
+const (
+	mostRows   = 5_000_000
+	mostFaults = 100
+)
+
+// ReadPaths reads a table for Paths.Table: CSV whose first row names the columns path, doi
+// and kind, which is investigation or request. A path without a DOI is no dataset. Name is
+// that of the table, for messages. All its faults are returned at once, as a
+// [*reports.ValidationError], up to 100.
+func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
+	targets := map[string]Target{}
+	t := &table{name: name, rows: sheet.NewReader(r)}
+	err := t.read([]string{"path", "doi", "kind"}, func(cells []string) *cellFault {
+		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
+		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
+			return &cellFault{0, fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
+		}
+		var target Target
+		if target.DOI, err = optionalDOI(cells[1]); err != nil {
+			return &cellFault{1, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+		}
+		switch text := strings.TrimSpace(cells[2]); {
+		case text == "request":
+			target.Request = true
+		case text != "investigation" && (text != "" || target.DOI != ""):
+			return &cellFault{2, fmt.Sprintf("is %.100q, neither investigation nor request", text)}
+		}
+		return put(targets, strings.Clone(tidy(path)), target)
+	})
+	return targets, err
+}
+
+// ReadDOIs reads a table for Paths.DOIs: CSV whose first row names the columns name and
+// doi. A name without a DOI is no dataset. Its faults are returned as by [ReadPaths].
+func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
+	dois := map[string]string{}
+	t := &table{name: name, rows: sheet.NewReader(r)}
+	err := t.read([]string{"name", "doi"}, func(cells []string) *cellFault {
+		text, err := optionalDOI(cells[1])
+		switch {
+		case strings.TrimSpace(cells[0]) == "":
+			return &cellFault{0, "is missing"}
+		case err != nil:
+			return &cellFault{1, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+		}
+		return put(dois, strings.Clone(strings.TrimSpace(cells[0])), strings.Clone(text))
+	})
+	return dois, err
+}
+
+// optionalDOI returns the DOI of a cell, bare.
+func optionalDOI(cell string) (string, error) {
+	if cell = strings.TrimSpace(cell); cell == "" {
+		return "", nil
+	}
+	return doi.Parse(cell)
+}
+
+// put adds a row, unless another one says something else.
+func put[V comparable](rows map[string]V, key string, value V) *cellFault {
+	if before, again := rows[key]; again && before != value {
+		return &cellFault{0, fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
+	}
+	rows[key] = value
+	return nil
+}
+
+// A cellFault is what is wrong with a cell of the columns that are read.
+type cellFault struct {
+	column int
+	reason string
+}
+
+// A table is CSV with some columns that are read.
+type table struct {
+	name   string
+	rows   *sheet.Reader
+	faults []*datacite.FieldError
+}
+
+// read adds the rows with the columns.
+func (t *table) read(columns []string, add func(cells []string) *cellFault) error {
+	names, err := t.rows.Names()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	var at []int
+	for _, c := range columns {
+		at = append(at, slices.Index(names, c))
+	}
+	if slices.Contains(at, -1) {
+		last := len(columns) - 1
+		t.fault(0, "", fmt.Sprintf("has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
+		return t.end()
+	}
+	wanted := make([]string, len(columns))
+	for n := 0; len(t.faults) < mostFaults; n++ {
+		cells, err := t.rows.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return t.end()
+		case errors.Is(err, csv.ErrFieldCount):
+			t.fault(0, "", fmt.Sprintf("has %d cells for %d columns", len(cells), len(names)))
+			continue
+		case err != nil:
+			return fmt.Errorf("%s: %w", t.name, err)
+		case n == mostRows:
+			t.fault(0, "", fmt.Sprintf("is more than %d rows; patterns take any number of paths", mostRows))
+			return t.end()
+		}
+		for i, column := range at {
+			wanted[i] = cells[column]
+		}
+		if f := add(wanted); f != nil {
+			t.fault(at[f.column], columns[f.column], f.reason)
+		}
+	}
+	return t.end()
+}
+
+func (t *table) end() error {
+	if len(t.faults) == 0 {
+		return nil
+	}
+	return &reports.ValidationError{Faults: t.faults}
+}
+
+// fault notes what is wrong with a cell.
+func (t *table) fault(cell int, column, reason string) {
+	place := fmt.Sprintf("%s, line %d", t.name, t.rows.Line(cell))
+	if column != "" {
+		place += ", " + column
+	}
+	t.faults = append(t.faults, &datacite.FieldError{Path: place, Reason: reason})
+}

@@ -1,0 +1,50 @@
+package counter_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports/counter"
+)
+
+func TestFromRequest(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}
+	for _, c := range []struct {
+		name, remote string
+		forwarded    []string
+		want         string
+	}{
+		{"no proxy", "192.0.2.1:4711", nil, "192.0.2.1"},
+		{"a header that anybody can send", "192.0.2.1:4711", []string{"198.51.100.7"}, "192.0.2.1"},
+		{"a proxy", "127.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
+		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
+		{"an address that is none", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
+		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
+	} {
+		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)
+		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "User-Agent": {"curl/8"}}
+		e, ok := counter.FromRequest(r, http.StatusOK, proxies)
+		require.True(t, ok, c.name)
+		assert.Equal(t, c.want, e.Address, c.name)
+		assert.Equal(t, "data.example.org/a?b=1", e.URL)
+		assert.Equal(t, "curl/8", e.Agent)
+		assert.WithinDuration(t, time.Now(), e.Time, time.Minute)
+	}
+	for _, c := range []struct {
+		method string
+		status int
+		ok     bool
+	}{
+		{"GET", 200, true}, {"GET", 206, true}, {"GET", 304, true}, {"POST", 200, true},
+		{"HEAD", 200, false}, {"OPTIONS", 200, false}, {"GET", 302, false}, {"GET", 404, false}, {"GET", 500, false},
+	} {
+		_, ok := counter.FromRequest(httptest.NewRequest(c.method, "/", nil), c.status, nil)
+		assert.Equal(t, c.ok, ok, "%s %d", c.method, c.status)
+	}
+}
