@@ -78,6 +78,11 @@
 //	srv.ProcessUsage() // without waiting
 //	record, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // ViewCount, DownloadsOverTime, …
 //
+// Related identifiers, such as those of a new version, become relationships of both records in
+// the same way:
+//
+//	old, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // Versions, VersionCount, CitationCount, …
+//
 // Log in otherwise, or as another account:
 //
 //	cfg := srv.Config()
@@ -102,7 +107,8 @@
 //
 //   - Usage reports: a missing token is 422, an expired one 401. The creator, without regard
 //     to case and accents, and the month identify a report. Writes that overlap break it.
-//     DOI records show the views and downloads of reports after [Options].UsageLag.
+//     DOI records show the views and downloads of reports after [Options].UsageLag, and
+//     so it is with related records.
 //   - DOI query: all words must match, some fields are not searched, filters for provider and
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
 //   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200

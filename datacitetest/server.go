@@ -40,7 +40,9 @@ type Options struct {
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
 	// UsageLag is how long, by the server's clock, a Deployed server takes until single
-	// records of DOIs show what a usage report says; 0 means no delay. Lists show it
+	// records of DOIs show what a usage report says, and how they are related to others by
+	// related identifiers: ReferenceCount, Citations, Versions and the like, in the
+	// record that names the other one, and in that; 0 means no delay. Lists show it
 	// IndexLag later. See [Server.ProcessUsage].
 	UsageLag time.Duration
 

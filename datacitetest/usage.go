@@ -32,6 +32,6 @@ func (s *Server) UsageEvents() []UsageEvent {
 }
 
 // ProcessUsage makes a Deployed server turn the usage reports that it holds into numbers of
-// DOIs now, without waiting for UsageLag. It moves no clock: lists show the numbers
-// IndexLag later.
+// DOIs now, and related identifiers into relationships, without waiting for UsageLag. It moves
+// no clock: lists show them IndexLag later.
 func (s *Server) ProcessUsage() { s.service.ProcessUsage() }

@@ -12,6 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // MaxDatasets is the most datasets that one request may carry (specification
@@ -176,7 +177,7 @@ func (v *validator) header(h *Header) {
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
 	v.month = shownMonth(*h)
-	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && !strings.HasPrefix(begin, v.month) {
+	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && usage.WrittenMonth(begin) != v.month {
 		v.warn(Finding{Path: at + "reporting-period.begin-date", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true, Rule: 5})
 	}
 }
@@ -333,7 +334,9 @@ func (v *validator) instance(n *Instance) {
 	if n.Count < 0 {
 		v.fault("count", fmt.Sprintf("is %d", n.Count))
 	}
-	if n.Count == 0 && v.warn != nil {
+	if n.NoCount {
+		v.fault("count", "is missing; the service would take it as 1, or keep an earlier number")
+	} else if n.Count == 0 && v.warn != nil {
 		v.warning("count", "is 0, which is needed only to remove an earlier number")
 	}
 	v.countries(n)

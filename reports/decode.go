@@ -88,9 +88,12 @@ var datasetJSON = jsonlex.NewObject(
 var (
 	readTyped        = listOf(typedJSON)
 	readPerformances = listOf(performanceJSON)
-	readInstances    = listOf(instanceJSON)
-	readNameValues   = listOf(nameValueJSON)
-	readExceptions   = listOf(exceptionJSON)
+	readInstances    = jsonlex.List[[]Instance](func(d *decoder, n *Instance) bool {
+		readInstance(d, n)
+		return true
+	})
+	readNameValues = listOf(nameValueJSON)
+	readExceptions = listOf(exceptionJSON)
 )
 
 // listOf makes a reader of lists. Unlike elsewhere, null is an element, too.
@@ -121,7 +124,7 @@ var periodJSON = jsonlex.NewObject(
 )
 
 var instanceJSON = jsonlex.NewObject(
-	jsonlex.Field("count", func(d *decoder, n *Instance) { n.Count = count(d.Lexer) }),
+	jsonlex.Field("count", func(d *decoder, n *Instance) { n.Count, n.NoCount = count(d.Lexer) }),
 	jsonlex.Field("metric-type", func(d *decoder, n *Instance) { n.MetricType = MetricType(d.Word()) }),
 	jsonlex.Field("access-method", func(d *decoder, n *Instance) { n.AccessMethod = AccessMethod(d.Word()) }),
 	jsonlex.Field("country-counts", func(d *decoder, n *Instance) { readCounts(d, &n.CountryCounts) }),
@@ -132,8 +135,15 @@ var readCountryCounts = jsonlex.Map[CountryCounts](func(d *decoder, name []byte,
 	if !ok {
 		code = d.Copy(name)
 	}
-	n.Country, n.Count = code, count(d.Lexer)
+	n.Country = code
+	n.Count, _ = count(d.Lexer) // a country without a count has none
 })
+
+// readInstance reads an instance, which has no count until there is one.
+func readInstance(d *decoder, n *Instance) {
+	n.NoCount = true
+	instanceJSON.Read(d, n)
+}
 
 func readCounts(d *decoder, counts *CountryCounts) {
 	*counts = readCountryCounts(d)
@@ -201,9 +211,9 @@ var exceptionJSON = jsonlex.NewObject(
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
 // count reads a number, or a text that holds one.
-func count(l *jsonlex.Lexer) int64 {
+func count(l *jsonlex.Lexer) (n int64, none bool) {
 	if n, ok := l.Count(); ok {
-		return n
+		return n, false
 	}
 	var digits string
 	switch l.Kind() {
@@ -215,13 +225,13 @@ func count(l *jsonlex.Lexer) int64 {
 		digits = string(l.Number())
 	}
 	if digits == "" {
-		return 0
+		return 0, true
 	}
 	n, err := wholeNumber(digits)
 	if err != nil {
 		l.Fail(err)
 	}
-	return n
+	return n, false
 }
 
 func wholeNumber(digits string) (int64, error) {
@@ -257,7 +267,7 @@ func (p *Period) UnmarshalJSON(data []byte) error {
 
 // UnmarshalJSON reads an instance, with a count that is a number or a text.
 func (i *Instance) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, i, instanceJSON.Read)
+	return jsonlex.Unmarshal(data, i, readInstance)
 }
 
 // UnmarshalJSON reads a JSON object. Stored reports also hold null or an empty

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // A Display predicts what DOI records show after a history of reports: the zero value
@@ -43,7 +45,7 @@ func (d *Display) Store(id string, h Header, datasets []Dataset) []Shown {
 			e.number.Reported, e.why = 0, nil
 		}
 	}
-	shown := ShownBy(h, datasets)
+	shown := shownBy(h, datasets)
 	for i := range shown {
 		d.store(eventKey{id, shown[i].Name, false}, &shown[i], &shown[i].Views)
 		d.store(eventKey{id, shown[i].Name, true}, &shown[i], &shown[i].Downloads)
@@ -55,7 +57,20 @@ func (d *Display) store(key eventKey, s *Shown, n *Number) {
 	if s.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
 		return
 	}
-	index := eventKey{key.report, indexedName(key.name), key.downloads}
+	e := d.events[key]
+	if e == nil {
+		e = &event{doi: s.DOI, month: s.Month, number: Number{Kept: true}}
+		d.events[key] = e
+	}
+	switch {
+	case !n.missing || len(e.number.Values) == 0:
+	case e.number.Kept:
+		n.Values = usage.Union(e.number.Values, n.Values)
+	default:
+		n.Values = e.number.Values // rule 8
+	}
+	begin, _ := usage.IndexedName(key.name)
+	index := eventKey{key.report, begin, key.downloads}
 	switch owner, taken := d.owners[index]; {
 	case len(n.Values) == 0:
 	case taken && owner == key.name:
@@ -69,17 +84,12 @@ func (d *Display) store(key eventKey, s *Shown, n *Number) {
 	default:
 		d.owners[index] = key.name
 	}
-	e := d.events[key]
-	if e == nil {
-		e = &event{doi: s.DOI, month: s.Month, number: Number{Kept: true}}
-		d.events[key] = e
-	}
 	e.number.Reported, e.why = n.Reported, s.Why
 	switch {
 	case len(n.Values) == 0:
 		return
 	case n.Kept:
-		e.number.Values = union(e.number.Values, n.Values)
+		e.number.Values = usage.Union(e.number.Values, n.Values)
 	default:
 		e.number.Values, e.number.Kept = n.Values, false
 	}
@@ -124,24 +134,12 @@ func (d *Display) Shown() iter.Seq[Shown] {
 	}
 }
 
-// mostValues is the limit of the possible sums of a number.
-const mostValues = 64
-
 // plus adds the number of another event.
 func (n *Number) plus(m Number) {
 	n.Reported += m.Reported
 	values := m.Values
 	if m.Kept {
-		values = union(values, []int64{0})
+		values = usage.Union(values, []int64{0})
 	}
-	var sums []int64
-	for _, a := range n.Values {
-		for _, b := range values {
-			sums = append(sums, a+b)
-		}
-	}
-	n.Values = union(sums, nil)
-	if last := len(n.Values) - 1; last >= mostValues || n.wide || m.wide {
-		n.Values, n.wide = []int64{n.Values[0], n.Values[last]}, true
-	}
+	n.Values, n.wide = usage.Sums(n.Values, values, n.wide || m.wide)
 }

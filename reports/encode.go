@@ -3,6 +3,7 @@ package reports
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -121,6 +122,9 @@ func (e *encoder) instance(b []byte, n *Instance) []byte {
 		b = e.counts(b, n.CountryCounts)
 		b = append(b, `},`...)
 	}
+	if n.NoCount {
+		return append(b, `"count":null}`...)
+	}
 	b = append(b, `"count":`...)
 	return append(jsonlex.AppendCount(b, n.Count), '}')
 }
@@ -169,8 +173,12 @@ func (d Dataset) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(d))
 }
 
-// MarshalJSON writes the list of instances as [] when it is empty.
+// MarshalJSON writes the list of instances as [] when it is empty, and a missing count as
+// null.
 func (p Performance) MarshalJSON() ([]byte, error) {
+	if slices.ContainsFunc(p.Instance, func(n Instance) bool { return n.NoCount }) {
+		return new(encoder).performance(nil, &p), nil
+	}
 	type plain Performance
 	p.Instance = orEmpty(p.Instance)
 	return json.Marshal(plain(p))

@@ -146,6 +146,10 @@ type Instance struct {
 	MetricType    MetricType    `json:"metric-type"`
 	AccessMethod  AccessMethod  `json:"access-method"`
 	CountryCounts CountryCounts `json:"country-counts,omitempty"`
+
+	// NoCount says that what was read has no count, or null, which is not 0: DOI records
+	// show 1, or an earlier number. Validate refuses it. Performance writes it as null.
+	NoCount bool `json:"-"`
 }
 
 // CountryCounts are counts by country, sorted by country. On the wire they are

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // How the deployed service counts a stored report: workers read each dataset, make an
@@ -34,7 +34,8 @@ type Number struct {
 	Values   []int64 // what may be shown, in ascending order; several if the order of the service's queues decides
 	Kept     bool    // an earlier number may stay; a new report has none
 
-	wide bool // Values are only the least and the greatest
+	wide    bool // Values are only the least and the greatest
+	missing bool // the report has the number without a count
 }
 
 // Certain reports whether the record will show exactly what was reported.
@@ -64,6 +65,17 @@ func (n Number) String() string {
 // The service reports none of this, and counts some time after it has stored the report.
 // ShownBy assumes that the records exist.
 func ShownBy(h Header, datasets []Dataset) []Shown {
+	shown := shownBy(h, datasets)
+	for i := range shown {
+		for _, n := range [...]*Number{&shown[i].Views, &shown[i].Downloads} {
+			n.Kept = n.Kept || n.missing
+		}
+	}
+	return shown
+}
+
+// shownBy is ShownBy, for which an earlier number does not stay where a count is missing.
+func shownBy(h Header, datasets []Dataset) []Shown {
 	var shown []Shown
 	at := map[string]int{} // of each name
 	month := shownMonth(h)
@@ -96,58 +108,43 @@ func (s *Shown) again(t Shown, number int) {
 	s.Why = append(s.Why, t.Why...)
 }
 
-// add adds another count for the same event.
+// add adds another count for the same event. A missing one is 1 for a new event, and
+// changes no other (rule 8).
 func (n *Number) add(m *Number) {
 	n.Reported += m.Reported
-	n.Values = union(n.Values, m.Values)
+	switch {
+	case len(m.Values) == 0 || m.missing && len(n.Values) > 0:
+	case n.missing:
+		n.Values, n.missing = m.Values, m.missing
+	default:
+		n.Values, n.missing = usage.Union(n.Values, m.Values), m.missing
+	}
 	n.Kept = len(n.Values) == 0
 }
-
-// union returns the values of both lists, ascending and each once.
-func union(a, b []int64) []int64 {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// indexed is how many characters of a DOI are in the service's unique index of events
-// (rule 24): 191 with https://doi.org/ before it.
-const indexed = 191 - len("https://doi.org/")
-
-func indexedName(name string) string { return name[:min(len(name), indexed)] }
 
 // crowded finds names that are equal to the index of events: only the first event is
 // stored.
 func crowded(shown []Shown) {
 	first := map[string]int{}
 	for i := range shown {
-		if len(shown[i].Name) < indexed {
+		begin, whole := usage.IndexedName(shown[i].Name)
+		if whole {
 			continue
 		}
-		at, again := first[indexedName(shown[i].Name)]
+		at, again := first[begin]
 		if !again {
-			first[indexedName(shown[i].Name)] = i
+			first[begin] = i
 			continue
 		}
 		for _, s := range []*Shown{&shown[at], &shown[i]} {
 			s.Views.Kept, s.Downloads.Kept = true, true
-			s.Why = append(s.Why, Finding{Path: "report-datasets", Reason: fmt.Sprintf("has several DOIs that begin with %.40q and are alike in %d characters; the service keeps the counts of one of them", s.Name, indexed), Warning: true, Rule: 24})
+			s.Why = append(s.Why, Finding{Path: "report-datasets", Reason: fmt.Sprintf("has several DOIs that begin with %.40q and are alike in %d characters; the service keeps the counts of one of them", s.Name, len(begin)), Warning: true, Rule: 24})
 		}
 	}
 }
 
-// shownMonth is the month under which the counts of a report are shown: that of its begin
-// date in UTC (rule 5).
-func shownMonth(h Header) string {
-	begin := string(h.ReportingPeriod.BeginDate)
-	if t, err := time.Parse(time.RFC3339, begin); err == nil {
-		return t.UTC().Format("2006-01")
-	}
-	if t, err := time.Parse(time.DateOnly, begin); err == nil {
-		return t.Format("2006-01")
-	}
-	return ""
-}
+// shownMonth is the month under which the counts of a report are shown.
+func shownMonth(h Header) string { return usage.Month(string(h.ReportingPeriod.BeginDate)) }
 
 // shownOf predicts what a record shows of dataset i alone.
 func shownOf(i int, d *Dataset, month string) Shown {
@@ -166,10 +163,15 @@ func shownOf(i int, d *Dataset, month string) Shown {
 			if to == nil {
 				continue
 			}
-			to.Reported += n.Count
-			if readable && j == 0 && n.Count <= math.MaxInt32 {
-				to.Values = union(to.Values, []int64{n.Count})
+			one := Number{Reported: n.Count}
+			switch {
+			case !readable || j > 0:
+			case n.NoCount:
+				one.Values, one.missing = []int64{1}, true
+			case n.Count >= math.MinInt32 && n.Count <= math.MaxInt32:
+				one.Values = []int64{n.Count}
 			}
+			to.add(&one)
 		}
 	}
 	s.Views.Kept, s.Downloads.Kept = len(s.Views.Values) == 0, len(s.Downloads.Values) == 0
@@ -217,7 +219,7 @@ func (v *validator) shown(d *Dataset) {
 		v.hint(2, "instance", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
 		return
 	}
-	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && !strings.HasPrefix(begin, v.month) {
+	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && usage.WrittenMonth(begin) != v.month {
 		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
 	}
 	for k := range first.Instance {
@@ -226,8 +228,11 @@ func (v *validator) shown(d *Dataset) {
 		if !shownMetric(n) {
 			continue
 		}
-		if n.Count > math.MaxInt32 {
-			v.hint(16, "count", fmt.Sprintf("is %d; records show no count above %d", n.Count, math.MaxInt32))
+		if n.NoCount && v.stored {
+			v.hint(8, "count", "is missing; records show 1 for it, or keep an earlier number")
+		}
+		if n.Count > math.MaxInt32 || n.Count < math.MinInt32 {
+			v.hint(16, "count", fmt.Sprintf("is %d; records show no count above %d or below %d", n.Count, math.MaxInt32, math.MinInt32))
 		}
 		if slices.ContainsFunc(first.Instance[:k], func(m Instance) bool {
 			return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod

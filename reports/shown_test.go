@@ -43,6 +43,8 @@ func TestShownBy(t *testing.T) {
 		d.Performance = append(d.Performance, reports.Performance{Period: d.Performance[0].Period, Instance: []reports.Instance{downloads(4)}})
 		return d
 	}
+	missing := views(0)
+	missing.NoCount = true
 	november := counted("10.5072/a", views(3))
 	november.Performance[0].Period = reports.Month(1999, time.November)
 	second := counted("10.5072/a", views(3))
@@ -62,6 +64,10 @@ func TestShownBy(t *testing.T) {
 		{"4: nothing that is shown", []reports.Dataset{counted("10.5072/a", total)}, "10.5072/a unchanged unchanged, rule 4"},
 		{"4: machines alone", []reports.Dataset{counted("10.5072/a", machine)}, "10.5072/a unchanged unchanged"},
 		{"5: another month", []reports.Dataset{november}, "10.5072/a 3 unchanged, rule 5"},
+		{"8: a missing count", []reports.Dataset{counted("10.5072/a", missing)}, "10.5072/a 1 or unchanged unchanged, rule 8"},
+		{"8: a missing count beside another", []reports.Dataset{counted("10.5072/a", missing, views(4))}, "10.5072/a 4 unchanged, rule 8, rule 10"},
+		{"8: a missing count, and the DOI again", []reports.Dataset{counted("10.5072/a", views(4)), counted("10.5072/a", missing)}, "10.5072/a 4 unchanged, rule 11, rule 8"},
+		{"8: twice", []reports.Dataset{counted("10.5072/a", missing), counted("10.5072/a", missing)}, "10.5072/a 1 or unchanged unchanged, rule 8, rule 11, rule 8"},
 		{"10: two counts of one metric", []reports.Dataset{counted("10.5072/a", views(3), views(4))}, "10.5072/a 3 or 4 unchanged, rule 10"},
 		{"10: of one value", []reports.Dataset{counted("10.5072/a", views(3), views(3))}, "10.5072/a 3 unchanged, rule 10"},
 		{"11: listed twice", []reports.Dataset{counted("10.5072/a", views(3)), counted("https://doi.org/10.5072/A", views(5))}, "10.5072/a 3 or 5 unchanged, rule 11"},
@@ -72,6 +78,8 @@ func TestShownBy(t *testing.T) {
 		{"15: a number sign", []reports.Dataset{counted("10.5072/a#b", views(3))}, "10.5072/a 3 unchanged, rule 15"},
 		{"15: the Kelvin sign", []reports.Dataset{counted("10.5072/\u212a", views(3))}, "10.5072/k 3 unchanged, rule 15"},
 		{"16: too many", []reports.Dataset{counted("10.5072/a", views(math.MaxInt32+1))}, "10.5072/a unchanged unchanged, rule 16"},
+		{"16: a negative count is stored", []reports.Dataset{counted("10.5072/a", views(-3))}, "10.5072/a -3 unchanged"},
+		{"16: too few", []reports.Dataset{counted("10.5072/a", views(math.MinInt32-1))}, "10.5072/a unchanged unchanged, rule 16"},
 		{"24: alike in 175 characters", []reports.Dataset{counted(long+"1", views(3)), counted(long+"2", views(4))},
 			long + "1 3 or unchanged unchanged, rule 24; " + long + "2 4 or unchanged unchanged, rule 24"},
 	} {
@@ -91,12 +99,31 @@ func TestShownBy(t *testing.T) {
 	}
 }
 
-// TestShownMonth: rule 5 has the month of the begin date in UTC.
+// TestShownMonth: rule 5 has the month of the begin date in UTC, in any form that the service
+// reads. The server says which.
 func TestShownMonth(t *testing.T) {
+	for begin, month := range map[reports.Date]string{
+		"1999-10-01":                "1999-10",
+		"1999-10-1":                 "1999-10",
+		"1999-1-1":                  "1999-01",
+		"1999-10-01T00:00:00Z":      "1999-10",
+		"1999-10-01T00:00:00+02:00": "1999-09",
+		"1999-9-30T23:00:00-02:00":  "1999-10",
+		"1999-10-1T00:00:00+02:00":  "1999-09",
+		"1999-10-1 and more":        "1999-10",
+	} {
+		h := header("Example", time.October)
+		h.ReportingPeriod.BeginDate = begin
+		d := counted("10.5072/a", views(1))
+		assert.Equal(t, month, reports.ShownBy(h, []reports.Dataset{d})[0].Month, "%s", begin)
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		_, err := srv.PutReport(&reports.Report{Header: h, Datasets: []reports.Dataset{d}})
+		require.NoError(t, err)
+		assert.Equal(t, month, srv.UsageEvents()[0].Month, "%s", begin)
+	}
 	h := header("Example", time.October)
-	h.ReportingPeriod.BeginDate = "1999-10-01T00:00:00+02:00"
-	s := reports.ShownBy(h, []reports.Dataset{counted("10.5072/a", views(1))})
-	assert.Equal(t, "1999-09", s[0].Month)
+	h.ReportingPeriod.BeginDate = "1999-10"
+	assert.Empty(t, reports.ShownBy(h, []reports.Dataset{counted("10.5072/a", views(1))})[0].Month, "no day")
 }
 
 // TestDisplay tells a year of a repository.
@@ -130,6 +157,12 @@ func TestDisplay(t *testing.T) {
 	// A changed month moves what the report has.
 	d.Store("2", header("Example", time.November), []reports.Dataset{counted("10.5072/a", views(5))})
 	assert.Equal(t, "10.5072/a 1999-10 4 0; 10.5072/a 1999-11 5 0; 10.5072/b 1999-10 0 0", shown())
+
+	// A missing count changes no number, and makes 1 of none.
+	missing := []reports.Instance{{MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, NoCount: true}}
+	again := d.Store("2", header("Example", time.November), []reports.Dataset{counted("10.5072/a", missing...), counted("10.5072/b", missing...)})
+	assert.Equal(t, "10.5072/a 1999-10 4 0; 10.5072/a 1999-11 5 0; 10.5072/b 1999-10 0 0; 10.5072/b 1999-11 1 0", shown())
+	assert.Equal(t, "5, 1", again[0].Views.String()+", "+again[1].Views.String())
 
 	// Ids are compared without regard to case; many uncertain counts stay bounded.
 	d.Store("A", october, []reports.Dataset{counted("10.5072/c", views(1))})
@@ -237,6 +270,9 @@ func TestDisplayIsWhatTheServerShows(t *testing.T) {
 					n := views(random.Int64N(4) * random.Int64N(1<<random.IntN(33)))
 					n.MetricType = []reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests, reports.TotalDatasetInvestigations}[random.IntN(3)]
 					n.AccessMethod = []reports.AccessMethod{reports.Regular, reports.Regular, reports.Machine}[random.IntN(3)]
+					if random.IntN(8) == 0 {
+						n.Count, n.NoCount = 0, true
+					}
 					d.Performance[0].Instance = append(d.Performance[0].Instance, n)
 				}
 				switch random.IntN(12) {

@@ -88,7 +88,7 @@ func readSettings(p *program.Program) (s settings, err error) {
 	seed := flags.Uint64("seed", 1, "`number` that decides which requests fail at random, and how")
 	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with -behaviour documented")
-	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report; not with -behaviour documented")
+	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with -behaviour documented")
 	flags.StringVar(&s.load, "load", "", "`file` of records to begin with: JSON lines as of examples/harvest, or pages of the service; .gz is unpacked")
 	flags.StringVar(&s.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&s.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")

@@ -15,6 +15,7 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/transport"
+	"github.com/datacite-go/datacite-go/internal/usage"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -125,6 +126,11 @@ type count struct {
 	Total    int64   `json:"t,omitempty"` // by people, if there are no unique counts
 	Machine  bool    `json:"m,omitempty"` // the unique counts are those of machines
 	Values   []int64 `json:"v,omitempty"` // one of them is shown; empty if nothing is
+	Missing  bool    `json:"n,omitempty"` // the report has the number without a count: an earlier one may stay
+}
+
+func countOf(n reports.Number) count {
+	return count{Reported: n.Reported, Values: n.Values, Missing: n.Kept && len(n.Values) > 0}
 }
 
 func (e *entry) count(m Metric) *count {
@@ -137,14 +143,14 @@ func (e *entry) count(m Metric) *count {
 // keep stores how the service counts a dataset: under the DOI and month that the sender
 // means, and also where the counts are shown, if elsewhere.
 func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.Shown) error {
-	e := entry{Views: count{Reported: made.Views.Reported, Values: made.Views.Values}, Downloads: count{Reported: made.Downloads.Reported, Values: made.Downloads.Values}}
+	e := entry{Views: countOf(made.Views), Downloads: countOf(made.Downloads)}
 	e.explain(made.Why)
 	e.weigh(d)
 	name, month := meant(d, made), headerMonth(*h)
 	if made.DOI == "" || made.DOI == name && made.Month == month {
 		return c.add(name, month, made.Name, &e)
 	}
-	elsewhere := entry{Views: count{Values: e.Views.Values}, Downloads: count{Values: e.Downloads.Values}, Other: OtherDOI, Detail: fmt.Sprintf("%.100q of %s", made.Name, month)}
+	elsewhere := entry{Views: count{Values: e.Views.Values, Missing: e.Views.Missing}, Downloads: count{Values: e.Downloads.Values, Missing: e.Downloads.Missing}, Other: OtherDOI, Detail: fmt.Sprintf("%.100q of %s", made.Name, month)}
 	if made.DOI == name {
 		elsewhere.Other = OtherMonth
 		e.Rule, e.Detail = ruleMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
@@ -220,8 +226,7 @@ func meant(d *reports.Dataset, made *reports.Shown) string {
 
 // headerMonth is the month that the sender of a report means.
 func headerMonth(h reports.Header) string {
-	begin := string(h.ReportingPeriod.BeginDate)
-	return begin[:min(len(begin), len("2006-01"))]
+	return usage.WrittenMonth(string(h.ReportingPeriod.BeginDate))
 }
 
 func shownMonth(h reports.Header) string {

@@ -140,7 +140,7 @@ type comparison struct {
 	skipped  map[string]bool     // months of reports that were left out
 	sorter   extsort.Sorter      // entries and records by DOI
 	held     []*holding          // in order, not compared yet
-	before   *holding            // the last one that was compared
+	crowded  crowd               // to which the last one belonged
 	totalled map[string]*Month   // by month
 	progress Progress
 }

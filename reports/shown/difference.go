@@ -22,11 +22,11 @@ type Difference struct {
 	DOI      string // in lower case; as reported if it is not a DOI
 	Month    string // such as "2026-10"
 	Metric   Metric
-	Reported int64    // by the latest report that has the DOI in this month; for NotUnique, the total
+	Reported int64    // by the latest report that has the number, not a 0 that takes back another report's; for NotUnique, the total
 	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides
 	Shown    int64    // by the record; 0 without one
 	Cause    Cause    // why Shown differs from Reported
-	Detail   string   // the place in the report that causes it; "" if the cause is not in the report
+	Detail   string   // the place in the report that causes it, or what else is known; "" if nothing is
 	Reports  []string // ids of the reports that are the cause, the oldest first
 }
 
@@ -65,7 +65,8 @@ const (
 	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
 	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
 	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
-	LongDOI          Cause = "long-doi"           // another DOI has the same first 175 characters
+	NoCount          Cause = "no-count"           // the report has the number without a count
+	LongDOI          Cause = "long-doi"           // another DOI has, or had, the same first 175 characters
 )
 
 var sentences = []struct {
@@ -77,7 +78,7 @@ var sentences = []struct {
 	{NoRecord, "the DOI is not registered, or not visible to the account"},
 	{ReportedTwice, "several reports have this count, and the service adds them up"},
 	{Left, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
-	{Unreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month"},
+	{Unreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month, or had it under a name with # or ?"},
 	{NotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
 	{NotUnique, "the report has no unique counts by people, and the service shows no others"},
 	{TooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},
@@ -90,6 +91,7 @@ var sentences = []struct {
 	{OtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
 	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{TooLarge, "the service shows no count above 2,147,483,647"},
+	{NoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
 	{LongDOI, "of DOIs with the same first 175 characters, the service keeps the counts of only one"},
 }
 
@@ -120,7 +122,7 @@ func (c Cause) Sentence() string {
 // causeOf is the cause for a rule of datacitetest/deployed-usage.md; "" for rules that do
 // not change a number.
 var causeOf = map[int]Cause{
-	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 10: SeveralCounts, 11: SeveralCounts,
+	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 8: NoCount, 10: SeveralCounts, 11: SeveralCounts,
 	13: Spelling, 14: Characters, 15: OtherDOI, 16: TooLarge,
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // compare goes through the sorted lines, DOI by DOI.
@@ -26,9 +28,8 @@ func (c *comparison) compare(ctx context.Context) error {
 			continue
 		}
 		if last == nil || last.doi != l.doi {
-			// The last one stays, because the next DOI may have the same long beginning.
 			if len(c.held) > holdings {
-				if err := c.release(ctx, len(c.held)-1); err != nil {
+				if err := c.release(ctx, c.apart()); err != nil {
 					return err
 				}
 			}
@@ -53,9 +54,9 @@ func (c *comparison) release(ctx context.Context, n int) error {
 		return err
 	}
 	for i, h := range c.held[:n] {
-		crowded := alike(c.before, h) || i+1 < len(c.held) && alike(h, c.held[i+1])
-		c.before = h
-		if err := c.judge(ctx, h, crowded); err != nil {
+		h.settle()
+		c.crowd(i)
+		if err := c.judge(ctx, h); err != nil {
 			return err
 		}
 	}
@@ -88,26 +89,97 @@ func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
 	return nil
 }
 
-// indexed is how many characters of a DOI are in the service's unique index of events: 191
-// with https://doi.org/ before it.
-const indexed = 191 - len("https://doi.org/")
+// apart is how many DOIs are held before those that are alike to the index of events. If all
+// are, it is all but the last.
+func (c *comparison) apart() int {
+	last := len(c.held) - 1
+	begin, whole := usage.IndexedName(c.held[last].doi)
+	at := slices.IndexFunc(c.held, func(h *holding) bool { return !whole && strings.HasPrefix(h.doi, begin) })
+	if at > 0 {
+		return at
+	}
+	return last
+}
 
-// alike reports whether two reported DOIs are equal to the index of events.
-func alike(a, b *holding) bool {
-	return a != nil && b != nil && len(a.counts) > 0 && len(b.counts) > 0 &&
-		len(a.doi) >= indexed && len(b.doi) >= indexed && a.doi[:indexed] == b.doi[:indexed]
+// A claim is what one of several DOIs that are alike can have: an event of a report, for a
+// metric. That of an earlier version, which no report explains, may be of any report: -1.
+type claim struct {
+	report int
+	metric Metric
+}
+
+// A crowd has the claims of DOIs that are alike to the index of events.
+type crowd struct {
+	begin  string
+	owners map[claim]string // DOIs; "" if there are several
+}
+
+// crowd marks the counts of a DOI whose events may have given way to those of another one that
+// is alike, now or in an earlier version of the report (rule 24).
+func (c *comparison) crowd(at int) {
+	h := c.held[at]
+	begin, whole := usage.IndexedName(h.doi)
+	if whole {
+		return
+	}
+	if c.crowded.begin != begin {
+		c.crowded = crowd{begin, map[claim]string{}}
+	}
+	for _, other := range c.held[at:] {
+		if !strings.HasPrefix(other.doi, begin) {
+			break
+		}
+		other.settle()
+		for claim := range other.claims() {
+			if owner, taken := c.crowded.owners[claim]; taken && owner != other.doi {
+				c.crowded.owners[claim] = ""
+			} else {
+				c.crowded.owners[claim] = other.doi
+			}
+		}
+	}
+	for i := range h.counts {
+		for m, metric := range metrics {
+			for j := range h.counts[i].tallies[m] {
+				p := &h.counts[i].tallies[m][j]
+				for _, claim := range [...]claim{{p.report, metric}, {-1, metric}} {
+					owner, taken := c.crowded.owners[claim]
+					p.rival = p.rival || taken && owner != h.doi
+				}
+			}
+		}
+	}
+}
+
+// claims are the events of a DOI.
+func (h *holding) claims() iter.Seq[claim] {
+	return func(yield func(claim) bool) {
+		for m, metric := range metrics {
+			left := len(h.listed.series(metric))
+			for i := range h.counts {
+				for _, p := range h.counts[i].tallies[m] {
+					left -= p.events
+					if p.events > 0 && !yield(claim{p.report, metric}) {
+						return
+					}
+				}
+			}
+			if left > 0 && !yield(claim{-1, metric}) {
+				return
+			}
+		}
+	}
 }
 
 // judge compares the numbers of a DOI, and looks it up if they seem to differ.
-func (c *comparison) judge(ctx context.Context, h *holding, crowded bool) error {
+func (c *comparison) judge(ctx context.Context, h *holding) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	h.settle()
 	c.progress.Compared++
 	c.told(c.progress.Compared)
 	_, invalid := doi.Parse(h.doi)
-	p := pair{comparison: c, holding: h, record: h.listed, crowded: crowded, name: invalid == nil}
+	p := pair{comparison: c, holding: h, record: h.listed, name: invalid == nil}
 	all := p.differences()
 	listed := h.listed != nil || invalid != nil
 	seems := slices.ContainsFunc(all, p.wanted) || len(all) > 0 && !listed || p.unlike()
@@ -155,9 +227,8 @@ func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 type pair struct {
 	*comparison
 	*holding
-	record  *record // nil if there is none
-	crowded bool    // another DOI has the same long beginning
-	name    bool    // the reported name is a DOI
+	record *record // nil if there is none
+	name   bool    // the reported name is a DOI
 }
 
 func (p *pair) wanted(d *Difference) bool { return p.looksFor(d.Cause) }
@@ -210,14 +281,14 @@ func (p *pair) numbers() (all []number) {
 // the list may still show it.
 func (p *pair) unlike() bool {
 	return slices.ContainsFunc(p.numbers(), func(n number) bool {
-		expected, wide := n.tally.expected()
+		expected, wide := n.tally.expected(true)
 		return !wide && !slices.Contains(expected, n.reported())
 	})
 }
 
 func (p *pair) differences() (all []*Difference) {
 	for _, n := range p.numbers() {
-		expected, wide := n.tally.expected()
+		expected, wide := n.tally.expected(true)
 		d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: expected, Shown: n.shown}
 		if d.Reported == d.Shown {
 			continue
@@ -249,22 +320,27 @@ func (p *pair) explain(n *number, d *Difference, allowed bool) {
 		d.Cause, d.Detail = NotADOI, latest.why
 	case p.name && p.record == nil && (latest == nil || latest.cause != OtherDOI):
 		d.Cause = NoRecord
-	case hidden && (allowed || latest.events == 0):
+	case n.lacks(d.Shown) && !(hidden && latest.events == 0):
+		d.Cause = LongDOI
+	case hidden && (allowed || latest.events == 0 || latest.Missing && n.entries <= n.tally.events()):
 		d.Cause, d.Detail = latest.cause, latest.why
 	case allowed:
 		p.added(n, d)
 		return
-	case p.crowded && d.Shown < all[0]:
-		d.Cause = LongDOI
 	case n.tally.events() == 0 && n.tally.machines():
 		d.Cause = NotRegular
 	case d.Shown > all[len(all)-1] && n.entries > n.tally.events():
 		p.surplus(n, d)
 		return
 	case p.young(n.tally):
-		d.Cause = NotProcessed
+		d.Cause, d.Reports = NotProcessed, p.ids(n.tally.only(func(one part) bool { return one.events > 0 && p.young(tally{one}) }))
+		return
 	default:
-		d.Cause = Lost
+		d.Cause, d.Reports = Lost, p.ids(n.tally.only(func(one part) bool { return one.events > 0 }))
+		if begin, whole := usage.IndexedName(p.doi); !whole {
+			d.Detail = fmt.Sprintf("or it is in the place of a DOI with the same first %d characters, which an earlier version of the report had", len(begin))
+		}
+		return
 	}
 	if latest != nil {
 		d.Reports = p.ids(tally{*latest})
@@ -273,18 +349,18 @@ func (p *pair) explain(n *number, d *Difference, allowed bool) {
 	}
 }
 
+// lacks reports whether a number is less than what all reports have, because counts of another
+// DOI are in the place of some.
+func (n *number) lacks(shown int64) bool {
+	whole, _ := n.tally.expected(false)
+	return shown < whole[0] && slices.ContainsFunc(n.tally, func(one part) bool { return one.rival })
+}
+
 // added explains a number that is right by the rules: counts of several reports, or of
 // other DOIs or months, have been added.
 func (p *pair) added(n *number, d *Difference) {
-	var own, guests tally
-	for _, one := range n.tally {
-		if !slices.Equal(one.Values, nothing) {
-			own = append(own, one)
-		}
-		if !slices.Equal(one.guests, nothing) {
-			guests = append(guests, one)
-		}
-	}
+	own := n.tally.only(func(one part) bool { return !slices.Equal(one.Values, nothing) })
+	guests := n.tally.only(func(one part) bool { return !slices.Equal(one.guests, nothing) })
 	switch {
 	case len(own) > 1:
 		d.Cause, d.Reports = ReportedTwice, p.ids(own)
@@ -304,7 +380,7 @@ func (p *pair) surplus(n *number, d *Difference) {
 		d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
 		return
 	}
-	have := p.ids(slices.DeleteFunc(slices.Clone(n.tally), func(one part) bool { return one.events == 0 }))
+	have := p.ids(n.tally.only(func(one part) bool { return one.events > 0 }))
 	for _, id := range p.of[n.month] {
 		if !slices.Contains(have, id) {
 			d.Cause = Left

@@ -302,7 +302,16 @@ func TestCauses(t *testing.T) {
 				put(t, srv, long+"-1", nil, nil)
 				put(t, srv, long+"-2", series("2025-10", 6), nil)
 			}, shown.Options{},
-			[]string{long + "-1 2025-10 views 5 [5] 0 long-doi 1"},
+			[]string{long + "-1 2025-10 views 5 [0 5] 0 long-doi 1"},
+		},
+		"alike for 175 characters, in two reports": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 1, header("Repo", 10), dataset(long+"-1", views(5)))
+				store(t, srv, 2, header("Repo", 11), dataset(long+"-2", views(6)))
+				put(t, srv, long+"-1", nil, nil)
+				put(t, srv, long+"-2", series("2025-11", 6), nil)
+			}, shown.Options{},
+			[]string{long + "-1 2025-10 views 5 [5] 0 lost 1"},
 		},
 		"alike for 174 characters": {
 			func(t *testing.T, srv *datacitetest.Server) {

@@ -3,6 +3,8 @@ package shown
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // A holding has the reported counts and the listed record of one DOI.
@@ -28,7 +30,8 @@ type part struct {
 	count        // of the report; Values are the possible sums
 	cause  Cause // why the rules hide or change it; "" if they do not
 	why    string
-	events int // counts that the service stores, including guests
+	events int  // counts that the service stores, including guests
+	rival  bool // the event of a DOI with the same long beginning may have taken the place of its own
 
 	guests []int64 // possible sums of counts that are reported for another DOI or month
 	guest  Cause   // why they are shown here
@@ -73,7 +76,14 @@ func (t *tally) add(report int, name string, e *entry, n *count) {
 	if len(p.pending) > 0 && len(n.Values) > 0 && p.cause == "" {
 		p.cause = SeveralCounts
 	}
-	p.pending, p.other = union(p.pending, n.Values), e.Other != ""
+	switch { // a missing count changes no other (rule 8)
+	case len(n.Values) == 0 || n.Missing && len(p.pending) > 0:
+	case p.Missing:
+		p.pending, p.Missing = n.Values, n.Missing
+	default:
+		p.pending, p.Missing = usage.Union(p.pending, n.Values), n.Missing
+	}
+	p.other = e.Other != ""
 	if e.Other != "" {
 		if len(n.Values) > 0 {
 			p.guest, p.hint = e.Other, e.Detail
@@ -102,9 +112,7 @@ func (p *part) settle() {
 	if p.other {
 		to = &p.guests
 	}
-	var wide bool
-	*to, wide = sums(*to, p.pending)
-	p.wide = p.wide || wide
+	*to, p.wide = usage.Sums(*to, p.pending, p.wide)
 	p.pending = nil
 }
 
@@ -120,26 +128,31 @@ func (h *holding) settle() {
 
 var nothing = []int64{0}
 
-// latest is the newest report that has a count for this DOI and month; nil if none does.
-func (t tally) latest() *part {
-	for i := len(t) - 1; i >= 0; i-- {
-		if t[i].own {
-			return &t[i]
+// latest is the newest report that has a count for this DOI and month; nil if none does. A
+// count of 0 takes back another one, so that reports with a number precede it.
+func (t tally) latest() (latest *part) {
+	for i := range t {
+		if p := &t[i]; p.own && (latest == nil || !p.zero() || latest.zero()) {
+			latest = p
 		}
 	}
-	return nil
+	return latest
 }
 
+// zero reports whether all counts of a report are 0.
+func (p *part) zero() bool { return p.Reported == 0 && p.Total == 0 && !p.Missing }
+
 // expected are the possible sums of all reports; if they are wide, only the least and the
-// greatest.
-func (t tally) expected() (all []int64, wide bool) {
+// greatest. With rivals, a count may be missing because of another DOI.
+func (t tally) expected(rivals bool) (all []int64, wide bool) {
 	all = nothing
 	for i := range t {
-		for _, more := range [...][]int64{t[i].Values, t[i].guests} {
-			var many bool
-			all, many = sums(all, more)
-			wide = wide || many || t[i].wide
+		own := t[i].Values
+		if rivals && t[i].rival {
+			own = usage.Union(nothing, own)
 		}
+		all, wide = usage.Sums(all, own, wide || t[i].wide)
+		all, wide = usage.Sums(all, t[i].guests, wide)
 	}
 	return all, wide
 }
@@ -147,38 +160,19 @@ func (t tally) expected() (all []int64, wide bool) {
 // machines reports whether a report has counts by machines.
 func (t tally) machines() bool { return slices.ContainsFunc(t, func(p part) bool { return p.Machine }) }
 
+// only returns the parts that match.
+func (t tally) only(match func(part) bool) (all tally) {
+	for _, one := range t {
+		if match(one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
 func (t tally) events() (n int) {
 	for i := range t {
 		n += t[i].events
 	}
 	return n
-}
-
-func union(a, b []int64) []int64 {
-	if len(b) == 0 {
-		return a
-	}
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// mostValues is the limit of possible sums; beyond it, the least and the greatest are kept.
-const mostValues = 64
-
-// sums are the sums of each value of one list with each of another.
-func sums(a, b []int64) (all []int64, wide bool) {
-	if len(a) == 1 && len(b) == 1 {
-		return []int64{a[0] + b[0]}, false
-	}
-	for _, x := range a {
-		for _, y := range b {
-			all = append(all, x+y)
-		}
-	}
-	all = union(nil, all)
-	if last := len(all) - 1; last >= mostValues {
-		return []int64{all[0], all[last]}, true
-	}
-	return all, false
 }

@@ -123,7 +123,7 @@ func readData(q *wire.Request) (object, error) {
 	if len(body) > 0 && wire.Decode(body, &o) != nil {
 		return nil, wire.ErrParams
 	}
-	return o.Data, nil
+	return wire.Compacted(o.Data).(object), nil
 }
 
 func take(data object) (record.Sent, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -218,7 +219,7 @@ func (rec *Record) relationships(v View) object {
 	if v.Detail {
 		o["provider"] = Link(rec.Provider, "providers")
 		for name, related := range rec.related() {
-			o[name] = object{"data": related}
+			o[name] = object{"data": rec.known(related)}
 		}
 	}
 	if v.Single && v.Detail {
@@ -235,28 +236,43 @@ func Link(id, kind string) object {
 	return object{"data": object{"id": strings.ToLower(id), "type": kind}}
 }
 
-// relations names the relationship that a relation type belongs to.
-var relations = map[string]string{
-	"References": "references", "Cites": "references", "IsSupplementedBy": "references",
-	"IsReferencedBy": "citations", "IsCitedBy": "citations", "IsSupplementTo": "citations",
-	"HasPart": "parts", "IsPartOf": "partOf", "HasVersion": "versions", "IsVersionOf": "versionOf",
+// Related are the related identifiers.
+func (rec *Record) Related() []any {
+	list, _ := rec.Attributes["relatedIdentifiers"].([]any)
+	return list
 }
 
-// related are the DOIs in the record's related identifiers, by relationship.
+// related are the DOIs that the record is related to, by relationship.
 func (rec *Record) related() map[string][]any {
 	out := map[string][]any{
 		"references": {}, "citations": {}, "parts": {}, "partOf": {}, "versions": {}, "versionOf": {},
 	}
-	list, _ := rec.Attributes["relatedIdentifiers"].([]any)
-	for _, item := range list {
+	if rec.Relationships != nil {
+		for relationship, dois := range rec.Relationships {
+			for _, doi := range dois {
+				out[relationship] = append(out[relationship], object{"id": doi, "type": "dois"})
+			}
+		}
+		return out
+	}
+	for _, item := range rec.Related() {
 		o, _ := item.(object)
-		relation := relations[wire.String(o["relationType"])]
+		relationship := usage.RelationOf(wire.String(o["relationType"]))
 		name, ok := names.Read(wire.String(o["relatedIdentifier"]))
-		if relation != "" && ok {
-			out[relation] = append(out[relation], object{"id": name, "type": "dois"})
+		if relationship != "" && ok {
+			out[relationship] = append(out[relationship], object{"id": name, "type": "dois"})
 		}
 	}
 	return out
+}
+
+// known are those of related DOIs that have a record, at most 25.
+func (rec *Record) known(related []any) []any {
+	if rec.Known == nil {
+		return related
+	}
+	known := slices.DeleteFunc(slices.Clone(related), func(v any) bool { return !rec.Known(v.(object)["id"].(string)) })
+	return known[:min(len(known), 25)]
 }
 
 // Searchable is the record as the query language sees it.

@@ -377,26 +377,6 @@ func respell(v any, name func(string) string) any {
 	return v
 }
 
-// compacted removes nulls from arrays, as the framework does before the service
-// sees them.
-func compacted(v any) any {
-	switch v := v.(type) {
-	case object:
-		for name := range v {
-			v[name] = compacted(v[name])
-		}
-	case []any:
-		kept := []any{}
-		for _, e := range v {
-			if e != nil {
-				kept = append(kept, compacted(e))
-			}
-		}
-		return kept
-	}
-	return v
-}
-
 // absent says whether a value counts as missing.
 func absent(v any) bool {
 	switch v := v.(type) {

@@ -144,7 +144,7 @@ func (sub *submission) readHeader(c *checker) {
 	if sub.coded() {
 		spell = withHyphens
 	}
-	header, ok := compacted(respell(c.value(anyValue, wire.MaxPieces), spell)).(object)
+	header, ok := wire.Compacted(respell(c.value(anyValue, wire.MaxPieces), spell)).(object)
 	if !ok {
 		c.refuse("report-header: an object expected")
 	}
@@ -152,7 +152,7 @@ func (sub *submission) readHeader(c *checker) {
 }
 
 func (sub *submission) readDatasets(c *checker) {
-	sub.datasets = compacted(c.value(anyValue, wire.MaxValues))
+	sub.datasets = wire.Compacted(c.value(anyValue, wire.MaxValues))
 }
 
 // dateForm is a date at the start of a text.

@@ -163,8 +163,9 @@ func TestDOIParameters(t *testing.T) {
 
 func TestDeployedCountsOfRelations(t *testing.T) {
 	service := deployed()
+	seed(t, service, `{"doi":"10.5072/typeless","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relationType":"HasPart"}]}`)
 	for relation, filter := range map[string]string{"HasPart": "has-parts", "IsPartOf": "has-part-of", "HasVersion": "has-versions", "IsVersionOf": "has-version-of"} {
-		seed(t, service, `{"doi":"10.5072/`+relation+`","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relationType":"`+relation+`"}]}`)
+		seed(t, service, `{"doi":"10.5072/`+relation+`","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relatedIdentifierType":"DOI","relationType":"`+relation+`"}]}`)
 		assert.Equal(t, []string{strings.ToLower(relation)}, found(listed(t, service, filter+"=1", "")))
 		assert.Empty(t, found(listed(t, service, filter+"=2", "")))
 	}

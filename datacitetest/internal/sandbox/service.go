@@ -13,7 +13,7 @@
 // Its packages, each of which imports only those before it: faults (what fails between
 // client and service, and the log of requests), wire (requests, responses, JSON, limits),
 // names (DOI names), kernel (the table of the metadata schema), record (a record in JSON,
-// XML and other formats), search (the query language), store (records, accounts, clock),
+// XML and other formats), usage (events of reports and relations), search (the query language), store (records, accounts, clock),
 // and dois, mds and reports, one for each interface.
 //
 // Limits: the syntax of URIs in metadata is not checked; a Documented service has no other
@@ -86,8 +86,8 @@ type Options struct {
 	WriteTime time.Duration
 
 	// UsageLag is how long, by the service's clock, a Deployed service takes until the
-	// records of DOIs show the numbers of a usage report; 0 means that the next
-	// request sees them.
+	// records of DOIs show the numbers of a usage report, and the relations that another
+	// record, or their own metadata, has to them; 0 means that the next request sees them.
 	UsageLag time.Duration
 
 	// IndexLag is how long, by the service's clock, a Deployed service takes until
@@ -137,7 +137,7 @@ func New(opts *Options) *Service {
 	store := store.New(settings)
 	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
 	s.toCount.lag = o.UsageLag
-	s.reports.Stored = s.announce
+	s.reports.Stored, s.Store.Announce = s.announceReport, s.announceRecord
 	s.front = faults.Front{Ask: o.Faults, Respond: s.respond, Behind: func(r *http.Request) bool {
 		area, _ := areaOf(r)
 		return s.Deployed && area == storeArea

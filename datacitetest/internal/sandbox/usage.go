@@ -8,7 +8,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 )
 
-// toCount is the queue of reports, of a Deployed service, whose usage is to be counted.
+// toCount is the queue of reports and records, of a Deployed service, that are to become events.
 type toCount struct {
 	lag     time.Duration
 	work    sync.Mutex // held while reports are counted
@@ -16,9 +16,10 @@ type toCount struct {
 	waiting []announcement
 }
 
-// An announcement names a report that was written.
+// An announcement names a report or a record that was written.
 type announcement struct {
 	Report string // its id
+	DOI    string // of a record
 	Due    time.Time
 }
 
@@ -28,15 +29,17 @@ func (q *toCount) add(announced ...announcement) {
 	q.waiting = append(q.waiting, announced...)
 }
 
-// take removes what is due at a moment, the first of each report.
+// take removes what is due at a moment, the first of each report and record.
 func (q *toCount) take(now time.Time) (due []announcement) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	taken := map[announcement]bool{}
 	q.waiting = slices.DeleteFunc(q.waiting, func(a announcement) bool {
 		if a.Due.After(now) {
 			return false
 		}
-		if !slices.ContainsFunc(due, func(other announcement) bool { return other.Report == a.Report }) {
+		if one := (announcement{Report: a.Report, DOI: a.DOI}); !taken[one] {
+			taken[one] = true
 			due = append(due, a)
 		}
 		return true
@@ -50,11 +53,15 @@ func (q *toCount) all() []announcement {
 	return slices.Clone(q.waiting)
 }
 
-func (s *Service) announce(report string) {
-	s.toCount.add(announcement{report, s.Now().Add(s.toCount.lag)})
+func (s *Service) announceReport(id string) {
+	s.toCount.add(announcement{Report: id, Due: s.Now().Add(s.toCount.lag)})
 }
 
-// ProcessUsage makes the numbers of DOIs of all reports that were written.
+func (s *Service) announceRecord(doi string) {
+	s.toCount.add(announcement{DOI: doi, Due: s.Now().Add(s.toCount.lag)})
+}
+
+// ProcessUsage makes the numbers and relationships of DOIs of all that was written.
 func (s *Service) ProcessUsage() { s.countUsage(s.Now().Add(s.toCount.lag)) }
 
 // UsageEvents are the events that records show.
@@ -63,20 +70,24 @@ func (s *Service) UsageEvents() []usage.Event {
 	return s.Store.UsageEvents()
 }
 
-// countUsage counts the reports that are due at a moment, first in, first out. They are
-// read as they are now; one that cannot be read is left out for good.
+// countUsage makes events of the reports and records that are due at a moment, first in, first
+// out. They are read as they are now; what cannot be read is left out for good.
 func (s *Service) countUsage(until time.Time) {
 	s.toCount.work.Lock()
 	defer s.toCount.work.Unlock()
+	related := map[string]time.Time{} // many records may name the same one
 	for _, a := range s.toCount.take(until) {
-		report, err := s.reports.Usage(a.Report)
-		if err != nil {
-			continue
-		}
 		at := a.Due
 		if now := s.Now(); now.Before(at) {
 			at = now
 		}
-		s.CountUsage(report, at)
+		if a.DOI != "" {
+			for _, doi := range s.Relate(a.DOI) {
+				related[doi] = at
+			}
+		} else if report, err := s.reports.Usage(a.Report); err == nil {
+			s.CountUsage(report, at)
+		}
 	}
+	s.Renew(related)
 }

@@ -121,6 +121,7 @@ func TestDeployedUsage(t *testing.T) {
 		"a malformed dataset is skipped":             {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
 		"the month of the header in UTC":             {[]string{usageOf(firstReport, "2026-10-01T00:00:00+02:00", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", ""},
 		"not the month of the performance":           {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{"instance"`, `[{"period":{"begin-date":"2026-03-01","end-date":"2026-03-31"},"instance"`, 1))}, "views 2026-10:5", ""},
+		"a begin-date of one digit":                  {[]string{usageOf(firstReport, "2026-3-1", used("10.5072/alps", viewed(5)))}, "views 2026-03:5", ""},
 		"no begin-date: the month of the import":     {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"begin-date":"2026-10-01"`, "", 1)}, "views 2026-12:5", ""},
 		"no created":                                 {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"created":"2026-11-02",`, "", 1)}, "", ""},
 		"code 69 as a text":                          {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"release"`, `"exceptions":[{"code":"69"}],"release"`, 1)}, "views 2026-10:5", ""},

@@ -46,6 +46,7 @@ func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keep(rec)
+	s.announce(rec)
 	return nil
 }
 

@@ -13,6 +13,8 @@ type Snapshot struct {
 	Keys    map[string]string // the client id of each API key
 	Records []*record.Record
 	Usage   []usage.Event
+
+	Relations []usage.Relation
 }
 
 // Snapshot returns the current state.
@@ -27,7 +29,9 @@ func (s *Store) Snapshot() Snapshot {
 			snap.Records = append(snap.Records, rec)
 		}
 	}
-	snap.Usage = s.UsageEvents()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	snap.Usage, snap.Relations = s.usage.All(), s.usage.Relations()
 	return snap
 }
 
@@ -42,6 +46,7 @@ func (s *Store) Restore(snap Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.usage.Restore(snap.Usage)
+	s.usage.RestoreRelations(snap.Relations)
 	for _, rec := range snap.Records {
 		s.keep(rec)
 	}

@@ -61,8 +61,9 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	moved atomic.Int64 // nanoseconds added by Advance
-	keys  sync.Map     // the *Account of each API key
+	Announce func(doi string) // is called for a record with related identifiers that was written; it must not use the store
+	moved    atomic.Int64     // nanoseconds added by Advance
+	keys     sync.Map         // the *Account of each API key
 
 	mu      sync.RWMutex
 	records map[string]*record.Record // by key; a stored record never changes, it is replaced
@@ -144,19 +145,25 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 	if rec == nil {
 		delete(s.records, key)
 		s.ordered = nil
-		s.usage.Remove(old.DOI)
+		for _, other := range s.usage.Remove(old.DOI) {
+			s.renew(other, s.Now())
+		}
 		if s.IndexLag > 0 {
 			s.removed[key] = (&record.Record{DOI: old.DOI, Created: old.Created, Gone: true}).Lagging(old, s.Now(), s.IndexLag)
 		}
 		return nil
 	}
 	s.keep(rec.Lagging(old, s.Now(), s.IndexLag))
+	s.announce(rec)
 	return nil
 }
 
 // keep stores a record. The caller has the lock.
 func (s *Store) keep(rec *record.Record) {
 	rec.Usage = s.usage.Of(rec.DOI)
+	if s.Deployed {
+		rec.Relationships, rec.Known = s.usage.Relationships(rec.DOI), func(doi string) bool { return s.Find(doi) != nil }
+	}
 	rec.Search = sync.OnceValue(rec.Indexed)
 	if s.Deployed && rec.Media == nil {
 		rec.Media = rec.Contents()

@@ -1,6 +1,6 @@
-// Package usage counts usage reports like the deployed services: workers read a report
-// and make events, and the record of a DOI shows sums of events. The rules and their
-// evidence are in deployed-usage.md.
+// Package usage makes events like the deployed services: workers read usage reports, and the
+// related identifiers of records, and the record of a DOI shows sums of events and the DOIs
+// that it is related to. The rules and their evidence are in deployed-usage.md.
 package usage
 
 import (
@@ -34,6 +34,10 @@ func (e *Event) YearMonth() string { return e.At.Format("2006-01") }
 type Events struct {
 	all   map[key]*Event
 	shown map[string][]*Event // by target, in the order in which they were made
+
+	relations []*Relation             // in the order in which they were made
+	known     map[[3]string]*Relation // by subject, object and type
+	related   map[string][]*Relation  // by each of their DOIs
 }
 
 // key is the unique index of the events, which contains only the beginnings of URLs.
@@ -93,10 +97,7 @@ func (e *Events) take(m message, now time.Time) *Event {
 
 // show sets the target of an event: the DOI without the query and fragment of its URL.
 func (e *Events) show(event *Event) {
-	event.Target = strings.TrimPrefix(event.Object, doiOrg)
-	if end := strings.IndexAny(event.Target, "?#"); end >= 0 {
-		event.Target = event.Target[:end]
-	}
+	event.Target = pathOf(event.Object)
 	at := names.Collate(event.Target)
 	e.shown[at] = append(e.shown[at], event)
 }
@@ -138,11 +139,23 @@ func begin(v any) (at time.Time, ok bool) {
 	return at, false
 }
 
-// Of are the numbers of a DOI in the form of its record, nil without events.
+// Of are the numbers of a DOI in the form of its record; without those for which there are no
+// events.
 func (e *Events) Of(doi string) map[string]any {
+	o := e.usageOf(doi)
+	for relationship, dois := range e.Relationships(doi) {
+		o[strings.TrimSuffix(relationship, "s")+"Count"] = len(dois)
+	}
+	if citations := e.citations(doi); citations != nil {
+		o["citationsOverTime"] = citations
+	}
+	return o
+}
+
+func (e *Events) usageOf(doi string) map[string]any {
 	events := slices.Clone(e.shown[names.Collate(doi)])
 	if len(events) == 0 {
-		return nil
+		return object{}
 	}
 	slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.YearMonth(), b.YearMonth()) })
 	total, overTime := map[bool]int{}, map[bool][]any{true: {}, false: {}}
@@ -156,13 +169,15 @@ func (e *Events) Of(doi string) map[string]any {
 	}
 }
 
-// Remove removes the events of a DOI with its record.
-func (e *Events) Remove(doi string) {
+// Remove removes the events of a DOI with its record, and returns the DOIs that were related to
+// it.
+func (e *Events) Remove(doi string) []string {
 	at := names.Collate(doi)
 	for _, event := range e.shown[at] {
 		delete(e.all, keyOf(event.Report, event.Object, event.Views))
 	}
 	delete(e.shown, at)
+	return e.unrelate(doi)
 }
 
 // All are all events, those of one DOI and metric in the order of creation.

@@ -97,3 +97,23 @@ func With(header map[string]string, name, value string) map[string]string {
 	out[name] = value
 	return out
 }
+
+// Compacted removes nulls from the lists of parameters in JSON, as Rails does before a server
+// sees them.
+func Compacted(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = Compacted(v[name])
+		}
+	case []any:
+		kept := []any{}
+		for _, e := range v {
+			if e != nil {
+				kept = append(kept, Compacted(e))
+			}
+		}
+		return kept
+	}
+	return v
+}
