@@ -53,6 +53,11 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 	}
 	if !body.compressed {
 		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
+		if mayBeUnread(err) {
+			if found, _ := c.find(ctx, op, r.Header); found != nil { // if none can be found, err says what is wrong
+				err = c.notWritten(ctx, op, found.ID, err)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +122,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 //
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
 func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
+	const op = "reports.Put"
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}
@@ -125,16 +131,17 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error)
 		return nil, err
 	}
 	if !body.compressed {
-		stored, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
+		stored, err := c.storePlain(ctx, body.request(op, http.MethodPut, "/reports/"+id))
 		if err != nil {
-			return nil, err
+			return nil, c.notWritten(ctx, op, id, err)
 		}
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
-			return nil, fmt.Errorf("reports.Put: report %s: %w: the response contains none of the %d datasets that were sent", id, datacite.ErrIncomplete, len(r.Datasets))
+			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id, datacite.ErrIncomplete, len(r.Datasets))
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header, Warnings: body.warnings}, nil
 	}
-	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
+	stored, err := c.storeAlone(ctx, op, http.MethodPut, "/reports/"+id, body)
+	return stored, c.notWritten(ctx, op, id, err)
 }
 
 // storePlain sends an uncompressed body and returns the report in the response. Its

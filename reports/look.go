@@ -116,7 +116,7 @@ func failure(err error) viewKind {
 	switch {
 	case !ok || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
-	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
+	case errors.Is(err, errNotReadNow):
 		return unreadable
 	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
 		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
