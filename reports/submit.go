@@ -52,7 +52,8 @@ type SubmitOptions struct {
 	ZeroDropped bool
 	// CompareOthers reads the other reports of the account for that month, and calls
 	// Warn for each that has numbers of the same datasets: records show the sum. That
-	// happens when the name of the creator has changed.
+	// happens when the name of the creator has changed. A report that cannot be read is a
+	// warning, and stops nothing.
 	CompareOthers bool
 
 	// LeaveOut is called for each dataset that has faults and is therefore left out, with
@@ -264,6 +265,9 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		if f.value < f.low || f.value > f.high {
 			faults = append(faults, &datacite.FieldError{Path: "SubmitOptions." + f.name, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
+	}
+	if o.CompareOthers && o.Warn == nil {
+		faults = append(faults, &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
 		faults = append(faults, checkUUID("SubmitOptions.ID", out.ID))
