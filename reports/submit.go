@@ -182,7 +182,10 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, err
 	}
-	if src == nil {
+	switch {
+	case ctx == nil:
+		return nil, transport.ErrNilContext
+	case src == nil:
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
