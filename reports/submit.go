@@ -235,7 +235,7 @@ func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
 	case err != nil:
-		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir): %w", err)
+		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", err)
 	}
 	return lock, nil
 }
