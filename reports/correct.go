@@ -114,11 +114,21 @@ func (s *submission) warn(f Finding) {
 }
 
 // compareOthers warns of other reports of the account that count datasets of the plan in
-// the same month: records add up the counts of all reports (rule 7).
+// the same month: records add up the counts of all reports (rule 7). It is advice, so what
+// cannot be compared is a warning, too.
 func (s *submission) compareOthers(ctx context.Context) error {
 	if s.account == "" { // the list would be that of everybody's reports
 		return &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs a token that names its account"}
 	}
+	err := s.warnOfOthers(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Rule: 7, Warning: true})
+		return nil
+	}
+	return err
+}
+
+func (s *submission) warnOfOthers(ctx context.Context) error {
 	var others []*Summary
 	for r, err := range s.client.All(ctx, &ListOptions{ClientID: s.account}) {
 		if err != nil {
@@ -139,10 +149,10 @@ func (s *submission) compareOthers(ctx context.Context) error {
 	for i, r := range others {
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
 		switch {
-		case errors.Is(err, errDamaged):
-			s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month, which is damaged", r.ID), Rule: 7, Warning: true})
-		case err != nil:
+		case ctx.Err() != nil:
 			return err
+		case err != nil:
+			s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Rule: 7, Warning: true})
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
@@ -184,22 +194,10 @@ func (s *submission) eachPlanned(f func(*Dataset) error) error {
 	return nil
 }
 
-// errDamaged: a stored report was received, and cannot be read completely.
-var errDamaged = errors.New("reports: stored report is damaged")
-
-// eachStored calls f for each dataset of a stored report. If it is damaged, those before
-// the damage have been read.
+// eachStored calls f for each dataset of a stored report; again from the first one if the
+// response breaks off. If the report is damaged, those before the damage have been read.
 func (c *Client) eachStored(ctx context.Context, id string, f func(*Dataset) error) error {
-	r, err := c.open(ctx, "reports.Submit", id, nil)
-	if err != nil {
-		return transport.Within("reports.Submit", err)
-	}
-	defer r.Close()
-	err = transport.Within("reports.Submit", each(r, f))
-	if errors.Is(err, datacite.ErrUnreadable) && !r.closer.(*connection).broken.Load() {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return err
+	return c.readStored(ctx, id, func(r *Reader) error { return each(r, f) })
 }
 
 func each(r *Reader, f func(*Dataset) error) error {

@@ -1,18 +1,23 @@
 package reports_test
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -147,6 +152,83 @@ func TestTheSameMonthUnderAnotherName(t *testing.T) {
 		s.submit(counted("10.5072/A", views(5), downloads(1)))
 		assert.Contains(t, s.said, fmt.Sprintf("have 2 numbers, such as one of 10.5072/a, that report %s of \"Old Name\" has for the same month; records show the sum", old.ReportID))
 	})
+}
+
+// What CompareOthers cannot read is said, and holds nothing up: it is advice.
+func TestOtherReportsThatCannotBeRead(t *testing.T) {
+	base := deployedServer(t)
+	other := header("Old Name", time.October)
+	old, err := base.Reports().Submit(t.Context(), other, reports.Source([]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir(), MaxDatasets: 1})
+	require.NoError(t, err)
+	sum := fmt.Sprintf("have 2 numbers, such as one of 10.5072/b, that report %s of \"Old Name\" has for the same month; records show the sum", old.ReportID)
+	cannot := "cannot be compared completely with report " + old.ReportID + " of the same month: "
+	respond := func(status int, length string, body []byte) func(*http.Request, []byte) *http.Response {
+		return func(r *http.Request, whole []byte) *http.Response {
+			if body == nil {
+				body = whole[:2*len(whole)/3]
+			}
+			res := &http.Response{StatusCode: status, Request: r, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(body))}
+			if length != "" {
+				res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			}
+			return res
+		}
+	}
+	list := func(r *http.Request) bool { return r.URL.Query().Has("client-id") }
+	one := func(r *http.Request) bool { return r.URL.Path == "/reports/"+old.ReportID }
+	for name, tt := range map[string]struct {
+		at      func(*http.Request) bool
+		times   int
+		respond func(r *http.Request, whole []byte) *http.Response
+		says    string
+	}{
+		"500 for good":              {one, 100, respond(500, "", []byte(`{"status":400,"title":"invalid base64"}`)), cannot + "GET "},
+		"422 for good":              {one, 100, respond(422, "", []byte(`{"errors":[{"title":"An empty string is not a valid JSON string."}]}`)), cannot + "GET "},
+		"503 for good":              {one, 100, respond(503, "", []byte(`<html>`)), cannot + "GET "},
+		"gone meanwhile":            {one, 100, respond(404, "", []byte(`{"errors":[{"title":"The resource you are looking for doesn't exist."}]}`)), cannot + "GET "},
+		"cut once":                  {one, 1, respond(200, "", nil), sum},
+		"cut twice":                 {one, 2, respond(200, "", nil), sum},
+		"the connection lost once":  {one, 1, respond(200, "1", nil), sum},
+		"cut each time":             {one, 100, respond(200, "", nil), cannot + "reports: stored report is damaged: GET "},
+		"the connection lost each":  {one, 100, respond(200, "1", nil), cannot + "GET "},
+		"the list: 500 for good":    {list, 100, respond(500, "", []byte(`{}`)), "cannot be compared with the other reports of the account: "},
+		"the list: an HTML page":    {list, 100, respond(200, "", []byte(`<html>`)), "cannot be compared with the other reports of the account: "},
+		"a report that has no data": {one, 100, respond(200, "", []byte(`{"report":{"id":"`+old.ReportID+`"}}`)), cannot + "GET "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, left := &network{srv: base}, tt.times
+			n.instead = func(r *http.Request) *http.Response {
+				if !tt.at(r) || left == 0 {
+					return nil
+				}
+				left--
+				res, err := base.HTTPClient().Transport.RoundTrip(r)
+				require.NoError(t, err)
+				whole, err := io.ReadAll(res.Body)
+				require.NoError(t, err)
+				require.NoError(t, res.Body.Close())
+				return tt.respond(r, whole)
+			}
+			cfg := base.Config()
+			cfg.HTTPClient = &http.Client{Transport: n}
+			c, err := reports.NewClient(cfg)
+			require.NoError(t, err)
+			s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true}}
+			receipt := s.submit(counted("10.5072/a", views(5)), counted("10.5072/b", views(5)))
+			assert.EqualValues(t, 2, receipt.Datasets)
+			require.NotEmpty(t, s.said)
+			assert.Contains(t, s.said[0], tt.says)
+			if tt.says == sum {
+				assert.Len(t, s.said, 1)
+			}
+		})
+	}
+	_, err = base.Reports().Submit(t.Context(), other, datasets(1), &reports.SubmitOptions{CompareOthers: true})
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorContains(t, err, "SubmitOptions.CompareOthers needs SubmitOptions.Warn")
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = base.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(reports.Finding) {}, LeaveOut: nil, Progress: func(reports.Progress) { cancel() }})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // TestIdentifiersAreSentReadable: a DOI that the service would not find is sent bare and

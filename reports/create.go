@@ -11,6 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -39,10 +40,16 @@ type Stored struct {
 // same, which is the same month and a name that differs in case or accents. If that
 // report shows another account, the error matches [datacite.ErrConflict].
 //
-// If another program creates the report at the same time, the service adds the data to
+// Two writes of a report at once can leave it so that nobody can read it. So Create takes the
+// lock that Submit takes, in its default folder (see SubmitOptions.LockDir): while another
+// program on this machine writes to the report, it sends nothing, and the error is [ErrBusy].
+// If a program elsewhere creates the report at the same time, the service adds the data to
 // it; the error matches [datacite.ErrConflict] and gives the number of subsets. After a
 // lost response, or a gateway's 429 or 503, a compressed report is not sent again: the
-// error matches [datacite.ErrUnclear]. Look for the report with List.
+// error matches [datacite.ErrUnclear]. The service may go on for some minutes; then look for
+// the report with List.
+//
+// If the service cannot read the report that is stored already, the error is [ErrBroken].
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
@@ -52,8 +59,18 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 	if err != nil {
 		return nil, err
 	}
+	lock, err := c.lockFor(op, &r.Header)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
 	if !body.compressed {
 		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
+		if mayBeUnread(err) {
+			if found, _ := c.find(ctx, op, r.Header); found != nil { // if none can be found, err says what is wrong
+				err = c.notWritten(ctx, op, found.ID, err)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -71,6 +88,15 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 		return c.existing(ctx, op, found)
 	}
 	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
+}
+
+// lockFor takes the lock that runs of Submit take for the report.
+func (c *Client) lockFor(op string, h *Header) (*runlock.Lock, error) {
+	lock, err := c.lock(runlock.Folder(), h)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, transport.Within("reports.Submit", err))
+	}
+	return lock, nil
 }
 
 // existing returns the report that is stored already. A report of another account is an
@@ -107,8 +133,8 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 
 // Put stores a report under an id that the caller chooses, a UUID, and replaces the
 // report that has this id. Sending it twice has the same effect as once. The service does
-// not check who owns a report: Put also replaces that of another account. Validation and
-// compression are those of [Client.Create].
+// not check who owns a report: Put also replaces that of another account. Validation,
+// compression, the lock and [ErrBroken] are those of [Client.Create].
 //
 // Put sends every member of the header, also an empty one, because the deployed service
 // keeps the old value of a missing member, and would drop the datasets of a plain report
@@ -119,6 +145,7 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
 func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err error) {
 	defer func() { err = c.core.Shown(err) }()
+	const op = "reports.Put"
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}
@@ -126,17 +153,23 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err 
 	if err != nil {
 		return nil, err
 	}
+	lock, err := c.lockFor(op, &r.Header)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
 	if !body.compressed {
-		stored, err := c.storePlain(ctx, body.request("reports.Put", http.MethodPut, "/reports/"+id))
+		stored, err := c.storePlain(ctx, body.request(op, http.MethodPut, "/reports/"+id))
 		if err != nil {
-			return nil, err
+			return nil, c.notWritten(ctx, op, id, err)
 		}
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
-			return nil, fmt.Errorf("reports.Put: report %s: %w: the response contains none of the %d datasets that were sent", id, datacite.ErrIncomplete, len(r.Datasets))
+			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id, datacite.ErrIncomplete, len(r.Datasets))
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header, Warnings: body.warnings}, nil
 	}
-	return c.storeAlone(ctx, "reports.Put", http.MethodPut, "/reports/"+id, body)
+	stored, err := c.storeAlone(ctx, op, http.MethodPut, "/reports/"+id, body)
+	return stored, c.notWritten(ctx, op, id, err)
 }
 
 // storePlain sends an uncompressed body and returns the report in the response. Its

@@ -36,7 +36,9 @@ func (s *submission) deliver(ctx context.Context) error {
 			if err != nil {
 				cause = err
 			}
-			d = d.looked(seen, asked, time.Now())
+			if d = d.looked(seen, asked, time.Now()); err == nil && !d.lost {
+				cause = settled(cause)
+			}
 		case send:
 			if d.seen.foreign && !s.corrected {
 				replanned, err := s.correct(ctx)
@@ -54,11 +56,11 @@ func (s *submission) deliver(ctx context.Context) error {
 			case err == nil:
 				s.sent++
 				d = d.responded(shows, time.Now())
-			case errors.Is(err, datacite.ErrUnclear) && !permanent(err):
+			case errors.Is(err, datacite.ErrUnclear) && !permanent(err), errors.Is(err, errNotReadNow):
 				d = d.responseLost(time.Now())
 			case !neverSent(err):
 				s.note(d) // if it fails, the next run only waits longer
-				return s.stopped(d, d.without(), s.explain(next.subset, err))
+				return s.stopped(d, d.without(), s.explain(next.subset, settled(err)))
 			}
 		case finish:
 			return nil
@@ -110,6 +112,8 @@ func (s *submission) send(ctx context.Context, i int) (view, error) {
 	s.listed = nil
 	a, err := s.client.requestStored(ctx, request)
 	switch {
+	case errors.Is(err, datacite.ErrInvalid):
+		return view{}, s.client.notWritten(ctx, "reports.Submit", s.id, err)
 	case err != nil:
 		return view{}, err
 	case !strings.EqualFold(a.ID, s.id):
@@ -122,6 +126,15 @@ func (s *submission) send(ctx context.Context, i int) (view, error) {
 	}
 	s.listed = a.Subsets // only a look can show whether they hold the same datasets
 	return view{}, nil
+}
+
+// settled returns the error of a write whose outcome is known by now, so that it no longer
+// says the opposite.
+func settled(err error) error {
+	if e, ok := errors.AsType[*datacite.Error](err); ok {
+		e.Unclear = false
+	}
+	return err
 }
 
 // also joins what stopped a run with the failure before it.

@@ -134,13 +134,36 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
-				_, ok := errors.AsType[*reports.SubmitError](err)
-				assert.True(t, ok)
+				e, ok := errors.AsType[*reports.SubmitError](err)
+				require.True(t, ok)
+				assert.Equal(t, reports.Untouched, e.State)
+				assert.NotContains(t, err.Error(), "not known", "it is: nothing was stored")
 				assert.Equal(t, 1, sent)
 				assert.Less(t, time.Since(start), time.Minute)
 			})
 		})
 	}
+}
+
+// A subset that never arrives: the looks show what is stored, so the error of the last try
+// does not say that nobody knows.
+func TestASubsetThatNeverArrives(t *testing.T) {
+	dir := t.TempDir()
+	onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+		n.instead = func(r *http.Request) *http.Response {
+			if r.Method != http.MethodPost {
+				return nil
+			}
+			return refusing(503, "<html><title>503 Service Unavailable</title>")(r)
+		}
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+		e, ok := errors.AsType[*reports.SubmitError](err)
+		require.True(t, ok)
+		assert.Equal(t, reports.Incomplete, e.State)
+		assert.Len(t, e.Stored, 1)
+		require.ErrorIs(t, err, datacite.ErrServer)
+		assert.NotContains(t, err.Error(), "not known")
+	})
 }
 
 // Subsets that another release of a compressor made have other checksums. They

@@ -23,16 +23,17 @@ var (
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
 	ErrBusy error = &transport.Condition{Text: "reports: another program writes to this report", Passes: true}
-	// ErrBroken: the service cannot read a report that it stored. Submit returns it after
-	// MaxOutage: only the operator can help, who needs the report id and the request id.
-	// Verify returns it at once, so another program may just be writing to the report.
+	// ErrBroken: the service cannot read a report that it stored, although it lists others.
+	// Submit returns it after MaxOutage: only the operator can help, who needs the report
+	// id and the request id. Other methods return it at once, so another program may just
+	// be writing to the report; then the error is Temporary.
 	ErrBroken error = &transport.Condition{Text: "reports: stored report is broken"}
 )
 
 // missingToken recognises the response of the deployed service to a request without a
 // token: 422, with an error message of its programming language.
 func missingToken(e *datacite.Error) bool {
-	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid") && strings.Contains(e.Message, "nil")
+	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid' for nil")
 }
 
 // A ValidationError is every fault found in a report, in the order of the

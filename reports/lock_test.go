@@ -123,6 +123,53 @@ func TestACrowdOfProcesses(t *testing.T) {
 	}
 }
 
+// Two calls at once that write one report, of whatever kind: one is refused before it sends
+// anything. The deployed service would leave a report that nobody can read.
+func TestWritesOfOneReportAtOnce(t *testing.T) {
+	packed := report("Example", 1)
+	packed.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	calls := map[string]func(*testing.T, *reports.Client) error{
+		"Create": func(t *testing.T, c *reports.Client) error {
+			_, err := c.Create(t.Context(), report("Example", 2))
+			return err
+		},
+		"Create, compressed": func(t *testing.T, c *reports.Client) error { _, err := c.Create(t.Context(), packed); return err },
+		"Put": func(t *testing.T, c *reports.Client) error {
+			_, err := c.Put(t.Context(), id, report("Example", 2))
+			return err
+		},
+		"Put, compressed": func(t *testing.T, c *reports.Client) error { _, err := c.Put(t.Context(), id, packed); return err },
+		"Submit": func(t *testing.T, c *reports.Client) error {
+			_, err := c.Submit(t.Context(), header("EXAMPLE", time.October), datasets(2), nil)
+			return err
+		},
+	}
+	for first, write := range calls {
+		for second, other := range calls {
+			t.Run(first+" and "+second, func(t *testing.T) {
+				t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+				var c *reports.Client
+				once := false
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+				n := &network{srv: srv, before: func(r *http.Request) error {
+					if r.Method == http.MethodGet || once {
+						return nil
+					}
+					once = true
+					err := other(t, c)
+					require.ErrorIs(t, err, reports.ErrBusy)
+					assert.True(t, datacite.Temporary(err))
+					return nil
+				}}
+				c = client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+				require.NoError(t, write(t, c))
+				assert.True(t, once)
+				assert.Len(t, writes(srv), 1)
+			})
+		}
+	}
+}
+
 // lockPaths are where a run keeps its lock and its record, learned from one that
 // holds them.
 func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (lock, record string) {

@@ -116,7 +116,7 @@ func failure(err error) viewKind {
 	switch {
 	case !ok || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
-	case e.StatusCode >= 500 && (strings.Contains(e.Message, "[UsageReports]") || strings.Contains(e.Message, "attachment for this report cannot be found")):
+	case errors.Is(err, errNotReadNow):
 		return unreadable
 	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
 		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
@@ -150,19 +150,18 @@ func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
 // for a service that shows no subsets, and for subsets that another release
 // compressed differently, which it returns.
 func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset, err error) {
-	r, err := s.client.open(ctx, "reports.Submit", s.id, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer r.Close()
-	stored, err := sumOf(r.Scan())
-	switch c := r.closer.(*connection); {
-	case err != nil && c.broken.Load():
-		return 0, nil, err
-	case err != nil:
+	var stored, planned contentSum
+	err = s.client.readStored(ctx, s.id, func(r *Reader) (err error) {
+		stored, err = sumOf(r.Scan())
+		held = r.Subsets
+		return err
+	})
+	switch {
+	case errors.Is(err, errDamaged):
 		return 0, nil, nil // we did not send damaged data
+	case err != nil:
+		return 0, nil, err
 	}
-	var planned contentSum
 	for i := range s.plan {
 		if planned.datasets >= stored.datasets {
 			break
@@ -176,10 +175,37 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 			planned.lanes[lane] += part.lanes[lane]
 		}
 		if planned == stored {
-			return i + 1, r.Subsets, nil
+			return i + 1, held, nil
 		}
 	}
 	return 0, nil, nil
+}
+
+// errDamaged: a stored report was received several times, and never completely readable.
+var errDamaged = errors.New("reports: stored report is damaged")
+
+// readStored calls f with a stored report. If the response breaks off, even without an error
+// of the connection, the report seems damaged; so it is read again first.
+func (c *Client) readStored(ctx context.Context, id string, f func(*Reader) error) error {
+	const tries = 3
+	for try := 1; ; try++ {
+		r, err := c.open(ctx, "reports.Submit", id, nil)
+		damaged := false
+		if err == nil {
+			err = f(r)
+			damaged = err != nil && !r.closer.(*connection).broken.Load()
+			r.Close()
+		}
+		switch err = transport.Within("reports.Submit", err); {
+		case !errors.Is(err, datacite.ErrUnreadable):
+			return err
+		case try < tries && ctx.Err() == nil:
+			continue
+		case damaged:
+			return fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		return err
+	}
 }
 
 // sum returns the sum of planned subset i, computed once from its body.

@@ -60,7 +60,7 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	r.source = func() (io.Reader, error) {
 		res, err := c.core.Do(ctx, request)
 		if err != nil {
-			return nil, err
+			return nil, c.notRead(ctx, op, err)
 		}
 		r.closer = &connection{ReadCloser: res.Body}
 		r.fail = func(cause error) error { return c.core.Unreadable(request, res, cause) }

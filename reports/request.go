@@ -106,7 +106,10 @@ func (b body) request(op, method, path string) transport.Request {
 // contains every subset of the report, so it is not kept in memory.
 func (c *Client) requestStored(ctx context.Context, r transport.Request) (*storedReport, error) {
 	res, err := c.authorized(ctx, r)
-	if err != nil {
+	switch {
+	case err != nil && r.Method == http.MethodGet:
+		return nil, c.notRead(ctx, r.Op, err)
+	case err != nil:
 		return nil, err
 	}
 	defer res.Body.Close()

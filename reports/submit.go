@@ -52,7 +52,8 @@ type SubmitOptions struct {
 	ZeroDropped bool
 	// CompareOthers reads the other reports of the account for that month, and calls
 	// Warn for each that has numbers of the same datasets: records show the sum. That
-	// happens when the name of the creator has changed.
+	// happens when the name of the creator has changed. A report that cannot be read is a
+	// warning, and stops nothing.
 	CompareOthers bool
 
 	// LeaveOut is called for each dataset that has faults and is therefore left out, with
@@ -182,7 +183,10 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, err
 	}
-	if src == nil {
+	switch {
+	case ctx == nil:
+		return nil, transport.ErrNilContext
+	case src == nil:
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
 	c.redact(&o)
@@ -240,7 +244,7 @@ func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
 	case err != nil:
-		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir): %w", err)
+		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", err)
 	}
 	return lock, nil
 }
@@ -273,6 +277,9 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		if f.value < f.low || f.value > f.high {
 			faults = append(faults, &datacite.FieldError{Path: "SubmitOptions." + f.name, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
+	}
+	if o.CompareOthers && o.Warn == nil {
+		faults = append(faults, &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
 		faults = append(faults, checkUUID("SubmitOptions.ID", out.ID))

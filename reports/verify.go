@@ -31,10 +31,7 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) (err error) {
 		return err
 	}
 	stored, err := c.scan(ctx, op, r.ReportID)
-	switch {
-	case err != nil && failure(err) == unreadable:
-		return fmt.Errorf("%s: report %s: %w, unless another program is writing to it now: %w", op, r.ReportID, ErrBroken, err)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if difference := r.differs(stored); difference != "" {

@@ -65,20 +65,6 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 	}
 }
 
-// What the service cannot read is not merely a failure of the service.
-func TestVerifyOfAReportThatIsBroken(t *testing.T) {
-	for _, says := range []string{"[UsageReports] the document lacks a subset", "The attachment for this report cannot be found"} {
-		client, err := reports.NewClient(datacite.Config{Service: datacite.Test, MaxAttempts: 1, HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 500, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"status":400,"title":"` + says + `"}`))}, nil
-		})}})
-		require.NoError(t, err)
-		err = client.Verify(t.Context(), receiptOf("a"))
-		require.ErrorIs(t, err, reports.ErrBroken)
-		require.ErrorIs(t, err, datacite.ErrServer)
-		assert.ErrorContains(t, err, "unless another program is writing to it now")
-	}
-}
-
 func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	client := responding(t, 200, "application/json", compressedDocument(part(inner("a b"))))
 	r := receiptOf("a b")

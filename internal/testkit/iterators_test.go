@@ -560,6 +560,7 @@ func TestNilArguments(t *testing.T) {
 	s := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
 	read := func(_ any, err error) error { return err }
 	_, _, noFile := reports.ReadFile(nil)
+	const uuid = "00000000-0000-4000-8000-000000000000"
 	for name, err := range map[string]error{
 		"items":    last(over(s.mds.RegisterAll(ctx, nil, nil))),
 		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: "10.5072"}))),
@@ -574,7 +575,7 @@ func TestNilArguments(t *testing.T) {
 		"draft":    read(s.dois.Create(ctx, nil)),
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),
 		"report":   read(s.reports.Create(ctx, nil)),
-		"put":      read(s.reports.Put(ctx, "00000000-0000-4000-8000-000000000000", nil)),
+		"put":      read(s.reports.Put(ctx, uuid, nil)),
 		"archive":  last(over(archive.NewReader(nil, nil).All())),
 		"skipping": last(over(archive.NewReader(nil, &archive.Options{Skip: func(*archive.Error) bool { return true }}).All())),
 		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
@@ -583,6 +584,28 @@ func TestNilArguments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, err, "nil")
 			require.ErrorIs(t, err, datacite.ErrInvalid)
+		})
+	}
+	var none context.Context
+	for name, err := range map[string]error{
+		"Get":        read(s.reports.Get(none, uuid)),
+		"Open":       read(s.reports.Open(none, uuid)),
+		"List":       read(s.reports.List(none, nil)),
+		"All":        last(over(s.reports.All(none, nil))),
+		"Create":     read(s.reports.Create(none, report(1))),
+		"Put":        read(s.reports.Put(none, uuid, report(1))),
+		"Verify":     s.reports.Verify(none, &reports.Receipt{ReportID: uuid}),
+		"Do":         read(s.reports.Do(none, &datacite.Request{Method: "GET", Path: "/reports"})),
+		"Submit":     read(s.reports.Submit(none, report(0).Header, reports.Source(report(1).Datasets), nil)),
+		"Compare":    last(over(shown.Compare(none, s.reports, s.dois, "example.repo", nil))),
+		"dois.Get":   read(s.dois.Get(none, "10.5072/a", nil)),
+		"mds.URL":    read(s.mds.URL(none, "10.5072/a")),
+		"mds.PutURL": read(s.mds.PutURL(none, "10.5072/a", "https://example.org/")),
+	} {
+		t.Run("context of "+name, func(t *testing.T) {
+			require.ErrorContains(t, err, "ctx is nil")
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.False(t, datacite.Temporary(err))
 		})
 	}
 	for name, err := range map[string]error{

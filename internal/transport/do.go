@@ -21,8 +21,11 @@ import (
 )
 
 // Do sends r as often as its Replay allows and returns the first success. Every
-// error is a [*datacite.Error].
+// error is a [*datacite.Error], but for that of a nil context.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
+	if ctx == nil {
+		return nil, ErrNilContext
+	}
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
 	req, err := x.prepare(ctx)
 	if err != nil {
@@ -48,6 +51,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	}
 	return nil, x.fail(err)
 }
+
+// ErrNilContext is the fault of a caller who gives no context.
+var ErrNilContext error = &datacite.FieldError{Path: "ctx", Reason: "is nil"}
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
