@@ -264,7 +264,13 @@ func (a *audit) repeats() error {
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
 	opts := &ListOptions{
-		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
+		Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
+	}
+	if a.opts.ClientID != "" {
+		opts.ClientID = []string{a.opts.ClientID}
+	}
+	if a.opts.Prefix != "" {
+		opts.Prefix = strings.Split(a.opts.Prefix, ",")
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}

@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: "dataset"}
+//	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: []string{"dataset"}}
 //	for record, err := range client.All(ctx, opts) {
 //		if err != nil {
 //			return err
