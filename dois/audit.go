@@ -140,6 +140,9 @@ func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && o.Prefix == "" {
 		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"}
 	}
+	if o.Kinds != nil && len(o.Kinds) == 0 {
+		return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
+	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
 			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))}
