@@ -80,7 +80,7 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"mds.WaitOptions": {&mds.WaitOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return "", mds.WaitResolved(ctx, resolver{}, "10.5072/one", "", o.(*mds.WaitOptions))
 		}},
-		"reports.ListOptions": {&reports.ListOptions{CreatedBy: "dash", Page: query.Page{Number: 1, Size: 10}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+		"reports.ListOptions": {&reports.ListOptions{Page: query.Page{Number: 1, Size: 10}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			found, err := srv.Reports().List(ctx, o.(*reports.ListOptions))
 			return fmt.Sprintf("%+v", found), err
 		}},
@@ -148,6 +148,8 @@ func TestEveryOptionRefusesWhatCannotBeMeant(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 				defer srv.Close()
 				_, err := srv.MDS().Register(t.Context(), "10.5072/one", address, mds.XML([]byte(record)))
+				require.NoError(t, err)
+				_, err = srv.Reports().Create(t.Context(), usageReport(1))
 				require.NoError(t, err)
 				base := reflect.ValueOf(u.options).Elem()
 				usual, err := u.call(t.Context(), srv, u.options)
