@@ -183,7 +183,7 @@ func TestAccounts(t *testing.T) {
 
 		require.NoError(t, andes.PutRecord(&dois.Record{Record: metadata.Record{DOI: "10.1111/put"}}))
 		require.NoError(t, andes.PutRecordJSON([]byte(`{"doi":"10.1111/theirs","client":"alps.repo"}`)))
-		found, err := alps.DOIs().List(t.Context(), &dois.ListOptions{ClientID: "alps.repo"})
+		found, err := alps.DOIs().List(t.Context(), &dois.ListOptions{ClientID: []string{"alps.repo"}})
 		require.NoError(t, err)
 		assert.Equal(t, 2, found.Total, "one made, one put")
 		assert.Equal(t, []string{"10.1111/a", "10.1111/put", "10.1111/theirs", "10.2222/a", "10.3333/a"}, alps.Names())

@@ -140,6 +140,9 @@ func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && o.Prefix == "" {
 		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"}
 	}
+	if o.Kinds != nil && len(o.Kinds) == 0 {
+		return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
+	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
 			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))}
@@ -264,7 +267,13 @@ func (a *audit) repeats() error {
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
 	opts := &ListOptions{
-		ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
+		Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
+	}
+	if a.opts.ClientID != "" {
+		opts.ClientID = []string{a.opts.ClientID}
+	}
+	if a.opts.Prefix != "" {
+		opts.Prefix = strings.Split(a.opts.Prefix, ",")
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}

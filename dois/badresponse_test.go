@@ -51,12 +51,12 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"two attributes in one":        {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
 		"query with an open quote":     {dois.ListOptions{Query: query.Raw(`"ice`)}, "quot"},
 		"nothing to combine":           {dois.ListOptions{Query: query.And()}, ""},
-		"parameter given twice":        {dois.ListOptions{ClientID: "a.b", Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
+		"parameter given twice":        {dois.ListOptions{ClientID: []string{"a.b"}, Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
 		"parameter of a field":         {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}}, "client_id, which has a field"},
 		"page in Extra":                {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
 		"no state":                     {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
-		"no prefix":                    {dois.ListOptions{Prefix: "5072"}, `"5072" is not a prefix`},
-		"parameter in another writing": {dois.ListOptions{ClientID: "a.b", Extra: url.Values{"client_id": {"c.d"}}}, "client_id"},
+		"no prefix":                    {dois.ListOptions{Prefix: []string{"5072"}}, `"5072" is not a prefix`},
+		"parameter in another writing": {dois.ListOptions{ClientID: []string{"a.b"}, Extra: url.Values{"client_id": {"c.d"}}}, "client_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.List(t.Context(), &tt.opts)

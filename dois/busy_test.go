@@ -64,7 +64,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Serve
 }
 
 func TestCreateIsSentOnceToABusyGateway(t *testing.T) {
-	latest := &dois.ListOptions{Prefix: datacitetest.Prefix, Sort: query.ByCreated.Desc()}
+	latest := &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, Sort: query.ByCreated.Desc()}
 	for _, tt := range []struct {
 		name  string
 		draft dois.Draft

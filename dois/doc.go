@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: "dataset"}
+//	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: []string{"dataset"}}
 //	for record, err := range client.All(ctx, opts) {
 //		if err != nil {
 //			return err
@@ -21,7 +21,7 @@
 //     query. A [Walk] is an All that can be stopped and continued another day.
 //   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes one of a record
 //     that was read. [Client.ChangeState] makes a DOI findable or hides it, and
-//     [Client.Delete] removes a draft.
+//     [Client.Delete] removes a draft. What is written and doubtful is in Record.Warnings.
 //   - [Client.Audit] compares the DOIs of an account or a prefix with those that a repository
 //     wants, and [Client.Repair] writes what differs.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and
@@ -61,9 +61,10 @@
 //   - Lists lag behind writes by seconds or minutes; Get does not.
 //   - When reading, a wrong name or password is treated as no login, so
 //     [datacite.ErrNotFound] for a draft may mean a wrong password.
-//   - Affiliations and the publisher come without identifiers unless the options
-//     Affiliation and Publisher are set (specification §2.2, §9). A [Record] has the same
-//     Go types either way, reads members of any type, and keeps in Raw what was sent.
+//   - Lists have affiliations and the publisher without identifiers unless the options
+//     Affiliation and Publisher are set (specification §2.2, §9); Get always has them. A
+//     [Record] has the same Go types either way, reads members of any type, and keeps in
+//     Raw what was sent.
 //   - Terms without an operator must all match (§4.2.1 says that one is enough). Package
 //     query writes operators that both read alike.
 //   - The creators' nameIdentifiers are searched only by the name of the field.

@@ -40,7 +40,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: "dataset"}
+	opts := &dois.ListOptions{Query: query.FieldTitle.Is("glacier"), ResourceTypeID: []string{"dataset"}}
 	for record, err := range client.All(context.Background(), opts) {
 		if err != nil {
 			log.Fatal(err)

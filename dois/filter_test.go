@@ -66,15 +66,15 @@ func TestListFilters(t *testing.T) {
 		want string
 	}{
 		{"no filter", dois.ListOptions{}, "10.82433/far ada bob eve"},
-		{"provider-id", dois.ListOptions{ProviderID: "demo"}, "ada bob"},
-		{"provider-id in capitals", dois.ListOptions{ProviderID: "DEMO"}, "ada bob"},
-		{"client-id", dois.ListOptions{ClientID: "demo.beta"}, "bob"},
-		{"client-id several", dois.ListOptions{ClientID: "demo.beta,demo.alpha"}, "ada bob"},
+		{"provider-id", dois.ListOptions{ProviderID: []string{"demo"}}, "ada bob"},
+		{"provider-id in capitals", dois.ListOptions{ProviderID: []string{"DEMO"}}, "ada bob"},
+		{"client-id", dois.ListOptions{ClientID: []string{"demo.beta"}}, "bob"},
+		{"client-id several", dois.ListOptions{ClientID: []string{"demo.beta", "demo.alpha"}}, "ada bob"},
 		{"consortium-id", dois.ListOptions{ConsortiumID: "union"}, "ada bob"},
-		{"resource-type-id", dois.ListOptions{ResourceTypeID: "dataset"}, "ada eve"},
-		{"resource-type-id as the schema writes it", dois.ListOptions{ResourceTypeID: "JournalArticle"}, "bob"},
-		{"resource-type-id with a hyphen", dois.ListOptions{ResourceTypeID: "journal-article"}, "bob"},
-		{"prefix", dois.ListOptions{Prefix: "10.82433"}, "10.82433/far"},
+		{"resource-type-id", dois.ListOptions{ResourceTypeID: []string{"dataset"}}, "ada eve"},
+		{"resource-type-id as the schema writes it", dois.ListOptions{ResourceTypeID: []string{"JournalArticle"}}, "bob"},
+		{"resource-type-id with a hyphen", dois.ListOptions{ResourceTypeID: []string{"journal-article"}}, "bob"},
+		{"prefix", dois.ListOptions{Prefix: []string{"10.82433"}}, "10.82433/far"},
 		{"registered", dois.ListOptions{Registered: "2021"}, "10.82433/far eve"},
 		{"registered in a span of years", dois.ListOptions{Registered: "2019,2020"}, "ada bob"},
 		{"created", dois.ListOptions{Created: "2019"}, "bob"},
@@ -84,9 +84,9 @@ func TestListFilters(t *testing.T) {
 		{"created before", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(time.Time{}, february(2019).Add(-1))}, "ada"},
 		{"schema-version", dois.ListOptions{SchemaVersion: "4"}, "ada"},
 		{"schema-version with a minor one", dois.ListOptions{SchemaVersion: "4.5"}, "bob"},
-		{"value nobody has", dois.ListOptions{ClientID: "nobody.here"}, ""},
-		{"two filters together", dois.ListOptions{ResourceTypeID: "dataset", Created: "2020"}, "eve"},
-		{"filter and query", dois.ListOptions{Query: query.Term("engine"), ResourceTypeID: "dataset"}, "ada"},
+		{"value nobody has", dois.ListOptions{ClientID: []string{"nobody.here"}}, ""},
+		{"two filters together", dois.ListOptions{ResourceTypeID: []string{"dataset"}, Created: "2020"}, "eve"},
+		{"filter and query", dois.ListOptions{Query: query.Term("engine"), ResourceTypeID: []string{"dataset"}}, "ada"},
 		{"further parameter", dois.ListOptions{Published: "2020", Extra: url.Values{"mailto": {"me@example.org"}}}, "bob"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -112,7 +112,9 @@ func TestListFilters(t *testing.T) {
 
 // optionValues are values of options that are not given as just any text, number or flag.
 var optionValues = map[string]any{
-	"Sort": query.ByName.Desc(), "Prefix": "10.99999", "Registered": "1000", "Created": "1000", "Published": "1000",
+	"Sort": query.ByName.Desc(), "Prefix": []string{"10.99999"}, "SchemaVersion": "9", "UserID": "0000-0000-0000-0000", "AffiliationID": "000000000",
+	"FundedBy": "000000000", "FunderID": []string{"10.5072/none"}, "Re3dataID": "10.5072/none", "OpendoarID": "999", "ClientType": "periodical",
+	"Certificate": []string{"DINI"}, "AffiliationCountry": []string{"XX"}, "FunderChildren": true, "LinkStatus": 999, "Registered": "1000", "Created": "1000", "Published": "1000",
 	"IDs": []string{"10.5072/ada"}, "States": []dois.State{dois.StateDraft}, "Fields": []string{"doi"}, "Include": []string{"client"}, "Facets": []string{"states"},
 }
 
@@ -157,8 +159,15 @@ func TestEveryOptionCounts(t *testing.T) {
 					value.SetInt(1_000_000)
 				case value.Kind() == reflect.Bool:
 					value.SetBool(true)
+				case value.Kind() == reflect.Slice:
+					value.Set(reflect.ValueOf([]string{"nonsense"}))
+				case value.Kind() == reflect.Pointer:
+					value.Set(reflect.ValueOf(new(true)))
 				default:
 					t.Fatal("give it a value in optionValues")
+				}
+				if opts.FunderChildren {
+					opts.FundedBy = "000000000"
 				}
 				shown, err := ask(opts)
 				if e, refused := errors.AsType[*datacite.Error](err); refused && e.StatusCode != 0 {
@@ -183,7 +192,7 @@ func TestProviderOfAConsortium(t *testing.T) {
 		if deployed(t) {
 			want = words("")
 		}
-		found, err = anonymous(t, srv).List(t.Context(), &dois.ListOptions{ProviderID: "union"})
+		found, err = anonymous(t, srv).List(t.Context(), &dois.ListOptions{ProviderID: []string{"union"}})
 		require.NoError(t, err)
 		assert.Equal(t, want, sorted(found.Records))
 	})
@@ -231,7 +240,7 @@ func TestParametersOnTheWire(t *testing.T) {
 		{"a blank is %20", &dois.ListOptions{Query: query.Phrase("ice core")}, "affiliation=false&publisher=false&query=%22ice%20core%22~0"},
 		{"a plus is %2B", &dois.ListOptions{Query: query.Raw("+ice")}, "affiliation=false&publisher=false&query=%2Bice"},
 		{"all filters", &dois.ListOptions{
-			ProviderID: "p", ClientID: "c.d", ConsortiumID: "k", ResourceTypeID: "dataset", Prefix: "10.5072",
+			ProviderID: []string{"p"}, ClientID: []string{"c.d"}, ConsortiumID: "k", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
 			Registered: "2020", Created: "2019,2021", SchemaVersion: "4",
 		}, "affiliation=false&client-id=c.d&consortium-id=k&created=2019%2C2021&prefix=10.5072&provider-id=p" +
 			"&publisher=false&registered=2020&resource-type-id=dataset&schema-version=4"},

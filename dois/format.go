@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -34,7 +35,8 @@ const (
 )
 
 // CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
-// locale, the deployed service silently uses its default.
+// locale, the deployed service silently uses the defaults of both; what cannot be the name
+// of one is a [*datacite.FieldError].
 type CitationOptions struct {
 	Style  string `url:"style,omitempty"`  // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
@@ -52,6 +54,9 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 //
 // Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
 func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
+	if err := opts.check(); err != nil {
+		return "", err
+	}
 	body, err := c.open(ctx, "dois.Citation", doiName, citationText, parameters(opts))
 	if err != nil {
 		return "", err
@@ -62,6 +67,22 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 		return "", fmt.Errorf("dois.Citation: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+var (
+	styleName  = regexp.MustCompile(`^([a-z0-9]+([-._][a-z0-9]+)*)?$`)
+	localeName = regexp.MustCompile(`^([a-z]{2,3}(-[A-Z]{2})?)?$`)
+)
+
+func (o *CitationOptions) check() error {
+	var f faults
+	if o != nil && !styleName.MatchString(o.Style) {
+		f.add("CitationOptions.Style", "%q is not the name of a style such as apa or chicago-author-date", o.Style)
+	}
+	if o != nil && !localeName.MatchString(o.Locale) {
+		f.add("CitationOptions.Locale", "%q is not a locale such as de-DE", o.Locale)
+	}
+	return errors.Join(f...)
 }
 
 // XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. It

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -22,47 +21,49 @@ import (
 //
 // All filters that are set must match. One exception: of ProviderID, ClientID,
 // AffiliationID, FunderID, HasAffiliation, HasOrganization and HasFunder, the deployed
-// service requires only one to match. A value that no record has finds nothing and is not
-// an error. Of a comma list, one value must match.
+// service requires only one to match. Of a list, one value must match. A value that no
+// record has finds nothing and is not an error; one that can find nothing, or that the
+// service would ignore, is a [*datacite.FieldError]. So is one with a comma, which the service
+// reads as the end of a value, or with white space around it.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
 	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service: the last updated first
 	Page   query.Page   `url:"-"`              // which part; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random part instead
 
-	ProviderID     string `url:"provider-id,omitempty"`      // of one provider: a member or an organization of a consortium; for a consortium itself use ConsortiumID; comma list
-	ClientID       string `url:"client-id,omitempty"`        // of one client, that is, repository; comma list
-	ConsortiumID   string `url:"consortium-id,omitempty"`    // of one consortium
-	ResourceTypeID string `url:"resource-type-id,omitempty"` // one resourceTypeGeneral, such as "dataset"; comma list
-	Prefix         string `url:"prefix,omitempty"`           // with one prefix, such as "10.5072"; comma list
-	Registered     string `url:"registered,omitempty"`       // registered in a year, such as "2020", or from one to another, such as "2019,2021"
-	Created        string `url:"created,omitempty"`          // created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
-	SchemaVersion  string `url:"schema-version,omitempty"`   // version of the metadata schema as the writer gave it, such as "4" or "4.5"
+	ProviderID     []string `url:"provider-id,comma,omitempty"`      // of one of these providers: members or organizations of a consortium; for a consortium itself use ConsortiumID
+	ClientID       []string `url:"client-id,comma,omitempty"`        // of one of these clients, that is, repositories
+	ConsortiumID   string   `url:"consortium-id,omitempty"`          // of one consortium
+	ResourceTypeID []string `url:"resource-type-id,comma,omitempty"` // resourceTypeGeneral, such as "dataset"
+	Prefix         []string `url:"prefix,comma,omitempty"`           // such as "10.5072"
+	Registered     string   `url:"registered,omitempty"`             // registered in a year, such as "2020", or from one to another, such as "2019,2021"
+	Created        string   `url:"created,omitempty"`                // created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
+	SchemaVersion  string   `url:"schema-version,omitempty"`         // version of the metadata schema as the writer gave it, such as "4" or "4.5"
 
 	// Filters of the deployed service that the specification does not name.
 
 	IDs            []string `url:"ids,comma,omitempty"`                           // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
 	States         []State  `url:"state,comma,omitempty"`                         // in one of these states; without credentials findable records only
 	Published      string   `url:"published,omitempty"`                           // publicationYear, as for Registered
-	ResourceType   string   `url:"resource-type,omitempty"`                       // free-text resourceType, whole, in lower case; comma list
-	License        string   `url:"license,omitempty"`                             // rightsIdentifier in lower case, such as "cc-by-4.0"; comma list
-	Subject        string   `url:"subject,omitempty"`                             // whole subject, with its case; comma list, so a subject with a comma cannot be found
-	FieldOfScience string   `url:"field-of-science,omitempty"`                    // id such as "computer_and_information_sciences"; comma list
-	Source         string   `url:"source,omitempty"`                              // interface that created the DOI, such as "mds"
+	ResourceType   []string `url:"resource-type,comma,omitempty"`                 // free-text resourceType, whole, in any case
+	License        []string `url:"license,comma,omitempty"`                       // rightsIdentifier, such as "cc-by-4.0", in any case
+	Subject        []string `url:"subject,comma,omitempty"`                       // whole subject, with its case; one with a comma cannot be found
+	FieldOfScience []string `url:"field-of-science,comma,omitempty"`              // id such as "computer_and_information_sciences"
+	Source         string   `url:"source,omitempty"`                              // interface that created the DOI, such as "mds", with its case
 	OtherAgencies  bool     `url:"include_other_registration_agencies,omitempty"` // also DOIs of other registration agencies; see Record.Agency
 	Enriched       bool     `url:"enriched,omitempty"`                            // search in the copies of records that the service has enriched
 
-	UserID             string `url:"user-id,omitempty"`                            // ORCID iD of a creator, only where stored as https://orcid.org/…; query.Field.IsORCID finds more
-	AffiliationID      string `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
-	AffiliationCountry string `url:"affiliation-country,omitempty"`                // two-letter codes of affiliations' countries; comma list
-	FunderID           string `url:"funder-id,omitempty"`                          // Crossref Funder id as "10.13039/501100000780"; a bare number finds other records; comma list
-	FundedBy           string `url:"funded-by,omitempty"`                          // ROR id of a funder; finds its Crossref Funder ids too
-	FunderChildren     bool   `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by its parts
+	UserID             string   `url:"user-id,omitempty"`                            // ORCID iD of a creator, only where stored as https://orcid.org/…; query.Field.IsORCID finds more
+	AffiliationID      string   `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
+	AffiliationCountry []string `url:"affiliation-country,comma,omitempty"`          // two-letter codes of affiliations' countries
+	FunderID           []string `url:"funder-id,comma,omitempty"`                    // Crossref Funder id, such as "10.13039/501100000780"
+	FundedBy           string   `url:"funded-by,omitempty"`                          // ROR id of a funder; finds its Crossref Funder ids too
+	FunderChildren     bool     `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by its parts
 
-	Re3dataID   string `url:"re3data-id,omitempty"`  // of the repository
-	OpendoarID  string `url:"opendoar-id,omitempty"` // of the repository
-	Certificate string `url:"certificate,omitempty"` // of the repository; comma list
-	ClientType  string `url:"client-type,omitempty"` // of the repository: repository, periodical, igsnCatalog (physical objects only), raidRegistry
+	Re3dataID   string   `url:"re3data-id,omitempty"`        // of the repository
+	OpendoarID  string   `url:"opendoar-id,omitempty"`       // of the repository, a number
+	Certificate []string `url:"certificate,comma,omitempty"` // of the repository, such as "CoreTrustSeal"
+	ClientType  string   `url:"client-type,omitempty"`       // of the repository: repository, periodical, igsnCatalog (physical objects only), raidRegistry
 
 	MinCitations  int `url:"has-citations,omitempty"` // at least this many; also the fields below
 	MinReferences int `url:"has-references,omitempty"`
@@ -78,13 +79,13 @@ type ListOptions struct {
 	HasOrganization bool `url:"has-organization,omitempty"` // a creator or contributor with a ROR id of its own
 	HasFunder       bool `url:"has-funder,omitempty"`       // a funder with a Crossref Funder id
 
-	LinkStatus           string `url:"link-check-status,omitempty"`         // HTTP status of the landing page, such as "404"
-	LinkHasSchemaOrg     string `url:"link-check-has-schema-org,omitempty"` // "true" or "false"
-	LinkBodyHasPID       string `url:"link-check-body-has-pid,omitempty"`   // "true" or "false"
-	LinkFoundSchemaOrgID bool   `url:"link-check-found-schema-org-id,omitempty"`
-	LinkFoundDCID        bool   `url:"link-check-found-dc-identifier,omitempty"`
-	LinkFoundCitationDOI bool   `url:"link-check-found-citation-doi,omitempty"`
-	MinLinkRedirects     int    `url:"link-check-redirect-count-gte,omitempty"`
+	LinkStatus           int   `url:"link-check-status,omitempty"`         // HTTP status of the landing page, such as 404
+	LinkHasSchemaOrg     *bool `url:"link-check-has-schema-org,omitempty"` // nil does not ask; new(true), new(false)
+	LinkBodyHasPID       *bool `url:"link-check-body-has-pid,omitempty"`   // as LinkHasSchemaOrg
+	LinkFoundSchemaOrgID bool  `url:"link-check-found-schema-org-id,omitempty"`
+	LinkFoundDCID        bool  `url:"link-check-found-dc-identifier,omitempty"`
+	LinkFoundCitationDOI bool  `url:"link-check-found-citation-doi,omitempty"`
+	MinLinkRedirects     int   `url:"link-check-redirect-count-gte,omitempty"`
 
 	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
 	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
@@ -133,7 +134,8 @@ type pageParams struct {
 // values checks the options and turns them into parameters. The flags affiliation and
 // publisher are always sent, because their defaults will change (specification §9).
 func (o *ListOptions) values() (url.Values, error) {
-	if err := o.check(); err != nil {
+	o, err := o.checked()
+	if err != nil {
 		return nil, err
 	}
 	more := listParams{Page: pageParams(o.Page), Random: o.Sample.Random, Sample: o.Sample.Size, SampleGroup: o.Sample.Group}
@@ -177,7 +179,7 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	for name, values := range inOrder(o.Extra) {
 		_, set := v[name]
 		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
-		if slices.Contains(fieldParams, underscored(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
+		if slices.Contains(fieldParams, underscored(strings.ToLower(strings.TrimSpace(name)))) && (set || !lists) || strings.HasPrefix(name, "page[") {
 			faults.add("ListOptions.Extra", "has the parameter %s, which has a field", name)
 			continue
 		}
@@ -203,7 +205,8 @@ func (f *faults) add(path, reason string, args ...any) {
 	*f = append(*f, &datacite.FieldError{Path: path, Reason: fmt.Sprintf(reason, args...)})
 }
 
-func (o *ListOptions) check() error {
+// checked returns the options as they are sent.
+func (o *ListOptions) checked() (*ListOptions, error) {
 	var f faults
 	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
 		f = append(f, err)
@@ -211,19 +214,19 @@ func (o *ListOptions) check() error {
 	o.checkValues(&f)
 	o.checkNames(&f)
 	o.checkIDs(&f)
-	return errors.Join(f...)
+	return o.spelled(&f), errors.Join(f...)
 }
 
 // checkValues refuses filters that can find nothing and those that the service ignores.
 func (o *ListOptions) checkValues(f *faults) {
+	for name, empty := range inOrder(map[string]bool{"States": o.States != nil && len(o.States) == 0, "IDs": o.IDs != nil && len(o.IDs) == 0}) {
+		if empty {
+			f.add("ListOptions."+name, emptyList)
+		}
+	}
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
 			f.add("ListOptions.States", "%q is not a state: draft, registered or findable", string(state))
-		}
-	}
-	for prefix := range strings.SplitSeq(o.Prefix, ",") {
-		if o.Prefix != "" && !doi.IsPrefix(prefix) {
-			f.add("ListOptions.Prefix", `%q is not a prefix such as "10.5072"`, prefix)
 		}
 	}
 	for name, value := range inOrder(map[string]string{"Registered": o.Registered, "Created": o.Created, "Published": o.Published}) {
@@ -239,6 +242,12 @@ func (o *ListOptions) checkValues(f *faults) {
 		if n < 0 {
 			f.add("ListOptions."+name, "is %d; the service ignores numbers below 1", n)
 		}
+	}
+	if o.LinkStatus != 0 && (o.LinkStatus < 100 || o.LinkStatus > 999) {
+		f.add("ListOptions.LinkStatus", "is %d, which is no HTTP status", o.LinkStatus)
+	}
+	if o.FunderChildren && o.FundedBy == "" {
+		f.add("ListOptions.FunderChildren", "needs FundedBy, without which the service ignores it")
 	}
 	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
 		f.add("ListOptions.Overflow", "is %q; it can be unordered or by-year", string(o.Overflow))

@@ -71,10 +71,14 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 			yield(nil, &datacite.FieldError{Path: "diffs", Reason: "is nil"})
 			return
 		}
+		if opts.Workers < 0 {
+			yield(nil, &datacite.FieldError{Path: "RepairOptions.Workers", Reason: "is negative"})
+			return
+		}
 		do := func(ctx context.Context, diffs []*Difference) []*Repaired {
 			return c.repairAll(ctx, diffs, opts.DryRun)
 		}
-		err := bulk.Run(ctx, ofOneDOI(diffs), max(cmp.Or(opts.Workers, workers), 1), do, func(_ context.Context, all []*Repaired) error {
+		err := bulk.Run(ctx, ofOneDOI(diffs), cmp.Or(opts.Workers, workers), do, func(_ context.Context, all []*Repaired) error {
 			var end error
 			for _, r := range all {
 				if !yield(r, nil) {

@@ -146,7 +146,7 @@ func TestWalkAtTheLimit(t *testing.T) {
 func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
-		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: "cc-by-4.0", Subject: "ice", MinViews: 2,
+		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"}, MinViews: 2,
 		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}},
 	}
 	_, err := walked(t.Context(), service.client(t), opts)
@@ -377,9 +377,9 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 		break
 	}
 	from := walk.Position()
-	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: "10.5072"})
+	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: []string{"10.5072"}})
 	require.ErrorIs(t, err, datacite.ErrInvalid, "other options would go on silently in other results")
-	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: "10.5072"}).Position(), "the position is not lost")
+	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: []string{"10.5072"}}).Position(), "the position is not lost")
 	_, err = client.List(t.Context(), &dois.ListOptions{From: from})
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 

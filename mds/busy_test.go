@@ -71,7 +71,7 @@ func busyGateways(t *testing.T, story func(t *testing.T, srv *datacitetest.Serve
 // drafts lists the drafts of the prefix, the newest first.
 func drafts(t *testing.T, srv *datacitetest.Server) []string {
 	t.Helper()
-	found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Prefix: datacitetest.Prefix, States: []dois.State{dois.StateDraft}, Sort: query.ByCreated.Desc()})
+	found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, States: []dois.State{dois.StateDraft}, Sort: query.ByCreated.Desc()})
 	require.NoError(t, err)
 	names := []string{}
 	for _, r := range found.Records {

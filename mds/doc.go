@@ -57,6 +57,8 @@
 // A [*datacite.FieldError] is a fault in what was given; nothing was sent. A refusal is
 // a [*datacite.Error] with the service's text and, for metadata, the element and line.
 // Test for conditions with [errors.Is]: [ErrMetadataMissing], [datacite.ErrForbidden] …
+// What the service accepts and drops or changes is in Registration.Warnings and Altered;
+// before sending, and for the other methods, [Document.Findings] has it.
 //
 // Requests are sent again, up to Config.MaxAttempts times, after a lost response and
 // after the statuses 403, 408, 429 and 5xx but 501. If the last attempt of a write ends

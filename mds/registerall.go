@@ -81,10 +81,14 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 		opts = &BulkOptions{}
 	}
 	o := *opts
-	o.Workers, o.Rounds, o.Pause = max(cmp.Or(o.Workers, 4), 1), max(cmp.Or(o.Rounds, 3), 1), cmp.Or(o.Pause, 30*time.Second)
+	o.Workers, o.Rounds, o.Pause = cmp.Or(o.Workers, 4), cmp.Or(o.Rounds, 3), cmp.Or(o.Pause, 30*time.Second)
 	return func(yield func(Outcome, error) bool) {
 		if items == nil {
 			yield(Outcome{}, &datacite.FieldError{Path: "items", Reason: "is nil"})
+			return
+		}
+		if min(o.Workers, o.Rounds) < 0 || o.Pause < 0 {
+			yield(Outcome{}, &datacite.FieldError{Path: "BulkOptions", Reason: "has a negative Workers, Rounds or Pause"})
 			return
 		}
 		run := &bulkRun{client: c, opts: o, yield: yield, refusals: refusals{prefixes: map[string]refusal{}}}

@@ -27,8 +27,8 @@
 // gives the same XML.
 //
 // When the service turns XML into JSON, it loses values such as the language of names and
-// several polygons in one place. A Record keeps them, and Findings warns of them. The
-// [specification] has the two forms in sections 2.2 and 2.3.
+// several polygons in one place. A Record keeps them, and Findings warns of them, and of
+// identifiers with white space around them, of which it loses some. The [specification] has the two forms in sections 2.2 and 2.3.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package metadata

@@ -1,6 +1,9 @@
 package query
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A Page selects a part of the results (specification §4.2). The zero value is the first
 // page of 25 records.
@@ -30,6 +33,8 @@ func (p Page) check() error {
 		return refused("page", "number is %d; pages are counted from 1", p.Number)
 	case p.Size < 0 || p.Size > maxPageSize:
 		return refused("page", "size is %d; a page has 1 to %d records", p.Size, maxPageSize)
+	case strings.ContainsAny(p.Cursor, " \t\r\n,"):
+		return refused("page", "cursor is %q, which the service did not return; it would start from the first record", p.Cursor)
 	case p.Number > 0 && p.Cursor != "":
 		return refused("page", "has a number and a cursor; only one of them can say where the page begins")
 	case p.Number > pageWindow/size:

@@ -49,6 +49,8 @@ func TestCheckList(t *testing.T) {
 		{name: "the last page of the usual size", page: Page{Number: 400}},
 		{name: "beyond it", page: Page{Number: 401}, reason: "use a cursor"},
 		{name: "a cursor", page: Page{Cursor: "1", Size: 1000}},
+		{name: "a cursor with a blank", page: Page{Cursor: "1 "}, reason: "start from the first record"},
+		{name: "two cursors", page: Page{Cursor: "MTIz,NDU2"}, reason: "start from the first record"},
 		{name: "a cursor and a number", page: Page{Cursor: "1", Number: 1}, reason: "only one of them"},
 		{name: "a cursor in its order", sort: ByCreated, page: Page{Cursor: "1"}},
 		{name: "a cursor in another order", sort: ByCreated.Desc(), page: Page{Cursor: "1"}, reason: "order of creation"},

@@ -26,6 +26,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -71,10 +72,10 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
 	flags.StringVar(&s.contact, "contact", "", "your mail address; the service allows more requests with one")
 	flags.StringVar(&s.file, "o", "", "`file` to write to, gzip if its name ends in .gz; - is standard output")
-	flags.StringVar(&o.ClientID, "client", "", "records of one repository")
-	flags.StringVar(&o.ProviderID, "provider", "", "records of one member")
-	flags.StringVar(&o.Prefix, "prefix", "", "records with one prefix")
-	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general type, such as dataset")
+	flags.Var((*arguments.CommaList)(&o.ClientID), "client", "records of one repository, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.ProviderID), "provider", "records of one member, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.Prefix), "prefix", "records of one prefix, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.ResourceTypeID), "type", "records of one general `type`, such as dataset or journal-article, or of several, separated by commas")
 	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
 	flags.IntVar(&o.Page.Size, "page", 200, "records asked for at a time")
 	since := flags.String("updated-since", "", "records made or changed since a `time`, as 2026-01-06 or 2026-01-06T09:30:00Z")

@@ -273,7 +273,7 @@ func audit(t *testing.T, srv *datacitetest.Server, config Config, wanted iter.Se
 func bothWays(t *testing.T, srv *datacitetest.Server) (relations int) {
 	t.Helper()
 	all := map[string][]string{}
-	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Prefix: datacitetest.Prefix, States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
+	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
 		require.NoError(t, err)
 		for _, i := range r.RelatedIdentifiers {
 			all[doi.Key(i.RelatedIdentifier)] = append(all[doi.Key(i.RelatedIdentifier)], fmt.Sprint(i.RelationType.Inverse(), " ", doi.Key(r.DOI)))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -57,10 +58,10 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.format, "format", "table", "table, jsonl or csv")
 	flags.BoolVar(&s.all, "all", false, "print all records, in the order of creation, rather than the first -n")
 	flags.IntVar(&o.Page.Size, "n", 20, "how many records to print, at most 1,000")
-	flags.StringVar(&o.ClientID, "client", "", "records of one repository")
-	flags.StringVar(&o.ProviderID, "provider", "", "records of one member")
-	flags.StringVar(&o.Prefix, "prefix", "", "records with one prefix")
-	flags.StringVar(&o.ResourceTypeID, "type", "", "records of one general `type`, such as dataset or journal-article; or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.ClientID), "client", "records of one repository, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.ProviderID), "provider", "records of one member, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.Prefix), "prefix", "records of one prefix, or of several, separated by commas")
+	flags.Var((*arguments.CommaList)(&o.ResourceTypeID), "type", "records of one general `type`, such as dataset or journal-article, or of several, separated by commas")
 	flags.StringVar(&o.Created, "created", "", "`year` or years of creation, as 2020 or 2020,2022")
 	flags.StringVar(&o.Published, "published", "", "`year` or years of publication")
 	order := flags.String("sort", "", "such as -citation-count; the best match first if there is a query")
@@ -125,22 +126,12 @@ func (s *settings) readTerms(order string) error {
 		return fmt.Errorf("-sort %q is not one of %s, each with a - in front for descending except relevance", order, strings.Join(orders, ", "))
 	}
 	s.opts.Sort = query.Sort(order)
-	if s.opts.ResourceTypeID == "" {
-		return nil
-	}
 	known := types()
-	var ids []string
-	for name := range strings.SplitSeq(s.opts.ResourceTypeID, ",") {
-		id := strings.ToLower(strings.TrimSpace(name))
-		if !slices.Contains(known, id) {
-			id = hyphenated(strings.TrimSpace(name))
-		}
-		if !slices.Contains(known, id) {
+	for _, name := range s.opts.ResourceTypeID {
+		if !slices.Contains(known, strings.ToLower(name)) && !slices.Contains(known, hyphenated(name)) {
 			return fmt.Errorf("-type %q is not one of %s", name, strings.Join(known, ", "))
 		}
-		ids = append(ids, id)
 	}
-	s.opts.ResourceTypeID = strings.Join(ids, ",")
 	return nil
 }
 

@@ -55,3 +55,21 @@ func Parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) (wor
 	}
 	return words, given, err
 }
+
+// A CommaList is the value of a flag with several values, separated by commas.
+type CommaList []string
+
+// String is the list as it is typed.
+func (l *CommaList) String() string { return strings.Join(*l, ",") }
+
+// Set reads the list, without blanks around its values.
+func (l *CommaList) Set(text string) error {
+	*l = nil
+	for value := range strings.SplitSeq(text, ",") {
+		if value = strings.TrimSpace(value); value == "" {
+			return errors.New("has an empty value beside a comma")
+		}
+		*l = append(*l, value)
+	}
+	return nil
+}

@@ -140,7 +140,7 @@ func TestWireDOIs(t *testing.T) {
 
 	opts := &dois.ListOptions{
 		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(), Page: query.Page{Number: 1, Size: 2},
-		ProviderID: "example", ClientID: "example.repo", ConsortiumID: "example", ResourceTypeID: "dataset", Prefix: "10.5072",
+		ProviderID: []string{"example"}, ClientID: []string{"example.repo"}, ConsortiumID: "example", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
 		Registered: "2026", Created: "2025,2026", SchemaVersion: "4", Affiliation: true, Publisher: true, Detail: true, Fields: []string{"doi", "titles"},
 	}
 	_, err = all.reader.List(ctx, opts)
@@ -149,7 +149,7 @@ func TestWireDOIs(t *testing.T) {
 	_, err = all.reader.List(ctx, opts)
 	require.NoError(t, err)
 	found := 0
-	for r, err := range all.reader.All(ctx, &dois.ListOptions{Prefix: "10.5072", Page: query.Page{Size: 2}}) {
+	for r, err := range all.reader.All(ctx, &dois.ListOptions{Prefix: []string{"10.5072"}, Page: query.Page{Size: 2}}) {
 		require.NoError(t, err)
 		assert.NotEmpty(t, r.DOI)
 		found++

@@ -237,7 +237,7 @@ func shownMonth(h reports.Header) string {
 // listRecords lists the records of the account.
 func (c *comparison) listRecords(ctx context.Context) error {
 	const maxSize = 1000
-	walk := c.dois.Walk(&dois.ListOptions{ClientID: c.account, Page: query.Page{Size: maxSize}, Detail: true, Fields: fields})
+	walk := c.dois.Walk(&dois.ListOptions{ClientID: []string{c.account}, Page: query.Page{Size: maxSize}, Detail: true, Fields: fields})
 	for r, err := range walk.All(ctx) {
 		if err != nil {
 			return err

@@ -154,6 +154,9 @@ func (c *comparison) check() error {
 	case c.opts.Lag < 0:
 		return &datacite.FieldError{Path: "Options.Lag", Reason: "is negative"}
 	}
+	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
+		return &datacite.FieldError{Path: "Options.Causes", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
+	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {
 			return &datacite.FieldError{Path: "Options.Causes", Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))}

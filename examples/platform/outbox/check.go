@@ -86,7 +86,7 @@ func words(difference *dois.Difference) string {
 // display notes what the service shows of the use of our DOIs.
 func (o *Outbox) display(ctx context.Context, owners map[string]*dataset.Dataset) error {
 	counts := map[string]store.Used{}
-	opts := &dois.ListOptions{Prefix: o.Prefix, Fields: []string{"doi", "viewCount", "downloadCount"}}
+	opts := &dois.ListOptions{Prefix: []string{o.Prefix}, Fields: []string{"doi", "viewCount", "downloadCount"}}
 	for r, err := range o.DOIs.All(ctx, opts) {
 		if err != nil {
 			return err
