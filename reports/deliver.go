@@ -80,6 +80,9 @@ func (s *submission) deliver(ctx context.Context) error {
 // note records what the next run has to know.
 func (s *submission) note(d delivery) error {
 	if r, ok := d.record(); ok {
+		if r.State != 0 && !d.seen.foreign {
+			r.Size = s.datasets(max(d.stored, d.seen.first))
+		}
 		return s.lock.Note(r)
 	}
 	return nil

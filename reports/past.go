@@ -28,7 +28,7 @@ import (
 //	any                                       not what the record says unknown: another program wrote; notes hold
 //
 // "What the record says" is what a run of this account left or may have left: see
-// [delivery.ours]. If the past is unknown, what is known is used all the same, and the
+// [submission.left]. If the past is unknown, what is known is used all the same, and the
 // receipt and a warning say that there may be more.
 //
 // Before the first request, the notes are all numbers of the stored version and of the notes
@@ -57,7 +57,7 @@ func (s *submission) recall(d delivery) {
 	case d.left.Past == runlock.Unknown,
 		d.left.Past == runlock.Noted && err != nil,
 		err != nil && !errors.Is(err, fs.ErrNotExist),
-		!absent && !d.ours(d.seen):
+		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(Finding{
 			Path:   "report-datasets",
@@ -65,6 +65,14 @@ func (s *submission) recall(d delivery) {
 			Rule:   6, Warning: true,
 		})
 	}
+}
+
+// left reports whether a run of this account left what is stored, or may have. Some services
+// list subsets in the response to a write and show datasets later; then only their number
+// is compared.
+func (s *submission) left(d delivery) bool {
+	shown := storedReport{Shown: int(d.left.Size)}
+	return d.ours(d.seen) && (d.left.State == 0 || d.left.State == d.seen.state || d.seen.state == shown.state())
 }
 
 // tell tells later runs what this one knows.

@@ -43,6 +43,7 @@ func Folder() string {
 type Record struct {
 	At    time.Time // when a request may have been in progress, or State was seen
 	State uint64    // the state of the job; 0 if At is the time of a request
+	Size  int64     // of the job in that state, as far as it is known
 	Past  Past      // what the account knows of the job's past; see [Lock.SetPast]
 }
 
@@ -233,8 +234,8 @@ func read(path string, own bool) (r Record, err error) {
 	}
 	defer file.Close()
 	var nanos int64
-	// A record of an earlier release has no Past, which is then Unknown.
-	if n, err := fmt.Fscanf(io.LimitReader(file, 64), "%d %x %d\n", &nanos, &r.State, &r.Past); err != nil && n < 2 {
+	// A record of an earlier release has no Past, which is then Unknown, and no Size.
+	if n, err := fmt.Fscanf(io.LimitReader(file, 64), "%d %x %d %d\n", &nanos, &r.State, &r.Past, &r.Size); err != nil && n < 2 {
 		return Record{At: info.ModTime()}.notAhead(), nil // damaged; the system knows when it was written
 	}
 	r.At = time.Unix(0, nanos)
@@ -271,11 +272,13 @@ func (l *Lock) SetPast(p Past) error {
 
 // note replaces the record. The caller holds the mutex.
 func (l *Lock) note(r Record) error {
-	if r.State == l.noted.State && r.At.Equal(l.noted.At) && r.Past == l.noted.Past {
-		return nil
+	if same := r; r.At.Equal(l.noted.At) {
+		if same.At = l.noted.At; same == l.noted {
+			return nil
+		}
 	}
 	err := l.replace(l.record, func(file *os.File) error {
-		_, err := fmt.Fprintf(file, "%d %x %d\n", r.At.UnixNano(), r.State, r.Past)
+		_, err := fmt.Fprintf(file, "%d %x %d %d\n", r.At.UnixNano(), r.State, r.Past, r.Size)
 		return cmp.Or(err, file.Chmod(0o644)) // for the other accounts
 	})
 	if err == nil {
