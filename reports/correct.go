@@ -63,12 +63,7 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 		return err
 	}
 	if s.past.compared {
-		err := s.client.eachStored(ctx, s.id, func(d *Dataset) error {
-			if onlyZeros(d) {
-				return c.add(inZeros, d, true)
-			}
-			return c.add(inStored, d, true)
-		})
+		err := s.client.eachStored(ctx, s.id, func(d *Dataset) error { return c.add(inStored, d, true) })
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
@@ -82,20 +77,7 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 	if !s.past.noted {
 		return nil
 	}
-	return s.readNotes(func(n *number, _ bool) error {
-		source := inEarlier
-		if n.reports[0] == inZeros {
-			source = inZeros
-		}
-		return c.put(n.name, n.views, source, n.count, n.about)
-	})
-}
-
-// onlyZeros reports whether a dataset is as addZeros makes them.
-func onlyZeros(d *Dataset) bool {
-	return len(d.Performance) == 1 && !slices.ContainsFunc(d.Performance[0].Instance, func(n Instance) bool {
-		return !shownMetric(&n) || n.Count != 0 || len(n.CountryCounts) > 0
-	})
+	return s.readNotes(func(n *number, _ bool) error { return c.put(n) })
 }
 
 // addZeros adds the zeros to the plan: before the data if a PUT replaces the stored report,
@@ -122,11 +104,9 @@ func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) (a
 	return true, nil
 }
 
-// getsZero reports whether the plan gets a zero for a number that it lacks. Zeros that are
-// stored stay: the service may not have read them yet.
-func (s *submission) getsZero(n *number) bool {
-	return s.options.ZeroDropped || n.count == 0 && slices.Contains(n.reports, inZeros)
-}
+// getsZero reports whether the plan gets a zero for a number that it lacks. A zero that was
+// stored stays: the service may not have read it yet.
+func (s *submission) getsZero(n *number) bool { return s.options.ZeroDropped || n.count == 0 }
 
 // dropped yields datasets with the count 0 for the numbers that the plan lacks, and warns
 // of those that get none.
@@ -176,9 +156,6 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 
 // keeps counts a number that stays, and warns of it.
 func (s *submission) keeps(n number) {
-	if n.count == 0 {
-		return
-	}
 	s.staying++
 	s.warn(Finding{
 		Path:   "report-datasets",
@@ -323,17 +300,16 @@ func (c *comparison) add(report int, d *Dataset, whole bool) error {
 				return err
 			}
 		}
-		if err := c.put(shown.Name, metric == 1, report, n.Values[len(n.Values)-1], c.about); err != nil {
+		if err := c.put(&number{name: shown.Name, views: metric == 1, reports: []int{report}, count: n.Values[len(n.Values)-1], about: c.about}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) put(name string, views bool, report int, count int64, about []byte) error {
-	n := number{name: name, views: views, reports: []int{report}, count: count, about: about}
+func (c *comparison) put(n *number) error {
 	c.value = n.append(c.value[:0])
-	c.key = append(append(c.key[:0], name...), 0, n.metricByte())
+	c.key = append(append(c.key[:0], n.name...), 0, n.metricByte())
 	return c.sorter.Add(c.key, c.value)
 }
 
@@ -341,7 +317,7 @@ func (c *comparison) put(name string, views bool, report int, count int64, about
 type number struct {
 	name    string
 	views   bool
-	reports []int  // in the order in which they were added, each once
+	reports []int  // in ascending order, each once
 	count   int64  // of the first one but the plan; of several in that report, the greatest
 	about   []byte // the JSON of the dataset without its counts, where needed
 }

@@ -99,13 +99,8 @@ func (s *submission) takeNotes(c *comparison) error {
 			if replaced && len(n.reports) == 1 {
 				continue
 			}
-			replaced = replaced || s.getsZero(&n)
-			source := inEarlier
-			if n.count == 0 && slices.Contains(n.reports, inZeros) {
-				source = inZeros
-			}
-			n.reports = []int{source}
-			if err := note(&n, replaced); err != nil {
+			n.reports = []int{inEarlier}
+			if err := note(&n, replaced || s.getsZero(&n)); err != nil {
 				return err
 			}
 		}
@@ -132,7 +127,7 @@ func (s *submission) completed() {
 	}
 	_ = s.writeNotes(func(note func(*number, bool) error) error {
 		return s.readNotes(func(n *number, replaced bool) error {
-			if replaced || n.count == 0 {
+			if replaced {
 				return nil
 			}
 			return note(n, false)
