@@ -61,7 +61,7 @@ func (s *submission) recall(d delivery) {
 		p.unknown = true
 		s.warn(Finding{
 			Path:   "report-datasets",
-			Reason: "are stored after versions that SubmitOptions.LockDir does not know; records may continue to show numbers that only those have",
+			Reason: "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
 			Rule:   6, Warning: true,
 		})
 	}

@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -78,7 +79,7 @@ func (h *history) warn(f reports.Finding) {
 	if m := lacks.FindStringSubmatch(f.Reason); m != nil {
 		h.said[fmt.Sprintf("%s %s %s", m[2], m[1], m[3])] = true
 	} else if f.Rule == 6 {
-		assert.Contains(h.t, f.Reason, "LockDir does not know")
+		assert.Contains(h.t, f.Reason, "not known from SubmitOptions.LockDir")
 		h.unknown++
 	}
 }
@@ -209,6 +210,36 @@ func TestAnInterruptedCorrection(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAServerThatDiesInACorrection: what it lost is not forgotten, unless nobody can read the
+// report any more.
+func TestAServerThatDiesInACorrection(t *testing.T) {
+	broken := 0
+	for i, step := range steps {
+		newHistory(t, func(h *history) {
+			h.submit(abcd)
+			h.opts.MaxDatasets, h.opts.ZeroDropped = 1, i%2 == 0
+			writes := 0
+			h.fault = func(r *http.Request) *datacitetest.Fault {
+				if r.Method == http.MethodGet {
+					return nil
+				}
+				if writes++; writes > 1 {
+					return &datacitetest.Fault{Kind: datacitetest.Status, Status: 401}
+				}
+				return &datacitetest.Fault{Kind: datacitetest.Crash, Step: step}
+			}
+			_, err := h.try(h.t.Context(), ab)
+			h.fault = nil
+			if require.Error(h.t, err); errors.Is(err, reports.ErrBroken) {
+				broken++
+				return
+			}
+			assert.False(h.t, h.submit(version{"10.5072/a": {v: 6}}).EarlierUnknown, step)
+		})
+	}
+	assert.Less(t, broken, len(steps)/2)
 }
 
 // cuts yields the writes at which to kill a run, and whether the service does them before:

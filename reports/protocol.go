@@ -237,6 +237,9 @@ func (d delivery) ours(s view) bool {
 // with it again.
 func (d delivery) replanned(subsets int) delivery {
 	d.subsets, d.seen = subsets, view{}
+	if d.watched.foreign { // which it may no longer be
+		d.watched, d.suspect = view{}, false
+	}
 	return d
 }
 
