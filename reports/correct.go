@@ -1,11 +1,13 @@
 package reports
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,41 +21,95 @@ import (
 // service's workers replace only numbers in the new report; a count of 0 is the only
 // remedy (rule 6 of datacitetest/deployed-usage.md).
 
-// correct compares the plan with the report that it replaces, and counts the numbers that
-// would stay. With SubmitOptions.ZeroDropped it puts datasets with the count 0 for them
-// before the plan, and returns true: before, so that they are stored with the
-// first subset and a later run finds them, even if this one ends early.
-func (s *submission) correct(ctx context.Context) (replanned bool, err error) {
-	s.corrected = true
+// Which version has a number, in a comparison of versions.
+const (
+	inPlan int = iota
+	inStored
+	inZeros   // as 0, in a stored dataset of nothing but zeros
+	inEarlier // one that is no longer stored
+)
+
+// correct compares the plan with all that is known of earlier versions, before the first
+// request and before a run ends that has nothing to send: with the stored one, and with
+// those that a request has replaced since a run completed (see [past]). It counts the
+// numbers that would stay. With SubmitOptions.ZeroDropped, and for zeros that are stored,
+// it adds datasets with the count 0 to the plan and returns true.
+func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, err error) {
+	foreign := d.seen.foreign
+	switch first := !s.past.recalled; {
+	case first:
+		s.recall(d)
+	case s.past.compared || !foreign:
+		return false, nil
+	}
+	s.past.compared = foreign
+	if !foreign && !s.past.noted { // what is stored is part of the plan
+		return false, s.past.tell(s.lock)
+	}
 	c := s.newComparison()
 	defer c.sorter.Close()
-	if err := s.eachPlanned(func(d *Dataset) error { return c.add(0, d, false) }); err != nil {
+	if err := s.compare(ctx, c); err != nil {
 		return false, err
 	}
-	err = s.client.eachStored(ctx, s.id, func(d *Dataset) error { return c.add(1, d, true) })
-	switch {
-	case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
-		s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Rule: 6, Warning: true})
-	case errors.Is(err, errDamaged):
-		return false, fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
-	case err != nil:
-		return false, fmt.Errorf("comparing with the stored report: %w", err)
+	if err := s.takeNotes(c); err != nil {
+		return false, fmt.Errorf("noting the numbers of earlier versions (SubmitOptions.LockDir): %w", err)
 	}
+	return s.addZeros(ctx, c, d.seen.first > 0)
+}
+
+// compare adds the numbers of all versions to c.
+func (s *submission) compare(ctx context.Context, c *comparison) error {
+	if err := s.eachPlanned(func(d *Dataset) error { return c.add(inPlan, d, false) }); err != nil {
+		return err
+	}
+	if s.past.compared {
+		err := s.client.eachStored(ctx, s.id, func(d *Dataset) error { return c.add(inStored, d, true) })
+		switch {
+		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
+			s.past.unknown = true
+			s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Rule: 6, Warning: true})
+		case errors.Is(err, errDamaged):
+			return fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
+		case err != nil:
+			return fmt.Errorf("comparing with the stored report: %w", err)
+		}
+	}
+	if !s.past.noted {
+		return nil
+	}
+	return s.readNotes(func(n *number, _ bool) error { return c.put(n) })
+}
+
+// addZeros adds the zeros to the plan: before the data if a PUT replaces the stored report,
+// so that they are in the first subset of all; after them if the run goes on after data that
+// are stored.
+func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) (added bool, err error) {
 	var zeros []Subset
+	var starts []int64
+	s.staying = 0
 	err = pack(ctx, s.header, s.dropped(c), s.options, s.bodies, func(p Subset) error {
-		zeros = append(zeros, p)
+		zeros, starts = append(zeros, p), append(starts, s.filled)
+		s.filled += p.Bytes
 		return nil
 	})
-	if err != nil || len(zeros) == 0 {
+	switch {
+	case err != nil || len(zeros) == 0:
 		return false, err
+	case after:
+		s.plan, s.starts = slices.Concat(s.plan, zeros), slices.Concat(s.starts, starts)
+	default:
+		s.plan, s.starts = slices.Concat(zeros, s.plan), slices.Concat(starts, s.starts)
+		s.sums, s.accepted, s.covered, s.listed = nil, nil, 0, nil
 	}
-	s.plan, s.zeros = slices.Concat(zeros, s.plan), len(zeros)
-	s.sums, s.accepted, s.covered, s.listed = nil, nil, 0, nil
 	return true, nil
 }
 
-// dropped yields datasets with the count 0 for the numbers of the stored report that the
-// plan lacks, if that is wanted. Otherwise it warns of them.
+// getsZero reports whether the plan gets a zero for a number that it lacks. A zero that was
+// stored stays: the service may not have read it yet.
+func (s *submission) getsZero(n *number) bool { return s.options.ZeroDropped || n.count == 0 }
+
+// dropped yields datasets with the count 0 for the numbers that the plan lacks, and warns
+// of those that get none.
 func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var zero *Dataset
@@ -72,9 +128,9 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 			case err != nil:
 				yield(item, err)
 				return
-			case slices.Contains(n.reports, 0):
+			case slices.Contains(n.reports, inPlan):
 				continue
-			case !s.options.ZeroDropped:
+			case !s.getsZero(&n):
 				s.keeps(n)
 				continue
 			}
@@ -82,7 +138,11 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 				return
 			}
 			if zero == nil {
-				zero = n.dataset
+				zero = new(Dataset)
+				if err := zero.UnmarshalJSON(n.about); err != nil {
+					yield(item, err)
+					return
+				}
 				zero.Performance = []Performance{{Period: s.header.ReportingPeriod}}
 				s.zeroed++
 			}
@@ -96,13 +156,10 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 
 // keeps counts a number that stays, and warns of it.
 func (s *submission) keeps(n number) {
-	if n.count == 0 {
-		return
-	}
 	s.staying++
 	s.warn(Finding{
 		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that the stored report has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, n.count, shownMonth(s.header)),
+		Reason: fmt.Sprintf("lack the %s of %s that an earlier version has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, n.count, shownMonth(s.header)),
 		Rule:   6, Warning: true,
 	})
 }
@@ -214,8 +271,8 @@ func each(r *Reader, f func(*Dataset) error) error {
 
 // A comparison sorts the numbers that reports give to DOI records, outside memory.
 type comparison struct {
-	sorter     extsort.Sorter
-	key, value []byte
+	sorter            extsort.Sorter
+	key, value, about []byte
 }
 
 const comparisonMemory = 16 << 20 // bytes
@@ -232,33 +289,35 @@ func (c *comparison) add(report int, d *Dataset, whole bool) error {
 		if shown.DOI == "" || len(n.Values) == 0 {
 			continue
 		}
-		c.key = append(append(c.key[:0], shown.Name...), 0, byte(metric))
-		c.value = binary.AppendUvarint(c.value[:0], uint64(len(shown.Name)))
-		c.value = append(append(c.value, shown.Name...), byte(metric))
-		c.value = binary.AppendUvarint(c.value, uint64(report))
-		c.value = binary.AppendVarint(c.value, n.Values[len(n.Values)-1])
+		c.about = c.about[:0]
 		if whole {
 			about := *d
 			about.DatasetID, about.Performance = d.DatasetID[:1], nil
 			var err error
-			if c.value, err = appendDataset(c.value, &about); err != nil {
+			if c.about, err = appendDataset(c.about, &about); err != nil {
 				return err
 			}
 		}
-		if err := c.sorter.Add(c.key, c.value); err != nil {
+		if err := c.put(&number{name: shown.Name, views: metric == 1, reports: []int{report}, count: n.Values[len(n.Values)-1], about: c.about}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (c *comparison) put(n *number) error {
+	c.value = n.append(c.value[:0])
+	c.key = append(append(c.key[:0], n.name...), 0, n.metricByte())
+	return c.sorter.Add(c.key, c.value)
+}
+
 // A number is a count of a DOI, and the reports that have it.
 type number struct {
 	name    string
 	views   bool
-	reports []int // in ascending order, each once
-	count   int64 // of the last one
-	dataset *Dataset
+	reports []int  // in ascending order, each once
+	count   int64  // of the first one but the plan; of several in that report, the greatest
+	about   []byte // the JSON of the dataset without its counts, where needed
 }
 
 func (n *number) metric() MetricType {
@@ -266,6 +325,57 @@ func (n *number) metric() MetricType {
 		return UniqueDatasetInvestigations
 	}
 	return UniqueDatasetRequests
+}
+
+func (n *number) metricByte() byte {
+	if n.views {
+		return 1
+	}
+	return 0
+}
+
+// append appends a number of one report as bytes, which parseNumber reads.
+func (n *number) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(n.name)))
+	b = append(append(b, n.name...), n.metricByte())
+	b = binary.AppendUvarint(b, uint64(n.reports[0]))
+	b = binary.AppendVarint(b, n.count)
+	return append(b, n.about...)
+}
+
+// errNumber: bytes are not those of a number.
+var errNumber = errors.New("reports: not a number of a report")
+
+// parseNumber reads a number, whose about is part of b.
+func parseNumber(b []byte) (number, error) {
+	length, size := binary.Uvarint(b)
+	if size <= 0 || length == 0 || length >= uint64(len(b)-size) {
+		return number{}, errNumber
+	}
+	b = b[size:]
+	n := number{name: string(b[:length]), views: b[length] == 1}
+	report, size := binary.Uvarint(b[length+1:])
+	if size <= 0 || report > math.MaxInt32 {
+		return number{}, errNumber
+	}
+	b = b[int(length)+1+size:]
+	n.reports = []int{int(report)}
+	if n.count, size = binary.Varint(b); size <= 0 {
+		return number{}, errNumber
+	}
+	n.about = b[size:]
+	return n, nil
+}
+
+// also adds the same number of another report, or a further one of the same.
+func (n *number) also(m *number) {
+	report := m.reports[0]
+	if len(n.about) == 0 || report != inEarlier && m.count > n.count {
+		n.count, n.about = m.count, m.about
+	}
+	if n.reports[len(n.reports)-1] != report {
+		n.reports = append(n.reports, report)
+	}
 }
 
 // numbers yields the numbers of all reports, sorted by DOI and metric. They were added
@@ -278,15 +388,14 @@ func (c *comparison) numbers() iter.Seq2[number, error] {
 				yield(number{}, err)
 				return
 			}
-			n, err := readNumber(value)
+			n, err := parseNumber(value)
+			n.about = bytes.Clone(n.about) // value is valid until the next one
 			switch {
 			case err != nil:
 				yield(number{}, err)
 				return
 			case n.name == current.name && n.views == current.views:
-				if last := current.reports[len(current.reports)-1]; last != n.reports[0] {
-					current.reports = append(current.reports, n.reports[0])
-				}
+				current.also(&n)
 				continue
 			}
 			if current.name != "" && !yield(current, nil) {
@@ -298,20 +407,4 @@ func (c *comparison) numbers() iter.Seq2[number, error] {
 			yield(current, nil)
 		}
 	}
-}
-
-func readNumber(value []byte) (number, error) {
-	length, size := binary.Uvarint(value)
-	value = value[size:]
-	n := number{name: string(value[:length]), views: value[length] == 1}
-	value = value[length+1:]
-	report, size := binary.Uvarint(value)
-	value = value[size:]
-	n.reports = []int{int(report)}
-	n.count, size = binary.Varint(value)
-	if value = value[size:]; len(value) > 0 {
-		n.dataset = new(Dataset)
-		return n, n.dataset.UnmarshalJSON(value)
-	}
-	return n, nil
 }

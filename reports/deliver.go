@@ -23,7 +23,18 @@ func (s *submission) deliver(ctx context.Context) error {
 	d.firstPause, d.longestPause = s.client.core.Pause(d.firstPause), s.client.core.Pause(d.longestPause)
 	var cause error // why the last look or write failed
 	for {
-		switch next := d.next(time.Now()); next.do {
+		next := d.next(time.Now())
+		if next.do == send || next.do == finish {
+			replanned, err := s.correct(ctx, d)
+			if err != nil {
+				return s.stopped(d, d.without(), err)
+			}
+			if replanned {
+				d = d.replanned(len(s.plan))
+				continue
+			}
+		}
+		switch next.do {
 		case look:
 			if err := s.wait(ctx, next, d.stored); err != nil {
 				return s.stopped(d, d.interrupted(), also(cause, err))
@@ -40,16 +51,6 @@ func (s *submission) deliver(ctx context.Context) error {
 				cause = settled(cause)
 			}
 		case send:
-			if d.seen.foreign && !s.corrected {
-				replanned, err := s.correct(ctx)
-				if err != nil {
-					return s.stopped(d, d.without(), err)
-				}
-				if replanned {
-					d = d.replanned(len(s.plan))
-					continue
-				}
-			}
 			d = d.sending(next.subset)
 			shows, err := s.send(ctx, next.subset)
 			switch cause = err; {
@@ -63,6 +64,7 @@ func (s *submission) deliver(ctx context.Context) error {
 				return s.stopped(d, d.without(), s.explain(next.subset, settled(err)))
 			}
 		case finish:
+			s.completed()
 			return nil
 		case stop:
 			return s.stopped(d, next.state, cause)
@@ -80,6 +82,9 @@ func (s *submission) deliver(ctx context.Context) error {
 // note records what the next run has to know.
 func (s *submission) note(d delivery) error {
 	if r, ok := d.record(); ok {
+		if r.State != 0 && !d.seen.foreign {
+			r.Size = s.datasets(max(d.stored, d.seen.first))
+		}
 		return s.lock.Note(r)
 	}
 	return nil

@@ -29,7 +29,8 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	repeats := repeat.NewFinder(s.options.TempDir)
 	defer repeats.Close()
 	err := pack(ctx, s.header, items(entries, repeats), s.options, s.bodies, func(p Subset) error {
-		s.plan = append(s.plan, p)
+		s.plan, s.starts = append(s.plan, p), append(s.starts, s.filled)
+		s.filled += p.Bytes
 		s.progress(Progress{Stage: Building}, len(s.plan))
 		return nil
 	})

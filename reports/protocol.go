@@ -233,10 +233,13 @@ func (d delivery) ours(s view) bool {
 	return d.left.At.Equal(runlock.Idle) && (d.left.State == s.state || d.left.State&1 != s.state&1)
 }
 
-// replanned records that the plan has further subsets before the others, so what was seen
-// has to be compared with it again.
+// replanned records that the plan has further subsets, so what was seen has to be compared
+// with it again.
 func (d delivery) replanned(subsets int) delivery {
 	d.subsets, d.seen = subsets, view{}
+	if d.watched.foreign { // which it may no longer be
+		d.watched, d.suspect = view{}, false
+	}
 	return d
 }
 

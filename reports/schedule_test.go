@@ -40,7 +40,7 @@ func TestSubmitUnderRandomFaults(t *testing.T) {
 		seed := *firstSeed + i
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).run(outcomes) })
+			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir, behaviours).run(outcomes) })
 		}) {
 			return // one story is enough to read
 		}
@@ -59,6 +59,7 @@ type trial struct {
 	*testing.T
 	rand   *rand.Rand
 	srv    *datacitetest.Server
+	late   bool // the service reads reports a day later
 	net    *faultyNetwork
 	clean  *reports.Client // over a network without faults
 	client *reports.Client
@@ -67,10 +68,11 @@ type trial struct {
 	opts   reports.SubmitOptions
 }
 
-func newTrial(t *testing.T, seed uint64, dir string) *trial {
+func newTrial(t *testing.T, seed uint64, dir string, of []datacitetest.Behaviour) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
+	late := r.IntN(2) * int(24*time.Hour)
 	srv := datacitetest.NewServer(&datacitetest.Options{
-		NoPort: true, Behaviour: cmp.Or(datacitetest.Behaviour(*only), behaviours[r.IntN(len(behaviours))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+		NoPort: true, UsageLag: time.Duration(late), Behaviour: cmp.Or(datacitetest.Behaviour(*only), of[r.IntN(len(of))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
 		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
@@ -81,7 +83,7 @@ func newTrial(t *testing.T, seed uint64, dir string) *trial {
 		return c
 	}
 	return &trial{
-		T: t, rand: r, srv: srv, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
+		T: t, rand: r, srv: srv, late: late > 0, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
 		header: header("Example", time.October), want: all(1 + r.IntN(17)),
 		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute},
 	}
@@ -349,58 +351,4 @@ func page(req *http.Request, status int) *http.Response {
 		StatusCode: status, Request: req, Header: http.Header{"Content-Type": {"text/html"}},
 		Body: io.NopCloser(strings.NewReader("<html><head><title>" + http.StatusText(status) + "</title></head></html>")),
 	}
-}
-
-// A correction's zeros reach the service, whatever fails on the way, in whatever run.
-func TestZerosUnderRandomFaults(t *testing.T) {
-	for i := range uint64(*schedules / 5) {
-		seed := *firstSeed + i
-		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir).correct() })
-		}) {
-			return
-		}
-	}
-}
-
-func (tr *trial) correct() {
-	old := make([]reports.Dataset, 1+tr.rand.IntN(6))
-	tr.want = tr.want[:min(len(tr.want), 4)]
-	want := map[string]int64{}
-	for i := range old {
-		old[i] = counted(fmt.Sprint("10.5072/old-", i), views(7))
-		want[old[i].DatasetID[0].Value] = 0
-	}
-	for _, d := range tr.want {
-		want[d.DatasetID[0].Value] = 5
-	}
-	tr.opts.MaxDatasets, tr.opts.ZeroDropped = len(old), true
-	_, err := tr.clean.Submit(tr.Context(), tr.header, reports.Source(old), &tr.opts)
-	require.NoError(tr, err)
-	for attempt := 1; ; attempt++ {
-		if attempt > 6 {
-			tr.net.rate = 0
-		}
-		require.LessOrEqual(tr, attempt, 12, "it does not come to an end")
-		ctx, kill := context.WithCancel(tr.Context())
-		tr.net.killAfter(tr.rand.IntN(12), kill)
-		receipt, err := tr.client.Submit(ctx, tr.header, reports.Source(tr.want), &tr.opts)
-		tr.net.killAfter(-1, nil)
-		kill()
-		if err == nil {
-			require.EqualValues(tr, len(old), receipt.Zeros)
-			break
-		}
-	}
-	tr.net.wait()
-	time.Sleep(time.Hour)
-	got := map[string]int64{}
-	for _, d := range tr.read() {
-		require.NotContains(tr, got, d.DatasetID[0].Value, "once")
-		for _, s := range reports.ShownBy(tr.header, []reports.Dataset{d}) {
-			got[s.Name] = s.Views.Values[0]
-		}
-	}
-	require.Equal(tr, want, got)
 }

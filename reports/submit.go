@@ -42,13 +42,16 @@ type SubmitOptions struct {
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
 	AllowImpossible bool
-	// ZeroDropped sends the count 0 for each number that DOI records show because of the
-	// stored report, and that the new one lacks: of a dataset that was dropped, or of
-	// views or downloads alone. Without it the records continue to show these numbers,
-	// since the service replaces only what the new report has; Warn is called for each.
-	// The zeros are datasets of their own, sent first, so that a run after one that
-	// was killed finds them. That cannot be promised for more than MaxDatasets of them, or if
-	// the server dies in the middle of the first write.
+	// ZeroDropped sends the count 0 for each number that DOI records show because of an
+	// earlier version of the report, and that this one lacks: of a dataset that was dropped,
+	// or of views or downloads alone. Without it the records continue to show these
+	// numbers, since the service replaces only what the new report has; each run calls Warn
+	// for each, and a later run with ZeroDropped can still send the zeros.
+	//
+	// LockDir holds these numbers from before the first request until the data or a zero
+	// replace them, so runs that fail on the way lose none. The zeros are datasets of their
+	// own. Later versions keep them, with or without ZeroDropped, until the data have
+	// the numbers again.
 	ZeroDropped bool
 	// CompareOthers reads the other reports of the account for that month, and calls
 	// Warn for each that has numbers of the same datasets: records show the sum. That
@@ -77,8 +80,14 @@ type SubmitOptions struct {
 	// or a systemd service with PrivateTmp, has a /tmp of its own: name a persistent
 	// folder that all runs share. If several accounts write to it, it must have the
 	// sticky bit (mode 1777) as /tmp has; then an account can delay the runs of
-	// others, but not harm them. A record is a few bytes; a later run of the same account
-	// removes it after a week.
+	// others, but not harm them.
+	//
+	// The folder also holds what is known of earlier versions, for each account: usually
+	// a few bytes in the record; notes of the size of the compressed report while one is
+	// replaced, and afterwards of the numbers that records continue to show. Where the
+	// record is missing, or another program or account wrote the report since, Warn is
+	// called and Receipt.EarlierUnknown is true. A later run of the same account removes
+	// records and notes after 400 days.
 	LockDir string
 
 	// MaxProcessing is the longest time for which the service may continue to process a
@@ -126,10 +135,14 @@ type Receipt struct {
 
 	Sent int // how many of the Subsets this call sent; the others were stored before
 
-	// Kept is how many numbers of the report that was replaced DOI records continue to
-	// show, because this one lacks them; Zeros is how many datasets with the count 0 were
-	// sent against that (see SubmitOptions.ZeroDropped). Datasets includes them.
-	Kept, Zeros int64
+	// Kept counts the numbers of earlier versions that DOI records continue to show because
+	// this version lacks them. If EarlierUnknown is true, there may be more: this account
+	// does not know all earlier versions from SubmitOptions.LockDir, and Warn said so.
+	Kept           int64
+	EarlierUnknown bool
+	// Zeros counts the stored datasets with the count 0 in place of such numbers (see
+	// SubmitOptions.ZeroDropped). Datasets includes them.
+	Zeros int64
 }
 
 // A Subset is one compressed part of a report.
@@ -231,7 +244,7 @@ func (c *Client) redact(o *SubmitOptions) {
 func (s *submission) receipt() *Receipt {
 	h := s.header
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
-	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent, Kept: s.staying, Zeros: s.zeroed}
+	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent, Kept: s.staying, EarlierUnknown: s.past.unknown, Zeros: s.zeroed}
 }
 
 // lock excludes other runs on this machine. The service finds a report by the creator's
@@ -239,7 +252,9 @@ func (s *submission) receipt() *Receipt {
 func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
 	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
 	year, month := h.ReportingPeriod.yearMonth()
-	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, c.core.BaseURL()))
+	base := c.core.BaseURL()
+	inMemory := strings.HasPrefix(base, "http:") // only services on this machine may be without TLS
+	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, base), inMemory)
 	switch {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
@@ -298,11 +313,12 @@ type submission struct {
 	kept    Header // CreatedBy and ReportID of the report that is there: the service never changes them
 
 	plan     []Subset
-	whole    bool // the plan is complete
-	reported int  // stored subsets that Progress was called for
+	starts   []int64 // of the bodies of the plan
+	whole    bool    // the plan is complete
+	reported int     // stored subsets that Progress was called for
 	sent     int
-	bodies   *os.File     // of the plan, one after the other; but of the zeros after the others
-	zeros    int          // planned subsets, the first ones, against numbers that would stay
+	bodies   *os.File
+	filled   int64        // bytes of bodies
 	sums     []contentSum // of the first subsets of the plan, where needed
 
 	// Stored subsets that hold the same datasets as the first covered planned ones:
@@ -311,9 +327,9 @@ type submission struct {
 	covered  int
 	listed   []Subset // in the last response, if they are not the expected ones
 
-	corrected bool  // the plan has been compared with the report that it replaces
-	staying   int64 // numbers that records continue to show
-	zeroed    int64 // datasets of the zeros
+	past    past  // what is known of earlier versions
+	staying int64 // numbers that records continue to show
+	zeroed  int64 // datasets of the zeros
 }
 
 // findReport decides which report to write: the one with the given id, the stored one,
@@ -356,15 +372,7 @@ func (s *submission) keep(stored *Header) {
 
 // body returns the body of planned subset i.
 func (s *submission) body(i int) *io.SectionReader {
-	before := s.plan[min(s.zeros, i):i]
-	if i < s.zeros {
-		before = slices.Concat(s.plan[s.zeros:], s.plan[:i])
-	}
-	var at int64
-	for _, p := range before {
-		at += p.Bytes
-	}
-	return io.NewSectionReader(s.bodies, at, s.plan[i].Bytes)
+	return io.NewSectionReader(s.bodies, s.starts[i], s.plan[i].Bytes)
 }
 
 // subsets returns the subsets that hold the datasets of the first n planned ones.

@@ -3,8 +3,9 @@
 //
 // The runs may belong to different accounts. The lock is an empty file, which its
 // holder removes. Beside it each account has a record that only this account can
-// write, so another account can delay a run but cannot make it continue too early. A
-// record is removed by a later run of its account, once nobody has used it for a week.
+// write, so another account can delay a run but cannot make it continue too early. Some
+// jobs have notes as well, which only their account reads. A later run of the account
+// removes records and notes that have not been written for 400 days.
 package runlock
 
 import (
@@ -42,17 +43,36 @@ func Folder() string {
 type Record struct {
 	At    time.Time // when a request may have been in progress, or State was seen
 	State uint64    // the state of the job; 0 if At is the time of a request
+	Size  int64     // of the job in that state, as far as it is known
+	Past  Past      // what the account knows of the job's past; see [Lock.SetPast]
 }
+
+// A Past is what an account knows of the past of a job.
+type Past int
+
+// What an account may know.
+const (
+	Unknown Past = iota // not all of it
+	Known               // all of it, and there is nothing to note
+	Noted               // all of it, together with the notes
+)
 
 // Idle is the time of a record that says that no request can be in progress.
 var Idle = time.Unix(0, 0)
 
-// kept is how long a record or a lock file stays that nobody uses. It is longer than the
-// time between two runs of a daily job: without its record a run may have to wait again.
-const kept = 7 * 24 * time.Hour
+// kept is how long records and notes stay that nobody writes: a monthly job is corrected
+// within a year. All other files stay for keptBriefly: those of trials and of runs that
+// were killed.
+const (
+	kept        = 400 * 24 * time.Hour
+	keptBriefly = 7 * 24 * time.Hour
+)
 
-// prefix begins the names of all files.
-const prefix = "datacite-go-"
+const (
+	prefix = "datacite-go-"    // begins the names of all files,
+	trials = prefix + "trial-" // of those of trials
+	notes  = ".notes"          // ends the name of an account's notes
+)
 
 // A Lock is held by one run. The operating system releases it when the process dies.
 type Lock struct {
@@ -65,8 +85,9 @@ type Lock struct {
 }
 
 // Take takes the lock of the job that key identifies, in a folder that may be shared
-// with other accounts. It does not wait: it fails with [ErrHeld].
-func Take(folder, key string) (*Lock, error) {
+// with other accounts. It does not wait: it fails with [ErrHeld]. What a trial leaves behind
+// is removed after a week.
+func Take(folder, key string, trial bool) (*Lock, error) {
 	info, err := os.Stat(folder)
 	switch {
 	case err != nil:
@@ -75,7 +96,11 @@ func Take(folder, key string) (*Lock, error) {
 		return nil, fmt.Errorf("%s is not a folder in which nobody else can replace a file (mode %v)", folder, info.Mode())
 	}
 	name := sha256.Sum256([]byte(key))
-	return take(folder, fmt.Sprintf("%s%x", prefix, name[:8]))
+	start := prefix
+	if trial {
+		start = trials
+	}
+	return take(folder, fmt.Sprintf("%s%x", start, name[:8]))
 }
 
 // take takes the lock of the job whose files begin with name.
@@ -152,6 +177,8 @@ func (l *Lock) Last() (own Record, others time.Time, err error) {
 		case filepath.Join(l.folder, job) != l.path:
 			l.sweep(path, job)
 			continue
+		case strings.HasSuffix(path, notes):
+			continue
 		}
 		r, err := read(path, path == l.record)
 		switch {
@@ -184,8 +211,12 @@ func (l *Lock) sweep(path, job string) {
 
 // isOld reports whether a file of this account has not been written for long.
 func isOld(path string) bool {
+	limit, name := kept, filepath.Base(path)
+	if strings.HasPrefix(name, trials) || strings.HasPrefix(name, unfinished) || strings.HasSuffix(name, ".lock") {
+		limit = keptBriefly
+	}
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > kept
+	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > limit
 }
 
 // read reads a record, which must belong to this account if own is true.
@@ -203,47 +234,112 @@ func read(path string, own bool) (r Record, err error) {
 	}
 	defer file.Close()
 	var nanos int64
-	if _, err := fmt.Fscanf(io.LimitReader(file, 64), "%d %x\n", &nanos, &r.State); err != nil {
-		return Record{At: info.ModTime()}.past(), nil // damaged; the system knows when it was written
+	// A record of an earlier release has no Past, which is then Unknown, and no Size.
+	if n, err := fmt.Fscanf(io.LimitReader(file, 64), "%d %x %d %d\n", &nanos, &r.State, &r.Past, &r.Size); err != nil && n < 2 {
+		return Record{At: info.ModTime()}.notAhead(), nil // damaged; the system knows when it was written
 	}
 	r.At = time.Unix(0, nanos)
-	return r.past(), nil
+	return r.notAhead(), nil
 }
 
-// past corrects a record from the future: the clock was set back.
-func (r Record) past() Record {
+// notAhead corrects a record from the future: the clock was set back.
+func (r Record) notAhead() Record {
 	if now := time.Now(); r.At.After(now) {
 		r.At = now
 	}
 	return r
 }
 
-// Note replaces the record of this account.
+// Note replaces the record of this account. Its Past is that of [Lock.SetPast].
 func (l *Lock) Note(r Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	r.Past = l.noted.Past
 	return l.note(r)
 }
 
-// note replaces the record atomically: a run that dies leaves the old one or
-// the new one. The caller holds the mutex.
-func (l *Lock) note(r Record) error {
-	if r.State == l.noted.State && r.At.Equal(l.noted.At) {
+// SetPast replaces the Past of the record; if there is no record yet, of the next one.
+func (l *Lock) SetPast(p Past) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.noted
+	if r.Past = p; r.At.IsZero() {
+		l.noted = r
 		return nil
 	}
-	file, err := os.CreateTemp(l.folder, prefix+"new-*")
+	return l.note(r)
+}
+
+// note replaces the record. The caller holds the mutex.
+func (l *Lock) note(r Record) error {
+	if same := r; r.At.Equal(l.noted.At) {
+		if same.At = l.noted.At; same == l.noted {
+			return nil
+		}
+	}
+	err := l.replace(l.record, func(file *os.File) error {
+		_, err := fmt.Fprintf(file, "%d %x %d %d\n", r.At.UnixNano(), r.State, r.Past, r.Size)
+		return cmp.Or(err, file.Chmod(0o644)) // for the other accounts
+	})
+	if err == nil {
+		l.noted = r
+	}
+	return err
+}
+
+// Notes opens the notes of this account. The error matches [fs.ErrNotExist] if there are
+// none. The file is a regular one of this account, or it is an error.
+func (l *Lock) Notes() (io.ReadCloser, error) {
+	info, err := os.Lstat(l.record + notes)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || !isOwn(info):
+		return nil, fmt.Errorf("%s is not a regular file of this account", l.record+notes)
+	}
+	return os.Open(l.record + notes)
+}
+
+// SetNotes replaces the notes of this account by what write writes, and returns when they
+// are on the disk. If write is nil, there are no notes any more.
+func (l *Lock) SetNotes(write func(io.Writer) error) error {
+	if write == nil {
+		if err := os.Remove(l.record + notes); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	err := l.replace(l.record+notes, func(file *os.File) error { return cmp.Or(write(file), file.Sync()) })
+	if err != nil || runtime.GOOS == "windows" { // which syncs no folder
+		return err
+	}
+	folder, err := os.Open(l.folder)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(file, "%d %x\n", r.At.UnixNano(), r.State)
-	err = cmp.Or(err, file.Chmod(0o644), file.Close())
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// unfinished begins the names of files that replace has not finished.
+const unfinished = prefix + "new-"
+
+// replace replaces a file atomically: a run that dies leaves the old one or the new one.
+func (l *Lock) replace(path string, write func(*os.File) error) error {
+	file, err := os.CreateTemp(l.folder, unfinished+"*")
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
+		err = file.Close()
+	} else {
+		err = errors.Join(err, file.Close())
+	}
 	if err == nil {
-		err = os.Rename(file.Name(), l.record)
+		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	l.noted = r
 	return nil
 }
 
@@ -271,7 +367,7 @@ func (b *watchedBody) ReadAt(p []byte, at int64) (int, error) {
 	l.mu.Lock()
 	var err error
 	if now := time.Now(); l.noted.State == 0 && l.noted.At.After(Idle) && now.Sub(l.noted.At) > interval {
-		err = l.note(Record{At: now})
+		err = l.note(Record{At: now, Past: l.noted.Past})
 	}
 	l.mu.Unlock()
 	if err != nil {

@@ -4,6 +4,9 @@ package runlock_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,7 +24,7 @@ import (
 
 func take(t *testing.T, folder, key string) *runlock.Lock {
 	t.Helper()
-	l, err := runlock.Take(folder, key)
+	l, err := runlock.Take(folder, key, false)
 	require.NoError(t, err)
 	return l
 }
@@ -29,7 +32,7 @@ func take(t *testing.T, folder, key string) *runlock.Lock {
 func TestOneRunAtATime(t *testing.T) {
 	f := t.TempDir()
 	first := take(t, f, "a")
-	_, err := runlock.Take(f, "a")
+	_, err := runlock.Take(f, "a", false)
 	require.ErrorIs(t, err, runlock.ErrHeld)
 	take(t, f, "b").Release()
 	first.Release()
@@ -126,7 +129,8 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 }
 
 // Old files of other jobs are removed, unless the job is at work, they are young, or
-// they do not belong to this account.
+// they do not belong to this account. What a trial or a run that was killed left is old
+// after a week.
 func TestSweep(t *testing.T) {
 	f := t.TempDir()
 	record := func(key string) string {
@@ -139,13 +143,15 @@ func TestSweep(t *testing.T) {
 		return strings.TrimSuffix(found[0], "lock") + strconv.Itoa(os.Getuid())
 	}
 	young, old, busy, foreign := record("young"), record("old"), record("busy"), record("foreign")
-	killed := strings.TrimSuffix(old, filepath.Ext(old)) + ".lock"
-	unfinished, other := filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
-	for _, path := range []string{killed, unfinished, other} {
+	notes, killed := old+".notes", strings.TrimSuffix(old, filepath.Ext(old))+".lock"
+	trial, unfinished, other := filepath.Join(f, "datacite-go-trial-1."+strconv.Itoa(os.Getuid())), filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
+	for _, path := range []string{notes, killed, trial, unfinished, other} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
-	for _, path := range []string{old, busy, foreign, killed, unfinished, other} {
-		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -8)))
+	for days, paths := range map[int][]string{401: {old, notes, busy, foreign, other}, 399: {young}, 8: {killed, trial, unfinished}} {
+		for _, path := range paths {
+			require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -days)))
+		}
 	}
 	left := []string{young, busy, other}
 	if os.Getuid() == 0 {
@@ -161,6 +167,95 @@ func TestSweep(t *testing.T) {
 	found, err := filepath.Glob(f + "/*")
 	require.NoError(t, err)
 	assert.ElementsMatch(t, left, found)
+}
+
+// What is known of the past stays with the record, whatever else it says.
+func TestThePast(t *testing.T) {
+	f := t.TempDir()
+	last := func(l *runlock.Lock) runlock.Past {
+		own, _, err := l.Last()
+		require.NoError(t, err)
+		return own.Past
+	}
+	l := take(t, f, "a")
+	assert.Equal(t, runlock.Unknown, last(l))
+	require.NoError(t, l.SetPast(runlock.Known))
+	assert.Equal(t, runlock.Unknown, last(l), "there is no record yet")
+	require.NoError(t, l.Sending())
+	assert.Equal(t, runlock.Known, last(l))
+	require.NoError(t, l.SetPast(runlock.Noted))
+	l.Release()
+
+	l = take(t, f, "a")
+	defer l.Release()
+	assert.Equal(t, runlock.Noted, last(l))
+	require.NoError(t, l.Note(runlock.Record{At: runlock.Idle, State: 7}))
+	assert.Equal(t, runlock.Noted, last(l))
+
+	found, err := filepath.Glob(f + "/*." + strconv.Itoa(os.Getuid()))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.NoError(t, os.WriteFile(found[0], []byte("5 7\n"), 0o600))
+	own, _, err := l.Last()
+	require.NoError(t, err)
+	assert.Equal(t, runlock.Record{At: time.Unix(0, 5), State: 7}, own, "of an earlier release")
+}
+
+// Notes are replaced as a whole or not at all, and only those of this account are read.
+func TestNotes(t *testing.T) {
+	f := t.TempDir()
+	l := take(t, f, "a")
+	defer l.Release()
+	text := func() string {
+		r, err := l.Notes()
+		if errors.Is(err, fs.ErrNotExist) {
+			return "none"
+		}
+		require.NoError(t, err)
+		defer r.Close()
+		b, err := io.ReadAll(r)
+		require.NoError(t, err)
+		return string(b)
+	}
+	write := func(text string, err error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			_, _ = io.WriteString(w, text)
+			return err
+		}
+	}
+	assert.Equal(t, "none", text())
+	require.NoError(t, l.SetNotes(nil))
+	require.NoError(t, l.SetNotes(write("first", nil)))
+	require.ErrorIs(t, l.SetNotes(write("second", fs.ErrInvalid)), fs.ErrInvalid)
+	assert.Equal(t, "first", text())
+	own, others, err := l.Last()
+	require.NoError(t, err)
+	assert.Zero(t, own)
+	assert.Zero(t, others, "notes are no record")
+
+	found, err := filepath.Glob(f + "/*.notes")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	info, err := os.Stat(found[0])
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o600, info.Mode().Perm(), "nobody else needs them")
+	if os.Getuid() == 0 {
+		require.NoError(t, os.Chown(found[0], 12345, -1))
+		_, err = l.Notes()
+		require.ErrorContains(t, err, "of this account")
+	}
+	require.NoError(t, l.SetNotes(nil))
+	assert.Equal(t, "none", text())
+	precious := filepath.Join(f, "precious")
+	require.NoError(t, os.WriteFile(precious, []byte("precious"), 0o600))
+	require.NoError(t, os.Symlink(precious, found[0]))
+	_, err = l.Notes()
+	require.ErrorContains(t, err, "not a regular file")
+	require.NoError(t, l.SetNotes(write("mine", nil)))
+	assert.Equal(t, "mine", text())
+	kept, err := os.ReadFile(precious)
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(kept))
 }
 
 // Other accounts need no right but to read, whatever the umask.
