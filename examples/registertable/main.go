@@ -171,7 +171,7 @@ func (s *settings) lock() (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := runlock.Take(runlock.Folder(), "registertable "+path)
+	lock, err := runlock.Take(runlock.Folder(), "registertable "+path, false)
 	if errors.Is(err, runlock.ErrHeld) {
 		return nil, program.NotAllDone(fmt.Errorf("another run writes %s; wait until it has ended", s.result))
 	}
