@@ -363,9 +363,9 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { only(records.Exists(ctx, "10.5072/a")) },
 		func() { only(records.XML(ctx, "10.5072/a")) },
 		func() { only(records.Citation(ctx, "10.5072/a", nil)) },
-		func() { only(records.List(ctx, &dois.ListOptions{ClientID: "example.repo"})) },
+		func() { only(records.List(ctx, &dois.ListOptions{ClientID: []string{"example.repo"}})) },
 		func() {
-			for _, err := range records.All(ctx, &dois.ListOptions{Prefix: "10.5072"}) {
+			for _, err := range records.All(ctx, &dois.ListOptions{Prefix: []string{"10.5072"}}) {
 				said.add(err)
 			}
 		},
