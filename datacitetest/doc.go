@@ -115,7 +115,8 @@
 //     with a complaint, a wrong password can read findable DOIs, and hiding an unknown DOI
 //     makes a draft. Broken XML is repaired. Other names than ASCII may lead to another DOI.
 //
-// What a server does not imitate has the status 501.
+// What a server does not imitate has the status 501. On its port, a request under another name
+// than a loopback one is 421, and that of a web page of another host 403: see [Options].Hosts.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package datacitetest

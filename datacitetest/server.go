@@ -37,6 +37,12 @@ type Options struct {
 	Accounts  []Account        // that may use the server; the first unless As chooses another; nil means one zero Account
 	Faults    Faults           // of requests; nil means none
 
+	// Hosts are names such as "sandbox.test" under which requests may reach the port,
+	// beside loopback names such as localhost and 127.0.0.1; other requests are 421. Web
+	// pages of these hosts, on any port, may send requests; those of others are 403. See
+	// [Server.Guard].
+	Hosts []string
+
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
 	// UsageLag is how long, by the server's clock, a Deployed server takes until single
@@ -101,6 +107,7 @@ func NewServer(opts *Options) *Server {
 		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, Accounts: accounts, Faults: opts.Faults.inside(),
 		ResolveDelay: opts.ResolveDelay, UsageLag: opts.UsageLag, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
 		MaxReport: opts.MaxReport, MaxBody: opts.MaxBody, MaxDatasets: opts.MaxDatasets,
+		Hosts: opts.Hosts,
 	}, opts.NoPort)
 	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])
 }
@@ -164,7 +171,13 @@ func (s *Server) Restore(r io.Reader) error {
 	return nil
 }
 
-// ServeHTTP serves a request to any of the three interfaces.
+// Guard serves requests only under loopback names and Options.Hosts, and only for web pages of
+// these. Programs that serve a Server, or pages beside it, on a port of their own need it: any
+// page in a browser of the same machine could otherwise read what the server holds. The server's
+// own port has it; ServeHTTP and HTTPClient, which no page reaches, have not.
+func (s *Server) Guard(h http.Handler) http.Handler { return s.service.Guard(h) }
+
+// ServeHTTP serves a request to any of the three interfaces, under any name; see Guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
 
 // HTTPClient returns an HTTP client that reaches the server. Clients of this module that

@@ -71,8 +71,8 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // "updated" and "registered" (RFC 3339, date or year; now), "client", "provider" and
 // "consortium" (ids; the account's), "source", "metadataVersion" and "xml" (base64). All
 // other members, of any type, are shown as they are. Without any, they are read from the
-// XML. Views and downloads are shown as given until a usage report counts for the DOI, and
-// numbers of related records until a related identifier does ([Options].UsageLag).
+// XML. Views and downloads are shown as given until a usage report counts for the DOI
+// ([Options].UsageLag), and numbers of related records always.
 func (s *Server) PutRecordJSON(attributes []byte) error {
 	return named("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }

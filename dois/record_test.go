@@ -44,7 +44,7 @@ func TestRecordFields(t *testing.T) {
 	flags := struct{ affiliation, publisher, detail bool }{true, true, true}
 	list := func(t *testing.T, srv *datacitetest.Server) *dois.Record {
 		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{
-			Affiliation: flags.affiliation, Publisher: flags.publisher, Detail: flags.detail,
+			IDs: []string{"10.5072/full"}, Affiliation: flags.affiliation, Publisher: flags.publisher, Detail: flags.detail,
 		})
 		require.NoError(t, err)
 		require.Len(t, found.Records, 1)
@@ -61,6 +61,9 @@ func TestRecordFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, fullRecord)
+				for _, related := range []string{"cited", "citing", "part", "whole", "v2", "v0"} {
+					seed(t, srv, `{"doi":"10.5072/`+related+`"}`)
+				}
 				r := read(t, srv)
 
 				assert.Equal(t, "10.5072/full", r.DOI, "doi")

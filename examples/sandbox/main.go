@@ -31,7 +31,8 @@ and what it was asked last. At ` + resolverPath + ` is the resolver of its DOIs.
 It speaks the formats of the service: DataCite XML and others for metadata, lines of
 doi= and url=, JSON for records and lists, JSON or gzip of it for usage reports. It
 accepts unsigned tokens and a public password: let it listen on loopback addresses
-only. Nothing is read from the environment.
+only. It serves requests under loopback names only, and to no web page of another host,
+unless -host names one. Nothing is read from the environment.
 
 Faults of chosen requests, with -fault; the first that fits counts:
   -fault "PUT /metadata=503"        a gateway responds with 503, and nothing is done
@@ -51,6 +52,19 @@ type settings struct {
 	load, state string
 	rules       bool
 	options     datacitetest.Options
+}
+
+// hosts are a flag that may be repeated.
+type hosts []string
+
+func (h *hosts) String() string { return strings.Join(*h, ", ") }
+
+func (h *hosts) Set(name string) error {
+	if name == "" || strings.ContainsAny(name, "/ ") {
+		return errors.New("write it as a host name, such as sandbox.test")
+	}
+	*h = append(*h, name)
+	return nil
 }
 
 // accounts are a flag that may be repeated.
@@ -81,6 +95,7 @@ func readSettings(p *program.Program) (s settings, err error) {
 	flags := p.Flags()
 	flags.StringVar(&s.address, "addr", "localhost:8080", "where to listen, `host:port`; port 0 takes a free one, no host means all interfaces")
 	flags.StringVar((*string)(&o.Behaviour), "behaviour", string(datacitetest.Deployed), "deployed: as the service in operation, flaws included; documented: as specified")
+	flags.Var((*hosts)(&o.Hosts), "host", "one more `name` under which clients and web pages may use it, beside that of -addr and loopback names such as localhost; may be repeated")
 	flags.Var((*accounts)(&o.Accounts), "account", "one more account, as `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
 	flags.Var(&chosen, "fault", "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
 	flags.Var((*down)(&chosen), "down", "`interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
@@ -119,6 +134,9 @@ func readSettings(p *program.Program) (s settings, err error) {
 			}
 		}
 	}
+	if host, _, err := net.SplitHostPort(s.address); err == nil && host != "" {
+		o.Hosts = append(o.Hosts, host)
+	}
 	o.ResolveDelay = max(o.ResolveDelay, 1) // 0 is the default of the service
 	o.Faults = chosen.faults()
 	if *rate > 0 {
@@ -154,15 +172,16 @@ func run(ctx context.Context, p *program.Program) error {
 		return err
 	}
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		p.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password.", listener.Addr())
+		p.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password. Under other names than localhost it is served if -host names them.", listener.Addr())
 	}
 	token := service.Token(service.Now().Add(365 * 24 * time.Hour))
 	if err := welcome(p, "http://"+listener.Addr().String(), token, s); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	page := &site{service: service, token: token}
+	guarded := service.Guard(page)
 	if s.state == "" {
-		return serve(ctx, listener, page)
+		return serve(ctx, listener, guarded)
 	}
 	// It is saved a second after a write, and at the end.
 	var saver sync.WaitGroup
@@ -181,7 +200,7 @@ func run(ctx context.Context, p *program.Program) error {
 			}
 		}
 	})
-	err = serve(ctx, listener, page)
+	err = serve(ctx, listener, guarded)
 	stop()
 	saver.Wait()
 	return errors.Join(err, save(service, s.state))

@@ -51,12 +51,13 @@ type Record struct {
 	Registered time.Time // zero for drafts
 	Handles    []Handle  // what the global resolver knows, oldest first
 	Media      []Medium
-	Usage      map[string]any        `json:"-"` // numbers made of events, in place of those among the attributes
+	Usage      map[string]any        `json:"-"` // views and downloads by usage reports, in place of those among the attributes
 	Search     func() map[string]any `json:"-"` // the record as queries see it; made by the first query
 
 	// With Deployed, by events; otherwise nil, and those of the record's own metadata are shown.
-	Relationships map[string][]string   `json:"-"` // DOIs by relationship
-	Known         func(doi string) bool `json:"-"` // a record has that name
+	Relationships     map[string][]string   `json:"-"` // DOIs by relationship
+	CitationsOverTime []any                 `json:"-"`
+	Known             func(doi string) bool `json:"-"` // a record has that name
 
 	columns map[string]any // with Deployed: the stored values that the attributes are made of
 

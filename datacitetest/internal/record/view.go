@@ -70,6 +70,9 @@ func (rec *Record) shown(v View) object {
 	for name, related := range rec.related() {
 		o[strings.TrimSuffix(name, "s")+"Count"] = len(related)
 	}
+	if rec.CitationsOverTime != nil {
+		o["citationsOverTime"] = rec.CitationsOverTime
+	}
 	maps.Copy(o, rec.Attributes)
 	maps.Copy(o, rec.Usage)
 	bothIdentifiers(o)

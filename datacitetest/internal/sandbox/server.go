@@ -13,13 +13,17 @@ type Server struct {
 	*Service
 	URL string // where it listens; without a port an address that only HTTPClient reaches
 
+	hosts    []string         // that may be named, beside loopback names
 	listener *httptest.Server // nil without a port
 }
 
-// Serve starts a service. Without a port it has no goroutine and no socket, so
-// it may live inside testing/synctest.
+// Serve starts a service. Its port is guarded, see [Server.Guard]. Without a port it has no goroutine and
+// no socket, so it may live inside testing/synctest.
 func Serve(opts *Options, noPort bool) *Server {
 	s := &Server{Service: New(opts)}
+	if opts != nil {
+		s.hosts = opts.Hosts
+	}
 	if noPort {
 		// Each has a loopback address of its own, on which nothing listens, so that two
 		// servers are never taken for one.
@@ -27,7 +31,7 @@ func Serve(opts *Options, noPort bool) *Server {
 		s.URL = fmt.Sprintf("http://127.%d.%d.%d:1", n>>16&0xff, n>>8&0xff, n&0xff)
 		return s
 	}
-	s.listener = httptest.NewServer(s.Service)
+	s.listener = httptest.NewServer(s.Guard(s.Service))
 	s.URL = s.listener.URL
 	return s
 }

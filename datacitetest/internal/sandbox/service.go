@@ -95,6 +95,9 @@ type Options struct {
 	// single record is shown as it is at once.
 	IndexLag time.Duration
 
+	// Hosts are names of a Server beside loopback names, see [Server.Guard].
+	Hosts []string
+
 	// Limits, of which 0 means the usual ones, which are the most: bytes of the body
 	// of a report and of any other, and how many datasets a Documented service takes
 	// in a report.

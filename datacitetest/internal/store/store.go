@@ -162,7 +162,8 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 func (s *Store) keep(rec *record.Record) {
 	rec.Usage = s.usage.Of(rec.DOI)
 	if s.Deployed {
-		rec.Relationships, rec.Known = s.usage.Relationships(rec.DOI), func(doi string) bool { return s.Find(doi) != nil }
+		rec.Relationships, rec.CitationsOverTime = s.usage.Relationships(rec.DOI), s.usage.CitationsOverTime(rec.DOI)
+		rec.Known = func(doi string) bool { return s.Find(doi) != nil }
 	}
 	rec.Search = sync.OnceValue(rec.Indexed)
 	if s.Deployed && rec.Media == nil {

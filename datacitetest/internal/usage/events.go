@@ -139,23 +139,11 @@ func begin(v any) (at time.Time, ok bool) {
 	return at, false
 }
 
-// Of are the numbers of a DOI in the form of its record; without those for which there are no
-// events.
+// Of are the views and downloads of a DOI in the form of its record, nil without events.
 func (e *Events) Of(doi string) map[string]any {
-	o := e.usageOf(doi)
-	for relationship, dois := range e.Relationships(doi) {
-		o[strings.TrimSuffix(relationship, "s")+"Count"] = len(dois)
-	}
-	if citations := e.citations(doi); citations != nil {
-		o["citationsOverTime"] = citations
-	}
-	return o
-}
-
-func (e *Events) usageOf(doi string) map[string]any {
 	events := slices.Clone(e.shown[names.Collate(doi)])
 	if len(events) == 0 {
-		return object{}
+		return nil
 	}
 	slices.SortStableFunc(events, func(a, b *Event) int { return cmp.Compare(a.YearMonth(), b.YearMonth()) })
 	total, overTime := map[bool]int{}, map[bool][]any{true: {}, false: {}}

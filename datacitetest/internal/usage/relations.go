@@ -105,9 +105,10 @@ func (e *Events) Relationships(doi string) map[string][]string {
 	return all
 }
 
-// citations are the numbers of works that cite a DOI, by the year in which each was updated
-// when it first did.
-func (e *Events) citations(doi string) (overTime []any) {
+// CitationsOverTime are the numbers of works that cite a DOI, by the year in which each was
+// updated when it first did.
+func (e *Events) CitationsOverTime(doi string) []any {
+	overTime := []any{}
 	at, first := names.Collate(doi), map[string]time.Time{}
 	for _, r := range e.related[at] {
 		source, target, s := r.ends()
