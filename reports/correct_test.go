@@ -156,7 +156,7 @@ func TestTheSameMonthUnderAnotherName(t *testing.T) {
 
 // What CompareOthers cannot read is said, and holds nothing up: it is advice.
 func TestOtherReportsThatCannotBeRead(t *testing.T) {
-	base := deployedServer(t)
+	base, dir := deployedServer(t), t.TempDir()
 	other := header("Old Name", time.October)
 	old, err := base.Reports().Submit(t.Context(), other, reports.Source([]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir(), MaxDatasets: 1})
 	require.NoError(t, err)
@@ -213,7 +213,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 			cfg.HTTPClient = &http.Client{Transport: n}
 			c, err := reports.NewClient(cfg)
 			require.NoError(t, err)
-			s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true}}
+			s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true, LockDir: dir}}
 			receipt := s.submit(counted("10.5072/a", views(5)), counted("10.5072/b", views(5)))
 			assert.EqualValues(t, 2, receipt.Datasets)
 			require.NotEmpty(t, s.said)

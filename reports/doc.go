@@ -54,8 +54,9 @@
 //
 // # Several runs
 //
-// On one machine, a second run for the same report fails with [ErrBusy], and a run after
-// one that was killed knows what it left: they share SubmitOptions.LockDir. Give
+// On one machine, a second Submit, Create or Put of the same report fails with [ErrBusy],
+// and a run of Submit after one that was killed knows what it left: they share
+// SubmitOptions.LockDir. Give
 // containers, services with PrivateTmp and several machines a common folder, or let them
 // take turns. Otherwise a run sees what the others have stored, and waits while it changes,
 // but does not know of a request whose effect is not visible yet.

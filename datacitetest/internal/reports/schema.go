@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -110,10 +111,10 @@ func (s *schema) checkMembers(c *checker) {
 // permit removes what the service drops silently: other values in an array of
 // objects. Names that it does not permit, and other values where it expects an
 // object or array, are an error. It names those of one object, the innermost
-// first.
+// first, and of several the first one in the order of the names that it permits.
 func (s *schema) permit(v object, shown func(string) string) error {
 	var odd []string
-	for name := range sorted(v) {
+	for _, name := range slices.SortedStableFunc(sorted(v), permittedFirst) {
 		inner := s.member(name)
 		objects, many := v[name].([]any)
 		one, alone := v[name].(object)
@@ -144,7 +145,19 @@ func (s *schema) permit(v object, shown func(string) string) error {
 	if len(odd) == 0 {
 		return nil
 	}
+	slices.Sort(odd)
 	return wire.Unpermitted(odd)
+}
+
+// permittedParts are the parts of a report in the order in which the service looks into
+// them (ReportsController#usage_report_params).
+var permittedParts = []string{
+	"report-attributes", "report-filters", "reporting-period", "exceptions", "report-datasets",
+	"publisher-id", "dataset-dates", "performance", "period", "instance", "country-counts", "dataset-contributors", "dataset-attributes", "dataset-id",
+}
+
+func permittedFirst(a, b string) int {
+	return cmp.Compare(slices.Index(permittedParts, a), slices.Index(permittedParts, b))
 }
 
 // faults appends the faults of the value by the schema of that name, in the order of
