@@ -157,9 +157,13 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 // keeps counts a number that stays, and warns of it.
 func (s *submission) keeps(n number) {
 	s.staying++
+	version := "an earlier version"
+	if slices.Contains(n.reports, inStored) {
+		version = "the stored report"
+	}
 	s.warn(Finding{
 		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that an earlier version has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, n.count, shownMonth(s.header)),
+		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, version, n.count, shownMonth(s.header)),
 		Rule:   6, Warning: true,
 	})
 }

@@ -56,7 +56,6 @@ func (s *submission) recall(d delivery) {
 	case absent && d.left.At.IsZero() && errors.Is(err, fs.ErrNotExist):
 	case d.left.Past == runlock.Unknown,
 		d.left.Past == runlock.Noted && err != nil,
-		err != nil && !errors.Is(err, fs.ErrNotExist),
 		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(Finding{
