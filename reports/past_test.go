@@ -243,12 +243,12 @@ func TestAServerThatDiesInACorrection(t *testing.T) {
 }
 
 // cuts yields the writes at which to kill a run, and whether the service does them before:
-// all, or else one in every other case.
+// all, or else one in every fourth case.
 func cuts(cases *int) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		if *cases++; *schedules < 500 {
-			if *cases%2 == 0 {
-				yield(1+*cases/2%4, *cases%3 > 0)
+			if *cases%4 == 0 {
+				yield(1+*cases/4%4, *cases%3 > 0)
 			}
 			return
 		}
@@ -337,7 +337,7 @@ func TestVersionsOfOthers(t *testing.T) {
 // succeeds, it has said each number that records show and its data lack.
 func TestCorrectionsUnderRandomFaults(t *testing.T) {
 	outcomes := map[string]int{}
-	for i := range uint64(*schedules / 5) {
+	for i := range uint64(*schedules / 10) {
 		seed := *firstSeed + i
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir := t.TempDir()
@@ -351,7 +351,7 @@ func TestCorrectionsUnderRandomFaults(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d schedules: %v", *schedules/5, outcomes)
+	t.Logf("%d schedules: %v", *schedules/10, outcomes)
 }
 
 func (h *history) random(tr *trial, outcomes map[string]int) {
