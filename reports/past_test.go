@@ -317,6 +317,13 @@ func TestVersionsOfOthers(t *testing.T) {
 			_, err := h.c.Put(h.t.Context(), receipt.ReportID, &reports.Report{Header: header("Example", time.October), Datasets: ab.datasets()})
 			require.NoError(h.t, err)
 		},
+		"put by hand, with as many datasets": func(h *history) {
+			h.t.Setenv("DATACITE_LOCK_DIR", h.opts.LockDir)
+			receipt := h.submit(abcd)
+			others := version{"10.5072/a": {v: 5}, "10.5072/b": {v: 5}, "10.5072/e": {v: 5}, "10.5072/f": {v: 5}}
+			_, err := h.c.Put(h.t.Context(), receipt.ReportID, &reports.Report{Header: header("Example", time.October), Datasets: others.datasets()})
+			require.NoError(h.t, err)
+		},
 	} {
 		for _, zeros := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, zeros %v", name, zeros), func(t *testing.T) {
